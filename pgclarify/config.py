@@ -1,0 +1,58 @@
+"""Settings, read from the environment (and from a .env file in the working directory)."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+
+import platformdirs
+from pydantic import AliasChoices, Field, SecretStr
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+
+class Provider(StrEnum):
+    """Who judges passages."""
+
+    AUTO = "auto"
+    OPENAI = "openai"
+    EXTRACTIVE = "extractive"
+
+
+class Settings(BaseSettings):
+    """Every setting of pgclarify. Keys live here alone: never in SQL, a table, a log line or an error."""
+
+    model_config = SettingsConfigDict(
+        env_prefix="PGCLARIFY_", env_file=".env", extra="ignore", populate_by_name=True, frozen=True
+    )
+
+    database_url: str | None = Field(
+        default=None, description="Connection string of the PostgreSQL server. Unset: the embedded server."
+    )
+    data_dir: Path = Field(
+        default_factory=lambda: platformdirs.user_data_path("pgclarify"),
+        description="Where the embedded server keeps its data.",
+    )
+    llm_provider: Provider = Field(
+        default=Provider.AUTO,
+        description="openai, extractive, or auto: openai if OPENAI_API_KEY or OPENAI_BASE_URL is set, extractive"
+        " on the embedded server only.",
+    )
+    llm_model: str | None = Field(default=None, description="Model that the endpoint serves, by its name there.")
+    llm_concurrency: int = Field(
+        default=16, ge=1, le=4096, description="Most calls that one worker has in flight at once."
+    )
+    llm_timeout: float = Field(default=60.0, gt=0, description="Seconds that one call may take.")
+    embedding_model: str = Field(
+        default="all-MiniLM-L6-v2",
+        description="Model of new corpora: a sentence-transformers name or a local path.",
+    )
+    openai_base_url: str | None = Field(
+        default=None,
+        validation_alias=AliasChoices("OPENAI_BASE_URL", "openai_base_url"),
+        description="An OpenAI-compatible endpoint.",
+    )
+    openai_api_key: SecretStr | None = Field(
+        default=None,
+        validation_alias=AliasChoices("OPENAI_API_KEY", "openai_api_key"),
+        description="The endpoint's key.",
+    )

@@ -1,0 +1,127 @@
+"""The exceptions of pgclarify, as a tree.
+
+PgclarifyError
+├── ConfigurationError        a setting is missing, unknown or contradicts another
+├── InputError                what was given cannot be used: a file, a question, a parameter
+│   └── UnreadableFile        a file that is not what its name says
+├── EmbeddingError            the embedding model
+│   ├── ModelNotFound         no model of that name on this machine
+│   └── DimensionMismatch     vectors of another shape than expected
+├── CompletionError           the language model
+│   ├── EndpointUnavailable   not reached, refused or timed out, after all retries
+│   └── InvalidReply          a reply that does not fit its schema
+├── DatabaseError             the server, or what it answered
+│   ├── ServerUnavailable     no connection
+│   └── SchemaMismatch        the schema is not the one this version works with
+└── RunError                  one run
+    ├── NoWorker              nobody serves the queue
+    ├── RunTimeout            the caller stopped waiting; the run goes on
+    ├── RunFailed             the run ended with an error
+    └── RunLost               the run was cancelled, or another worker has taken it over
+"""
+
+from __future__ import annotations
+
+
+class PgclarifyError(Exception):
+    """Base of all errors that pgclarify raises.
+
+    Args:
+        message: One line, lower case, no full stop: what is wrong.
+        detail: Whole sentences: the facts.
+        hint: Whole sentences: what to do.
+        sqlstate: The five-character SQLSTATE, if the error came from SQL.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        detail: str | None = None,
+        hint: str | None = None,
+        sqlstate: str | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.detail = detail
+        self.hint = hint
+        self.sqlstate = sqlstate
+
+    def __str__(self) -> str:
+        return "\n".join(
+            part
+            for part in (
+                self.message,
+                self.detail and f"DETAIL: {self.detail}",
+                self.hint and f"HINT: {self.hint}",
+            )
+            if part
+        )
+
+
+class ConfigurationError(PgclarifyError):
+    """A setting is missing, unknown or contradicts another."""
+
+
+class InputError(PgclarifyError):
+    """What was given cannot be used."""
+
+
+class UnreadableFile(InputError):
+    """A file that is not what its name says."""
+
+
+class EmbeddingError(PgclarifyError):
+    """The embedding model failed."""
+
+
+class ModelNotFound(EmbeddingError):
+    """No embedding model of that name can be loaded on this machine."""
+
+
+class DimensionMismatch(EmbeddingError):
+    """Vectors have another shape than expected."""
+
+
+class CompletionError(PgclarifyError):
+    """The language model failed."""
+
+
+class EndpointUnavailable(CompletionError):
+    """The endpoint was not reached, refused or timed out, after all retries."""
+
+
+class InvalidReply(CompletionError):
+    """A reply that does not fit its schema."""
+
+
+class DatabaseError(PgclarifyError):
+    """The database server refused or failed."""
+
+
+class ServerUnavailable(DatabaseError):
+    """No connection to the database server."""
+
+
+class SchemaMismatch(DatabaseError):
+    """The schema in the database is not the one this version works with."""
+
+
+class RunError(PgclarifyError):
+    """One run did not come to its end."""
+
+
+class NoWorker(RunError):
+    """Nobody serves the queue."""
+
+
+class RunTimeout(RunError):
+    """The caller stopped waiting; the run goes on."""
+
+
+class RunFailed(RunError):
+    """The run ended with an error."""
+
+
+class RunLost(RunError):
+    """The run was cancelled, or another worker has taken it over."""

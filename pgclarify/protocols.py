@@ -1,0 +1,187 @@
+"""What the pipelines expect of the world. `pgclarify.testing` ships a fake of each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from tokenizers import Tokenizer
+
+from pgclarify.model import (
+    Candidate,
+    Claim,
+    Completion,
+    CompletionRequest,
+    IndexedDocument,
+    Interpretation,
+    Passage,
+    PendingDocument,
+    Reading,
+    Run,
+    RunStatus,
+    Verdict,
+)
+
+
+class Embedder(Protocol):
+    """One embedding model."""
+
+    @property
+    def model(self) -> str:
+        """The model's name, as in `embedding_space.model`."""
+
+    @property
+    def dimensions(self) -> int:
+        """Length of a vector."""
+
+    @property
+    def max_tokens(self) -> int:
+        """Longest input in tokens, special tokens included; what is longer is cut."""
+
+    @property
+    def tokenizer(self) -> Tokenizer:
+        """The model's tokenizer, without truncation or padding: counts what a text costs."""
+
+    async def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Embed texts without blocking the event loop.
+
+        Args:
+            texts: Any number, also none.
+
+        Returns:
+            float32, shape (len(texts), dimensions), rows of unit length.
+
+        Raises:
+            EmbeddingError: If the model fails.
+        """
+
+
+class Verifier(Protocol):
+    """Whoever judges passages. Renders requests, answers them, and reads the replies; keeps no state between them."""
+
+    @property
+    def provider(self) -> str:
+        """openai or extractive."""
+
+    @property
+    def model(self) -> str:
+        """Name of the model that answers."""
+
+    @property
+    def prompt_version(self) -> str:
+        """One version for all prompts of this verifier; changes when any of them does."""
+
+    def relaxation_request(self, question: str) -> CompletionRequest | None:
+        """Render "relax this question for recall"; None if this verifier does not relax (the question is used as it is).
+
+        Source: VERDICT, Eq. 6.
+        """
+
+    def verdict_request(self, question: str, passage: Passage, *, retry: bool = False) -> CompletionRequest:
+        """Render "which reading of the question does this passage answer completely?".
+
+        With retry, the request differs from the first (sample 1) and reminds of the form.
+
+        Source: VERDICT, Eq. 8 and Figure 6.
+        """
+
+    async def complete(self, request: CompletionRequest) -> Completion:
+        """Make the call.
+
+        Raises:
+            EndpointUnavailable: If the endpoint does not answer, after all retries.
+        """
+
+    def read_relaxation(self, completion: Completion) -> str:
+        """Read the relaxed question.
+
+        Raises:
+            InvalidReply: If the reply does not fit.
+        """
+
+    def read_verdict(self, completion: Completion) -> Reading | None:
+        """Read the reading, or None for an abstention. Whether the quote is in the passage is the caller's to check.
+
+        Raises:
+            InvalidReply: If the reply does not fit.
+        """
+
+
+class Ledger(Protocol):
+    """The table `completion`: nothing is paid for twice."""
+
+    async def claim_completions(self, requests: Sequence[CompletionRequest]) -> list[Claim]:
+        """Look requests up, and lease those that nobody has made or is making. One claim per request, in order.
+
+        Asked again with the same requests it also takes over leases that expired or whose worker died.
+        """
+
+    async def store_completion(self, completion_id: int, completion: Completion) -> None:
+        """Keep what the model said; durable when this returns."""
+
+    async def release_completions(self, completion_ids: Sequence[int]) -> None:
+        """Give leases back after calls that failed or were cut off, so that others need not wait for their end."""
+
+
+class RunStore(Ledger, Protocol):
+    """The tables of a run."""
+
+    async def retrieve(self, run: Run, query: str, vector: NDArray[np.float32] | None) -> list[Candidate]:
+        """Retrieve settings["top_k"] passages that the requester may read, and record them as candidates.
+
+        Args:
+            run: The run; settings["search"] is dense, lexical or hybrid.
+            query: The question, relaxed or not.
+            vector: The query's vector, float32, shape (dimensions,); None for lexical.
+
+        Raises:
+            RunLost: If the run is no longer this worker's.
+        """
+
+    async def record_relaxation(self, run: Run, relaxed_question: str, completion_id: int | None) -> None:
+        """Keep the relaxed question.
+
+        Raises:
+            RunLost: If the run is no longer this worker's.
+        """
+
+    async def record_verdict(self, run: Run, verdict: Verdict) -> None:
+        """Keep a verdict as it lands.
+
+        Raises:
+            RunLost: If the run is no longer this worker's.
+        """
+
+    async def verdicts(self, run: Run) -> list[tuple[str, Verdict]]:
+        """The grounded verdicts of run.parent_run_id, copied into this run, each with its document_id.
+
+        Raises:
+            RunLost: If the run is no longer this worker's.
+        """
+
+    async def finish_run(
+        self, run: Run, status: RunStatus, interpretations: Sequence[Interpretation], error: str | None
+    ) -> None:
+        """Write the interpretations, their citations and the end of the run, in one transaction.
+
+        Raises:
+            RunLost: If the run is no longer this worker's.
+        """
+
+
+class DocumentStore(Protocol):
+    """The tables of a corpus."""
+
+    async def claim_documents(self, *, max_documents: int, max_chars: int) -> list[PendingDocument]:
+        """Lease pending documents of one corpus; at least one if there is any, however long."""
+
+    async def store_documents(self, documents: Sequence[IndexedDocument]) -> None:
+        """Write passages, vectors and term counts, and mark the documents searchable, in one transaction.
+
+        A document that changed or vanished since it was claimed is left out.
+        """
+
+    async def fail_document(self, document: PendingDocument, error: str) -> None:
+        """Mark a document as one that cannot be indexed, with the reason."""
