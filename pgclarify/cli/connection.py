@@ -1,0 +1,102 @@
+"""Which database a command talks to, and a connection to it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, LiteralString, TypeAlias
+
+from pgclarify.errors import ConfigurationError, ServerUnavailable
+
+if TYPE_CHECKING:
+    import psycopg
+    from psycopg.rows import DictRow
+
+    from pgclarify.config import Settings
+
+    Database: TypeAlias = psycopg.Connection[DictRow]
+
+
+def load_settings() -> Settings:
+    """Read the settings.
+
+    Raises:
+        ConfigurationError: If one cannot be used. Values are not repeated: a key may be among them.
+    """
+    from pydantic import ValidationError
+
+    from pgclarify.config import Settings
+
+    try:
+        return Settings()
+    except ValidationError as error:
+        problems = error.errors(include_url=False, include_context=False, include_input=False)
+        wrong = "; ".join(f"{_variable(problem['loc'])}: {problem['msg']}" for problem in problems)
+        raise ConfigurationError(
+            "a setting cannot be used", detail=f"{wrong}.", hint="Correct it in the environment or in .env."
+        ) from None
+
+
+def _variable(location: Sequence[int | str]) -> str:
+    name = str(location[0]).upper()
+    return name if name.startswith("OPENAI_") else f"PGCLARIFY_{name}"
+
+
+def running_dsn(settings: Settings) -> str:
+    """The connection string of the database in use.
+
+    Raises:
+        ServerUnavailable: If it is the embedded server, and that is not running.
+    """
+    if settings.database_url is not None:
+        return settings.database_url
+    from pgclarify import embedded
+
+    dsn = embedded.running_dsn(settings.data_dir)
+    if dsn is None:
+        raise ServerUnavailable(
+            "the embedded server is not running",
+            detail=f"Its data directory is {settings.data_dir}.",
+            hint="Start it with: pgclarify up --detach",
+        )
+    return dsn
+
+
+def started_dsn(settings: Settings) -> str:
+    """The connection string of the database in use, after starting the embedded server if that is it."""
+    if settings.database_url is not None:
+        return settings.database_url
+    from pgclarify import embedded
+
+    return embedded.start(settings.data_dir)
+
+
+def connect(dsn: str) -> Database:
+    """Connect; rows are dictionaries, and every statement commits by itself.
+
+    Raises:
+        ServerUnavailable: If the server does not answer or turns us away.
+    """
+    import psycopg
+    from psycopg.rows import dict_row
+
+    try:
+        return psycopg.connect(dsn, row_factory=dict_row, autocommit=True, application_name="pgclarify")
+    except psycopg.OperationalError as error:
+        raise ServerUnavailable(
+            "no connection to the database server",
+            detail=str(error).strip(),
+            hint="Check PGCLARIFY_DATABASE_URL, and that the server is running.",
+        ) from None
+
+
+def fetch(connection: Database, name: str, /, **parameters: object) -> list[dict[str, Any]]:
+    """Run the named statement of queries.sql and return its rows."""
+    return connection.execute(query(name), parameters).fetchall()
+
+
+def query(name: str) -> LiteralString:
+    """The text of a named statement."""
+    from pgclarify.database.queries import queries
+
+    statements: Mapping[str, LiteralString] = queries
+    return statements[name]

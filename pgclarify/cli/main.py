@@ -1,0 +1,109 @@
+"""The command `pgclarify`: its subcommands, and how errors reach a person.
+
+Exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, NoReturn
+
+import typer
+
+from pgclarify.cli import asking, corpus, demo, server
+from pgclarify.errors import PgclarifyError
+
+if TYPE_CHECKING:
+    import psycopg
+
+# Objects that are missing because the schema is: schema, table, function, type.
+_NOT_INSTALLED = frozenset({"3F000", "42P01", "42883", "42704"})
+
+app = typer.Typer(
+    name="pgclarify",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+    context_settings={"help_option_names": ["-h", "--help"]},
+    help="Ask PostgreSQL a vague question; get the readings your documents can answer, each with its evidence.",
+    epilog="Start with: pgclarify demo",
+)
+app.command(epilog=server.UP_EXAMPLES)(server.up)
+app.command()(server.down)
+app.command(epilog=server.INIT_EXAMPLES)(server.init)
+app.command(epilog=server.WORKER_EXAMPLES)(server.worker)
+app.command(epilog=server.DSN_EXAMPLES)(server.dsn)
+app.command(
+    epilog=server.PSQL_EXAMPLES,
+    # Options that are not ours are psql's, `-h` among them.
+    context_settings={"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": ["--help"]},
+)(server.psql)
+app.command(epilog=corpus.LOAD_EXAMPLES)(corpus.load)
+app.command(epilog=asking.ASK_EXAMPLES)(asking.ask)
+app.command(epilog=corpus.STATUS_EXAMPLES)(corpus.status)
+app.command()(demo.demo)
+
+
+@app.callback(invoke_without_command=True)
+def _options(
+    version: Annotated[bool, typer.Option("--version", help="Show the version and exit.")] = False,
+) -> None:
+    if version:
+        from pgclarify import __version__
+
+        typer.echo(f"pgclarify {__version__}")
+        raise typer.Exit
+
+
+def main(arguments: Sequence[str] | None = None) -> NoReturn:
+    """Run the command line and exit.
+
+    Args:
+        arguments: Without the program's name; None reads them from the process.
+    """
+    from pgclarify.cli.terminal import survive_any_encoding
+
+    survive_any_encoding()
+    try:
+        app(args=arguments, prog_name="pgclarify")
+    except Exception as error:
+        if os.environ.get("PGCLARIFY_DEBUG") == "1":
+            raise
+        from pgclarify.cli import rendering, terminal
+
+        terminal.notices().print(rendering.failure(*explain(error)), soft_wrap=True)
+        sys.exit(1)
+    sys.exit(0)
+
+
+def explain(error: Exception) -> tuple[str, str | None, str | None]:
+    """What went wrong, the facts, and what to do, for any error that reaches the top."""
+    if isinstance(error, PgclarifyError):
+        return error.message, error.detail, error.hint
+    if isinstance(error, OSError):
+        place = f"The path is {error.filename}." if error.filename else None
+        return (error.strerror or type(error).__name__).lower(), place, None
+    # Whoever raised a psycopg error has imported it, so this costs nothing for the others.
+    import psycopg
+
+    if isinstance(error, psycopg.Error):
+        return _explain_database_error(error)
+    return (
+        f"unexpected {type(error).__name__}",
+        str(error) or None,
+        "Set PGCLARIFY_DEBUG=1 to see where it happened.",
+    )
+
+
+def _explain_database_error(error: psycopg.Error) -> tuple[str, str | None, str | None]:
+    diagnostic = error.diag
+    if diagnostic.message_primary is None:
+        # It did not come from the server.
+        return "the database driver failed", str(error) or None, None
+    hint = diagnostic.message_hint
+    if hint is None and diagnostic.sqlstate in _NOT_INSTALLED:
+        hint = "If pgclarify is not installed in this database yet, run: pgclarify init"
+    return diagnostic.message_primary, diagnostic.message_detail, hint

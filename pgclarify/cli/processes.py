@@ -1,0 +1,163 @@
+"""Workers that `up --detach` leaves behind: one a database, with a log and a pid file in the data directory.
+
+A detached worker inherits an exclusive lock on its pid file, and the kernel lets go of that lock when the process
+ends, however it ends. So the lock, and not the number in the file, says whether the worker lives.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, TextIO
+
+from pgclarify.errors import DatabaseError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pgclarify.config import Settings
+
+_POLL_SECONDS = 0.05
+# Loading torch and the embedding model from a cold disk takes most of it.
+_START_SECONDS = 120.0
+# A worker that was told to stop lets calls in flight end.
+_STOP_SECONDS = 30.0
+_LOG_LINES_SHOWN = 5
+# Whoever asks whether a worker lives holds its lock for an instant, which must not look like a worker.
+_LOCK_ATTEMPTS = 5
+_LOCK_PAUSE_SECONDS = 0.01
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerFiles:
+    """Where the detached worker of one database keeps its pid and its log."""
+
+    pid_file: Path
+    log_file: Path
+
+    @classmethod
+    def of(cls, settings: Settings) -> WorkerFiles:
+        """The files for the database in use; a connection string may hold a password, so only its hash is a name."""
+        name = "worker"
+        if settings.database_url is not None:
+            name += "-" + hashlib.sha256(settings.database_url.encode()).hexdigest()[:12]
+        return cls(settings.data_dir / f"{name}.pid", settings.data_dir / f"{name}.log")
+
+
+@contextmanager
+def _locked(pid_file: Path) -> Iterator[TextIO | None]:
+    """The pid file, locked for us; None if a living worker holds it."""
+    with pid_file.open("a+") as file:
+        for _ in range(_LOCK_ATTEMPTS):
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                time.sleep(_LOCK_PAUSE_SECONDS)
+            else:
+                yield file
+                return
+        yield None
+
+
+def is_running(files: WorkerFiles) -> bool:
+    """Whether the detached worker lives."""
+    if not files.pid_file.exists():
+        return False
+    with _locked(files.pid_file) as file:
+        return file is None
+
+
+def start(
+    files: WorkerFiles, is_ready: Callable[[], bool], *, command: list[str], environment: Mapping[str, str]
+) -> bool:
+    """Start a detached worker unless one runs, and wait until it is ready.
+
+    Args:
+        files: Its pid and log files.
+        is_ready: Asked again and again until it says yes.
+        command: What to run.
+        environment: Of the process.
+
+    Returns:
+        False if one was running already.
+
+    Raises:
+        DatabaseError: If the worker ends, or is not ready in time.
+    """
+    files.pid_file.parent.mkdir(parents=True, exist_ok=True)
+    with _locked(files.pid_file) as file:
+        if file is not None:
+            file.truncate(0)
+            # The child shares our lock through the inherited file, and keeps it when we let go.
+            os.set_inheritable(file.fileno(), True)
+            process_id = os.posix_spawn(
+                command[0],
+                command,
+                environment,
+                file_actions=[
+                    (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
+                    (os.POSIX_SPAWN_OPEN, 1, str(files.log_file), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600),
+                    (os.POSIX_SPAWN_DUP2, 1, 2),
+                ],
+                setsid=True,
+            )
+            file.write(f"{process_id}\n")
+    is_new = file is not None
+    deadline = time.monotonic() + _START_SECONDS
+    while not is_ready():
+        has_ended = not is_running(files)
+        if has_ended or time.monotonic() > deadline:
+            raise DatabaseError(
+                "the worker ended as it started" if has_ended else "the worker does not get ready",
+                detail=_last_lines(files.log_file),
+                hint=f"The whole log is {files.log_file}.",
+            )
+        time.sleep(_POLL_SECONDS)
+    return is_new
+
+
+def stop(files: WorkerFiles) -> bool:
+    """Stop the detached worker and wait for its end; one that does not end in time is killed.
+
+    Returns:
+        False if none was running.
+    """
+    if not is_running(files):
+        return False
+    process_id = _process_id(files)
+    # Sent once: a second one could ask for a ruder end.
+    with suppress(ProcessLookupError):
+        os.kill(process_id, signal.SIGTERM)
+    deadline = time.monotonic() + _STOP_SECONDS
+    while is_running(files):
+        if time.monotonic() > deadline:
+            with suppress(ProcessLookupError):
+                os.kill(process_id, signal.SIGKILL)
+            break
+        time.sleep(_POLL_SECONDS)
+    return True
+
+
+def _process_id(files: WorkerFiles) -> int:
+    # The file is empty for the instant between taking the lock and knowing the number.
+    while not (written := files.pid_file.read_text().strip()):
+        time.sleep(_POLL_SECONDS)
+    return int(written)
+
+
+def worker_command() -> list[str]:
+    """How a worker is started as a process of its own, with the Python and the packages in use here."""
+    return [sys.executable, "-m", "pgclarify.cli", "worker"]
+
+
+def _last_lines(log_file: Path) -> str:
+    lines = [line for line in log_file.read_text(errors="replace").splitlines() if line.strip()]
+    return "\n".join(lines[-_LOG_LINES_SHOWN:]) or "It wrote nothing into its log."

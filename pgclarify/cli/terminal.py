@@ -1,0 +1,52 @@
+"""The two streams of the command line: results on stdout, everything said about them on stderr."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+# Where no one looks at the screen's width, lines break late.
+_PIPE_WIDTH = 120
+
+
+def _console(*, stderr: bool) -> Console:
+    from rich.console import Console
+
+    stream = sys.stderr if stderr else sys.stdout
+    width = None if stream.isatty() or "COLUMNS" in os.environ else _PIPE_WIDTH
+    # Nothing that is printed is read as markup: most of it comes from corpora, models and users.
+    return Console(stderr=stderr, markup=False, highlight=False, emoji=False, soft_wrap=False, width=width)
+
+
+def results() -> Console:
+    """What a command was asked for."""
+    return _console(stderr=False)
+
+
+def notices() -> Console:
+    """Progress, remarks and errors."""
+    return _console(stderr=True)
+
+
+def print_json(row: Mapping[str, Any]) -> None:
+    """Write one JSON line; times and decimals as text."""
+    sys.stdout.write(json.dumps(row, ensure_ascii=True, default=str) + "\n")
+
+
+def examples(*commands: str) -> str:
+    """The last lines of a command's help."""
+    return "\n\n".join(("Examples:", *commands))
+
+
+def survive_any_encoding() -> None:
+    """Let a terminal without UTF-8 show a question mark where it lacks a letter, rather than fail."""
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(errors="replace")

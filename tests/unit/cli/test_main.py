@@ -1,0 +1,133 @@
+"""Exit codes, errors and help, without a server."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from pgclarify.cli.main import explain, main
+from pgclarify.errors import NoWorker
+
+COMMANDS = ("up", "down", "init", "worker", "dsn", "psql", "load", "ask", "status", "demo")
+
+
+@pytest.fixture(autouse=True)
+def _own_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for name in ("PGCLARIFY_DATABASE_URL", "PGCLARIFY_DEBUG", "OPENAI_API_KEY", "OPENAI_BASE_URL"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("PGCLARIFY_DATA_DIR", str(tmp_path / "data"))
+    monkeypatch.setenv("COLUMNS", "200")
+    # A .env file of whoever runs the tests is none of theirs.
+    monkeypatch.chdir(tmp_path)
+
+
+def run(*arguments: str) -> int:
+    with pytest.raises(SystemExit) as caught:
+        main(arguments)
+    return int(caught.value.code or 0)
+
+
+def test_help_and_version_succeed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("--help") == 0
+    output = capsys.readouterr().out
+    assert all(command in output for command in COMMANDS)
+    assert run("--version") == 0
+    assert capsys.readouterr().out.startswith("pgclarify ")
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_has_help(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(command, "--help") == 0
+    assert f"pgclarify {command}" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("nonsense",),
+        ("ask",),
+        ("ask", "q", "--top-k", "0"),
+        ("ask", "q", "--top-k", "many"),
+        ("load", "corpus"),
+        ("load", "corpus", "/no/such/file"),
+        ("status", "--yaml"),
+    ],
+)
+def test_wrong_usage_is_2(arguments: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(*arguments) == 2
+    assert capsys.readouterr().out == ""
+
+
+@pytest.mark.parametrize("arguments", [("dsn",), ("status",), ("ask", "rental cars"), ("worker",), ("psql", "-c", "x")])
+def test_without_a_server_one_sentence_and_a_hint(
+    arguments: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(*arguments) == 1
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.startswith("Error: The embedded server is not running.\n")
+    assert "Hint: Start it with: pgclarify up --detach" in captured.err
+    assert "Traceback" not in captured.err
+
+
+def test_a_server_that_does_not_answer(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setenv("PGCLARIFY_DATABASE_URL", "postgresql://me:sesame@127.0.0.1:1/app")
+    assert run("status") == 1
+    error = capsys.readouterr().err
+    assert error.startswith("Error: No connection to the database server.\nDetail: ")
+    assert "Hint: Check PGCLARIFY_DATABASE_URL" in error
+    assert "sesame" not in error
+
+
+def test_a_wrong_setting_is_named_and_its_value_is_not(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("PGCLARIFY_LLM_CONCURRENCY", "sesame")
+    assert run("status") == 1
+    error = capsys.readouterr().err
+    assert "PGCLARIFY_LLM_CONCURRENCY" in error
+    assert "sesame" not in error
+
+
+def test_debug_shows_where_it_happened(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PGCLARIFY_DEBUG", "1")
+    monkeypatch.setenv("PGCLARIFY_DATABASE_URL", "postgresql://127.0.0.1:1/app")
+    with pytest.raises(Exception, match="no connection"):
+        main(["status"])
+
+
+def test_explain_takes_the_parts_of_our_own_errors() -> None:
+    error = NoWorker("nobody serves the queue", detail="There is no worker.", hint="Start one.")
+    assert explain(error) == ("nobody serves the queue", "There is no worker.", "Start one.")
+
+
+def test_explain_has_an_answer_to_any_error(tmp_path: Path) -> None:
+    with pytest.raises(OSError) as missing:
+        (tmp_path / "gone").read_text()
+    assert explain(missing.value) == ("no such file or directory", f"The path is {tmp_path / 'gone'}.", None)
+    message, detail, hint = explain(ZeroDivisionError("division by zero"))
+    assert (message, detail) == ("unexpected ZeroDivisionError", "division by zero")
+    assert "PGCLARIFY_DEBUG=1" in str(hint)
+    assert explain(psycopg.DataError("NUL is no text")) == ("the database driver failed", "NUL is no text", None)
+
+
+def test_the_command_line_starts_without_what_is_heavy() -> None:
+    code = "import sys, pgclarify.cli.main; print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout.split()
+    heavy = {"torch", "sqlalchemy", "openai", "sentence_transformers", "numpy", "psycopg", "pydantic", "alembic"}
+    assert heavy.isdisjoint(loaded)
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1"])
+def test_a_terminal_without_utf8_is_no_reason_to_fail(encoding: str, tmp_path: Path) -> None:
+    finished = subprocess.run(
+        [sys.executable, "-m", "pgclarify.cli", "load", "c", str(tmp_path / "naïve 東京")],
+        env={"PYTHONIOENCODING": encoding, "PATH": "/usr/bin:/bin", "HOME": str(tmp_path)},
+        capture_output=True,
+    )
+    assert finished.returncode == 2
+    assert b"Traceback" not in finished.stderr

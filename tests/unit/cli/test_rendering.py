@@ -1,0 +1,189 @@
+"""What commands print, from rows."""
+
+from __future__ import annotations
+
+import io
+import unicodedata
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.console import Console, RenderableType
+
+from pgclarify.cli import rendering
+
+HOSTILE = "\x1b[2J\x1b]0;owned\x07[bold red]loud[/bold red] \u202egnp.exe\r\nnext\x9b31m :smile:"
+
+
+def shown(renderable: RenderableType, *, is_terminal: bool = False, width: int = 100) -> str:
+    stream = io.StringIO()
+    console = Console(
+        file=stream, width=width, force_terminal=is_terminal, markup=False, highlight=False, emoji=False, _environ={}
+    )
+    console.print(renderable)
+    return stream.getvalue()
+
+
+def citation(**changes: Any) -> dict[str, Any]:
+    return {
+        "rank": 1,
+        "is_medoid": True,
+        "document_id": "rental-reimbursement.md",
+        "title": "Endorsement RR-3",
+        "uri": None,
+        "passage_id": 7,
+        "heading": "Endorsement RR-3 > What we pay",
+        "quote": "We pay up to $45\na day.",
+        "start_char": 10,
+        "end_char": 33,
+        "is_current": True,
+    } | changes
+
+
+def reading(**changes: Any) -> dict[str, Any]:
+    return {
+        "run_id": 1,
+        "status": "succeeded",
+        "ordinal": 1,
+        "interpretation": "How much is paid for a rental car during repairs?",
+        "answer": "up to $45 a day",
+        "support": 2,
+        "cohesion": 0.9,
+        "document_ids": ["rental-reimbursement.md", "auto-faq.md"],
+        "citations": [citation(), citation(document_id="auto-faq.md", title="FAQ", heading="Will I?")],
+    } | changes
+
+
+def every_rendering(text: str) -> list[RenderableType]:
+    row = reading(
+        interpretation=text,
+        answer=text,
+        citations=[citation(document_id=text, title=text, heading=text, quote=text, is_current=False)],
+    )
+    worker = {"is_alive": True, "provider": text, "model": text, "host": text, "version": text}
+    corpus = dict.fromkeys(("documents", "passages", "pending", "embedded", "linked", "failed"), 1) | {"corpus": text}
+    return [
+        rendering.readings(text, [row]),
+        rendering.nothing_found(text, text, pending=1),
+        rendering.failure(text or "x", text, text),
+        rendering.loaded(text, 1, 1, is_searchable=True),
+        rendering.repeated([text]),
+        rendering.unreadable([text]),
+        rendering.not_indexed(text, 1),
+        rendering.psql_table([{"answer": text, "document_ids": [text]}]),
+        rendering.status(text, [worker], {"queued": 0, "running": 0}, [corpus]),
+        rendering.statement(text, "select 1;"),
+    ]
+
+
+def test_printable_neutralizes_what_a_terminal_would_act_on() -> None:
+    assert rendering.printable(HOSTILE) == (
+        "\\x1b[2J\\x1b]0;owned\\x07[bold red]loud[/bold red] \\u202egnp.exe next\\x9b31m :smile:"
+    )
+
+
+def test_printable_keeps_letters_of_all_scripts() -> None:
+    text = "naïve 東京 عربى 👩\u200d👧 „quoted“"
+    assert rendering.printable(text) == text
+
+
+@given(st.text())
+def test_no_rendering_lets_control_characters_through(text: str) -> None:
+    for renderable in every_rendering(text):
+        output = shown(renderable)
+        assert not [c for c in output if c != "\n" and unicodedata.category(c) in {"Cc", "Zl", "Zp", "Cs"}]
+
+
+@pytest.mark.parametrize("renderable", every_rendering(HOSTILE), ids=lambda renderable: type(renderable).__name__)
+def test_hostile_text_is_shown_as_text_even_on_a_terminal(renderable: RenderableType) -> None:
+    output = shown(renderable, is_terminal=True, width=300)
+    # Colours of ours may be there; what came with the text may not.
+    assert "\x1b[2J" not in output
+    assert "\x1b]" not in output
+    assert "\x07" not in output
+    assert "\u202e" not in output
+    assert "[bold red]loud[/bold red]" in output
+
+
+def test_readings_number_their_citations_through() -> None:
+    output = shown(rendering.readings("rental cars", [reading(), reading(ordinal=2, citations=[citation()])]))
+    assert '2 readings of "rental cars"' in output
+    assert "1. How much is paid for a rental car during repairs?" in output
+    assert "supported by 2 documents" in output
+    assert "[1] rental-reimbursement.md  Endorsement RR-3 > What we pay\n" in output
+    assert "[2] auto-faq.md  FAQ, Will I?\n" in output
+    assert "[3] rental-reimbursement.md" in output
+    assert '"We pay up to $45 a day."' in output
+
+
+def test_a_citation_of_a_changed_document_says_so() -> None:
+    current = shown(rendering.readings("q", [reading(citations=[citation()])]))
+    stale = shown(rendering.readings("q", [reading(citations=[citation(is_current=False)])]))
+    assert "has changed since" not in current
+    assert "has changed since" in stale
+
+
+def test_a_partial_run_says_so() -> None:
+    assert "could not be judged" not in shown(rendering.readings("q", [reading()]))
+    assert "could not be judged" in shown(rendering.readings("q", [reading(status="partial")]))
+
+
+def test_one_of_something_is_singular() -> None:
+    output = shown(rendering.readings("q", [reading(support=1)]))
+    assert "1 reading of" in output
+    assert "supported by 1 document\n" in output
+
+
+def test_nothing_found_gives_a_statement_that_can_be_pasted() -> None:
+    output = shown(rendering.nothing_found("what's up", "o'brien", pending=0))
+    assert "select * from pgclarify.search('what''s up', corpus => 'o''brien');" in output
+    assert "ask again" not in output
+    assert "3 documents of it cannot be searched yet" in shown(rendering.nothing_found("q", None, pending=3))
+
+
+def test_failure_is_a_sentence_with_facts_and_advice() -> None:
+    output = shown(rendering.failure("no worker is running", "No row of worker is alive.", "Start one."))
+    assert output == "Error: No worker is running.\nDetail: No row of worker is alive.\nHint: Start one.\n"
+    assert shown(rendering.failure("it failed")) == "Error: It failed.\n"
+
+
+def test_psql_table_looks_as_psql_prints_it() -> None:
+    rows: list[dict[str, Any]] = [
+        {"ordinal": 1, "interpretation": "How much?", "support": 2, "document_ids": ["a.md", "b.md"]},
+        {"ordinal": 2, "interpretation": None, "support": 11, "document_ids": []},
+    ]
+    assert [line.rstrip() for line in shown(rendering.psql_table(rows)).splitlines()] == [
+        " ordinal | interpretation | support | document_ids",
+        "---------+----------------+---------+--------------",
+        "       1 | How much?      |       2 | {a.md,b.md}",
+        "       2 |                |      11 | {}",
+        "(2 rows)",
+    ]
+
+
+def test_psql_table_wraps_within_the_width() -> None:
+    output = shown(rendering.psql_table([{"answer": "word " * 40, "ids": ["x" * 90]}]), width=60)
+    assert max(len(line) for line in output.splitlines()) <= 60
+    assert output.replace("\n", "").count("word") == 40
+
+
+@pytest.mark.parametrize(
+    ("changed", "unchanged", "expected"),
+    [
+        (1, 0, "1 document added to c or changed there: all is searchable."),
+        (2, 3, "2 documents added to c or changed there, 3 unchanged: all is searchable."),
+        (0, 3, "Nothing new: c holds 3 documents just so already."),
+        (0, 0, "Nothing was loaded."),
+    ],
+)
+def test_a_load_is_summed_up(changed: int, unchanged: int, expected: str) -> None:
+    assert shown(rendering.loaded("c", changed, unchanged, is_searchable=True)).strip() == expected
+
+
+def test_status_says_when_no_worker_is_alive() -> None:
+    worker = {"is_alive": False, "provider": "openai", "model": "m", "host": "h", "version": "1"}
+    output = shown(rendering.status("PostgreSQL 18", [worker], {"queued": 3, "running": 1}, []))
+    assert "none alive" in output
+    assert "3 waiting, 1 running" in output
+    assert "none yet" in output
