@@ -162,6 +162,12 @@ class CompletionRequest:
         )
         return hashlib.sha256(rendered.encode("utf-8", "surrogatepass")).digest()
 
+    @property
+    def key(self) -> tuple[str, str, str, str, bytes, int]:
+        """What is unique in the ledger: purpose, model, parameters as JSON, prompt version, input hash, sample."""
+        parameters = json.dumps(self.parameters, sort_keys=True, separators=(",", ":"))
+        return (self.purpose, self.model, parameters, self.prompt_version, self.input_hash, self.sample)
+
 
 @dataclass(frozen=True, slots=True)
 class Completion:

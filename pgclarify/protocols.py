@@ -115,11 +115,12 @@ class Ledger(Protocol):
     async def claim_completions(self, requests: Sequence[CompletionRequest]) -> list[Claim]:
         """Look requests up, and lease those that nobody has made or is making. One claim per request, in order.
 
-        Asked again with the same requests it also takes over leases that expired or whose worker died.
+        A lease is ours for one claim only: two runs of one worker are two claimants, and the second waits as another
+        worker's would. Asked again with the same requests it also takes over leases that expired or whose worker died.
         """
 
     async def store_completion(self, completion_id: int, completion: Completion) -> None:
-        """Keep what the model said; durable when this returns."""
+        """Keep what the model said; durable when this returns. A reply that is there already stays."""
 
     async def release_completions(self, completion_ids: Sequence[int]) -> None:
         """Give leases back after calls that failed or were cut off, so that others need not wait for their end."""
@@ -148,7 +149,7 @@ class RunStore(Ledger, Protocol):
         """
 
     async def record_verdict(self, run: Run, verdict: Verdict) -> None:
-        """Keep a verdict as it lands.
+        """Keep a verdict as it lands, in the place of one that is there for this candidate.
 
         Raises:
             RunLost: If the run is no longer this worker's.

@@ -1,0 +1,282 @@
+"""The client side of the ledger: every model call of a pipeline goes through here, and none is paid for twice.
+
+A run claims all its requests at once. Replies that were paid for are there; calls that fall to this run are made
+together (the limit on calls in flight is the verifier's); replies that another run is paying for are waited for.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from pgclarify.errors import CompletionError, InvalidReply, PgclarifyError, RunLost
+from pgclarify.model import Claim, Completion, CompletionRequest
+from pgclarify.protocols import Ledger, Verifier
+
+_logger = logging.getLogger(__name__)
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """How often to look again for replies that others are paying for.
+
+    Attributes:
+        first: Seconds before the first look, and after every look that found something new.
+        longest: Most seconds between two looks; each look that finds nothing doubles the pause.
+    """
+
+    first: float = 0.05
+    longest: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Paid:
+    """A reply that is in the ledger.
+
+    Attributes:
+        completion_id: The row of the ledger.
+        completion: What the model said.
+        is_reused: True if this request cost nothing: paid for before, by another run, or by an equal request.
+    """
+
+    completion_id: int
+    completion: Completion
+    is_reused: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Inquiry(Generic[T]):
+    """A request together with what it takes to understand the reply.
+
+    Attributes:
+        request: What is asked.
+        retry: Renders what is asked once more if the reply does not fit: another row of the ledger.
+        read: Reads the reply, or raises InvalidReply.
+    """
+
+    request: CompletionRequest
+    retry: Callable[[], CompletionRequest]
+    read: Callable[[Completion], T]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer(Generic[T]):
+    """What became of an inquiry.
+
+    Attributes:
+        value: What was read, or the error that stands in its place.
+        completion_id: The row of the ledger it was read from; None if the call itself failed.
+        is_reused: True if that row had not to be paid for.
+    """
+
+    value: T | CompletionError
+    completion_id: int | None
+    is_reused: bool
+
+
+async def ask_all(
+    ledger: Ledger,
+    verifier: Verifier,
+    inquiries: Sequence[Inquiry[T]],
+    land: Callable[[int, Answer[T]], Awaitable[None]],
+    *,
+    pace: Pace,
+) -> None:
+    """Ask everything, and once more where a reply does not fit.
+
+    Args:
+        ledger: Where replies are kept.
+        verifier: Who is asked.
+        inquiries: Any number, also none.
+        land: Called with the index of each inquiry and its answer, once, as soon as it is there; calls overlap.
+        pace: How often to look for replies that others are paying for.
+
+    Raises:
+        RunLost: If land raised it; calls in flight are cancelled.
+        DatabaseError: If the ledger fails.
+    """
+
+    async def first(index: int, result: Paid | CompletionError) -> None:
+        inquiry = inquiries[index]
+        answer = _read(inquiry, result)
+        if not isinstance(answer.value, InvalidReply):
+            await land(index, answer)
+            return
+
+        async def second(_: int, result: Paid | CompletionError) -> None:
+            await land(index, _read(inquiry, result))
+
+        await complete_all(ledger, verifier, [inquiry.retry()], second, pace=pace)
+
+    await complete_all(ledger, verifier, [inquiry.request for inquiry in inquiries], first, pace=pace)
+
+
+async def complete_all(
+    ledger: Ledger,
+    verifier: Verifier,
+    requests: Sequence[CompletionRequest],
+    land: Callable[[int, Paid | CompletionError], Awaitable[None]],
+    *,
+    pace: Pace,
+) -> None:
+    """Get a reply to every request, from the ledger or by paying for it. Equal requests are asked once.
+
+    Whatever ends this early (an error of the ledger, of land, or a cancellation) cancels the calls in flight and
+    gives their leases back; a reply that is there is stored first.
+
+    Args:
+        ledger: Where replies are kept.
+        verifier: Who is asked.
+        requests: Any number, also none.
+        land: Called with the index of each request and its reply or error, once, as soon as it is there; calls
+            overlap.
+        pace: How often to look for replies that others are paying for.
+
+    Raises:
+        RunLost: If land raised it.
+        DatabaseError: If the ledger fails.
+    """
+    if not requests:
+        return
+    purchase = _Purchase(ledger, verifier, requests, land, pace)
+    try:
+        await purchase.run()
+    except BaseExceptionGroup as group:
+        raise _cause(group) from group
+    finally:
+        await _to_the_end(purchase.give_back())
+
+
+class _Purchase:
+    """One call of complete_all: which leases it holds, and who waits for which reply."""
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        verifier: Verifier,
+        requests: Sequence[CompletionRequest],
+        land: Callable[[int, Paid | CompletionError], Awaitable[None]],
+        pace: Pace,
+    ) -> None:
+        self._ledger = ledger
+        self._verifier = verifier
+        self._land = land
+        self._pace = pace
+        self._leased: set[int] = set()
+        # Each distinct request, by the index of its first occurrence, with all its occurrences.
+        self._requests: dict[int, CompletionRequest] = {}
+        self._occurrences: dict[int, list[int]] = {}
+        first: dict[object, int] = {}
+        for index, request in enumerate(requests):
+            leader = first.setdefault(request.key, index)
+            self._requests.setdefault(leader, request)
+            self._occurrences.setdefault(leader, []).append(index)
+
+    async def run(self) -> None:
+        async with asyncio.TaskGroup() as tasks:
+            waiting = await self._claim(tasks, list(self._requests))
+            pause = self._pace.first
+            while waiting:
+                await asyncio.sleep(pause)
+                before = len(waiting)
+                waiting = await self._claim(tasks, waiting)
+                pause = self._pace.first if len(waiting) < before else min(2 * pause, self._pace.longest)
+
+    async def give_back(self) -> None:
+        """Release the leases that are left, so that others need not wait for their end."""
+        if not self._leased:
+            return
+        try:
+            await self._ledger.release_completions(sorted(self._leased))
+        except PgclarifyError as error:
+            # What ended the purchase matters more; leases end by themselves.
+            _logger.warning("leases could not be given back: %s", error.message)
+
+    async def _claim(self, tasks: asyncio.TaskGroup, leaders: list[int]) -> list[int]:
+        """Claim requests and start what can be started; return those that others are paying for."""
+        waiting = []
+        for leader, claim in zip(leaders, await _to_the_end(self._lease(leaders)), strict=True):
+            if claim.completion is not None:
+                tasks.create_task(self._deliver(leader, Paid(claim.completion_id, claim.completion, is_reused=True)))
+            elif claim.is_ours:
+                tasks.create_task(self._call(leader, claim.completion_id))
+            else:
+                waiting.append(leader)
+        return waiting
+
+    async def _lease(self, leaders: list[int]) -> list[Claim]:
+        claims = await self._ledger.claim_completions([self._requests[leader] for leader in leaders])
+        self._leased.update(claim.completion_id for claim in claims if claim.is_ours)
+        return claims
+
+    async def _call(self, leader: int, completion_id: int) -> None:
+        try:
+            completion = await self._verifier.complete(self._requests[leader])
+            if not is_storable(completion.reply):
+                raise InvalidReply("a reply holds characters that are no text")
+        except CompletionError as error:
+            # At once, not at the end of the run: others may be waiting for this very reply.
+            await _to_the_end(self._release(completion_id))
+            await self._deliver(leader, error)
+        else:
+            await _to_the_end(self._store(completion_id, completion))
+            await self._deliver(leader, Paid(completion_id, completion, is_reused=False))
+
+    async def _release(self, completion_id: int) -> None:
+        await self._ledger.release_completions([completion_id])
+        self._leased.discard(completion_id)
+
+    async def _store(self, completion_id: int, completion: Completion) -> None:
+        await self._ledger.store_completion(completion_id, completion)
+        self._leased.discard(completion_id)
+
+    async def _deliver(self, leader: int, result: Paid | CompletionError) -> None:
+        for index in self._occurrences[leader]:
+            await self._land(index, result)
+            if isinstance(result, Paid):
+                result = Paid(result.completion_id, result.completion, is_reused=True)
+
+
+def is_storable(text: str) -> bool:
+    """Tell whether PostgreSQL can keep a text that a model wrote: no NUL, no half of a surrogate pair."""
+    return "\x00" not in text and not any("\ud800" <= character <= "\udfff" for character in text)
+
+
+def _read(inquiry: Inquiry[T], result: Paid | CompletionError) -> Answer[T]:
+    if isinstance(result, CompletionError):
+        return Answer(result, None, is_reused=False)
+    try:
+        value: T | CompletionError = inquiry.read(result.completion)
+    except InvalidReply as error:
+        value = error
+    return Answer(value, result.completion_id, result.is_reused)
+
+
+async def _to_the_end(work: Coroutine[Any, Any, T]) -> T:
+    """Await something that must not be cut off halfway; a cancellation takes effect after it.
+
+    What is protected are short statements of the ledger: a claim whose leases nobody would know of, a reply that is
+    paid for, a lease that others wait for.
+    """
+    task = asyncio.ensure_future(work)
+    try:
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        await asyncio.wait([task])
+        if not task.cancelled():
+            # Looked at, so that asyncio does not report it as never retrieved; the cancellation goes first.
+            task.exception()
+        raise
+
+
+def _cause(group: BaseExceptionGroup[BaseException]) -> BaseException:
+    """Pick the error that speaks for a group: a lost run explains all others, else the first one."""
+    lost, _ = group.split(RunLost)
+    error: BaseException = lost if lost is not None else group
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return error

@@ -1,0 +1,106 @@
+"""The table `completion`, in memory."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pgclarify.model import Claim, Completion, CompletionRequest
+
+
+@dataclass(slots=True)
+class LedgerRow:
+    """One row of the ledger; leased if there is a holder and no completion.
+
+    Attributes:
+        completion_id: From 1.
+        request: What is asked.
+        completion: What the model said, once it is there.
+        holder: The worker whose lease it is.
+        leased_until: On the table's clock, in seconds.
+    """
+
+    completion_id: int
+    request: CompletionRequest
+    completion: Completion | None = None
+    holder: str | None = None
+    leased_until: float = 0.0
+
+
+class FakeLedgerTable:
+    """The rows that several workers share.
+
+    Args:
+        lease_seconds: How long a lease lasts.
+
+    Attributes:
+        rows: By completion_id.
+        now: The clock, in seconds; move it to let leases end.
+        claims: How often anyone claimed.
+    """
+
+    def __init__(self, *, lease_seconds: float = 60.0) -> None:
+        self.rows: dict[int, LedgerRow] = {}
+        self.now = 0.0
+        self.claims = 0
+        self.lease_seconds = lease_seconds
+        self._ids: dict[object, int] = {}
+
+    @property
+    def leased(self) -> list[LedgerRow]:
+        """Rows that someone holds a lease of."""
+        return [row for row in self.rows.values() if row.completion is None and row.holder is not None]
+
+    def kill(self, worker: str) -> None:
+        """Let a worker die: what it holds may be taken over at once."""
+        for row in self.leased:
+            if row.holder == worker:
+                row.leased_until = self.now
+
+    def row(self, request: CompletionRequest) -> LedgerRow:
+        """Find the row of a request, or add it."""
+        completion_id = self._ids.setdefault(request.key, len(self._ids) + 1)
+        return self.rows.setdefault(completion_id, LedgerRow(completion_id, request))
+
+
+class FakeLedger:
+    """One worker's view of the ledger.
+
+    Args:
+        table: The rows, shared with other workers; None for rows of its own.
+        worker: The worker's name.
+    """
+
+    def __init__(self, table: FakeLedgerTable | None = None, *, worker: str = "worker") -> None:
+        self.table = FakeLedgerTable() if table is None else table
+        self.worker = worker
+
+    async def claim_completions(self, requests: Sequence[CompletionRequest]) -> list[Claim]:
+        """Look requests up, and lease those that nobody has made or is making."""
+        # A real server gives way to others here, before the statement and not within it.
+        await asyncio.sleep(0)
+        self.table.claims += 1
+        return [self._claim(self.table.row(request)) for request in requests]
+
+    async def store_completion(self, completion_id: int, completion: Completion) -> None:
+        """Keep what the model said, unless something is there already."""
+        await asyncio.sleep(0)
+        row = self.table.rows[completion_id]
+        row.completion = row.completion or completion
+        row.holder = None
+
+    async def release_completions(self, completion_ids: Sequence[int]) -> None:
+        """Give back those of the leases that are still this worker's."""
+        await asyncio.sleep(0)
+        for completion_id in completion_ids:
+            row = self.table.rows[completion_id]
+            if row.holder == self.worker:
+                row.holder = None
+
+    def _claim(self, row: LedgerRow) -> Claim:
+        is_free = row.completion is None and (row.holder is None or row.leased_until <= self.table.now)
+        if is_free:
+            row.holder = self.worker
+            row.leased_until = self.table.now + self.table.lease_seconds
+        return Claim(row.completion_id, row.completion, is_ours=is_free)

@@ -1,0 +1,148 @@
+"""A verifier that says what it was told to say."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Collection, Mapping
+from dataclasses import asdict
+from typing import TypeAlias
+
+from pgclarify.errors import CompletionError, InvalidReply
+from pgclarify.model import Completion, CompletionRequest, Message, Passage, Reading
+
+Line: TypeAlias = Reading | str | CompletionError | None
+"""What is said to one request: a reading, a raw reply, an error to raise, or None for an abstention."""
+
+
+class FakeVerifier:
+    """Judges passages by a script, and counts what it is asked.
+
+    Args:
+        verdicts: What is said about a passage, by its content; a list has one line for each time it is asked (the
+            second for `retry`). What is not in it is an abstention.
+        relaxation: The relaxed question, as a line or a list of lines; without one, it does not relax.
+        model: The model's name.
+        provider: openai or extractive.
+        concurrency: Most calls in flight at once; None for no limit.
+        gate: If given, no call ends before it is set.
+        gated: The contents of the passages that the gate is for; None for every call.
+
+    Attributes:
+        calls: Every request that was paid for so far, in order.
+        in_flight: Calls that have begun and not ended.
+    """
+
+    def __init__(
+        self,
+        verdicts: Mapping[str, Line | list[Line]] | None = None,
+        *,
+        relaxation: str | CompletionError | list[Line] | None = None,
+        model: str = "fake",
+        provider: str = "openai",
+        concurrency: int | None = None,
+        gate: asyncio.Event | None = None,
+        gated: Collection[str] | None = None,
+    ) -> None:
+        self.calls: list[CompletionRequest] = []
+        self.in_flight = 0
+        self._verdicts = dict(verdicts or {})
+        self._relaxation = relaxation
+        self._model = model
+        self._provider = provider
+        self._slots = asyncio.Semaphore(concurrency) if concurrency is not None else None
+        self._gate = gate
+        self._gated = gated
+
+    @property
+    def provider(self) -> str:
+        """What it passes for."""
+        return self._provider
+
+    @property
+    def model(self) -> str:
+        """The model's name."""
+        return self._model
+
+    @property
+    def prompt_version(self) -> str:
+        """Always the same."""
+        return "1"
+
+    def relaxation_request(self, question: str) -> CompletionRequest | None:
+        """Render the question, if there is a relaxation in the script."""
+        return None if self._relaxation is None else self._request("relaxation", question, "", sample=0)
+
+    def verdict_request(self, question: str, passage: Passage, *, retry: bool = False) -> CompletionRequest:
+        """Render the question and the passage, with its title and heading."""
+        text = "\n".join(part for part in (passage.title, passage.heading, passage.content) if part)
+        return self._request("verdict", question, text, sample=int(retry), content=passage.content)
+
+    async def complete(self, request: CompletionRequest) -> Completion:
+        """Say the line.
+
+        Raises:
+            CompletionError: If the line is one.
+        """
+        if self._slots is None:
+            return await self._say(request)
+        async with self._slots:
+            return await self._say(request)
+
+    def read_relaxation(self, completion: Completion) -> str:
+        """Read the relaxed question.
+
+        Raises:
+            InvalidReply: If the reply is empty.
+        """
+        if not completion.reply:
+            raise InvalidReply("a relaxation is empty")
+        return completion.reply
+
+    def read_verdict(self, completion: Completion) -> Reading | None:
+        """Read the reading, or None for an abstention.
+
+        Raises:
+            InvalidReply: If the reply is neither.
+        """
+        try:
+            reading = json.loads(completion.reply)
+            return None if reading is None else Reading(**reading)
+        except (ValueError, TypeError):
+            raise InvalidReply("a verdict has the wrong form") from None
+
+    def _request(self, purpose: str, question: str, text: str, *, sample: int, content: str = "") -> CompletionRequest:
+        return CompletionRequest(
+            purpose=purpose,
+            model=self._model,
+            parameters={"temperature": 0},
+            prompt_version=self.prompt_version,
+            messages=(Message("user", f"{question}\n{text}"),),
+            sample=sample,
+            payload={"content": content},
+        )
+
+    async def _say(self, request: CompletionRequest) -> Completion:
+        self.calls.append(request)
+        self.in_flight += 1
+        try:
+            # A real call gives way to others here.
+            await asyncio.sleep(0)
+            if self._gate is not None and (self._gated is None or _content(request) in self._gated):
+                await self._gate.wait()
+            line = self._line(request)
+            if isinstance(line, CompletionError):
+                raise line
+        finally:
+            self.in_flight -= 1
+        reply = line if isinstance(line, str) else json.dumps(None if line is None else asdict(line))
+        words = sum(len(message.content.split()) for message in request.messages)
+        return Completion(reply, prompt_tokens=words, completion_tokens=len(reply.split()), latency_ms=0.0)
+
+    def _line(self, request: CompletionRequest) -> Line:
+        lines = self._relaxation if request.purpose == "relaxation" else self._verdicts.get(_content(request))
+        return lines[request.sample] if isinstance(lines, list) else lines
+
+
+def _content(request: CompletionRequest) -> str:
+    return str((request.payload or {}).get("content"))

@@ -1,0 +1,65 @@
+"""A corpus with two readings of "rental cars", the replies to it, and a run over it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+
+from pgclarify.model import Passage, Reading
+from pgclarify.pipelines.clarification import clarify
+from pgclarify.pipelines.completions import Pace
+from pgclarify.protocols import Embedder
+from pgclarify.testing import FakeEmbedder, FakeStore, FakeVerifier, RunRecord
+
+FAST = Pace(first=0.001, longest=0.002)
+
+# Three readings of "rental cars": two documents say the same about coverage.
+COVERED = "Rental cars are covered up to 30 dollars a day. Keep the receipt."
+ALSO_COVERED = "In short: Rental cars are covered up to 30 dollars a day."
+DRIVERS = "Every driver of a rental car must hold a license for two years."
+ASIDE = "Rental offices are often near an airport."
+QUOTE = "Rental cars are covered up to 30 dollars a day."
+
+COVERAGE = Reading("How much does the basic policy pay for a rental car?", "up to 30 dollars a day", QUOTE)
+LICENSE = Reading("How long must a driver have held a license?", "two years", DRIVERS)
+
+
+def passage(document_id: str, content: str, *, passage_id: int = 1, start_char: int = 0) -> Passage:
+    return Passage(document_id, passage_id, content, start_char=start_char)
+
+
+async def carry_out(
+    passages: Sequence[Passage],
+    verifier: FakeVerifier,
+    *,
+    store: FakeStore | None = None,
+    embedder: Embedder | None = None,
+    settings: Mapping[str, object] | None = None,
+) -> RunRecord:
+    store = FakeStore(passages) if store is None else store
+    run = store.add_run("rental cars", settings=settings)
+    await clarify(run, store, verifier, embedder or FakeEmbedder(), pace=FAST)
+    return store.runs[run.run_id]
+
+
+def corpus() -> list[Passage]:
+    return [
+        passage("drivers", DRIVERS),
+        passage("policy", COVERED),
+        passage("aside", ASIDE),
+        passage("faq", ALSO_COVERED),
+    ]
+
+
+def script() -> dict[str, Reading | None]:
+    return {COVERED: COVERAGE, ALSO_COVERED: COVERAGE, DRIVERS: LICENSE, ASIDE: None}
+
+
+async def eventually(condition: Callable[[], bool]) -> None:
+    async with asyncio.timeout(5):
+        while not condition():  # noqa: ASYNC110 - what is waited for has no event
+            await asyncio.sleep(0)
+
+
+async def until_in_flight(verifier: FakeVerifier, count: int) -> None:
+    await eventually(lambda: verifier.in_flight >= count)
