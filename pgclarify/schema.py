@@ -1,0 +1,3 @@
+SCHEMA = "pgclarify"
+import sqlalchemy
+metadata = sqlalchemy.MetaData(schema=SCHEMA)

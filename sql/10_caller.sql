@@ -1,0 +1,96 @@
+-- Who asks: current_user and nothing else, signed so that a name cannot be made up; and what roles that name has.
+
+create or replace view pgclarify._caller with (security_barrier) as
+select
+    current_user as name,
+    sha256(
+        caller_key.outer_pad || sha256(
+            caller_key.inner_pad || convert_to(
+                concat_ws(
+                    ' ',
+                    'caller',
+                    pg_catalog.pg_backend_pid(),
+                    extract(epoch from pg_catalog.transaction_timestamp()),
+                    current_user
+                ),
+                'UTF8'
+            )
+        )
+    ) as proof
+from pgclarify.caller_key;
+
+comment on view pgclarify._caller is
+'The role that executes the query, with a proof (HMAC-SHA-256 over name, backend and transaction) that functions of the '
+'owner accept in its place. One row.';
+comment on column pgclarify._caller.name is 'current_user.';
+comment on column pgclarify._caller.proof is 'Worth nothing in another backend or transaction.';
+grant select on pgclarify._caller to pgclarify_reader;
+
+create or replace function pgclarify._sign(subject text)
+returns bytea
+language sql stable strict parallel safe security definer
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select sha256(
+        caller_key.outer_pad || sha256(caller_key.inner_pad || convert_to(_sign.subject, 'UTF8'))
+    )
+    from pgclarify.caller_key;
+end;
+
+comment on function pgclarify._sign(text) is
+'HMAC-SHA-256 of subject under the private key. Granted to nobody.';
+
+create or replace function pgclarify._verify_caller(caller pgclarify._caller)
+returns name
+language plpgsql stable security definer
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+    if _verify_caller.caller.proof is distinct from pgclarify._sign(
+        concat_ws(
+            ' ',
+            'caller',
+            pg_backend_pid(),
+            extract(epoch from transaction_timestamp()),
+            (_verify_caller.caller).name
+        )
+    ) or (_verify_caller.caller).name is null then
+        raise exception 'the caller''s name is not proven'
+            using errcode = 'insufficient_privilege',
+                detail = 'Internal functions accept a row of pgclarify._caller of the running transaction only.',
+                hint = 'Call the public functions, such as pgclarify.clarify.';
+    end if;
+    return (_verify_caller.caller).name;
+end
+$$;
+
+comment on function pgclarify._verify_caller(pgclarify._caller) is
+'The caller''s name, or error 42501 if its proof is not of this backend and transaction.';
+
+create or replace function pgclarify._roles_of(role_name name)
+returns name []
+language sql stable strict parallel safe security definer
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select coalesce(array_agg(granted.rolname order by granted.rolname), '{}')
+    from pg_catalog.pg_roles as member
+    inner join pg_catalog.pg_roles as granted on pg_catalog.pg_has_role(member.oid, granted.oid, 'usage')
+    where member.rolname = _roles_of.role_name;
+end;
+
+comment on function pgclarify._roles_of(name) is
+'Roles whose usage a role has, itself included, in alphabetical order; empty for a name that is no role.';
+
+create or replace function pgclarify._my_roles()
+returns name []
+language sql stable parallel safe
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select coalesce(array_agg(pg_roles.rolname), '{}')
+    from pg_catalog.pg_roles
+    where pg_catalog.pg_has_role(pg_roles.oid, 'usage');
+end;
+
+comment on function pgclarify._my_roles() is
+'Roles whose usage current_user has. Policies call it as (select pgclarify._my_roles()), once a query.';
+grant execute on function pgclarify._my_roles() to pgclarify_reader;

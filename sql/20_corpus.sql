@@ -1,0 +1,325 @@
+-- Corpora: making, finding and dropping them.
+
+create or replace function pgclarify._partition_name(parent text, key bigint)
+returns text
+language sql immutable strict parallel safe
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select format('pgclarify.%I', _partition_name.parent || '_' || _partition_name.key);
+end;
+
+comment on function pgclarify._partition_name(text, bigint) is
+'Quoted name of the partition of parent that holds key.';
+
+create or replace function pgclarify._add_partition(parent text, key_column text, key bigint)
+returns void
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_partition text := pgclarify._partition_name(_add_partition.parent, _add_partition.key);
+begin
+    -- Made as a plain table and attached: CREATE TABLE … PARTITION OF would lock the parent against every search until
+    -- the end of the transaction. The CHECK spares ATTACH the scan.
+    execute format(
+        'create table %s (like pgclarify.%I including defaults including constraints including indexes including comments)',
+        v_partition, _add_partition.parent
+    );
+    execute format(
+        'alter table %s add constraint is_in_partition check (%I = %s)',
+        v_partition, _add_partition.key_column, _add_partition.key
+    );
+    execute format(
+        'alter table pgclarify.%I attach partition %s for values in (%s)',
+        _add_partition.parent, v_partition, _add_partition.key
+    );
+    execute format('alter table %s drop constraint is_in_partition', v_partition);
+    execute format(
+        'comment on table %s is %L',
+        v_partition, format('Partition of pgclarify.%s for %s %s.', _add_partition.parent, key_column, key)
+    );
+    -- A partition is reached through its parent; direct reads would pass by the parent's policies.
+    execute format('alter table %s enable row level security', v_partition);
+end
+$$;
+
+comment on function pgclarify._add_partition(text, text, bigint) is
+'Make and attach the partition of parent where key_column is key, without locking out searches of the others.';
+
+create or replace function pgclarify._visible_corpora(roles name [])
+returns setof pgclarify.corpus
+language sql stable parallel safe security definer
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select corpus.*
+    from pgclarify.corpus
+    where
+        corpus.reader is null
+        or corpus.reader = any(_visible_corpora.roles)
+        or corpus.owner = any(_visible_corpora.roles);
+end;
+
+comment on function pgclarify._visible_corpora(name []) is
+'Corpora that a holder of these roles may search: those without a reader, with a reader among them, or their own.';
+
+create or replace function pgclarify._find_corpus(roles name [], corpus text)
+returns pgclarify.corpus
+language plpgsql stable security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_name text := coalesce(_find_corpus.corpus, nullif(current_setting('pgclarify.corpus', true), ''));
+    v_corpus pgclarify.corpus;
+    v_names text[];
+begin
+    if v_name is not null then
+        select visible.* into v_corpus
+        from pgclarify._visible_corpora(_find_corpus.roles) as visible
+        where visible.name = v_name;
+        if found then
+            return v_corpus;
+        end if;
+    end if;
+    select array_agg(named.name order by named.name) into v_names
+    from (
+        select visible.name from pgclarify._visible_corpora(_find_corpus.roles) as visible order by visible.name limit 10
+    ) as named;
+    if v_name is not null then
+        raise exception 'corpus "%" does not exist', v_name
+            using errcode = 'undefined_object',
+                detail = case
+                    when v_names is null then 'You can search no corpus.'
+                    else format('You can search: %s.', array_to_string(v_names, ', '))
+                end,
+                hint = 'Name one of these, or make one with pgclarify.create_corpus(''name'').';
+    end if;
+    if coalesce(cardinality(v_names), 0) <> 1 then
+        raise exception 'no corpus is named'
+            using errcode = 'invalid_parameter_value',
+                detail = case
+                    when v_names is null then 'You can search no corpus.'
+                    else format('You can search: %s.', array_to_string(v_names, ', '))
+                end,
+                hint = case
+                    when v_names is null then 'Make one with pgclarify.create_corpus(''name'').'
+                    else 'Pass corpus => ''name'', or SET pgclarify.corpus = ''name''.'
+                end;
+    end if;
+    select visible.* into strict v_corpus from pgclarify._visible_corpora(_find_corpus.roles) as visible;
+    return v_corpus;
+end
+$$;
+
+comment on function pgclarify._find_corpus(name [], text) is
+'The corpus of that name that these roles may search; without a name that of pgclarify.corpus, or the only one. A corpus '
+'that may not be searched does not exist.';
+
+create or replace function pgclarify._owned_corpus(caller pgclarify._caller, corpus text)
+returns pgclarify.corpus
+language plpgsql stable security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_roles name[] := pgclarify._roles_of(pgclarify._verify_caller(_owned_corpus.caller));
+    v_corpus pgclarify.corpus := pgclarify._find_corpus(v_roles, _owned_corpus.corpus);
+begin
+    if not (v_corpus.owner = any(v_roles) or 'pgclarify_owner'::name = any(v_roles)) then
+        raise exception 'permission denied for corpus "%"', v_corpus.name
+            using errcode = 'insufficient_privilege',
+                detail = format('It belongs to role %s.', v_corpus.owner),
+                hint = 'Only members of that role may change it.';
+    end if;
+    return v_corpus;
+end
+$$;
+
+comment on function pgclarify._owned_corpus(pgclarify._caller, text) is
+'The corpus of that name, if the caller may change it; error 42501 otherwise.';
+
+create or replace function pgclarify._check_options(options jsonb, known jsonb)
+returns jsonb
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_option record;
+    v_choices jsonb;
+    v_settings jsonb;
+begin
+    if jsonb_typeof(coalesce(_check_options.options, '{}')) <> 'object' then
+        raise exception 'options must be a JSON object'
+            using errcode = 'invalid_parameter_value',
+                detail = format('It is a JSON %s.', jsonb_typeof(_check_options.options)),
+                hint = 'Pass options => ''{"name": "value"}''.';
+    end if;
+    for v_option in
+        select given.key, given.value from jsonb_each(coalesce(_check_options.options, '{}')) as given order by given.key
+    loop
+        if not _check_options.known ? v_option.key then
+            raise exception 'unknown option "%"', v_option.key
+                using errcode = 'invalid_parameter_value',
+                    detail = format(
+                        'The options are: %s.',
+                        (select string_agg(name, ', ' order by name) from jsonb_object_keys(_check_options.known) as name)
+                    ),
+                    hint = 'Check its spelling.';
+        end if;
+        v_choices := _check_options.known -> v_option.key -> 'choices';
+        if v_choices is not null and not v_choices @> jsonb_build_array(v_option.value)
+            or v_choices is null
+            and jsonb_typeof(v_option.value) not in (_check_options.known -> v_option.key ->> 'type', 'null') then
+            raise exception 'option "%" has a wrong value', v_option.key
+                using errcode = 'invalid_parameter_value',
+                    detail = format('It is %s.', v_option.value),
+                    hint = case
+                        when v_choices is null then
+                            format('Pass a JSON %s.', _check_options.known -> v_option.key ->> 'type')
+                        else format(
+                            'Pass one of: %s.', (select string_agg(choice, ', ') from jsonb_array_elements_text(v_choices) as choice)
+                        )
+                    end;
+        end if;
+    end loop;
+    select coalesce(jsonb_object_agg(option.key, option.value -> 'default'), '{}') into v_settings
+    from jsonb_each(_check_options.known) as option
+    where option.value ? 'default';
+    return v_settings || jsonb_strip_nulls(coalesce(_check_options.options, '{}'));
+end
+$$;
+
+comment on function pgclarify._check_options(jsonb, jsonb) is
+'Options completed by their defaults, or error 22023 that lists the right ones. known maps each name to {"choices": […]} or '
+'{"type": "…"}, and its "default".';
+
+create or replace function pgclarify._create_corpus(
+    caller pgclarify._caller, name text, embedding_model text, options jsonb
+)
+returns bigint
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_owner name := pgclarify._verify_caller(_create_corpus.caller);
+    v_settings jsonb := pgclarify._check_options(_create_corpus.options, '{
+        "search_config": {"type": "string", "default": "english"},
+        "graph_degree": {"type": "number", "default": 16},
+        "reader": {"type": "string"},
+        "analyst": {"type": "string"}
+    }');
+    v_search_config text;
+    v_corpus_id bigint;
+    v_role text;
+begin
+    if _create_corpus.name is null or length(_create_corpus.name) not between 1 and 200 then
+        raise exception 'a corpus needs a name of 1 to 200 characters'
+            using errcode = 'invalid_parameter_value',
+                detail = format('It has %s.', coalesce(length(_create_corpus.name), 0)),
+                hint = 'Pass name => ''insurance'', say.';
+    end if;
+    if coalesce(_create_corpus.embedding_model, '') = '' then
+        raise exception 'a corpus needs an embedding model'
+            using errcode = 'invalid_parameter_value', hint = 'Leave the parameter out for all-MiniLM-L6-v2.';
+    end if;
+    if (v_settings ->> 'graph_degree')::numeric not between 1 and 1000
+        or (v_settings ->> 'graph_degree')::numeric % 1 <> 0 then
+        raise exception 'option "graph_degree" has a wrong value'
+            using errcode = 'invalid_parameter_value',
+                detail = format('It is %s.', v_settings ->> 'graph_degree'),
+                hint = 'Pass a whole number from 1 to 1000.';
+    end if;
+    begin
+        v_search_config := (v_settings ->> 'search_config')::regconfig::text;
+    exception
+        when undefined_object or invalid_schema_name or syntax_error or invalid_name then
+            raise exception 'text search configuration "%" does not exist', v_settings ->> 'search_config'
+                using errcode = 'undefined_object',
+                    detail = 'Configurations outside pg_catalog are named with their schema.',
+                    hint = 'List them with: select cfgnamespace::regnamespace, cfgname from pg_ts_config.';
+    end;
+    foreach v_role in array array_remove(array[v_settings ->> 'reader', v_settings ->> 'analyst'], null) loop
+        if not exists (select from pg_roles where rolname = v_role) then
+            raise exception 'role "%" does not exist', v_role
+                using errcode = 'undefined_object', hint = 'Create the role first, or leave the option out.';
+        end if;
+    end loop;
+    insert into pgclarify.corpus (name, search_config, graph_degree, owner, reader, analyst)
+    values (
+        _create_corpus.name, v_search_config, (v_settings ->> 'graph_degree')::integer, v_owner,
+        v_settings ->> 'reader', v_settings ->> 'analyst'
+    )
+    on conflict on constraint corpus_name_key do nothing
+    returning corpus_id into v_corpus_id;
+    if v_corpus_id is null then
+        raise exception 'corpus "%" already exists', _create_corpus.name
+            using errcode = 'duplicate_object', hint = 'Choose another name, or drop that one with pgclarify.drop_corpus.';
+    end if;
+    insert into pgclarify.embedding_space (corpus_id, model) values (v_corpus_id, _create_corpus.embedding_model);
+    perform pgclarify._add_partition('passage', 'corpus_id', v_corpus_id);
+    return v_corpus_id;
+end
+$$;
+
+comment on function pgclarify._create_corpus(pgclarify._caller, text, text, jsonb) is 'See create_corpus.';
+grant execute on function pgclarify._create_corpus(pgclarify._caller, text, text, jsonb) to pgclarify_user;
+
+create or replace function pgclarify.create_corpus(
+    name text, embedding_model text default 'all-MiniLM-L6-v2', options jsonb default '{}'
+)
+returns bigint
+language sql volatile
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select pgclarify._create_corpus(
+        _caller, create_corpus.name, create_corpus.embedding_model, create_corpus.options
+    )
+    from pgclarify._caller;
+end;
+
+comment on function pgclarify.create_corpus(text, text, jsonb) is
+'Make a corpus and return its id. name: 1 to 200 characters, unique. embedding_model: a sentence-transformers name or a '
+'path that the workers can load. options: search_config (text search configuration, english), graph_degree (neighbors of a '
+'passage, 16), reader (role that may search it; without it every pgclarify_user), analyst (role that sees everyone''s runs '
+'on it). The caller owns it.';
+grant execute on function pgclarify.create_corpus(text, text, jsonb) to pgclarify_user;
+
+create or replace function pgclarify._drop_corpus(caller pgclarify._caller, name text)
+returns bigint
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_corpus pgclarify.corpus := pgclarify._owned_corpus(_drop_corpus.caller, coalesce(_drop_corpus.name, ''));
+    v_space_id bigint;
+begin
+    -- The row first: whoever adds documents holds a key share on it.
+    perform from pgclarify.corpus where corpus_id = v_corpus.corpus_id for update;
+    for v_space_id in
+        select embedding_space_id from pgclarify.embedding_space
+        where corpus_id = v_corpus.corpus_id and dimensions is not null
+    loop
+        execute format('drop table %s', pgclarify._partition_name('passage_embedding', v_space_id));
+    end loop;
+    execute format('drop table %s', pgclarify._partition_name('passage', v_corpus.corpus_id));
+    delete from pgclarify.pending_document where corpus_id = v_corpus.corpus_id;
+    delete from pgclarify.document where corpus_id = v_corpus.corpus_id;
+    delete from pgclarify.term where corpus_id = v_corpus.corpus_id;
+    delete from pgclarify.term_change where corpus_id = v_corpus.corpus_id;
+    delete from pgclarify.corpus where corpus_id = v_corpus.corpus_id;
+    return v_corpus.corpus_id;
+end
+$$;
+
+comment on function pgclarify._drop_corpus(pgclarify._caller, text) is 'See drop_corpus.';
+grant execute on function pgclarify._drop_corpus(pgclarify._caller, text) to pgclarify_user;
+
+create or replace function pgclarify.drop_corpus(name text)
+returns bigint
+language sql volatile
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select pgclarify._drop_corpus(_caller, drop_corpus.name) from pgclarify._caller;
+end;
+
+comment on function pgclarify.drop_corpus(text) is
+'Drop a corpus with its documents and vectors, and return its id. Runs on it stay, with their quotes.';
+grant execute on function pgclarify.drop_corpus(text) to pgclarify_user;

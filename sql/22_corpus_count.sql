@@ -1,0 +1,150 @@
+-- Counts of a corpus: sums over corpus_tally, which stays at about one row a corpus.
+
+create or replace view pgclarify._corpus_count as
+select
+    corpus.corpus_id,
+    coalesce(sum(corpus_tally.documents), 0)::bigint as documents,
+    coalesce(sum(corpus_tally.pending), 0)::bigint as pending,
+    coalesce(sum(corpus_tally.failed), 0)::bigint as failed,
+    coalesce(sum(corpus_tally.passages), 0)::bigint as passages,
+    coalesce(sum(corpus_tally.restricted_passages), 0)::bigint as restricted_passages,
+    coalesce(sum(corpus_tally.embedded), 0)::bigint as embedded,
+    coalesce(sum(corpus_tally.lexemes), 0)::bigint as lexemes,
+    (corpus.revision + coalesce(sum(corpus_tally.revision), 0))::bigint as revision
+from pgclarify.corpus
+left join pgclarify.corpus_tally on corpus.corpus_id = corpus_tally.corpus_id
+group by corpus.corpus_id;
+
+comment on view pgclarify._corpus_count is 'Counts and revision of every corpus, as of the snapshot. Granted to nobody.';
+comment on column pgclarify._corpus_count.corpus_id is 'The corpus.';
+comment on column pgclarify._corpus_count.documents is 'Documents.';
+comment on column pgclarify._corpus_count.pending is 'Documents whose present content is not searchable yet.';
+comment on column pgclarify._corpus_count.failed is 'Documents that cannot be indexed.';
+comment on column pgclarify._corpus_count.passages is 'Passages.';
+comment on column pgclarify._corpus_count.restricted_passages is 'Passages with readers of their own.';
+comment on column pgclarify._corpus_count.embedded is 'Passages with a vector in the active space.';
+comment on column pgclarify._corpus_count.lexemes is 'Lexeme occurrences of all passages.';
+comment on column pgclarify._corpus_count.revision is 'How often the searchable content changed.';
+
+create or replace function pgclarify._fold_tallies()
+returns void
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+    with folded as (
+        delete from pgclarify.corpus_tally
+        where corpus_tally.corpus_tally_id in (
+            select tally.corpus_tally_id
+            from pgclarify.corpus_tally as tally
+            where tally.corpus_id in (
+                select many.corpus_id from pgclarify.corpus_tally as many group by many.corpus_id having count(*) > 1
+            )
+            for update skip locked
+        )
+        returning corpus_tally.*
+    ),
+    total as (
+        insert into pgclarify.corpus_tally
+        (corpus_id, documents, pending, failed, passages, restricted_passages, embedded, lexemes)
+        select
+            folded.corpus_id, sum(folded.documents), sum(folded.pending), sum(folded.failed), sum(folded.passages),
+            sum(folded.restricted_passages), sum(folded.embedded), sum(folded.lexemes)
+        from folded
+        group by folded.corpus_id
+    )
+    update pgclarify.corpus
+    set revision = corpus.revision + moved.revision
+    from (
+        select folded.corpus_id, sum(folded.revision) as revision from folded group by folded.corpus_id
+    ) as moved
+    where corpus.corpus_id = moved.corpus_id and moved.revision <> 0;
+end
+$$;
+
+comment on function pgclarify._fold_tallies() is
+'Fold the rows of each corpus in corpus_tally into one, and move revisions to corpus. Sums do not change.';
+grant execute on function pgclarify._fold_tallies() to pgclarify_worker;
+
+create or replace function pgclarify._corpus_statuses(caller pgclarify._caller)
+returns table (
+    corpus text,
+    documents bigint,
+    passages bigint,
+    pending bigint,
+    embedded bigint,
+    linked bigint,
+    failed bigint,
+    lag interval,
+    revision bigint,
+    embedding_model text,
+    error text
+)
+language sql stable security definer
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select
+        visible.name,
+        counted.documents,
+        counted.passages,
+        counted.pending,
+        counted.embedded,
+        0,
+        counted.failed,
+        clock_timestamp() - oldest.added_at,
+        counted.revision,
+        space.model,
+        space.error
+    from pgclarify._visible_corpora(
+        pgclarify._roles_of(pgclarify._verify_caller(_corpus_statuses.caller))
+    ) as visible
+    inner join pgclarify._corpus_count as counted on visible.corpus_id = counted.corpus_id
+    left join lateral (
+        select embedding_space.model, embedding_space.error
+        from pgclarify.embedding_space
+        where embedding_space.corpus_id = visible.corpus_id
+        order by embedding_space.state = 'active' desc, embedding_space.embedding_space_id desc
+        limit 1
+    ) as space on true
+    left join lateral (
+        select pending_document.added_at
+        from pgclarify.pending_document
+        where pending_document.corpus_id = visible.corpus_id
+        order by pending_document.added_at
+        limit 1
+    ) as oldest on true;
+end;
+
+comment on function pgclarify._corpus_statuses(pgclarify._caller) is 'Rows of view corpus_status for a caller.';
+grant execute on function pgclarify._corpus_statuses(pgclarify._caller) to pgclarify_reader;
+
+create or replace view pgclarify.corpus_status with (security_invoker) as
+select
+    status.corpus,
+    status.documents,
+    status.passages,
+    status.pending,
+    status.embedded,
+    status.linked,
+    status.failed,
+    status.lag,
+    status.revision,
+    status.embedding_model,
+    status.error
+from pgclarify._caller
+cross join lateral pgclarify._corpus_statuses(_caller) as status;
+
+comment on view pgclarify.corpus_status is
+'Corpora that you may search, and how far they are. pending = 0: all that was added is searchable.';
+comment on column pgclarify.corpus_status.corpus is 'Name of the corpus.';
+comment on column pgclarify.corpus_status.documents is 'Documents in it.';
+comment on column pgclarify.corpus_status.passages is 'Passages in it.';
+comment on column pgclarify.corpus_status.pending is 'Documents whose present content is not searchable yet.';
+comment on column pgclarify.corpus_status.embedded is 'Passages with a vector.';
+comment on column pgclarify.corpus_status.linked is 'Passages with neighbors in the graph.';
+comment on column pgclarify.corpus_status.failed is 'Documents that cannot be indexed; document.error says why.';
+comment on column pgclarify.corpus_status.lag is 'Age of the oldest pending document; null if there is none.';
+comment on column pgclarify.corpus_status.revision is 'How often its searchable content changed.';
+comment on column pgclarify.corpus_status.embedding_model is 'Embedding model.';
+comment on column pgclarify.corpus_status.error is 'Why no worker could load that model; null if nothing is wrong.';
+grant select on pgclarify.corpus_status to pgclarify_reader;

@@ -1,0 +1,183 @@
+-- Workers: who is there. 1885823084 is 'pgcl' in ASCII: the first key of all our advisory locks.
+
+create or replace function pgclarify._is_alive(worker_id bigint)
+returns boolean
+language sql stable parallel restricted security definer
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select exists (
+        select
+        from pg_catalog.pg_locks
+        where
+            pg_locks.locktype = 'advisory'
+            and pg_locks.classid = 1885823084
+            and pg_locks.objid = (_is_alive.worker_id & 4294967295)::oid
+            and pg_locks.objsubid = 2
+            and pg_locks.database = (
+                select pg_database.oid from pg_catalog.pg_database where pg_database.datname = current_database()
+            )
+            and pg_locks.granted
+    );
+end;
+
+comment on function pgclarify._is_alive(bigint) is 'True if a session holds the worker''s advisory lock.';
+
+create or replace function pgclarify._living_workers()
+returns setof pgclarify.worker
+language sql stable security definer
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select worker.*
+    from pgclarify.worker
+    where
+        worker.worker_id in (
+            select pg_locks.objid::bigint
+            from pg_catalog.pg_locks
+            where
+                pg_locks.locktype = 'advisory'
+                and pg_locks.classid = 1885823084
+                and pg_locks.objsubid = 2
+                and pg_locks.database = (
+                    select pg_database.oid from pg_catalog.pg_database where pg_database.datname = current_database()
+                )
+                and pg_locks.granted
+        );
+end;
+
+comment on function pgclarify._living_workers() is 'Workers whose session is there.';
+
+create or replace function pgclarify._register_worker(
+    host text, process_id integer, version text, provider text, model text, prompt_version text
+)
+returns bigint
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_worker_id bigint;
+begin
+    -- The dead of long ago; what they did says who they were by id alone.
+    delete from pgclarify.worker
+    where worker.seen_at < now() - interval '30 days' and not pgclarify._is_alive(worker.worker_id);
+    insert into pgclarify.worker (host, process_id, version, provider, model, prompt_version)
+    values (
+        _register_worker.host, _register_worker.process_id, _register_worker.version, _register_worker.provider,
+        _register_worker.model, _register_worker.prompt_version
+    )
+    returning worker_id into v_worker_id;
+    return v_worker_id;
+end
+$$;
+
+comment on function pgclarify._register_worker(text, integer, text, text, text, text) is
+'Enter a worker and return its id. It is alive once its session holds the advisory lock (1885823084, worker_id).';
+grant execute on function pgclarify._register_worker(text, integer, text, text, text, text) to pgclarify_worker;
+
+create or replace function pgclarify._see_worker(
+    worker_id bigint, embedding_models text [], queue_worker_id bigint
+)
+returns void
+language sql volatile security definer
+set search_path = pg_catalog, pg_temp
+begin atomic
+    update pgclarify.worker
+    set
+        seen_at = now(),
+        embedding_models = _see_worker.embedding_models,
+        queue_worker_id = coalesce(_see_worker.queue_worker_id, worker.queue_worker_id)
+    where worker.worker_id = _see_worker.worker_id;
+end;
+
+comment on function pgclarify._see_worker(bigint, text [], bigint) is 'A worker says that it is there, and what it has loaded.';
+grant execute on function pgclarify._see_worker(bigint, text [], bigint) to pgclarify_worker;
+
+create or replace function pgclarify._rescue_jobs()
+returns integer
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_job_id bigint;
+    v_count integer := 0;
+begin
+    -- A job in hand belongs to a worker of the queue; if that one is unknown, or ours behind it is dead, it goes back.
+    for v_job_id in
+        select job.id
+        from pgclarify_queue.procrastinate_jobs as job
+        where job.status = 'doing'
+            and not exists (
+                select from pgclarify._living_workers() as living where living.queue_worker_id = job.worker_id
+            )
+            -- A worker that has only just started has not said yet what the queue calls it.
+            and not exists (
+                select from pgclarify_queue.procrastinate_workers as queue_worker
+                where queue_worker.id = job.worker_id
+                    and queue_worker.last_heartbeat > now() - interval '15 seconds'
+                    and not exists (
+                        select from pgclarify.worker as known where known.queue_worker_id = queue_worker.id
+                    )
+            )
+        for update of job skip locked
+    loop
+        perform pgclarify_queue.procrastinate_retry_job_v2(v_job_id, now(), null, null, null);
+        v_count := v_count + 1;
+    end loop;
+    return v_count;
+end
+$$;
+
+comment on function pgclarify._rescue_jobs() is 'Put jobs of dead workers back into the queue; returns how many.';
+grant execute on function pgclarify._rescue_jobs() to pgclarify_worker;
+
+create or replace function pgclarify._worker_statuses()
+returns table (
+    worker_id bigint,
+    host text,
+    version text,
+    provider text,
+    model text,
+    prompt_version text,
+    embedding_models text [],
+    started_at timestamptz,
+    seen_at timestamptz,
+    is_alive boolean
+)
+language sql stable security definer
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select
+        worker.worker_id, worker.host, worker.version, worker.provider, worker.model, worker.prompt_version,
+        worker.embedding_models, worker.started_at, worker.seen_at,
+        exists (select from pgclarify._living_workers() as living where living.worker_id = worker.worker_id)
+    from pgclarify.worker;
+end;
+
+comment on function pgclarify._worker_statuses() is 'Rows of view worker_status.';
+grant execute on function pgclarify._worker_statuses() to pgclarify_reader;
+
+create or replace view pgclarify.worker_status with (security_invoker) as
+select
+    status.worker_id,
+    status.host,
+    status.version,
+    status.provider,
+    status.model,
+    status.prompt_version,
+    status.embedding_models,
+    status.started_at,
+    status.seen_at,
+    status.is_alive
+from pgclarify._worker_statuses() as status;
+
+comment on view pgclarify.worker_status is 'Worker processes, living and dead.';
+comment on column pgclarify.worker_status.worker_id is 'Key.';
+comment on column pgclarify.worker_status.host is 'Machine it runs on.';
+comment on column pgclarify.worker_status.version is 'Version of pgclarify.';
+comment on column pgclarify.worker_status.provider is 'openai or extractive.';
+comment on column pgclarify.worker_status.model is 'Model that judges passages.';
+comment on column pgclarify.worker_status.prompt_version is 'Version of its prompts.';
+comment on column pgclarify.worker_status.embedding_models is 'Embedding models it has loaded.';
+comment on column pgclarify.worker_status.started_at is 'When it started.';
+comment on column pgclarify.worker_status.seen_at is 'When it last said that it is there.';
+comment on column pgclarify.worker_status.is_alive is 'True while its session is there.';
+grant select on pgclarify.worker_status to pgclarify_reader;

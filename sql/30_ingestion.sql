@@ -1,0 +1,335 @@
+-- What workers do to make documents searchable: open spaces, lease documents, move passages into place.
+
+create or replace function pgclarify._building_spaces()
+returns table (embedding_space_id bigint, model text, dimensions integer)
+language sql stable security definer
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select embedding_space.embedding_space_id, embedding_space.model, embedding_space.dimensions
+    from pgclarify.embedding_space
+    where embedding_space.state = 'building'
+    order by embedding_space.embedding_space_id;
+end;
+
+comment on function pgclarify._building_spaces() is 'Spaces that wait for a worker to load their model.';
+grant execute on function pgclarify._building_spaces() to pgclarify_worker;
+
+create or replace function pgclarify._open_space(embedding_space_id bigint, dimensions integer)
+returns boolean
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_space pgclarify.embedding_space;
+begin
+    select space.* into v_space
+    from pgclarify.embedding_space as space
+    where space.embedding_space_id = _open_space.embedding_space_id and space.state = 'building'
+    for update skip locked;
+    if not found then
+        return false;
+    end if;
+    update pgclarify.embedding_space as space
+    set dimensions = _open_space.dimensions, state = 'active', error = null
+    where space.embedding_space_id = _open_space.embedding_space_id;
+    perform pgclarify._add_partition('passage_embedding', 'embedding_space_id', _open_space.embedding_space_id);
+    execute format(
+        'create index %I on %s using hnsw ((vector::@extschema:vector@.halfvec(%s)) @extschema:vector@.halfvec_cosine_ops)',
+        format('passage_embedding_%s_vector_idx', _open_space.embedding_space_id),
+        pgclarify._partition_name('passage_embedding', _open_space.embedding_space_id),
+        _open_space.dimensions
+    );
+    update pgclarify.corpus
+    set embedding_space_id = _open_space.embedding_space_id
+    where corpus.corpus_id = v_space.corpus_id;
+    return true;
+end
+$$;
+
+comment on function pgclarify._open_space(bigint, integer) is
+'Make the partition and the index of a space whose model has been loaded, and search with it; false if another worker did.';
+grant execute on function pgclarify._open_space(bigint, integer) to pgclarify_worker;
+
+create or replace function pgclarify._refuse_space(embedding_space_id bigint, error text)
+returns void
+language sql volatile security definer
+set search_path = pg_catalog, pg_temp
+begin atomic
+    update pgclarify.embedding_space
+    set error = _refuse_space.error
+    where
+        embedding_space.embedding_space_id = _refuse_space.embedding_space_id
+        and embedding_space.error is distinct from _refuse_space.error;
+end;
+
+comment on function pgclarify._refuse_space(bigint, text) is 'Keep why the model of a space cannot be loaded.';
+grant execute on function pgclarify._refuse_space(bigint, text) to pgclarify_worker;
+
+create or replace function pgclarify._claim_documents(
+    worker_id bigint, max_documents integer, max_chars bigint, lease interval
+)
+returns table (
+    corpus_id bigint,
+    document_id text,
+    title text,
+    content text,
+    content_hash bytea,
+    embedding_model text,
+    dimensions integer
+)
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_corpus_id bigint;
+    v_living bigint[];
+begin
+    if not exists (select from pgclarify.pending_document) then
+        return;
+    end if;
+    v_living := array(select living.worker_id from pgclarify._living_workers() as living);
+    -- One corpus at a time, the one that has waited longest; spaces that are not open yet wait.
+    select corpus.corpus_id into v_corpus_id
+    from pgclarify.corpus
+    cross join lateral (
+        select pending.added_at
+        from pgclarify.pending_document as pending
+        where pending.corpus_id = corpus.corpus_id
+            and (pending.leased_until is null or pending.leased_until < now() or pending.leased_by <> all(v_living))
+        order by pending.added_at
+        limit 1
+    ) as oldest
+    where corpus.embedding_space_id is not null
+    order by oldest.added_at
+    limit 1;
+    if v_corpus_id is null then
+        return;
+    end if;
+    return query
+    with locked as (
+        select pending.document_id, pending.added_at
+        from pgclarify.pending_document as pending
+        where pending.corpus_id = v_corpus_id
+            and (pending.leased_until is null or pending.leased_until < now() or pending.leased_by <> all(v_living))
+        order by pending.added_at
+        limit _claim_documents.max_documents
+        for update skip locked
+    ),
+    measured as (
+        select
+            locked.document_id,
+            sum(length(document.content)) over (order by locked.added_at, locked.document_id) - length(document.content)
+            as chars_before
+        from locked
+        inner join pgclarify.document
+            on document.corpus_id = v_corpus_id and document.id = locked.document_id
+    ),
+    leased as (
+        update pgclarify.pending_document as pending
+        set leased_by = _claim_documents.worker_id, leased_until = now() + _claim_documents.lease
+        from measured
+        where pending.corpus_id = v_corpus_id
+            and pending.document_id = measured.document_id
+            and measured.chars_before < _claim_documents.max_chars
+        returning pending.document_id
+    )
+    select
+        v_corpus_id, document.id, document.title, document.content, document.content_hash, space.model, space.dimensions
+    from leased
+    inner join pgclarify.document on document.corpus_id = v_corpus_id and document.id = leased.document_id
+    inner join pgclarify.corpus on corpus.corpus_id = v_corpus_id
+    inner join pgclarify.embedding_space as space on space.embedding_space_id = corpus.embedding_space_id
+    order by document.id;
+end
+$$;
+
+comment on function pgclarify._claim_documents(bigint, integer, bigint, interval) is
+'Lease up to max_documents pending documents of one corpus, of about max_chars characters together, at least one. Leases of '
+'dead workers and those that have run out are taken over.';
+grant execute on function pgclarify._claim_documents(bigint, integer, bigint, interval) to pgclarify_worker;
+
+create or replace function pgclarify._store_documents(
+    worker_id bigint, batch_id uuid, corpus_id bigint, document_ids text [], content_hashes bytea []
+)
+returns integer
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_corpus pgclarify.corpus;
+    v_stored text[];
+    v_removed pgclarify.corpus_tally;
+    v_added pgclarify.corpus_tally;
+    v_cleared integer;
+begin
+    select corpus.* into v_corpus
+    from pgclarify.corpus where corpus.corpus_id = _store_documents.corpus_id for key share;
+    -- Whoever changed or removed a document since it was leased wins. In the order of ids, so that workers queue up.
+    with held as (
+        select document.id
+        from unnest(_store_documents.document_ids, _store_documents.content_hashes) as given (id, content_hash)
+        inner join pgclarify.document
+            on document.corpus_id = _store_documents.corpus_id
+            and document.id = given.id
+            and document.content_hash = given.content_hash
+        order by document.id
+        for no key update of document
+    )
+    select coalesce(array_agg(held.id), '{}') into v_stored
+    from held
+    inner join pgclarify.pending_document as pending
+        on pending.corpus_id = _store_documents.corpus_id
+        and pending.document_id = held.id
+        and pending.leased_by = _store_documents.worker_id;
+    if cardinality(v_stored) > 0 then
+        v_removed := pgclarify._delete_passages(_store_documents.corpus_id, v_stored);
+        execute format(
+            $sql$
+            with staged as (
+                select
+                    document.id as document_id, document.title, document.readers,
+                    staged.ordinal, staged.heading, staged.content, staged.start_char, staged.end_char, staged.vector,
+                    nextval('pgclarify.passage_id_seq') as id
+                from pgclarify.staged_passage as staged
+                inner join pgclarify.document on document.corpus_id = $1 and document.id = staged.document_id
+                where staged.batch_id = $2 and staged.document_id = any($3)
+            ),
+            analyzed as materialized (
+                select
+                    staged.*,
+                    to_tsvector($4, concat_ws(E'\n', staged.title, staged.heading, staged.content)) as lexemes
+                from staged
+            ),
+            added as (
+                insert into %1$s (
+                    corpus_id, document_id, id, ordinal, heading, content, start_char, end_char, content_hash, readers,
+                    lexemes, lexeme_count
+                )
+                select
+                    $1, document_id, id, ordinal, heading, content, start_char, end_char,
+                    sha256(convert_to(content, 'UTF8')), readers, lexemes,
+                    (
+                        select coalesce(sum(coalesce(cardinality(occurrence.positions), 1)), 0)
+                        from unnest(analyzed.lexemes) as occurrence
+                    )
+                from analyzed
+                returning readers, lexemes, lexeme_count
+            ),
+            embedded as (
+                insert into %2$s (embedding_space_id, document_id, passage_id, vector)
+                select $5, document_id, id, vector from analyzed
+            ),
+            counted as (
+                insert into pgclarify.term as known (corpus_id, lexeme, passages)
+                select $1, lexeme, count(*)
+                from added, unnest(tsvector_to_array(added.lexemes)) as lexeme
+                group by lexeme
+                -- In one order, or two workers that share lexemes deadlock.
+                order by lexeme
+                on conflict on constraint term_pk do update set passages = known.passages + excluded.passages
+            )
+            select count(*), count(readers), coalesce(sum(lexeme_count), 0) from added
+            $sql$,
+            pgclarify._partition_name('passage', _store_documents.corpus_id),
+            pgclarify._partition_name('passage_embedding', v_corpus.embedding_space_id)
+        ) into v_added.passages, v_added.restricted_passages, v_added.lexemes
+        using
+            _store_documents.corpus_id, _store_documents.batch_id, v_stored, v_corpus.search_config::regconfig,
+            v_corpus.embedding_space_id;
+        update pgclarify.document
+        set indexed_at = now()
+        where document.corpus_id = _store_documents.corpus_id and document.id = any(v_stored);
+        delete from pgclarify.pending_document as pending
+        where pending.corpus_id = _store_documents.corpus_id and pending.document_id = any(v_stored);
+        get diagnostics v_cleared = row_count;
+        insert into pgclarify.corpus_tally
+        (corpus_id, pending, passages, restricted_passages, embedded, lexemes, revision)
+        values (
+            _store_documents.corpus_id,
+            -v_cleared,
+            v_removed.passages + v_added.passages,
+            v_removed.restricted_passages + v_added.restricted_passages,
+            v_removed.embedded + v_added.passages,
+            v_removed.lexemes + v_added.lexemes,
+            1
+        );
+    end if;
+    -- What was not stored is free for the next one.
+    update pgclarify.pending_document as pending
+    set leased_by = null, leased_until = null
+    where pending.corpus_id = _store_documents.corpus_id
+        and pending.document_id = any(_store_documents.document_ids)
+        and pending.leased_by = _store_documents.worker_id;
+    delete from pgclarify.staged_passage as staged where staged.batch_id = _store_documents.batch_id;
+    return cardinality(v_stored);
+end
+$$;
+
+comment on function pgclarify._store_documents(bigint, uuid, bigint, text [], bytea []) is
+'Move a staged batch into place, in place of what those documents had, and return how many were stored. A document that '
+'changed or vanished since it was leased is left out.';
+grant execute on function pgclarify._store_documents(bigint, uuid, bigint, text [], bytea []) to pgclarify_worker;
+
+create or replace function pgclarify._fail_document(
+    worker_id bigint, corpus_id bigint, document_id text, content_hash bytea, error text
+)
+returns void
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_had_failed boolean;
+begin
+    select document.error is not null into v_had_failed
+    from pgclarify.document
+    where document.corpus_id = _fail_document.corpus_id
+        and document.id = _fail_document.document_id
+        and document.content_hash = _fail_document.content_hash
+    for no key update;
+    if not found then
+        return;
+    end if;
+    delete from pgclarify.pending_document as pending
+    where pending.corpus_id = _fail_document.corpus_id
+        and pending.document_id = _fail_document.document_id
+        and pending.leased_by = _fail_document.worker_id;
+    if not found then
+        return;
+    end if;
+    update pgclarify.document
+    set error = _fail_document.error
+    where document.corpus_id = _fail_document.corpus_id and document.id = _fail_document.document_id;
+    insert into pgclarify.corpus_tally (corpus_id, pending, failed)
+    values (_fail_document.corpus_id, -1, (not v_had_failed)::integer);
+end
+$$;
+
+comment on function pgclarify._fail_document(bigint, bigint, text, bytea, text) is
+'Mark a leased document as one that cannot be indexed. Passages of its earlier content stay.';
+grant execute on function pgclarify._fail_document(bigint, bigint, text, bytea, text) to pgclarify_worker;
+
+create or replace function pgclarify._apply_term_changes()
+returns void
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+    with taken as (
+        delete from pgclarify.term_change
+        where term_change.ctid = any(array(
+            select change.ctid from pgclarify.term_change as change limit 10000 for update skip locked
+        ))
+        returning term_change.*
+    )
+    insert into pgclarify.term as known (corpus_id, lexeme, passages)
+    select taken.corpus_id, taken.lexeme, sum(taken.passages)
+    from taken
+    where exists (select from pgclarify.corpus where corpus.corpus_id = taken.corpus_id)
+    group by taken.corpus_id, taken.lexeme
+    order by taken.corpus_id, taken.lexeme
+    on conflict on constraint term_pk do update set passages = known.passages + excluded.passages;
+end
+$$;
+
+comment on function pgclarify._apply_term_changes() is 'Apply up to 10,000 rows of term_change to term.';
+grant execute on function pgclarify._apply_term_changes() to pgclarify_worker;

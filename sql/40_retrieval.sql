@@ -1,0 +1,334 @@
+-- Retrieval: dense, lexical and hybrid, each with the requester's roles as an explicit predicate.
+-- Partitions are named, never reached through their parent: that would lock those of every corpus.
+
+create or replace function pgclarify._dense(
+    corpus_id bigint,
+    roles name [],
+    query_vector @extschema:vector@.halfvec,
+    depth integer,
+    out document_ids text [],
+    out passage_ids bigint [],
+    out scores double precision []
+)
+language plpgsql stable security definer
+set search_path = pg_catalog, pg_temp
+-- With these two in its header the function gives them back as they were.
+set hnsw.iterative_scan = 'strict_order'
+set hnsw.ef_search = 40
+as $$
+declare
+    v_space pgclarify.embedding_space;
+    v_count pgclarify._corpus_count;
+    v_passage text := pgclarify._partition_name('passage', _dense.corpus_id);
+    v_embedding text;
+    v_distance text;
+    v_visible bigint;
+    v_is_exact boolean := false;
+begin
+    document_ids := '{}';
+    passage_ids := '{}';
+    scores := '{}';
+    select space.* into v_space
+    from pgclarify.corpus
+    inner join pgclarify.embedding_space as space on corpus.embedding_space_id = space.embedding_space_id
+    where corpus.corpus_id = _dense.corpus_id;
+    if not found then
+        return;
+    end if;
+    if @extschema:vector@.vector_dims(_dense.query_vector) <> v_space.dimensions then
+        raise exception 'the question has a vector of the wrong length'
+            using errcode = 'data_exception',
+                detail = format(
+                    'It has %s dimensions; the corpus has %s.',
+                    @extschema:vector@.vector_dims(_dense.query_vector), v_space.dimensions
+                ),
+                hint = 'The worker must load the model of the corpus; see pgclarify.corpus_status.';
+    end if;
+    select counted.* into v_count
+    from pgclarify._corpus_count as counted where counted.corpus_id = _dense.corpus_id;
+    v_embedding := pgclarify._partition_name('passage_embedding', v_space.embedding_space_id);
+    -- The index is over this very expression.
+    v_distance := format(
+        '(embedding.vector::@extschema:vector@.halfvec(%1$s))'
+        ' operator(@extschema:vector@.<=>) ($1::@extschema:vector@.halfvec(%1$s))',
+        v_space.dimensions
+    );
+    perform set_config('hnsw.ef_search', greatest(40, least(1000, _dense.depth))::text, true);
+
+    if v_count.restricted_passages = 0 then
+        execute format(
+            $sql$
+            select array_agg(document_id), array_agg(passage_id), array_agg(1 - distance)
+            from (
+                select embedding.document_id, embedding.passage_id, %2$s as distance
+                from %1$s as embedding order by %2$s limit $2
+            ) as nearest
+            $sql$,
+            v_embedding, v_distance
+        ) into document_ids, passage_ids, scores using _dense.query_vector, _dense.depth;
+    else
+        -- Few passages are visible: all of them are compared. An index scan would give up before it met enough.
+        if v_count.restricted_passages >= v_count.passages then
+            execute format('select count(*) from (select from %s where readers && $1 limit 10001) as seen', v_passage)
+            into v_visible using _dense.roles;
+            v_is_exact := v_visible <= 10000;
+        end if;
+        if not v_is_exact then
+            -- The scalar subquery stays a filter of the index scan; as a join it would be sorted.
+            execute format(
+                $sql$
+                select array_agg(document_id), array_agg(passage_id), array_agg(1 - distance)
+                from (
+                    select embedding.document_id, embedding.passage_id, %3$s as distance
+                    from %1$s as embedding
+                    where (
+                        select passage.readers is null or passage.readers && $3
+                        from %2$s as passage
+                        where passage.corpus_id = $4
+                            and passage.document_id = embedding.document_id
+                            and passage.id = embedding.passage_id
+                    )
+                    order by %3$s
+                    limit $2
+                ) as nearest
+                $sql$,
+                v_embedding, v_passage, v_distance
+            ) into document_ids, passage_ids, scores
+            using _dense.query_vector, _dense.depth, _dense.roles, _dense.corpus_id;
+            v_is_exact := coalesce(cardinality(passage_ids), 0) < least(_dense.depth, v_count.passages);
+        end if;
+        if v_is_exact then
+            execute format(
+                $sql$
+                select array_agg(document_id), array_agg(passage_id), array_agg(1 - distance)
+                from (
+                    select visible.document_id, visible.passage_id, visible.distance
+                    from (
+                        select embedding.document_id, embedding.passage_id, %3$s as distance
+                        from %2$s as passage
+                        inner join %1$s as embedding
+                            on embedding.embedding_space_id = $5
+                            and embedding.document_id = passage.document_id
+                            and embedding.passage_id = passage.id
+                        where passage.corpus_id = $4 and (%4$s passage.readers && $3)
+                        -- Keeps the sort above, and with it the approximate index, out of this plan.
+                        offset 0
+                    ) as visible
+                    order by visible.distance
+                    limit $2
+                ) as nearest
+                $sql$,
+                v_embedding, v_passage, v_distance,
+                case when v_count.restricted_passages < v_count.passages then 'passage.readers is null or' else '' end
+            ) into document_ids, passage_ids, scores
+            using
+                _dense.query_vector, _dense.depth, _dense.roles, _dense.corpus_id, v_space.embedding_space_id;
+        end if;
+    end if;
+    document_ids := coalesce(document_ids, '{}');
+    passage_ids := coalesce(passage_ids, '{}');
+    scores := coalesce(scores, '{}');
+end
+$$;
+
+comment on function pgclarify._dense(bigint, name [], @extschema:vector@.halfvec, integer) is
+'The depth passages of a corpus nearest to a vector that these roles may read, by cosine similarity, as arrays. Where few '
+'are visible they are compared one by one; depth passages come back if that many are visible.';
+
+create or replace function pgclarify._lexical(
+    corpus_id bigint,
+    roles name [],
+    question text,
+    depth integer,
+    out document_ids text [],
+    out passage_ids bigint [],
+    out scores double precision []
+)
+language plpgsql stable security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    -- BM25 with the usual constants, in Lucene's form. Robertson and Zaragoza, The Probabilistic Relevance Framework (2009).
+    v_saturation constant double precision := 1.2;
+    v_length_weight constant double precision := 0.75;
+    -- Passages that are scored at most: beyond that, what more common words would add cannot outrank the rarer ones.
+    v_candidates constant bigint := 5000;
+    -- ts_rank of one lexeme of weight 1 that occurs n times is (1 + 1/4 + … + 1/n²) / 1.64493406685, which nothing but n
+    -- decides. Read backwards it counts occurrences without unpacking the tsvector; from 64 on it makes no difference.
+    v_rank_of_occurrences constant double precision[] := array(
+        select (sum(1.0 / (n * n)) over (order by n) - 0.5 / (n * n)) / 1.64493406685
+        from generate_series(1, 64) as n
+    );
+    v_corpus pgclarify.corpus;
+    v_count pgclarify._corpus_count;
+    v_queries tsquery[];
+    v_weights double precision[];
+    v_candidate_query tsquery;
+begin
+    document_ids := '{}';
+    passage_ids := '{}';
+    scores := '{}';
+    select corpus.* into v_corpus from pgclarify.corpus where corpus.corpus_id = _lexical.corpus_id;
+    select counted.* into v_count
+    from pgclarify._corpus_count as counted where counted.corpus_id = _lexical.corpus_id;
+    if coalesce(v_count.passages, 0) <= 0 then
+        return;
+    end if;
+    -- Rarest first; lexemes become candidates while they bring few enough passages, the rarest in any case.
+    with asked as (
+        select
+            term.lexeme,
+            term.passages,
+            (
+                '''' || replace(replace(term.lexeme, E'\\', E'\\\\'), '''', '''''') || ''''
+            )::tsquery as query,
+            ln(1 + greatest(v_count.passages - term.passages + 0.5, 0.5) / (term.passages + 0.5)) as weight,
+            sum(term.passages) over (order by term.passages, term.lexeme) as passages_so_far,
+            row_number() over (order by term.passages, term.lexeme) as place
+        from unnest(
+            tsvector_to_array(to_tsvector(v_corpus.search_config::regconfig, _lexical.question))
+        ) as asked_for (lexeme)
+        inner join pgclarify.term
+            on term.corpus_id = _lexical.corpus_id and term.lexeme = asked_for.lexeme and term.passages > 0
+    )
+    select
+        array_agg(asked.query order by asked.place),
+        array_agg(asked.weight order by asked.place),
+        string_agg(asked.query::text, ' | ' order by asked.place)
+        filter (where asked.place = 1 or asked.passages_so_far <= v_candidates)::tsquery
+    into v_queries, v_weights, v_candidate_query
+    from asked;
+    if v_candidate_query is null then
+        return;
+    end if;
+    execute format(
+        $sql$
+        select array_agg(document_id), array_agg(id), array_agg(score)
+        from (
+            select candidate.document_id, candidate.id, scored.score
+            from (
+                select passage.document_id, passage.id, passage.lexemes, passage.lexeme_count
+                from %s as passage
+                where passage.corpus_id = $1
+                    and passage.lexemes @@ $2
+                    and (passage.readers is null or passage.readers && $3)
+                limit $4
+            ) as candidate
+            cross join lateral (
+                select
+                    sum(
+                        asked.weight * found.occurrences
+                        / (found.occurrences + $5 * (1 - $6 + $6 * candidate.lexeme_count / $7))
+                    ) as score
+                from unnest($8, $9) as asked (query, weight)
+                cross join lateral (
+                    select width_bucket(
+                        ts_rank('{1, 1, 1, 1}', candidate.lexemes, asked.query)::double precision, $10
+                    ) as occurrences
+                ) as found
+                where found.occurrences > 0
+            ) as scored
+            order by scored.score desc, candidate.document_id, candidate.id
+            limit $11
+        ) as best
+        $sql$,
+        pgclarify._partition_name('passage', _lexical.corpus_id)
+    ) into document_ids, passage_ids, scores
+    using
+        _lexical.corpus_id, v_candidate_query, _lexical.roles, v_candidates, v_saturation, v_length_weight,
+        greatest(v_count.lexemes, 1)::double precision / v_count.passages, v_queries, v_weights,
+        v_rank_of_occurrences, _lexical.depth;
+    document_ids := coalesce(document_ids, '{}');
+    passage_ids := coalesce(passage_ids, '{}');
+    scores := coalesce(scores, '{}');
+end
+$$;
+
+comment on function pgclarify._lexical(bigint, name [], text, integer) is
+'The depth best passages of a corpus by BM25 that these roles may read, as arrays. Candidates come by the rarest lexemes of '
+'the question through the GIN index, so that common words cost nothing.';
+
+create or replace function pgclarify._search(
+    corpus_id bigint,
+    roles name [],
+    method text,
+    question text,
+    query_vector @extschema:vector@.halfvec,
+    top_k integer
+)
+returns table (
+    rank integer,
+    passage_id bigint,
+    document_id text,
+    title text,
+    heading text,
+    content text,
+    start_char integer,
+    score double precision,
+    origin text
+)
+language plpgsql stable security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    -- Each list goes deeper than what is asked for, or a passage that both find late would never be seen.
+    v_depth integer := case when _search.method = 'hybrid' then greatest(2 * _search.top_k, 100) else _search.top_k end;
+    v_dense record;
+    v_lexical record;
+begin
+    v_dense := row(array[]::text[], array[]::bigint[], array[]::double precision[]);
+    v_lexical := v_dense;
+    if _search.method in ('dense', 'hybrid') and _search.query_vector is not null then
+        select found.document_ids, found.passage_ids, found.scores into v_dense
+        from pgclarify._dense(_search.corpus_id, _search.roles, _search.query_vector, v_depth) as found;
+    else
+        select array[]::text[] as document_ids, array[]::bigint[] as passage_ids, array[]::double precision[] as scores
+        into v_dense;
+    end if;
+    if _search.method in ('lexical', 'hybrid') then
+        select found.document_ids, found.passage_ids, found.scores into v_lexical
+        from pgclarify._lexical(_search.corpus_id, _search.roles, _search.question, v_depth) as found;
+    else
+        select array[]::text[] as document_ids, array[]::bigint[] as passage_ids, array[]::double precision[] as scores
+        into v_lexical;
+    end if;
+    return query execute format(
+        $sql$
+        with listed as (
+            select document_id, passage_id, score, place, 'dense' as origin
+            from unnest($2, $3, $4) with ordinality as dense (document_id, passage_id, score, place)
+            union all
+            select document_id, passage_id, score, place, 'lexical' as origin
+            from unnest($5, $6, $7) with ordinality as lexical (document_id, passage_id, score, place)
+        ),
+        fused as (
+            select
+                listed.document_id,
+                listed.passage_id,
+                -- Reciprocal rank fusion, k = 60: Cormack, Clarke and Büttcher (SIGIR 2009).
+                case when $8 = 'hybrid' then sum(1.0 / (60 + listed.place)) else max(listed.score) end as score,
+                (array_agg(listed.origin order by listed.place, listed.origin))[1] as origin
+            from listed
+            group by listed.document_id, listed.passage_id
+            order by score desc, listed.document_id, listed.passage_id
+            limit $9
+        )
+        select
+            (row_number() over (order by fused.score desc, fused.document_id, fused.passage_id))::integer,
+            fused.passage_id, fused.document_id, document.title, passage.heading, passage.content,
+            passage.start_char, fused.score::double precision, fused.origin
+        from fused
+        inner join %s as passage
+            on passage.corpus_id = $1 and passage.document_id = fused.document_id and passage.id = fused.passage_id
+        inner join pgclarify.document on document.corpus_id = $1 and document.id = fused.document_id
+        order by 1
+        $sql$,
+        pgclarify._partition_name('passage', _search.corpus_id)
+    ) using
+        _search.corpus_id, v_dense.document_ids, v_dense.passage_ids, v_dense.scores, v_lexical.document_ids,
+        v_lexical.passage_ids, v_lexical.scores, _search.method, _search.top_k;
+end
+$$;
+
+comment on function pgclarify._search(bigint, name [], text, text, @extschema:vector@.halfvec, integer) is
+'The top_k best passages of a corpus that these roles may read; method is dense, lexical or hybrid.';

@@ -1,0 +1,261 @@
+-- The loopback: a second connection to this database, through which a call that waits hands over its request, so that a worker
+-- sees it although the caller's transaction is open. Role pgclarify_loopback may do nothing but enqueue, cancel and look, and
+-- only what is signed.
+
+create or replace function pgclarify._loopback_open()
+returns text
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_loopback pgclarify.loopback;
+    v_connection text := format('pgclarify %s', gen_random_uuid());
+    v_deadline timestamptz := clock_timestamp() + interval '20 seconds';
+    v_pause double precision := 0.01;
+    v_message text;
+    v_settings text;
+begin
+    if to_regproc('@extschema:dblink@.dblink_connect') is null then
+        raise exception 'waiting for an answer needs the extension dblink'
+            using errcode = 'PC005',
+                detail = 'A call that waits hands its request over on a second connection.',
+                hint = 'Have a superuser run pgclarify init again where dblink is installed, or use pgclarify.submit, commit, '
+                    'and pgclarify.wait.';
+    end if;
+    select loopback.* into v_loopback from pgclarify.loopback;
+    if pg_is_in_recovery() and v_loopback.host is null then
+        raise exception 'this server is a standby and does not know its primary'
+            using errcode = 'PC005', hint = 'Run on the primary: pgclarify init --loopback-host HOST --loopback-port PORT.';
+    end if;
+    v_settings := format(
+        'user=pgclarify_loopback dbname=%s host=%s port=%s connect_timeout=10 application_name=pgclarify options=%s',
+        pgclarify._connection_value(current_database()::text),
+        pgclarify._connection_value(coalesce(v_loopback.host, 'localhost')),
+        coalesce(v_loopback.port::text, current_setting('port')),
+        pgclarify._connection_value(
+            '-c lock_timeout=5s -c statement_timeout=30s -c default_transaction_read_only=off'
+            ' -c default_transaction_isolation=read\ committed -c idle_in_transaction_session_timeout=30s'
+        )
+    ) || coalesce(' password=' || pgclarify._connection_value(v_loopback.password), '');
+    loop
+        begin
+            -- dblink_connect_u is granted to us where the server asks nobody on this path for a password.
+            if has_function_privilege('@extschema:dblink@.dblink_connect_u(text, text)', 'execute') then
+                perform @extschema:dblink@.dblink_connect_u(v_connection, v_settings);
+            else
+                perform @extschema:dblink@.dblink_connect(v_connection, v_settings);
+            end if;
+            return v_connection;
+        exception
+            when sqlclient_unable_to_establish_sqlconnection then
+                get stacked diagnostics v_message = pg_exception_detail;
+                -- Many callers at once: the role's connection limit keeps them from using up all connections.
+                if v_message not like '%too many%' and v_message not like '%remaining connection slots%'
+                    or clock_timestamp() > v_deadline then
+                    raise exception 'the loopback connection failed'
+                        using errcode = 'PC005',
+                            detail = v_message,
+                            hint = 'Run pgclarify doctor, or use pgclarify.submit, commit, and pgclarify.wait.';
+                end if;
+        end;
+        perform pg_sleep(v_pause * (0.5 + random()));
+        v_pause := least(v_pause * 1.5, 0.25);
+    end loop;
+end
+$$;
+
+comment on function pgclarify._loopback_open() is
+'Open a loopback and return its name. Waits while all connections of the role are in use. Error PC005 without dblink.';
+
+create or replace function pgclarify._connection_value(setting text)
+returns text
+language sql immutable strict parallel safe
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select '''' || replace(replace(_connection_value.setting, E'\\', E'\\\\'), '''', E'\\''') || '''';
+end;
+
+comment on function pgclarify._connection_value(text) is 'A value quoted for a libpq connection string.';
+
+create or replace function pgclarify._loopback_call(function_name text, payload jsonb)
+returns jsonb
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_connection text := pgclarify._loopback_open();
+    v_challenge text;
+    v_answer jsonb;
+begin
+    -- Whatever happens, the connection is closed: one that stays could be used by anyone in this session.
+    begin
+        perform @extschema:dblink@.dblink_exec(v_connection, 'begin');
+        select challenge.challenge into v_challenge
+        from @extschema:dblink@.dblink(v_connection, 'select pgclarify._loopback_challenge()') as challenge (challenge text);
+        select answered.answer into v_answer
+        from @extschema:dblink@.dblink(
+            v_connection,
+            format(
+                'select pgclarify.%I(%L::jsonb, %L::bytea)',
+                _loopback_call.function_name,
+                _loopback_call.payload,
+                pgclarify._sign(concat_ws(' ', 'loopback', v_challenge, _loopback_call.function_name, _loopback_call.payload))
+            )
+        ) as answered (answer jsonb);
+        perform @extschema:dblink@.dblink_exec(v_connection, 'commit');
+    exception
+        when query_canceled or others then
+            begin
+                perform @extschema:dblink@.dblink_disconnect(v_connection);
+            exception
+                when query_canceled or others then
+                    null;
+            end;
+            raise;
+    end;
+    perform @extschema:dblink@.dblink_disconnect(v_connection);
+    return v_answer;
+end
+$$;
+
+comment on function pgclarify._loopback_call(text, jsonb) is
+'Call one of the _loopback_ functions on a second connection, in a transaction of its own, with the payload signed for that '
+'transaction alone.';
+
+create or replace function pgclarify._loopback_challenge()
+returns text
+language sql stable
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select concat_ws(' ', pg_backend_pid(), extract(epoch from transaction_timestamp()));
+end;
+
+comment on function pgclarify._loopback_challenge() is 'What a signature must contain to be good for this transaction.';
+grant execute on function pgclarify._loopback_challenge() to pgclarify_loopback;
+
+create or replace function pgclarify._verify_loopback(function_name text, payload jsonb, signature bytea)
+returns void
+language plpgsql stable security definer
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+    if _verify_loopback.signature is distinct from pgclarify._sign(
+        concat_ws(
+            ' ', 'loopback', pgclarify._loopback_challenge(), _verify_loopback.function_name, _verify_loopback.payload
+        )
+    ) then
+        raise exception 'the request is not signed'
+            using errcode = 'insufficient_privilege',
+                detail = 'Loopback functions accept what pgclarify''s own functions signed for the running transaction.',
+                hint = 'Call the public functions, such as pgclarify.clarify.';
+    end if;
+end
+$$;
+
+comment on function pgclarify._verify_loopback(text, jsonb, bytea) is 'Error 42501 unless the signature is good.';
+
+create or replace function pgclarify._loopback_enter(payload jsonb, signature bytea)
+returns jsonb
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_requester name := _loopback_enter.payload ->> 'requester';
+    v_corpus_id bigint := (_loopback_enter.payload ->> 'corpus_id')::bigint;
+    v_parent_run_id bigint := (_loopback_enter.payload ->> 'parent_run_id')::bigint;
+begin
+    perform pgclarify._verify_loopback('_loopback_enter', _loopback_enter.payload, _loopback_enter.signature);
+    if not exists (select from pg_roles where rolname = v_requester)
+        or not exists (select from pgclarify.corpus where corpus.corpus_id = v_corpus_id)
+        or v_parent_run_id is not null
+        and not exists (select from pgclarify.run where run.run_id = v_parent_run_id) then
+        raise exception 'what is asked about is not committed yet'
+            using errcode = 'PC004',
+                detail = 'The role, the corpus or the run was made in a transaction that is still open, so no worker sees it.',
+                hint = 'Commit first, then ask.';
+    end if;
+    if not exists (select from pgclarify._living_workers()) then
+        raise exception 'no worker is running'
+            using errcode = 'PC001',
+                detail = 'Questions are answered by a worker process; none is connected to this database.',
+                hint = 'Start one with: pgclarify worker (or pgclarify up for the embedded server).';
+    end if;
+    return to_jsonb(
+        pgclarify._enter_runs(
+            v_requester,
+            pgclarify._roles_of(v_requester),
+            _loopback_enter.payload ->> 'operation',
+            v_corpus_id,
+            array(select jsonb_array_elements_text(_loopback_enter.payload -> 'questions')),
+            _loopback_enter.payload -> 'settings',
+            v_parent_run_id
+        )
+    );
+end
+$$;
+
+comment on function pgclarify._loopback_enter(jsonb, bytea) is
+'Enter runs; returns their ids. Error PC001 without a living worker, PC004 if the corpus cannot be seen from here.';
+grant execute on function pgclarify._loopback_enter(jsonb, bytea) to pgclarify_loopback;
+
+create or replace function pgclarify._loopback_cancel(payload jsonb, signature bytea)
+returns jsonb
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+    perform pgclarify._verify_loopback('_loopback_cancel', _loopback_cancel.payload, _loopback_cancel.signature);
+    return to_jsonb(
+        pgclarify._cancel_runs(array(select value::bigint from jsonb_array_elements_text(_loopback_cancel.payload)))
+    );
+end
+$$;
+
+comment on function pgclarify._loopback_cancel(jsonb, bytea) is 'Cancel runs; returns how many were not over.';
+grant execute on function pgclarify._loopback_cancel(jsonb, bytea) to pgclarify_loopback;
+
+create or replace function pgclarify._loopback_unfinished(payload jsonb, signature bytea)
+returns jsonb
+language plpgsql stable security definer
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+    perform pgclarify._verify_loopback(
+        '_loopback_unfinished', _loopback_unfinished.payload, _loopback_unfinished.signature
+    );
+    return to_jsonb(
+        pgclarify._unfinished_runs(array(select value::bigint from jsonb_array_elements_text(_loopback_unfinished.payload)))
+    );
+end
+$$;
+
+comment on function pgclarify._loopback_unfinished(jsonb, bytea) is 'Those of the given runs that are not over.';
+grant execute on function pgclarify._loopback_unfinished(jsonb, bytea) to pgclarify_loopback;
+
+create or replace function pgclarify._loopback_rows(payload jsonb, signature bytea)
+returns jsonb
+language plpgsql stable security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_run_ids bigint[] := array(select value::bigint from jsonb_array_elements_text(_loopback_rows.payload -> 'run_ids'));
+begin
+    perform pgclarify._verify_loopback('_loopback_rows', _loopback_rows.payload, _loopback_rows.signature);
+    return case _loopback_rows.payload ->> 'kind'
+        when 'clarification' then (
+            select jsonb_agg(found order by found.run_id, found.ordinal) from pgclarify._clarifications(v_run_ids) as found
+        )
+        when 'search_result' then (
+            select jsonb_agg(found order by found.rank)
+            from pgclarify._search_results(v_run_ids[1], _loopback_rows.payload ->> 'requester') as found
+        )
+        when 'run_outcome' then (
+            select jsonb_agg(found) from pgclarify._run_outcomes(v_run_ids) as found
+        )
+    end;
+end
+$$;
+
+comment on function pgclarify._loopback_rows(jsonb, bytea) is
+'Rows of runs, for a caller whose snapshot is older than they are. kind: clarification, search_result or run_outcome.';
+grant execute on function pgclarify._loopback_rows(jsonb, bytea) to pgclarify_loopback;

@@ -1,0 +1,215 @@
+-- Waiting: polling, locally where the snapshot moves on, and through the loopback where it does not.
+
+create or replace function pgclarify._unfinished_runs(run_ids bigint [])
+returns bigint []
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+    return array(
+        select run.run_id
+        from pgclarify.run
+        where run.run_id = any(_unfinished_runs.run_ids) and run.status in ('queued', 'running')
+    );
+end
+$$;
+
+comment on function pgclarify._unfinished_runs(bigint []) is 'Those of the given runs that are not over.';
+
+create or replace function pgclarify._cancel_runs(run_ids bigint [])
+returns integer
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_count integer;
+begin
+    update pgclarify.run
+    set status = 'cancelled', finished_at = clock_timestamp()
+    where run.run_id in (
+        select held.run_id
+        from pgclarify.run as held
+        where held.run_id = any(_cancel_runs.run_ids) and held.status in ('queued', 'running')
+        order by held.run_id
+        for no key update
+    );
+    get diagnostics v_count = row_count;
+    return v_count;
+end
+$$;
+
+comment on function pgclarify._cancel_runs(bigint []) is 'Cancel runs; returns how many were not over.';
+
+create or replace function pgclarify._has_frozen_snapshot()
+returns boolean
+language sql stable parallel safe
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select current_setting('transaction_isolation') not in ('read committed', 'read uncommitted') or pg_is_in_recovery();
+end;
+
+comment on function pgclarify._has_frozen_snapshot() is
+'True if this transaction cannot see what a worker commits from now on: above READ COMMITTED, or on a standby.';
+
+create or replace function pgclarify._await(run_ids bigint [], deadline timestamptz)
+returns bigint []
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_started constant timestamptz := clock_timestamp();
+    v_is_remote constant boolean := pgclarify._has_frozen_snapshot();
+    v_unfinished bigint[] := _await.run_ids;
+    v_pause double precision;
+begin
+    loop
+        if v_is_remote then
+            v_unfinished := array(
+                select value::bigint
+                from jsonb_array_elements_text(pgclarify._loopback_call('_loopback_unfinished', to_jsonb(v_unfinished)))
+            );
+        else
+            v_unfinished := pgclarify._unfinished_runs(v_unfinished);
+        end if;
+        exit when cardinality(v_unfinished) = 0 or clock_timestamp() >= _await.deadline;
+        -- A twentieth of what it has taken so far: never much too late, never busy.
+        v_pause := greatest(
+            case when v_is_remote then 0.01 else 0.002 end,
+            least(
+                extract(epoch from clock_timestamp() - v_started) / 20,
+                case when v_is_remote or cardinality(v_unfinished) > 10 then 0.25 else 0.05 end
+            )
+        );
+        if _await.deadline is not null then
+            v_pause := least(v_pause, greatest(extract(epoch from _await.deadline - clock_timestamp()), 0.001));
+        end if;
+        perform pg_sleep(v_pause);
+    end loop;
+    return v_unfinished;
+end
+$$;
+
+comment on function pgclarify._await(bigint [], timestamptz) is
+'Wait until the runs are over or the deadline has passed (null: for ever); returns those that are not over.';
+
+create or replace function pgclarify._rows(
+    kind text, run_ids bigint [], requester name
+)
+returns jsonb
+language sql volatile security definer
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select pgclarify._loopback_call(
+        '_loopback_rows',
+        jsonb_build_object('kind', _rows.kind, 'run_ids', _rows.run_ids, 'requester', _rows.requester)
+    );
+end;
+
+comment on function pgclarify._rows(text, bigint [], name) is
+'Rows of runs as seen from a second connection, as a JSON array; null if there are none.';
+
+create or replace function pgclarify._ask(
+    caller pgclarify._caller,
+    operation text,
+    corpus_id bigint,
+    questions text [],
+    settings jsonb,
+    timeout interval,
+    parent_run_id bigint default null
+)
+returns bigint []
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_requester name := pgclarify._verify_caller(_ask.caller);
+    v_roles name[] := pgclarify._roles_of(v_requester);
+    v_deadline timestamptz := clock_timestamp() + _ask.timeout;
+    v_answered jsonb;
+    v_distinct text[];
+    v_new text[];
+    v_entered bigint[] := '{}';
+    v_unfinished bigint[];
+begin
+    if _ask.timeout <= interval '0' then
+        raise exception 'timeout must be positive'
+            using errcode = 'invalid_parameter_value',
+                detail = format('timeout is %s.', _ask.timeout),
+                hint = 'Pass timeout => ''60s'', or null to wait without end.';
+    end if;
+    -- Equal questions once, in the order in which they first come.
+    select array_agg(asked.question order by asked.ordinal) into v_distinct
+    from (
+        select given.question, min(given.ordinal) as ordinal
+        from unnest(_ask.questions) with ordinality as given (question, ordinal)
+        group by given.question
+    ) as asked;
+    select coalesce(jsonb_object_agg(answered.question, answered.run_id), '{}') into v_answered
+    from pgclarify._find_answered(
+        _ask.corpus_id, _ask.operation, v_distinct, _ask.settings, v_requester, v_roles
+    ) as answered
+    where _ask.parent_run_id is null;
+    v_new := array(
+        select given.question
+        from unnest(v_distinct) with ordinality as given (question, ordinal)
+        where not v_answered ? given.question
+        order by given.ordinal
+    );
+    if cardinality(v_new) > 0 then
+        v_entered := array(
+            select entered.value::bigint
+            from jsonb_array_elements_text(
+                pgclarify._loopback_call(
+                    '_loopback_enter',
+                    jsonb_build_object(
+                        'requester', v_requester,
+                        'operation', _ask.operation,
+                        'corpus_id', _ask.corpus_id,
+                        'questions', v_new,
+                        'settings', _ask.settings,
+                        'parent_run_id', _ask.parent_run_id
+                    )
+                )
+            ) with ordinality as entered (value, ordinal)
+            order by entered.ordinal
+        );
+        begin
+            v_unfinished := pgclarify._await(v_entered, v_deadline);
+        exception
+            when query_canceled or others then
+                -- Nobody waits any more, so nobody need pay any more.
+                begin
+                    perform pgclarify._loopback_call('_loopback_cancel', to_jsonb(v_entered));
+                exception
+                    when query_canceled or others then
+                        null;
+                end;
+                raise;
+        end;
+        if cardinality(v_unfinished) > 0 then
+            raise exception 'the answer did not come within %', _ask.timeout
+                using errcode = 'PC002',
+                    detail = case
+                        when cardinality(v_entered) = 1 then format('Run %s goes on.', v_entered[1])
+                        else format(
+                            'Of runs %s to %s, %s go on.', v_entered[1], v_entered[cardinality(v_entered)],
+                            cardinality(v_unfinished)
+                        )
+                    end,
+                    hint = format(
+                        'Read it later with: select * from pgclarify.result(%s). Or ask again with a longer timeout.',
+                        v_unfinished[1]
+                    );
+        end if;
+    end if;
+    return array(
+        select coalesce((v_answered ->> given.question)::bigint, v_entered[array_position(v_new, given.question)])
+        from unnest(_ask.questions) with ordinality as given (question, ordinal)
+        order by given.ordinal
+    );
+end
+$$;
+
+comment on function pgclarify._ask(pgclarify._caller, text, bigint, text [], jsonb, interval, bigint) is
+'Ask and wait: the run of each question, in order. Answers still good are reused, equal questions asked once. A cancelled '
+'call cancels its runs; after the timeout they go on, and error PC002 names them.';

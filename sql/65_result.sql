@@ -1,0 +1,209 @@
+-- Reading results, for those who may: who asked, members of that role, and the corpus's analyst.
+
+create or replace function pgclarify._visible_run(caller pgclarify._caller, run_id bigint)
+returns pgclarify.run
+language plpgsql stable security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_roles name[] := pgclarify._roles_of(pgclarify._verify_caller(_visible_run.caller));
+    v_run pgclarify.run;
+begin
+    select run.* into v_run
+    from pgclarify.run
+    left join pgclarify.corpus on corpus.corpus_id = run.corpus_id
+    where run.run_id = _visible_run.run_id
+        and (run.requested_by = any(v_roles) or corpus.analyst = any(v_roles));
+    if not found then
+        raise exception 'run % does not exist', coalesce(_visible_run.run_id::text, 'null')
+            using errcode = 'undefined_object',
+                detail = 'There is none of that number that you may see.',
+                hint = 'List yours with: select * from pgclarify.run_summary order by run_id desc limit 10.';
+    end if;
+    return v_run;
+end
+$$;
+
+comment on function pgclarify._visible_run(pgclarify._caller, bigint) is
+'The run, if the caller may see it; error 42704 otherwise, as if there were none.';
+
+create or replace function pgclarify._citations(run_id bigint, ordinal integer)
+returns jsonb
+language sql stable security definer
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select
+        coalesce(
+            jsonb_agg(
+                jsonb_build_object(
+                    'run_id', citation.run_id,
+                    'ordinal', citation.ordinal,
+                    'interpretation', interpretation.interpretation,
+                    'answer', interpretation.answer,
+                    'rank', citation.rank,
+                    'is_medoid', citation.is_medoid,
+                    'document_id', citation.document_id,
+                    'title', document.title,
+                    'uri', document.uri,
+                    'passage_id', citation.passage_id,
+                    'heading', citation.heading,
+                    'quote', citation.quote,
+                    'start_char', citation.start_char,
+                    'end_char', citation.end_char,
+                    'is_current', coalesce(strpos(document.content, citation.quote) > 0, false)
+                )
+                order by citation.rank
+            ),
+            '[]'
+        )
+    from pgclarify.citation
+    inner join pgclarify.interpretation
+        on citation.run_id = interpretation.run_id and citation.ordinal = interpretation.ordinal
+    left join pgclarify.document
+        on citation.corpus_id = document.corpus_id and citation.document_id = document.id
+    where citation.run_id = _citations.run_id and citation.ordinal = _citations.ordinal;
+end;
+
+comment on function pgclarify._citations(bigint, integer) is
+'Citations of an interpretation as an array of objects with the columns of view interpretation_citation.';
+
+create or replace function pgclarify._clarifications(run_ids bigint [])
+returns setof pgclarify.clarification
+language sql stable security definer
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select
+        run.run_id,
+        run.status,
+        interpretation.ordinal,
+        interpretation.interpretation,
+        interpretation.answer,
+        interpretation.support,
+        interpretation.cohesion,
+        (
+            select array_agg(cited.document_id order by cited.rank)
+            from (
+                select citation.document_id, min(citation.rank) as rank
+                from pgclarify.citation
+                where citation.run_id = run.run_id and citation.ordinal = interpretation.ordinal
+                group by citation.document_id
+            ) as cited
+        ),
+        pgclarify._citations(run.run_id, interpretation.ordinal)
+    from pgclarify.run
+    inner join pgclarify.interpretation on run.run_id = interpretation.run_id
+    where run.run_id = any(_clarifications.run_ids)
+    order by run.run_id, interpretation.ordinal;
+end;
+
+comment on function pgclarify._clarifications(bigint []) is 'Interpretations of runs, without asking who may see them.';
+
+create or replace function pgclarify._run_outcomes(run_ids bigint [])
+returns setof pgclarify.run_outcome
+language sql stable security definer
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select
+        run.run_id,
+        run.status,
+        run.error,
+        case
+            when run.status in ('succeeded', 'partial')
+                then (select count(*) from pgclarify.interpretation where interpretation.run_id = run.run_id)::integer
+        end
+    from unnest(_run_outcomes.run_ids) with ordinality as asked (run_id, ordinal)
+    inner join pgclarify.run on asked.run_id = run.run_id
+    order by asked.ordinal;
+end;
+
+comment on function pgclarify._run_outcomes(bigint []) is 'How runs stand, in the order asked, without asking who may see them.';
+
+create or replace function pgclarify._current_clarifications(run_ids bigint [])
+returns setof pgclarify.clarification
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+    if pgclarify._has_frozen_snapshot()
+        and exists (
+            select
+            from unnest(_current_clarifications.run_ids) as asked (run_id)
+            where not exists (select from pgclarify.run where run.run_id = asked.run_id and run.finished_at is not null)
+        ) then
+        return query
+        select found.*
+        from jsonb_populate_recordset(
+            null::pgclarify.clarification,
+            pgclarify._rows('clarification', _current_clarifications.run_ids, null)
+        ) as found;
+    else
+        return query select found.* from pgclarify._clarifications(_current_clarifications.run_ids) as found;
+    end if;
+end
+$$;
+
+comment on function pgclarify._current_clarifications(bigint []) is
+'Interpretations of runs that are over, also those that the snapshot of this transaction is too old to see.';
+
+create or replace function pgclarify._current_outcomes(run_ids bigint [])
+returns setof pgclarify.run_outcome
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+    if pgclarify._has_frozen_snapshot()
+        and exists (
+            select
+            from unnest(_current_outcomes.run_ids) as asked (run_id)
+            where not exists (select from pgclarify.run where run.run_id = asked.run_id and run.finished_at is not null)
+        ) then
+        return query
+        select found.*
+        from jsonb_populate_recordset(
+            null::pgclarify.run_outcome, pgclarify._rows('run_outcome', _current_outcomes.run_ids, null)
+        ) as found;
+    else
+        return query select found.* from pgclarify._run_outcomes(_current_outcomes.run_ids) as found;
+    end if;
+end
+$$;
+
+comment on function pgclarify._current_outcomes(bigint []) is
+'How runs stand, also those that the snapshot of this transaction is too old to see.';
+
+create or replace function pgclarify._raise_unless_answered(run_outcome pgclarify.run_outcome)
+returns void
+language plpgsql volatile
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+    case _raise_unless_answered.run_outcome.status
+        when 'failed' then
+            raise exception 'run % failed', _raise_unless_answered.run_outcome.run_id
+                using errcode = 'PC003',
+                    detail = _raise_unless_answered.run_outcome.error,
+                    hint = 'Ask again once that is mended; what was paid for is kept.';
+        when 'cancelled' then
+            raise exception 'run % was cancelled', _raise_unless_answered.run_outcome.run_id
+                using errcode = 'PC003', hint = 'Ask again; what was paid for is kept.';
+        when 'queued', 'running' then
+            raise exception 'run % is still %',
+                _raise_unless_answered.run_outcome.run_id, _raise_unless_answered.run_outcome.status
+                using errcode = 'object_not_in_prerequisite_state',
+                    hint = format(
+                        'Wait for it with: select * from pgclarify.wait(array[%s]).', _raise_unless_answered.run_outcome.run_id
+                    );
+        when 'partial' then
+            raise warning 'run % is partial: some passages could not be judged', _raise_unless_answered.run_outcome.run_id
+                using hint = format(
+                    'See: select rank, error from pgclarify.verdict where run_id = %s and error is not null.',
+                    _raise_unless_answered.run_outcome.run_id
+                );
+        else
+            null;
+    end case;
+end
+$$;
+
+comment on function pgclarify._raise_unless_answered(pgclarify.run_outcome) is
+'Error PC003 for a failed or cancelled run, 55000 for one that is not over; a warning for a partial one.';

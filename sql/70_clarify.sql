@@ -1,0 +1,232 @@
+-- Clarifying: the calls that wait.
+
+create or replace function pgclarify._clarify(
+    caller pgclarify._caller, question text, corpus text, top_k integer, timeout interval, options jsonb
+)
+returns setof pgclarify.clarification
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_questions text[] := pgclarify._check_questions(array[_clarify.question]);
+    v_settings jsonb := pgclarify._settings(_clarify.top_k, _clarify.options, pgclarify._clarify_options());
+    v_corpus pgclarify.corpus := pgclarify._find_corpus(
+        pgclarify._roles_of(pgclarify._verify_caller(_clarify.caller)), _clarify.corpus
+    );
+    v_run_ids bigint[];
+begin
+    v_run_ids := pgclarify._ask(
+        _clarify.caller, 'clarify', v_corpus.corpus_id, v_questions, v_settings, _clarify.timeout
+    );
+    perform pgclarify._raise_unless_answered(found) from pgclarify._current_outcomes(v_run_ids) as found;
+    return query select found.* from pgclarify._current_clarifications(v_run_ids) as found;
+end
+$$;
+
+comment on function pgclarify._clarify(pgclarify._caller, text, text, integer, interval, jsonb) is 'See clarify.';
+grant execute on function pgclarify._clarify(
+    pgclarify._caller, text, text, integer, interval, jsonb
+) to pgclarify_user;
+
+create or replace function pgclarify.clarify(
+    question text,
+    corpus text default null,
+    top_k integer default 20,
+    timeout interval default '60s',
+    options jsonb default '{}'
+)
+returns setof pgclarify.clarification
+language plpgsql volatile
+set search_path = pg_catalog, pg_temp
+rows 5
+as $$
+begin
+    return query
+    select found.*
+    from pgclarify._caller
+    cross join lateral pgclarify._clarify(
+        _caller, clarify.question, clarify.corpus, clarify.top_k, clarify.timeout, clarify.options
+    ) as found;
+end
+$$;
+
+comment on function pgclarify.clarify(text, text, integer, interval, jsonb) is
+'The readings of a vague question that the corpus really answers, each with its answer and the documents that prove it; no '
+'row if it answers none. question: 1 to 10,000 characters. corpus: its name; null means pgclarify.corpus, or the only one. '
+'top_k: passages to judge, 1 to 1000. timeout: how long to wait; null means without end. options: search (hybrid, dense, '
+'lexical), consolidation (default, conservative), embed (question_answer, question), singletons (keep, drop), retrieval '
+'(fixed).';
+grant execute on function pgclarify.clarify(text, text, integer, interval, jsonb) to pgclarify_user;
+
+create or replace function pgclarify._clarify_many(
+    caller pgclarify._caller,
+    questions text [],
+    keys text [],
+    corpus text,
+    top_k integer,
+    timeout interval,
+    options jsonb
+)
+returns setof pgclarify.question_clarification
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_questions text[] := pgclarify._check_questions(_clarify_many.questions);
+    v_settings jsonb := pgclarify._settings(_clarify_many.top_k, _clarify_many.options, pgclarify._clarify_options());
+    v_corpus pgclarify.corpus := pgclarify._find_corpus(
+        pgclarify._roles_of(pgclarify._verify_caller(_clarify_many.caller)), _clarify_many.corpus
+    );
+    v_run_ids bigint[];
+begin
+    if _clarify_many.keys is not null and cardinality(_clarify_many.keys) <> cardinality(v_questions) then
+        raise exception 'there must be as many keys as questions'
+            using errcode = 'invalid_parameter_value',
+                detail = format(
+                    'There are %s keys and %s questions.', cardinality(_clarify_many.keys), cardinality(v_questions)
+                ),
+                hint = 'Aggregate both from the same rows in the same order, or leave keys out.';
+    end if;
+    v_run_ids := pgclarify._ask(
+        _clarify_many.caller, 'clarify', v_corpus.corpus_id, v_questions, v_settings, _clarify_many.timeout
+    );
+    return query
+    with outcome as materialized (
+        select distinct found.run_id, found.status
+        from pgclarify._current_outcomes(v_run_ids) as found
+    ),
+    reading as materialized (
+        select found.* from pgclarify._current_clarifications(
+            array(select distinct asked.run_id from unnest(v_run_ids) as asked (run_id))
+        ) as found
+    )
+    select
+        asked.ordinal::integer, _clarify_many.keys[asked.ordinal], asked.question, asked.run_id, outcome.status,
+        reading.ordinal, reading.interpretation, reading.answer, reading.support, reading.cohesion,
+        reading.document_ids, reading.citations
+    from unnest(v_questions, v_run_ids) with ordinality as asked (question, run_id, ordinal)
+    inner join outcome on outcome.run_id = asked.run_id
+    left join reading on reading.run_id = asked.run_id
+    where reading.run_id is not null or outcome.status not in ('succeeded', 'partial')
+    order by asked.ordinal, reading.ordinal;
+end
+$$;
+
+comment on function pgclarify._clarify_many(
+    pgclarify._caller, text [], text [], text, integer, interval, jsonb
+) is 'See clarify_many.';
+grant execute on function pgclarify._clarify_many(
+    pgclarify._caller, text [], text [], text, integer, interval, jsonb
+) to pgclarify_user;
+
+create or replace function pgclarify.clarify_many(
+    questions text [],
+    keys text [] default null,
+    corpus text default null,
+    top_k integer default 20,
+    timeout interval default null,
+    options jsonb default '{}'
+)
+returns setof pgclarify.question_clarification
+language plpgsql volatile
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+    return query
+    select found.*
+    from pgclarify._caller
+    cross join lateral pgclarify._clarify_many(
+        _caller, clarify_many.questions, clarify_many.keys, clarify_many.corpus, clarify_many.top_k,
+        clarify_many.timeout, clarify_many.options
+    ) as found;
+end
+$$;
+
+comment on function pgclarify.clarify_many(text [], text [], text, integer, interval, jsonb) is
+'clarify for many questions at once; equal questions are asked once. A question that the corpus does not answer has no row; '
+'one whose run failed or was cancelled has one row that says so in status and is null in what follows. questions: the '
+'questions. keys: your own key of each, given back as question_key. The rest as in clarify; timeout is for all together.';
+grant execute on function pgclarify.clarify_many(
+    text [], text [], text, integer, interval, jsonb
+) to pgclarify_user;
+
+create or replace function pgclarify._consolidate(caller pgclarify._caller, run_id bigint, options jsonb)
+returns setof pgclarify.clarification
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_run pgclarify.run := pgclarify._visible_run(_consolidate.caller, _consolidate.run_id);
+    v_settings jsonb;
+    v_timeout interval;
+    v_run_ids bigint[];
+begin
+    if v_run.operation not in ('clarify', 'consolidate') or v_run.status not in ('succeeded', 'partial') then
+        raise exception 'run % has no verdicts to consolidate', v_run.run_id
+            using errcode = 'object_not_in_prerequisite_state',
+                detail = format('It is a %s and %s.', v_run.operation, v_run.status),
+                hint = 'Pass a clarify run that succeeded.';
+    end if;
+    if v_run.corpus_id is null then
+        raise exception 'the corpus of run % was dropped', v_run.run_id
+            using errcode = 'object_not_in_prerequisite_state', hint = 'Its result can still be read with pgclarify.result.';
+    end if;
+    v_settings := pgclarify._check_options(
+        _consolidate.options,
+        jsonb_build_object(
+            'consolidation', pgclarify._clarify_options() -> 'consolidation',
+            'embed', pgclarify._clarify_options() -> 'embed',
+            'singletons', pgclarify._clarify_options() -> 'singletons',
+            'timeout', '{"type": "string", "default": "60s"}'::jsonb
+        )
+    );
+    v_timeout := pgclarify._timeout(v_settings ->> 'timeout');
+    v_settings := v_settings - 'timeout' || jsonb_build_object('parent_embed', v_run.settings ->> 'embed');
+    v_run_ids := pgclarify._ask(
+        _consolidate.caller, 'consolidate', v_run.corpus_id, array[v_run.question], v_settings, v_timeout, v_run.run_id
+    );
+    perform pgclarify._raise_unless_answered(found) from pgclarify._current_outcomes(v_run_ids) as found;
+    return query select found.* from pgclarify._current_clarifications(v_run_ids) as found;
+end
+$$;
+
+comment on function pgclarify._consolidate(pgclarify._caller, bigint, jsonb) is 'See consolidate.';
+grant execute on function pgclarify._consolidate(pgclarify._caller, bigint, jsonb) to pgclarify_user;
+
+create or replace function pgclarify._timeout(given text)
+returns interval
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+    return _timeout.given::interval;
+exception
+    when invalid_datetime_format or datetime_field_overflow then
+        raise exception 'option "timeout" has a wrong value'
+            using errcode = 'invalid_parameter_value',
+                detail = format('It is "%s".', _timeout.given),
+                hint = 'Pass an interval, such as "60s".';
+end
+$$;
+
+comment on function pgclarify._timeout(text) is 'Option timeout as an interval, or error 22023.';
+
+create or replace function pgclarify.consolidate(run_id bigint, options jsonb default '{}')
+returns setof pgclarify.clarification
+language plpgsql volatile
+set search_path = pg_catalog, pg_temp
+rows 5
+as $$
+begin
+    return query
+    select found.*
+    from pgclarify._caller
+    cross join lateral pgclarify._consolidate(_caller, consolidate.run_id, consolidate.options) as found;
+end
+$$;
+
+comment on function pgclarify.consolidate(bigint, jsonb) is
+'Cluster the verdicts of a run again, with no model call; rows as of clarify, under a run of their own. run_id: a clarify run '
+'that you may see. options: consolidation (default, conservative), embed (question_answer, question), singletons (keep, '
+'drop), timeout (60s).';
+grant execute on function pgclarify.consolidate(bigint, jsonb) to pgclarify_user;

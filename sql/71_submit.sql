@@ -1,0 +1,230 @@
+-- Submitting, and coming back for the answer: for whoever would rather not wait.
+
+create or replace function pgclarify._submit_many(
+    caller pgclarify._caller, questions text [], corpus text, top_k integer, options jsonb
+)
+returns bigint []
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_requester name := pgclarify._verify_caller(_submit_many.caller);
+    v_roles name[] := pgclarify._roles_of(v_requester);
+    v_questions text[] := pgclarify._check_questions(_submit_many.questions);
+    v_settings jsonb := pgclarify._settings(_submit_many.top_k, _submit_many.options, pgclarify._clarify_options());
+    v_corpus pgclarify.corpus := pgclarify._find_corpus(v_roles, _submit_many.corpus);
+    v_answered jsonb;
+    v_new text[];
+    v_entered bigint[] := '{}';
+begin
+    select coalesce(jsonb_object_agg(answered.question, answered.run_id), '{}') into v_answered
+    from pgclarify._find_answered(
+        v_corpus.corpus_id, 'clarify', array(select distinct asked from unnest(v_questions) as asked), v_settings,
+        v_requester, v_roles
+    ) as answered;
+    v_new := array(
+        select given.question
+        from unnest(v_questions) with ordinality as given (question, ordinal)
+        where not v_answered ? given.question
+        group by given.question
+        order by min(given.ordinal)
+    );
+    if cardinality(v_new) > 0 then
+        v_entered := pgclarify._enter_runs(
+            v_requester, v_roles, 'clarify', v_corpus.corpus_id, v_new, v_settings, null
+        );
+    end if;
+    return array(
+        select coalesce((v_answered ->> given.question)::bigint, entered.run_id)
+        from unnest(v_questions) with ordinality as given (question, ordinal)
+        left join unnest(v_new, v_entered) as entered (question, run_id) on entered.question = given.question
+        order by given.ordinal
+    );
+end
+$$;
+
+comment on function pgclarify._submit_many(pgclarify._caller, text [], text, integer, jsonb) is 'See submit_many.';
+grant execute on function pgclarify._submit_many(
+    pgclarify._caller, text [], text, integer, jsonb
+) to pgclarify_user;
+
+create or replace function pgclarify.submit_many(
+    questions text [], corpus text default null, top_k integer default 20, options jsonb default '{}'
+)
+returns bigint []
+language sql volatile
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select pgclarify._submit_many(
+        _caller, submit_many.questions, submit_many.corpus, submit_many.top_k, submit_many.options
+    )
+    from pgclarify._caller;
+end;
+
+comment on function pgclarify.submit_many(text [], text, integer, jsonb) is
+'Ask many questions and come back for the answers: the run ids, in the order of the questions; equal questions share one. '
+'They are part of this transaction: workers see them once it commits. Parameters as in clarify.';
+grant execute on function pgclarify.submit_many(text [], text, integer, jsonb) to pgclarify_user;
+
+create or replace function pgclarify.submit(
+    question text, corpus text default null, top_k integer default 20, options jsonb default '{}'
+)
+returns bigint
+language sql volatile
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select (
+        pgclarify._submit_many(_caller, array[submit.question], submit.corpus, submit.top_k, submit.options)
+    )[1]
+    from pgclarify._caller;
+end;
+
+comment on function pgclarify.submit(text, text, integer, jsonb) is
+'Ask a question and come back for the answer: the run id, for wait, result and cancel. It is part of this transaction: a '
+'worker sees it once it commits. Parameters as in clarify.';
+grant execute on function pgclarify.submit(text, text, integer, jsonb) to pgclarify_user;
+
+create or replace function pgclarify._is_committed(transaction_id xid)
+returns boolean
+language sql stable strict
+set search_path = pg_catalog, pg_temp
+begin atomic
+    -- The epoch that a row's transaction id lacks is this one, or the one before it if the id is ahead.
+    select
+        coalesce(
+            pg_xact_status(
+                (
+                    current.id / 4294967296 - (row_id.id > current.id % 4294967296)::integer
+                )::text::xid8::text::numeric::bigint::text::xid8
+            ),
+            'committed'
+        ) <> 'in progress'
+    from (select _is_committed.transaction_id::text::bigint as id) as row_id
+    cross join (select pg_snapshot_xmax(pg_current_snapshot())::text::bigint as id) as current;
+end;
+
+comment on function pgclarify._is_committed(xid) is
+'False if a row was written by a transaction that is still open, such as this one.';
+
+create or replace function pgclarify._wait(caller pgclarify._caller, run_ids bigint [], timeout interval)
+returns setof pgclarify.run_outcome
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_run_id bigint;
+    v_uncommitted bigint;
+begin
+    if _wait.timeout <= interval '0' then
+        raise exception 'timeout must be positive'
+            using errcode = 'invalid_parameter_value',
+                detail = format('timeout is %s.', _wait.timeout),
+                hint = 'Pass timeout => ''60s'', or null to wait without end.';
+    end if;
+    foreach v_run_id in array coalesce(_wait.run_ids, '{}') loop
+        perform pgclarify._visible_run(_wait.caller, v_run_id);
+    end loop;
+    select run.run_id into v_uncommitted
+    from pgclarify.run
+    where run.run_id = any(_wait.run_ids) and run.status = 'queued' and not pgclarify._is_committed(run.xmin)
+    order by run.run_id
+    limit 1;
+    if found then
+        raise exception 'run % is not committed yet', v_uncommitted
+            using errcode = 'PC004',
+                detail = 'It was submitted in a transaction that is still open, so no worker sees it.',
+                hint = 'Commit first, then wait.';
+    end if;
+    perform pgclarify._await(_wait.run_ids, clock_timestamp() + _wait.timeout);
+    return query select found.* from pgclarify._current_outcomes(_wait.run_ids) as found;
+end
+$$;
+
+comment on function pgclarify._wait(pgclarify._caller, bigint [], interval) is 'See wait.';
+grant execute on function pgclarify._wait(pgclarify._caller, bigint [], interval) to pgclarify_user;
+
+create or replace function pgclarify.wait(run_ids bigint [], timeout interval default '60s')
+returns setof pgclarify.run_outcome
+language plpgsql volatile
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+    return query
+    select found.*
+    from pgclarify._caller
+    cross join lateral pgclarify._wait(_caller, wait.run_ids, wait.timeout) as found;
+end
+$$;
+
+comment on function pgclarify.wait(bigint [], interval) is
+'Wait until the runs are over or the timeout has passed, and say how each stands: interpretations = 0 means that the corpus '
+'answers none. run_ids: from submit, committed. timeout: null means without end. Cancelling the call leaves the runs alone.';
+grant execute on function pgclarify.wait(bigint [], interval) to pgclarify_user;
+
+create or replace function pgclarify._result(caller pgclarify._caller, run_id bigint)
+returns setof pgclarify.clarification
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_run pgclarify.run := pgclarify._visible_run(_result.caller, _result.run_id);
+begin
+    perform pgclarify._raise_unless_answered(found) from pgclarify._run_outcomes(array[v_run.run_id]) as found;
+    return query select found.* from pgclarify._clarifications(array[v_run.run_id]) as found;
+end
+$$;
+
+comment on function pgclarify._result(pgclarify._caller, bigint) is 'See result.';
+grant execute on function pgclarify._result(pgclarify._caller, bigint) to pgclarify_user;
+
+create or replace function pgclarify.result(run_id bigint)
+returns setof pgclarify.clarification
+language plpgsql volatile
+set search_path = pg_catalog, pg_temp
+rows 5
+as $$
+begin
+    return query
+    select found.*
+    from pgclarify._caller
+    cross join lateral pgclarify._result(_caller, result.run_id) as found;
+end
+$$;
+
+comment on function pgclarify.result(bigint) is
+'The readings that a run found; no row if the corpus answers none. Error 55000 if it is not over, PC003 if it failed or was '
+'cancelled; a warning if it is partial. run_id: from submit, or any run that you may see.';
+grant execute on function pgclarify.result(bigint) to pgclarify_user;
+
+create or replace function pgclarify._cancel(caller pgclarify._caller, run_id bigint)
+returns boolean
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_run pgclarify.run := pgclarify._visible_run(_cancel.caller, _cancel.run_id);
+begin
+    if not v_run.requested_by = any(pgclarify._roles_of((_cancel.caller).name)) then
+        raise exception 'permission denied for run %', v_run.run_id
+            using errcode = 'insufficient_privilege',
+                detail = format('It was asked by role %s.', v_run.requested_by),
+                hint = 'Only members of that role may cancel it.';
+    end if;
+    return pgclarify._cancel_runs(array[v_run.run_id]) > 0;
+end
+$$;
+
+comment on function pgclarify._cancel(pgclarify._caller, bigint) is 'See cancel.';
+grant execute on function pgclarify._cancel(pgclarify._caller, bigint) to pgclarify_user;
+
+create or replace function pgclarify.cancel(run_id bigint)
+returns boolean
+language sql volatile
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select pgclarify._cancel(_caller, cancel.run_id) from pgclarify._caller;
+end;
+
+comment on function pgclarify.cancel(bigint) is
+'Cancel a run; false if it was over already. Calls in flight are cut off; what was paid for is kept. run_id: one of yours.';
+grant execute on function pgclarify.cancel(bigint) to pgclarify_user;

@@ -1,0 +1,117 @@
+-- Searching: passages, without judging them.
+
+create or replace function pgclarify._search_results(run_id bigint, requester name)
+returns setof pgclarify.search_result
+language plpgsql stable security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_corpus_id bigint;
+begin
+    select run.corpus_id into v_corpus_id from pgclarify.run where run.run_id = _search_results.run_id;
+    if v_corpus_id is null then
+        return;
+    end if;
+    return query execute format(
+        $sql$
+        select
+            candidate.rank, candidate.passage_id, candidate.document_id, document.title, passage.heading,
+            passage.content, candidate.score, candidate.origin
+        from pgclarify.candidate
+        inner join %s as passage
+            on passage.corpus_id = candidate.corpus_id
+            and passage.document_id = candidate.document_id
+            and passage.id = candidate.passage_id
+        inner join pgclarify.document
+            on document.corpus_id = candidate.corpus_id and document.id = candidate.document_id
+        where candidate.run_id = $1
+            and (passage.readers is null or passage.readers && pgclarify._roles_of($2))
+        order by candidate.rank
+        $sql$,
+        pgclarify._partition_name('passage', v_corpus_id)
+    ) using _search_results.run_id, _search_results.requester;
+end
+$$;
+
+comment on function pgclarify._search_results(bigint, name) is
+'Candidates of a run with their passages, as far as the requester may read them now.';
+
+create or replace function pgclarify._search_corpus(
+    caller pgclarify._caller, question text, corpus text, top_k integer, options jsonb
+)
+returns setof pgclarify.search_result
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_requester name := pgclarify._verify_caller(_search_corpus.caller);
+    v_roles name[] := pgclarify._roles_of(v_requester);
+    v_questions text[] := pgclarify._check_questions(array[_search_corpus.question]);
+    v_settings jsonb := pgclarify._settings(
+        _search_corpus.top_k,
+        _search_corpus.options,
+        '{
+            "method": {"choices": ["hybrid", "dense", "lexical"], "default": "hybrid"},
+            "timeout": {"type": "string", "default": "60s"}
+        }'
+    );
+    v_corpus pgclarify.corpus := pgclarify._find_corpus(v_roles, _search_corpus.corpus);
+    v_run_ids bigint[];
+begin
+    if v_settings ->> 'method' = 'lexical' then
+        -- Needs no embedding, so no worker and no waiting.
+        return query
+        select
+            found.rank, found.passage_id, found.document_id, found.title, found.heading, found.content, found.score,
+            found.origin
+        from pgclarify._search(
+            v_corpus.corpus_id, v_roles, 'lexical', v_questions[1], null, _search_corpus.top_k
+        ) as found
+        order by found.rank;
+        return;
+    end if;
+    v_run_ids := pgclarify._ask(
+        _search_corpus.caller, 'search', v_corpus.corpus_id, v_questions,
+        jsonb_build_object('search', v_settings -> 'method', 'top_k', v_settings -> 'top_k'),
+        pgclarify._timeout(v_settings ->> 'timeout')
+    );
+    perform pgclarify._raise_unless_answered(found) from pgclarify._current_outcomes(v_run_ids) as found;
+    if pgclarify._has_frozen_snapshot() then
+        return query
+        select found.*
+        from jsonb_populate_recordset(
+            null::pgclarify.search_result, pgclarify._rows('search_result', v_run_ids, v_requester)
+        ) as found;
+    else
+        return query select found.* from pgclarify._search_results(v_run_ids[1], v_requester) as found;
+    end if;
+end
+$$;
+
+comment on function pgclarify._search_corpus(pgclarify._caller, text, text, integer, jsonb) is 'See search.';
+grant execute on function pgclarify._search_corpus(
+    pgclarify._caller, text, text, integer, jsonb
+) to pgclarify_user;
+
+create or replace function pgclarify.search(
+    question text, corpus text default null, top_k integer default 10, options jsonb default '{}'
+)
+returns setof pgclarify.search_result
+language plpgsql volatile
+set search_path = pg_catalog, pg_temp
+rows 10
+as $$
+begin
+    return query
+    select found.*
+    from pgclarify._caller
+    cross join lateral pgclarify._search_corpus(
+        _caller, search.question, search.corpus, search.top_k, search.options
+    ) as found;
+end
+$$;
+
+comment on function pgclarify.search(text, text, integer, jsonb) is
+'The passages that fit a question best. question: 1 to 10,000 characters. corpus: its name; null means pgclarify.corpus, or '
+'the only one. top_k: how many, 1 to 1000. options: method (hybrid; dense; lexical, which needs no worker), timeout (60s).';
+grant execute on function pgclarify.search(text, text, integer, jsonb) to pgclarify_user;

@@ -1,0 +1,114 @@
+-- Views for people and dashboards: flat columns, stable names. They read what is there and start nothing.
+
+create or replace view pgclarify.interpretation_citation with (security_invoker) as
+select
+    citation.run_id,
+    citation.ordinal,
+    interpretation.interpretation,
+    interpretation.answer,
+    citation.rank,
+    citation.is_medoid,
+    citation.document_id,
+    document.title,
+    document.uri,
+    citation.passage_id,
+    citation.heading,
+    citation.quote,
+    citation.start_char,
+    citation.end_char,
+    coalesce(strpos(document.content, citation.quote) > 0, false) as is_current
+from pgclarify.citation
+inner join pgclarify.interpretation
+    on citation.run_id = interpretation.run_id and citation.ordinal = interpretation.ordinal
+left join pgclarify.document
+    on citation.corpus_id = document.corpus_id and citation.document_id = document.id;
+
+comment on view pgclarify.interpretation_citation is 'What proves each interpretation, joined to the document it is from.';
+comment on column pgclarify.interpretation_citation.run_id is 'The run.';
+comment on column pgclarify.interpretation_citation.ordinal is 'The interpretation''s place in the run, from 1.';
+comment on column pgclarify.interpretation_citation.interpretation is 'The reading.';
+comment on column pgclarify.interpretation_citation.answer is 'Its answer.';
+comment on column pgclarify.interpretation_citation.rank is 'Place among its citations, from 1.';
+comment on column pgclarify.interpretation_citation.is_medoid is 'True for the citation that speaks for the interpretation.';
+comment on column pgclarify.interpretation_citation.document_id is 'The document.';
+comment on column pgclarify.interpretation_citation.title is 'Its title now; null if it has none or is gone.';
+comment on column pgclarify.interpretation_citation.uri is 'Where a person finds it; null if nowhere or gone.';
+comment on column pgclarify.interpretation_citation.passage_id is 'The passage.';
+comment on column pgclarify.interpretation_citation.heading is 'Headings above the passage when it was cited.';
+comment on column pgclarify.interpretation_citation.quote is 'The words that prove the answer, verbatim.';
+comment on column pgclarify.interpretation_citation.start_char is 'Offset of the quote in the document, from 0.';
+comment on column pgclarify.interpretation_citation.end_char is 'Offset after the quote.';
+comment on column pgclarify.interpretation_citation.is_current is 'True if the quote still stands in the document.';
+grant select on pgclarify.interpretation_citation to pgclarify_reader;
+
+create or replace view pgclarify.run_summary with (security_invoker) as
+select
+    run.run_id,
+    run.operation,
+    run.corpus_name as corpus,
+    run.question,
+    run.status,
+    run.error,
+    run.requested_by,
+    run.created_at,
+    run.started_at,
+    run.finished_at,
+    (select count(*) from pgclarify.interpretation where interpretation.run_id = run.run_id) as interpretations,
+    (select count(*) from pgclarify.candidate where candidate.run_id = run.run_id) as candidates,
+    (select count(*) from pgclarify.verdict where verdict.run_id = run.run_id) as verdicts,
+    run.completions,
+    run.reused_completions,
+    run.prompt_tokens,
+    run.completion_tokens,
+    run.model
+from pgclarify.run;
+
+comment on view pgclarify.run_summary is 'Runs that you may see, with what they have come to; also while they go on.';
+comment on column pgclarify.run_summary.run_id is 'The run.';
+comment on column pgclarify.run_summary.operation is 'clarify, consolidate or search.';
+comment on column pgclarify.run_summary.corpus is 'The corpus''s name when it was asked.';
+comment on column pgclarify.run_summary.question is 'The question.';
+comment on column pgclarify.run_summary.status is 'queued, running, succeeded, partial, failed or cancelled.';
+comment on column pgclarify.run_summary.error is 'Why it failed; null unless it did.';
+comment on column pgclarify.run_summary.requested_by is 'Role that asked.';
+comment on column pgclarify.run_summary.created_at is 'When it was asked.';
+comment on column pgclarify.run_summary.started_at is 'When a worker last started it.';
+comment on column pgclarify.run_summary.finished_at is 'When it ended; null while it goes on.';
+comment on column pgclarify.run_summary.interpretations is 'Readings found.';
+comment on column pgclarify.run_summary.candidates is 'Passages retrieved.';
+comment on column pgclarify.run_summary.verdicts is 'Passages judged so far.';
+comment on column pgclarify.run_summary.completions is 'Calls it paid for; null until it has ended.';
+comment on column pgclarify.run_summary.reused_completions is 'Replies it took from the ledger; null until it has ended.';
+comment on column pgclarify.run_summary.prompt_tokens is 'Input tokens it paid for.';
+comment on column pgclarify.run_summary.completion_tokens is 'Output tokens it paid for.';
+comment on column pgclarify.run_summary.model is 'Model that judged.';
+grant select on pgclarify.run_summary to pgclarify_reader;
+
+create or replace function pgclarify._queue_counts()
+returns table (queued bigint, running bigint, oldest_queued_at timestamptz)
+language sql stable security definer
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select
+        count(*) filter (where run.status = 'queued'),
+        count(*) filter (where run.status = 'running'),
+        min(run.created_at) filter (where run.status = 'queued')
+    from pgclarify.run
+    where run.status in ('queued', 'running');
+end;
+
+comment on function pgclarify._queue_counts() is 'The row of view queue_status.';
+grant execute on function pgclarify._queue_counts() to pgclarify_reader;
+
+create or replace view pgclarify.queue_status with (security_invoker) as
+select
+    counted.queued,
+    counted.running,
+    counted.oldest_queued_at
+from pgclarify._queue_counts() as counted;
+
+comment on view pgclarify.queue_status is 'How much is waiting, of everyone. One row.';
+comment on column pgclarify.queue_status.queued is 'Runs that no worker has started.';
+comment on column pgclarify.queue_status.running is 'Runs that workers are carrying out.';
+comment on column pgclarify.queue_status.oldest_queued_at is 'Since when the oldest of the queued ones waits; null if none does.';
+grant select on pgclarify.queue_status to pgclarify_reader;

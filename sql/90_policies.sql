@@ -1,0 +1,84 @@
+-- Who sees which rows when they read tables and views directly. Functions of the owner are not bound by these; they take the
+-- caller's roles as an explicit predicate.
+
+alter table pgclarify.corpus enable row level security;
+alter table pgclarify.embedding_space enable row level security;
+alter table pgclarify.document enable row level security;
+alter table pgclarify.passage enable row level security;
+alter table pgclarify.run enable row level security;
+alter table pgclarify.candidate enable row level security;
+alter table pgclarify.verdict enable row level security;
+alter table pgclarify.interpretation enable row level security;
+alter table pgclarify.citation enable row level security;
+
+drop policy if exists corpus_is_readable on pgclarify.corpus;
+create policy corpus_is_readable on pgclarify.corpus for select to pgclarify_reader using (
+    reader is null
+    or reader = any((select pgclarify._my_roles())::name [])
+    or owner = any((select pgclarify._my_roles())::name [])
+    or analyst = any((select pgclarify._my_roles())::name [])
+);
+comment on policy corpus_is_readable on pgclarify.corpus is 'Its readers, its owner and its analyst.';
+grant select on pgclarify.corpus to pgclarify_reader;
+
+drop policy if exists embedding_space_of_readable_corpus on pgclarify.embedding_space;
+create policy embedding_space_of_readable_corpus on pgclarify.embedding_space for select to pgclarify_reader using (
+    corpus_id in (select corpus.corpus_id from pgclarify.corpus)
+);
+comment on policy embedding_space_of_readable_corpus on pgclarify.embedding_space is 'Whoever sees the corpus.';
+grant select on pgclarify.embedding_space to pgclarify_reader;
+
+drop policy if exists document_is_readable on pgclarify.document;
+create policy document_is_readable on pgclarify.document for select to pgclarify_reader using (
+    (readers is null or readers && (select pgclarify._my_roles())::name [])
+    and corpus_id in (select corpus.corpus_id from pgclarify.corpus)
+);
+comment on policy document_is_readable on pgclarify.document is 'Its readers, as far as they see the corpus.';
+grant select on pgclarify.document to pgclarify_reader;
+
+drop policy if exists passage_is_readable on pgclarify.passage;
+create policy passage_is_readable on pgclarify.passage for select to pgclarify_reader using (
+    (readers is null or readers && (select pgclarify._my_roles())::name [])
+    and corpus_id in (select corpus.corpus_id from pgclarify.corpus)
+);
+comment on policy passage_is_readable on pgclarify.passage is 'Its readers, as far as they see the corpus.';
+grant select on pgclarify.passage to pgclarify_reader;
+
+drop policy if exists run_is_visible on pgclarify.run;
+create policy run_is_visible on pgclarify.run for select to pgclarify_reader using (
+    requested_by = any((select pgclarify._my_roles())::name [])
+    or corpus_id in (
+        select corpus.corpus_id from pgclarify.corpus
+        where corpus.analyst = any((select pgclarify._my_roles())::name [])
+    )
+);
+comment on policy run_is_visible on pgclarify.run is 'Who asked, members of that role, and the analyst of the corpus.';
+grant select on pgclarify.run to pgclarify_reader;
+
+drop policy if exists candidate_of_visible_run on pgclarify.candidate;
+create policy candidate_of_visible_run on pgclarify.candidate for select to pgclarify_reader using (
+    exists (select from pgclarify.run where run.run_id = candidate.run_id)
+);
+comment on policy candidate_of_visible_run on pgclarify.candidate is 'Whoever sees the run.';
+grant select on pgclarify.candidate to pgclarify_reader;
+
+drop policy if exists verdict_of_visible_run on pgclarify.verdict;
+create policy verdict_of_visible_run on pgclarify.verdict for select to pgclarify_reader using (
+    exists (select from pgclarify.run where run.run_id = verdict.run_id)
+);
+comment on policy verdict_of_visible_run on pgclarify.verdict is 'Whoever sees the run.';
+grant select on pgclarify.verdict to pgclarify_reader;
+
+drop policy if exists interpretation_of_visible_run on pgclarify.interpretation;
+create policy interpretation_of_visible_run on pgclarify.interpretation for select to pgclarify_reader using (
+    exists (select from pgclarify.run where run.run_id = interpretation.run_id)
+);
+comment on policy interpretation_of_visible_run on pgclarify.interpretation is 'Whoever sees the run.';
+grant select on pgclarify.interpretation to pgclarify_reader;
+
+drop policy if exists citation_of_visible_run on pgclarify.citation;
+create policy citation_of_visible_run on pgclarify.citation for select to pgclarify_reader using (
+    exists (select from pgclarify.run where run.run_id = citation.run_id)
+);
+comment on policy citation_of_visible_run on pgclarify.citation is 'Whoever sees the run.';
+grant select on pgclarify.citation to pgclarify_reader;
