@@ -1,0 +1,174 @@
+"""Group readings that mean the same, and let one of each group speak for it.
+
+Density alone is wrong on what a run really has, 0 to 20 readings: it finds no group among five equal ones, raises on
+one, and puts strays into groups. So similarity decides what is plain, density only what is not, and what the words of
+two readings say (`agreement`) shifts where "plain" begins. docs/methods/consolidation.md has the figures.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+import hdbscan
+import numpy as np
+from numpy.typing import NDArray
+
+from pgclarify.algorithms.agreement import Relation
+from pgclarify.errors import DimensionMismatch
+from pgclarify.model import Cluster
+
+Mode: TypeAlias = Literal["default", "conservative"]
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """Between which similarities density may decide.
+
+    Attributes:
+        join: Cosine similarity from which two readings are the same, in [-1, 1].
+        split: Cosine similarity below which they are not, and never share a group; at most join.
+    """
+
+    join: float
+    split: float
+
+
+BOUNDS: dict[Mode, dict[Relation, Bounds]] = {
+    "default": {Relation.UNKNOWN: Bounds(join=0.94, split=0.85), Relation.AGREE: Bounds(join=0.65, split=0.5)},
+    "conservative": {Relation.UNKNOWN: Bounds(join=0.88, split=0.7), Relation.AGREE: Bounds(join=0.6, split=0.4)},
+}
+
+# Similarities closer than this are ties: two orders of adding the same numbers must not choose differently.
+_DECIMALS = 9
+# HDBSCAN reads a core distance off each point's neighbors; fewer points have no density to speak of.
+_FEWEST_FOR_DENSITY = 3
+_LARGEST_DISTANCE = 2.0
+
+
+def consolidate(
+    vectors: NDArray[np.float32], *, mode: Mode = "default", relations: NDArray[np.int8] | None = None
+) -> list[Cluster]:
+    """Group readings by meaning and let the medoid of each group speak for it.
+
+    1. A pair in CONFLICT is apart, and so is one below its `split` bound.
+    2. Any other pair is together from its `join` bound on, or below it if HDBSCAN puts both into one cluster.
+    3. Pairs that are together are joined, most similar first, unless that would bring a pair that is apart into one
+       group: there are no chains, and a stray that density put into a group stays outside.
+
+    Which bounds are a pair's depends on its relation. A reading that nothing joins is a group of its own. The order of
+    the readings has no influence, except that among equals the lowest index speaks.
+
+    Args:
+        vectors: float32, shape (n_readings, n_dims), each row of unit length: f(question; answer).
+        mode: "default" favors diversity; "conservative" favors support: fewer and larger groups.
+        relations: int8, shape (n_readings, n_readings), symmetric, as `relate` returns them. None: all UNKNOWN.
+
+    Returns:
+        Clusters by falling number of members, then by lowest member. Every index in [0, n_readings) is in exactly one.
+
+    Raises:
+        DimensionMismatch: If vectors is not two-dimensional or not finite, or relations has another shape.
+
+    Source: VERDICT, §4.2 and Algorithm 1, lines 8-12; HDBSCAN: Campello et al., 2013. Bounds and relations are ours.
+    """
+    _check(vectors)
+    n_readings = len(vectors)
+    if relations is None:
+        relations = np.full((n_readings, n_readings), Relation.UNKNOWN, dtype=np.int8)
+    elif relations.shape != (n_readings, n_readings):
+        raise DimensionMismatch(
+            "relations do not fit the vectors",
+            detail=f"There are {n_readings} vectors, and relations of shape {relations.shape}.",
+        )
+    # Ties are broken by position, so positions must follow from the vectors themselves.
+    order = np.lexsort(vectors.T[::-1]) if n_readings else np.empty(0, dtype=np.intp)
+    similarities = _similarities(vectors[order])
+    groups = _group(similarities, relations[np.ix_(order, order)], mode)
+
+    clusters = []
+    for group in groups:
+        by_index = group[np.argsort(order[group])]
+        members = order[by_index]
+        speaker, cohesion = _speaker(similarities[np.ix_(by_index, by_index)])
+        clusters.append(
+            Cluster(members=tuple(int(member) for member in members), medoid=int(members[speaker]), cohesion=cohesion)
+        )
+    return sorted(clusters, key=lambda cluster: (-len(cluster.members), cluster.members[0]))
+
+
+def medoid(vectors: NDArray[np.float32]) -> int:
+    """Find the row that is most similar to all rows together; the lowest among equals.
+
+    Args:
+        vectors: float32, shape (n_readings, n_dims), each row of unit length; at least one row.
+
+    Returns:
+        Its index, in [0, n_readings).
+
+    Raises:
+        DimensionMismatch: If vectors is not two-dimensional, not finite, or empty.
+
+    Source: VERDICT, Algorithm 1, line 11.
+    """
+    _check(vectors)
+    if not len(vectors):
+        raise DimensionMismatch("no vectors, no medoid")
+    return _speaker(_similarities(vectors))[0]
+
+
+def _check(vectors: NDArray[np.float32]) -> None:
+    if vectors.ndim != 2:
+        raise DimensionMismatch("vectors are not a matrix", detail=f"Their shape is {vectors.shape}.")
+    if not np.isfinite(vectors).all():
+        raise DimensionMismatch("vectors are not finite")
+
+
+def _similarities(vectors: NDArray[np.float32]) -> NDArray[np.float64]:
+    """Cosine similarities: float64, symmetric, in [-1, 1], exactly 1 on the diagonal."""
+    rows = vectors.astype(np.float64)
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    rows /= np.where(lengths == 0, 1, lengths)
+    similarities = rows @ rows.T
+    similarities = np.clip(np.round((similarities + similarities.T) / 2, _DECIMALS), -1, 1)
+    np.fill_diagonal(similarities, 1)
+    return similarities
+
+
+def _group(similarities: NDArray[np.float64], relations: NDArray[np.int8], mode: Mode) -> list[NDArray[np.intp]]:
+    is_conflict = relations == Relation.CONFLICT
+    agrees = relations == Relation.AGREE
+    known, unknown = BOUNDS[mode][Relation.AGREE], BOUNDS[mode][Relation.UNKNOWN]
+    apart = is_conflict | (similarities < np.where(agrees, known.split, unknown.split))
+    dense = _share_density(np.where(is_conflict, _LARGEST_DISTANCE, 1 - similarities))
+    together = ~apart & (dense | (similarities >= np.where(agrees, known.join, unknown.join)))
+
+    members = {index: [index] for index in range(len(similarities))}
+    group_of = np.arange(len(similarities))
+    ones, others = np.nonzero(np.triu(together, k=1))
+    for pair in np.argsort(-similarities[ones, others], kind="stable"):
+        kept, joined = sorted((group_of[ones[pair]], group_of[others[pair]]))
+        if kept == joined or apart[kept, joined]:
+            continue
+        members[kept] += members[joined]
+        group_of[members.pop(joined)] = kept
+        # From here on, row `kept` says what any member of the group is apart from.
+        apart[kept] |= apart[joined]
+        apart[:, kept] |= apart[:, joined]
+    return [np.array(group) for group in members.values()]
+
+
+def _share_density(distances: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Which pairs HDBSCAN puts into one cluster; noise shares none. bool, shape of distances."""
+    if len(distances) < _FEWEST_FOR_DENSITY:
+        return np.zeros(distances.shape, dtype=np.bool_)
+    np.fill_diagonal(distances, 0)
+    labels = hdbscan.HDBSCAN(metric="precomputed", min_cluster_size=2, min_samples=1).fit_predict(distances)
+    shared: NDArray[np.bool_] = (labels[:, None] == labels) & (labels[:, None] >= 0)
+    return shared
+
+
+def _speaker(similarities: NDArray[np.float64]) -> tuple[int, float]:
+    """The medoid's position and its mean similarity to all members, itself included."""
+    speaker = int(np.argmax(np.round(similarities.sum(axis=0), _DECIMALS)))
+    return speaker, float(similarities[speaker].mean())

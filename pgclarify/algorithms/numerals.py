@@ -1,0 +1,140 @@
+"""Numbers in English text, however they are written: digits, words, ordinals, Roman numerals, dates, clock times."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import defaultdict
+from collections.abc import Iterator
+from decimal import Decimal
+
+_CARDINALS = str.split(
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen"
+    " eighteen nineteen"
+)
+_ORDINALS = str.split(
+    "zeroth first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth"
+    " fifteenth sixteenth seventeenth eighteenth nineteenth"
+)
+_TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
+_VALUES = (
+    {word: value for words in (_CARDINALS, _ORDINALS) for value, word in enumerate(words)}
+    | {word: 10 * value for value, word in enumerate(_TENS, start=2)}
+    | {word[:-1] + "ieth": 10 * value for value, word in enumerate(_TENS, start=2)}
+)
+_SCALES = {"hundred": 10**2, "thousand": 10**3, "million": 10**6, "billion": 10**9, "bn": 10**9, "trillion": 10**12}
+_MONTHS = str.split("January February March April May June July August September October November December")
+_ROMAN = {"I": 1, "V": 5, "X": 10}
+
+_VALUE = "|".join(sorted(_VALUES, key=len, reverse=True))
+_SCALE = "|".join(_SCALES)
+_QUANTITY = re.compile(
+    rf"""
+    \b (?P<iso_year>\d{{4}}) - (?P<iso_month>0[1-9]|1[0-2]) - (?P<iso_day>[0-3]\d) \b
+    | \b (?P<hour>\d{{1,2}}) (?: [:.] (?P<minute>\d\d) )? \s? (?P<half>[ap]) (?: \.m\b\.? | m\b )
+    | \b (?P<clock>\d{{1,2}}:\d\d) \b
+    | \b (?P<decade>\d{{3}}0) ['\u2019]? s \b
+    | (?<![\w.,$£€]) (?P<year>(?:1\d|20)\d\d) (?: [-\u2013/] (?P<end>\d\d) )? \b (?! [.,]\d | \s?% )
+    | (?<![\w.]) (?P<digits>\d{{1,3}}(?:,\d{{3}})+(?:\.\d+)?|\d+(?:\.\d+)?) (?:st|nd|rd|th)?
+      (?: \s? (?P<scale>{_SCALE}) )?
+    | \b (?P<words>(?:{_VALUE})(?:(?:\s|-|\sand\s)(?:{_VALUE}|{_SCALE}))*) \b
+    | \b (?P<month>{"|".join(_MONTHS)}) \b
+    | \b (?P<roman>[IVX]+) \b
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+# After one of these, "one" is a number and "I" a numeral.
+_NUMBERED = re.compile(
+    r"\b(?:act|book|chapter|class|episode|game|grade|level|part|phase|round|season|series|stage|step|tier|type|unit"
+    r"|version|volume|war)\s$",
+    re.IGNORECASE,
+)
+
+
+def find_quantities(text: str, *, is_question: bool) -> tuple[dict[str, frozenset[str]], str]:
+    """Find the numbers of an English text, in one notation.
+
+    Args:
+        text: Any text.
+        is_question: True if a leading "May" or "one" is more likely a verb or a pronoun than a month or a number.
+
+    Returns:
+        The numbers by kind, each kind only if there is one (number: "30", "1500000", "1.5"; year: "1919"; decade:
+        "1980s"; month: "october"; clock: "18:00"), and the text without them.
+    """
+    text = unicodedata.normalize("NFKC", text)
+    quantities: dict[str, set[str]] = defaultdict(set)
+    rest: list[str] = []
+    position = 0
+    for match in _QUANTITY.finditer(text):
+        found = list(_read(match, is_question=is_question))
+        if found:
+            rest.append(text[position : match.start()])
+            position = match.end()
+        for kind, value in found:
+            quantities[kind].add(value)
+    return {kind: frozenset(values) for kind, values in quantities.items()}, " ".join([*rest, text[position:]])
+
+
+def _read(match: re.Match[str], *, is_question: bool) -> Iterator[tuple[str, str]]:
+    if match["iso_year"]:
+        yield "year", match["iso_year"]
+        yield "month", _MONTHS[int(match["iso_month"]) - 1].casefold()
+        yield "number", str(int(match["iso_day"]))
+    elif match["half"]:
+        hour = int(match["hour"]) % 12 + (12 if match["half"] in "pP" else 0)
+        yield "clock", f"{hour}:{match['minute'] or '00'}"
+    elif match["clock"]:
+        yield "clock", match["clock"].removeprefix("0")
+    elif match["decade"]:
+        yield "decade", f"{match['decade']}s"
+    elif match["year"]:
+        yield "year", match["year"]
+        if match["end"]:
+            yield "year", match["year"][:2] + match["end"]
+    elif match["digits"]:
+        value = Decimal(match["digits"].replace(",", "")) * _SCALES.get((match["scale"] or "").casefold(), 1)
+        yield "number", f"{value.normalize():f}"
+    elif match["words"]:
+        if _is_number(match, is_question=is_question):
+            yield "number", str(_value(re.split(r"[\s-]+", match["words"].casefold())))
+    elif match["month"]:
+        # "may" and "march" are words of their own.
+        if match["month"][0].isupper() and not (is_question and match.start() == 0):
+            yield "month", match["month"].casefold()
+    elif match["roman"].isupper() and (len(match["roman"]) > 1 or _follows_numbered(match)):
+        yield "number", str(_roman_value(match["roman"]))
+
+
+def _is_number(match: re.Match[str], *, is_question: bool) -> bool:
+    word, before, after = match["words"].casefold(), match.string[: match.start()], match.string[match.end() :]
+    if word == "one":
+        starts_answer = not is_question and not before.strip() and not after.startswith(" of ")
+        return starts_answer or _follows_numbered(match)
+    if word == "second":
+        return re.search(r"(?:\d|\bper|\bone)[\s-]$", before, re.IGNORECASE) is None
+    return True
+
+
+def _follows_numbered(match: re.Match[str]) -> bool:
+    return _NUMBERED.search(match.string, max(0, match.start() - 20), match.start()) is not None
+
+
+def _value(words: list[str]) -> int:
+    total = current = 0
+    for word in words:
+        if word in _VALUES:
+            current += _VALUES[word]
+        elif word == "hundred":
+            current *= 100
+        elif word in _SCALES:
+            total += current * _SCALES[word]
+            current = 0
+    return total + current
+
+
+def _roman_value(numeral: str) -> int:
+    values = [_ROMAN[letter] for letter in numeral]
+    return sum(
+        -value if any(later > value for later in values[index + 1 :]) else value for index, value in enumerate(values)
+    )

@@ -1,0 +1,143 @@
+"""Find a quote in the text that it is said to come from, verbatim but for typography."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Literal
+
+_QUOTE, _DASH, _SPACE = "'", "-", " "
+_FOLDED = (
+    dict.fromkeys("\"'`´‘’‚‛“”„‟‹›«»′″‵‶ʹʺʻʼʽ〝〞〟＂＇｀", _QUOTE)  # noqa: RUF001 (the look-alikes are the point)
+    | dict.fromkeys("-‐‑‒–—―−﹘﹣－", _DASH)  # noqa: RUF001
+    # Soft hyphen, zero-width and directional characters, variation selectors: nobody sees them.
+    | dict.fromkeys(
+        "\u00ad\u061c\u180e\u200b\u200c\u200d\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2060\u2061\u2062\u2063\u2064"
+        "\u2066\u2067\u2068\u2069\ufe00\ufe0e\ufe0f\ufeff",
+        "",
+    )
+    # Its casing is an apostrophe and n, and half a character cannot be part of a run of quotation marks.
+    | {"\u0149": "n"}
+)
+# Of each of these, a run counts as one: "  ", ``, --.
+_COLLAPSED = frozenset((_QUOTE, _DASH, _SPACE))
+# Folding these would change what is said: x² is not x2.
+_MEANINGFUL = ("<super>", "<sub>", "<fraction>", "<circle>")
+_ELLIPSIS = "..."
+
+
+@dataclass(frozen=True, slots=True)
+class _FoldedText:
+    """A folded text that knows where it came from.
+
+    Attributes:
+        text: The folded characters.
+        starts: For each, the offset of the first original character that it stands for.
+        ends: For each, the offset after the last one.
+    """
+
+    text: str
+    starts: list[int]
+    ends: list[int]
+
+    def is_whole(self, start: int, end: int) -> bool:
+        """Whether text[start:end] stands for whole characters: one "s" is not a whole "ß"."""
+        return (start == 0 or self.starts[start] >= self.ends[start - 1]) and (
+            end == len(self.text) or self.starts[end] >= self.ends[end - 1]
+        )
+
+
+def fold(text: str) -> str:
+    """Fold what typography may change without changing what is said.
+
+    White space, quotation marks of all kinds and dashes become one of each, runs included; case is folded; characters
+    that nobody sees are dropped; ligatures, full-width forms, the ellipsis and composed accents are taken apart.
+
+    Args:
+        text: Any text.
+
+    Returns:
+        The folded text, without white space at its ends.
+    """
+    return _fold(text).text.strip(_SPACE)
+
+
+def find_quote(quote: str, content: str) -> tuple[int, int] | None:
+    """Find where a quote occurs verbatim, typography aside, in time linear in both lengths.
+
+    Quotation marks and ellipses at the ends of the quote are given up if it does not occur with them.
+
+    Args:
+        quote: What a model says it read.
+        content: The text that it should have read it in.
+
+    Returns:
+        Offsets (start, end) of the first occurrence: content[start:end] is what is cited. None if there is no
+        occurrence, or no letter or digit in the quote.
+    """
+    folded_quote = fold(quote)
+    folded_content = _fold(content)
+    for wanted in dict.fromkeys((folded_quote, _strip_ends(folded_quote))):
+        if not any(character.isalnum() for character in wanted):
+            return None
+        for start in _occurrences(wanted, folded_content.text):
+            end = start + len(wanted)
+            if folded_content.is_whole(start, end):
+                return folded_content.starts[start], folded_content.ends[end - 1]
+    return None
+
+
+def _fold(text: str) -> _FoldedText:
+    folded: list[str] = []
+    starts: list[int] = []
+    ends: list[int] = []
+    for offset, original in enumerate(text):
+        for character in _fold_character(original):
+            if folded and character == folded[-1] and character in _COLLAPSED:
+                ends[-1] = offset + 1
+                continue
+            folded.append(character)
+            starts.append(offset)
+            ends.append(offset + 1)
+    return _FoldedText("".join(folded), starts, ends)
+
+
+@lru_cache(maxsize=4096)
+def _fold_character(character: str) -> str:
+    if character in _FOLDED:
+        return _FOLDED[character]
+    if character.isspace():
+        return _SPACE
+    form: Literal["NFD", "NFKD"] = "NFD" if unicodedata.decomposition(character).startswith(_MEANINGFUL) else "NFKD"
+    # Case folding can compose what was taken apart, and taking apart can uncover capitals.
+    folded = unicodedata.normalize(form, unicodedata.normalize(form, character).casefold())
+    # A spacing accent is a space and an accent, which is of no use here; nor may a part of a character join a run.
+    return character if len(folded) > 1 and not _COLLAPSED.isdisjoint(folded) else folded
+
+
+def _strip_ends(folded: str) -> str:
+    stripped = folded.strip(_QUOTE + _SPACE)
+    while stripped.startswith(_ELLIPSIS) or stripped.endswith(_ELLIPSIS):
+        stripped = stripped.removeprefix(_ELLIPSIS).removesuffix(_ELLIPSIS).strip(_QUOTE + _SPACE)
+    return stripped
+
+
+def _occurrences(wanted: str, text: str) -> Iterator[int]:
+    """All offsets at which a string occurs, overlapping ones too (Knuth, Morris and Pratt, 1977)."""
+    borders = [0] * len(wanted)
+    matched = 0
+    for index in range(1, len(wanted)):
+        while matched and wanted[index] != wanted[matched]:
+            matched = borders[matched - 1]
+        matched += wanted[index] == wanted[matched]
+        borders[index] = matched
+    matched = 0
+    for index, character in enumerate(text):
+        while matched and character != wanted[matched]:
+            matched = borders[matched - 1]
+        matched += character == wanted[matched]
+        if matched == len(wanted):
+            yield index + 1 - matched
+            matched = borders[matched - 1]

@@ -1,0 +1,128 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pgclarify.algorithms import Relation, relate
+
+PLAIN = "What is the answer?"
+
+
+def relation(one: tuple[str, str], other: tuple[str, str]) -> Relation:
+    relations = relate([one[0], other[0]], [one[1], other[1]])
+    assert relations[0, 1] == relations[1, 0]
+    return Relation(int(relations[0, 1]))
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("How many episodes are in season 1 of the series?", "How many episodes does the second season have?"),
+        ("Who won the 2018 World Cup?", "Who won the World Cup in 2014?"),
+        ("What happened in World War I?", "What happened in World War II?"),
+        ("What does volume one contain?", "What does volume two contain?"),
+        ("How warm is it in May?", "How warm is it in October?"),
+        ("What closes at 6 pm?", "What closes at 20:00?"),
+        ("What music is from the 1980s?", "What music is from the 1990s?"),
+    ],
+)
+def test_interpretations_that_name_different_numbers_conflict(one: str, other: str) -> None:
+    assert relation((one, "the same"), (other, "the same")) == Relation.CONFLICT
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("five seconds", "30 seconds"),
+        ("July 16, 1948", "17 July 1948"),
+        ("$6.22 billion", "6.3 billion dollars"),
+        ("Yes, with a permit", "No"),
+        ("Moussa Faki", "Jean Ping"),
+        ("one", "two"),
+    ],
+)
+def test_answers_that_plainly_differ_conflict(one: str, other: str) -> None:
+    assert relation((PLAIN, one), (PLAIN, other)) == Relation.CONFLICT
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("five seconds", "5 seconds"),
+        ("July 16, 1948", "1948-07-16"),
+        ("16 July 1948", "July 1948"),
+        ("1,500,000 people", "1.5 million people"),
+        ("6 am to 9 pm", "6:00-21:00"),
+        ("the 2017-18 season", "season 2017/18"),
+        ("Moussa Faki", "Moussa Faki Mahamat"),
+        ("the U.S.", "US"),
+        ("Elizabeth II", "Elizabeth the Second"),
+        ("Yes, with a permit", "Yes, a permit is needed"),
+        ("damage to the rented vehicle", "damage to your rented vehicle or theft"),
+        ("twenty-one", "21"),
+    ],
+)
+def test_answers_that_say_the_same_agree(one: str, other: str) -> None:
+    assert relation((PLAIN, one), (PLAIN, other)) == Relation.AGREE
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("12 months", "1 year"),
+        ("5 minutes", "5 seconds"),
+        ("Yes", "yes"),
+        ("No", "No."),
+        ("", ""),
+        ("the buyer", "the customer"),
+        ("Hudson Bay", "HB"),
+        ("United States", "USA"),
+        ("Democrat", "Democratic Party"),
+        ("one of the chairs", "two seats"),
+        ("may be deducted", "in October"),
+    ],
+)
+def test_what_words_cannot_tell_is_unknown(one: str, other: str) -> None:
+    assert relation((PLAIN, one), (PLAIN, other)) == Relation.UNKNOWN
+
+
+def test_one_exchanged_word_makes_another_question() -> None:
+    clothing, electronics = "What is the return window for clothing?", "What is the return window for electronics?"
+    assert relation((clothing, "30 days"), (electronics, "30 days")) == Relation.UNKNOWN
+    assert relation((clothing, "a month"), (electronics, "as agreed")) == Relation.CONFLICT
+
+
+def test_a_fuller_question_is_not_another_one() -> None:
+    assert (
+        relation(("Is parking free?", "in garage B"), ("Is parking free for visitors?", "garage B")) == Relation.AGREE
+    )
+
+
+def test_a_month_is_not_read_into_a_verb_nor_a_number_into_a_pronoun() -> None:
+    assert relation(("May one park in October?", "garage B"), ("May guests park in October?", "garage B")) != (
+        Relation.CONFLICT
+    )
+    assert (
+        relation(("Which one is 2 meters long?", "the boat"), ("What is 2 meters long?", "the boat")) == Relation.AGREE
+    )
+
+
+def test_there_are_as_many_answers_as_interpretations() -> None:
+    with pytest.raises(ValueError, match="2 interpretations, but 1 answers"):
+        relate([PLAIN, PLAIN], ["yes"])
+
+
+@given(st.lists(st.tuples(st.text(max_size=40), st.text(max_size=40)), max_size=6))
+def test_any_text_is_compared(readings: list[tuple[str, str]]) -> None:
+    relations = relate([reading[0] for reading in readings], [reading[1] for reading in readings])
+    assert relations.shape == (len(readings), len(readings))
+    assert relations.dtype == np.int8
+    assert np.array_equal(relations, relations.T)
+    assert (np.diag(relations) == Relation.AGREE).all()
+
+
+@given(st.text(alphabet="abc 0123456789.,-:$IVX", max_size=30), st.text(alphabet="abc 0123456789.,-:$IVX", max_size=30))
+def test_equal_readings_never_conflict(interpretation: str, answer: str) -> None:
+    assert relation((interpretation, answer), (interpretation, answer)) != Relation.CONFLICT

@@ -1,0 +1,222 @@
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as npst
+from numpy.typing import NDArray
+
+from pgclarify.algorithms import Relation, consolidate, medoid
+from pgclarify.algorithms.consolidation import BOUNDS, Mode
+from pgclarify.errors import DimensionMismatch
+from pgclarify.model import Cluster
+
+MODES: tuple[Mode, ...] = ("default", "conservative")
+modes = st.sampled_from(MODES)
+
+
+def unit(rows: object) -> NDArray[np.float32]:
+    matrix = np.asarray(rows, dtype=np.float64)
+    matrix /= np.linalg.norm(matrix, axis=1, keepdims=True)
+    return matrix.astype(np.float32)
+
+
+def at_angles(*degrees: float) -> NDArray[np.float32]:
+    radians = np.radians(degrees)
+    return np.stack([np.cos(radians), np.sin(radians)], axis=1).astype(np.float32)
+
+
+def angle(similarity: float) -> float:
+    return float(np.degrees(np.arccos(similarity)))
+
+
+def partition(clusters: list[Cluster]) -> set[frozenset[int]]:
+    return {frozenset(cluster.members) for cluster in clusters}
+
+
+@st.composite
+def readings(draw: st.DrawFn, *, max_readings: int = 20) -> NDArray[np.float32]:
+    """Few directions, jittered by different amounts, so that close, middling and far pairs all occur."""
+    generator = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    n_readings = draw(st.integers(0, max_readings))
+    centers = generator.normal(size=(draw(st.integers(1, 5)), 16))
+    jitter = generator.choice([0.0, 0.1, 0.3, 0.6], size=(n_readings, 1)) * generator.normal(size=(n_readings, 16))
+    return unit(centers[generator.integers(len(centers), size=n_readings)] + jitter).reshape(n_readings, 16)
+
+
+@st.composite
+def relations_of(draw: st.DrawFn, n_readings: int) -> NDArray[np.int8]:
+    upper = draw(npst.arrays(np.int8, (n_readings, n_readings), elements=st.sampled_from([-1, 0, 1])))
+    relations = np.eye(n_readings, dtype=np.int8)
+    relations += np.triu(upper, k=1) + np.triu(upper, k=1).T
+    return relations
+
+
+@settings(deadline=None)
+@given(st.data(), readings(), modes)
+def test_every_reading_is_in_exactly_one_cluster_and_clusters_come_by_support(
+    data: st.DataObject, vectors: NDArray[np.float32], mode: Mode
+) -> None:
+    clusters = consolidate(vectors, mode=mode, relations=data.draw(relations_of(len(vectors))))
+    assert sorted(member for cluster in clusters for member in cluster.members) == list(range(len(vectors)))
+    for cluster in clusters:
+        assert list(cluster.members) == sorted(cluster.members)
+        assert cluster.medoid in cluster.members
+        assert cluster.medoid == cluster.members[medoid(vectors[list(cluster.members)])]
+        similarities = vectors[list(cluster.members)] @ vectors[cluster.medoid]
+        assert cluster.cohesion == pytest.approx(similarities.mean(), abs=1e-5)
+    keys = [(-len(cluster.members), cluster.members[0]) for cluster in clusters]
+    assert keys == sorted(keys)
+
+
+@settings(deadline=None)
+@given(st.data(), readings(), modes)
+def test_the_order_of_the_readings_has_no_influence(
+    data: st.DataObject, vectors: NDArray[np.float32], mode: Mode
+) -> None:
+    # Equal vectors come from equal texts, whose relations are equal too; drawn relations are not, so no vector twice.
+    vectors = np.unique(vectors, axis=0)
+    relations = data.draw(relations_of(len(vectors)))
+    order = np.array(data.draw(st.permutations(range(len(vectors)))), dtype=np.intp)
+    expected = partition(consolidate(vectors, mode=mode, relations=relations))
+    permuted = consolidate(vectors[order], mode=mode, relations=relations[np.ix_(order, order)])
+    assert {frozenset(int(order[member]) for member in group) for group in partition(permuted)} == expected
+
+
+@settings(deadline=None)
+@given(st.data(), readings(), modes)
+def test_no_cluster_holds_a_pair_that_is_apart(data: st.DataObject, vectors: NDArray[np.float32], mode: Mode) -> None:
+    relations = data.draw(relations_of(len(vectors)))
+    for cluster in consolidate(vectors, mode=mode, relations=relations):
+        for one in cluster.members:
+            for other in cluster.members:
+                if one != other:
+                    assert relations[one, other] != Relation.CONFLICT
+                    bounds = BOUNDS[mode][Relation(relations[one, other])]
+                    assert vectors[one] @ vectors[other] >= bounds.split - 1e-6
+
+
+@settings(deadline=None)
+@given(readings(max_readings=12), modes)
+def test_duplicates_land_together(vectors: NDArray[np.float32], mode: Mode) -> None:
+    clusters = consolidate(np.concatenate([vectors, vectors]), mode=mode)
+    for cluster in clusters:
+        assert {member % len(vectors) for member in cluster.members if member < len(vectors)} == {
+            member % len(vectors) for member in cluster.members if member >= len(vectors)
+        }
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("n_readings", [1, 2, 5, 20])
+def test_equal_readings_are_one_group_and_the_first_speaks(n_readings: int, mode: Mode) -> None:
+    clusters = consolidate(np.repeat(at_angles(30), n_readings, axis=0), mode=mode)
+    assert clusters == [Cluster(members=tuple(range(n_readings)), medoid=0, cohesion=1.0)]
+
+
+def test_five_nearly_equal_readings_are_one_group() -> None:
+    # HDBSCAN alone calls them noise.
+    assert partition(consolidate(at_angles(0, 1, 2, 3, 4))) == {frozenset(range(5))}
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_unrelated_readings_stay_apart(mode: Mode) -> None:
+    assert len(consolidate(np.eye(20, dtype=np.float32), mode=mode)) == 20
+
+
+def test_no_readings_no_clusters() -> None:
+    assert consolidate(np.empty((0, 384), dtype=np.float32)) == []
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("relation", [Relation.UNKNOWN, Relation.AGREE])
+def test_two_readings_join_from_the_bound_on(mode: Mode, relation: Relation) -> None:
+    join = BOUNDS[mode][relation].join
+    relations = np.array([[1, relation], [relation, 1]], dtype=np.int8)
+    assert len(consolidate(at_angles(0, angle(join + 0.005)), mode=mode, relations=relations)) == 1
+    assert len(consolidate(at_angles(0, angle(join - 0.005)), mode=mode, relations=relations)) == 2
+
+
+def test_a_conflict_keeps_even_equal_vectors_apart() -> None:
+    relations = np.array([[1, -1], [-1, 1]], dtype=np.int8)
+    assert len(consolidate(at_angles(10, 10), relations=relations)) == 2
+
+
+def test_a_reading_that_fits_two_conflicting_ones_joins_the_nearer() -> None:
+    relations = np.array([[1, 0, -1], [0, 1, 0], [-1, 0, 1]], dtype=np.int8)
+    assert partition(consolidate(at_angles(0, 5, 15), relations=relations)) == {frozenset({0, 1}), frozenset({2})}
+
+
+def test_density_decides_between_the_bounds() -> None:
+    step = angle((BOUNDS["default"][Relation.UNKNOWN].join + BOUNDS["default"][Relation.UNKNOWN].split) / 2)
+    groups = partition(consolidate(at_angles(0, step, 120, 120 + step, 240)))
+    assert groups == {frozenset({0, 1}), frozenset({2, 3}), frozenset({4})}
+    assert len(consolidate(at_angles(0, step))) == 2
+
+
+def test_a_chain_of_near_neighbors_is_not_one_group() -> None:
+    step = angle(BOUNDS["default"][Relation.UNKNOWN].join + 0.01)
+    chain = at_angles(*np.arange(10) * step)
+    assert all(chain[one] @ chain[other] > 0.94 for one, other in pairwise(range(10)))
+    clusters = consolidate(chain)
+    assert 1 < len(clusters) < 10
+
+
+def test_conservative_makes_fewer_and_larger_groups() -> None:
+    between = angle(0.9)
+    vectors = at_angles(0, between)
+    assert (len(consolidate(vectors)), len(consolidate(vectors, mode="conservative"))) == (2, 1)
+
+
+def test_larger_groups_come_first_and_members_ascend() -> None:
+    clusters = consolidate(at_angles(0, 90, 91, 180, 181, 182))
+    assert [cluster.members for cluster in clusters] == [(3, 4, 5), (1, 2), (0,)]
+    assert [cluster.medoid for cluster in clusters] == [4, 1, 0]
+
+
+def test_rows_need_not_be_exactly_of_unit_length() -> None:
+    assert partition(consolidate(at_angles(0, 1, 90) * np.float32(3))) == {frozenset({0, 1}), frozenset({2})}
+
+
+def test_a_thousand_readings_are_grouped() -> None:
+    generator = np.random.default_rng(0)
+    centers = generator.normal(size=(10, 64))
+    vectors = unit(np.repeat(centers, 100, axis=0) + 0.02 * generator.normal(size=(1000, 64)))
+    assert [len(cluster.members) for cluster in consolidate(vectors)] == [100] * 10
+
+
+@pytest.mark.parametrize(
+    "vectors",
+    [
+        np.zeros(3, dtype=np.float32),
+        np.zeros((1, 2, 3), dtype=np.float32),
+        np.array([[np.nan, 1.0]], dtype=np.float32),
+        np.array([[np.inf, 1.0]], dtype=np.float32),
+    ],
+)
+def test_what_is_no_finite_matrix_is_refused(vectors: NDArray[np.float32]) -> None:
+    with pytest.raises(DimensionMismatch):
+        consolidate(vectors)
+    with pytest.raises(DimensionMismatch):
+        medoid(vectors)
+
+
+def test_relations_must_fit_the_vectors() -> None:
+    with pytest.raises(DimensionMismatch):
+        consolidate(at_angles(0, 1), relations=np.zeros((3, 3), dtype=np.int8))
+
+
+def test_the_medoid_is_the_one_in_the_middle() -> None:
+    assert medoid(at_angles(0, 40, 20)) == 2
+
+
+def test_among_equals_the_lowest_index_is_the_medoid() -> None:
+    assert medoid(at_angles(0, 10)) == 0
+    assert medoid(at_angles(50, 20, 20, 10)) == 1
+
+
+def test_nothing_has_no_medoid() -> None:
+    with pytest.raises(DimensionMismatch):
+        medoid(np.empty((0, 3), dtype=np.float32))

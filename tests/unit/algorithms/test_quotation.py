@@ -1,0 +1,115 @@
+# ruff: noqa: RUF001 -- characters that look alike are what is tested
+from __future__ import annotations
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from pgclarify.algorithms import find_quote, fold
+
+TRICKY = "aAbß \t\n\u00a0'\"“”‘’«»-–—…..éÉe\u0301ﬁİŉ´¨½²\u00ad\u200bΣσς中한①ſK"
+texts = st.one_of(st.text(max_size=60), st.text(alphabet=TRICKY, max_size=40))
+
+
+@pytest.mark.parametrize(
+    ("quote", "content", "cited"),
+    [
+        ("the limit is 25 mph", "Here THE  limit\nis 25 mph.", "THE  limit\nis 25 mph"),
+        ('he said "no"', "Then he said “no”.", "he said “no”"),
+        ("he said 'no'", "Then he said «no».", "he said «no»"),
+        ("don't", "We don’t know", "don’t"),
+        ("1914-1918", "the war of 1914–1918", "1914–1918"),
+        ("wait -- here", "Wait — here", "Wait — here"),
+        ("and so on...", "and so on…", "and so on…"),
+        ("insurance", "in\u00adsur\u200bance", "in\u00adsur\u200bance"),
+        ("25 mph", "25\u00a0mph", "25\u00a0mph"),
+        ("first office", "the ﬁrst oﬃce", "ﬁrst oﬃce"),
+        ("CAFÉ", "a cafe\u0301", "cafe\u0301"),
+        ("café", "a CAFÉ", "CAFÉ"),
+        ("STRASSE 5", "in der Straße 5", "Straße 5"),
+        ("straße", "HAUPTSTRASSE", "STRASSE"),
+        ("i\u0307stanbul", "İstanbul", "İstanbul"),
+        ("full width", "ｆｕｌｌ ｗｉｄｔｈ", "ｆｕｌｌ ｗｉｄｔｈ"),
+        ("“the quick fox”", "See the quick fox run", "the quick fox"),
+        ("...the quick fox …", "See the quick fox run", "the quick fox"),
+        ("“… the quick fox...”", "See the quick fox run", "the quick fox"),
+        ("  the quick fox\n", "See the quick fox run", "the quick fox"),
+        ("10²", "102 or 10²", "10²"),
+        ("東京", "首都は東京です", "東京"),
+    ],
+)
+def test_a_quote_is_found_as_it_stands_in_the_content(quote: str, content: str, cited: str) -> None:
+    span = find_quote(quote, content)
+    assert span is not None
+    assert content[slice(*span)] == cited
+
+
+@pytest.mark.parametrize(
+    ("quote", "content"),
+    [
+        ("", "text"),
+        ("   ", "some   text"),
+        ("...", "wait..."),
+        ("“—”!", "“—”!"),
+        ("text", ""),
+        ("25 mph", "25 km/h"),
+        ("thecat", "the cat"),
+        ("the cat", "thecat"),
+        ("cafe", "café"),
+        ("x2", "x²"),
+        ("s", "ß"),
+        ("well known", "well-known"),
+    ],
+)
+def test_what_is_not_said_is_not_found(quote: str, content: str) -> None:
+    assert find_quote(quote, content) is None
+
+
+def test_the_first_occurrence_is_cited() -> None:
+    assert find_quote("Ab", "xab ab AB") == (1, 3)
+
+
+def test_an_occurrence_that_is_part_of_a_character_is_passed_over() -> None:
+    assert find_quote("s", "ß s") == (2, 3)
+
+
+def test_a_quote_with_its_marks_is_preferred_where_it_occurs_with_them() -> None:
+    assert find_quote("“fox”", "fox and “fox”") == (8, 13)
+
+
+@given(texts, st.data())
+def test_any_part_of_the_content_is_found(content: str, data: st.DataObject) -> None:
+    start = data.draw(st.integers(0, len(content)))
+    end = data.draw(st.integers(start, len(content)))
+    quote = content[start:end]
+    assume(any(character.isalnum() for character in fold(quote)))
+    span = find_quote(quote, content)
+    assert span is not None
+    assert span[0] < end
+    assert fold(content[slice(*span)]) == fold(quote)
+
+
+@given(texts, texts)
+def test_whatever_is_found_folds_to_the_quote_or_to_its_inside(quote: str, content: str) -> None:
+    span = find_quote(quote, content)
+    if span is not None:
+        assert 0 <= span[0] < span[1] <= len(content)
+        assert fold(content[slice(*span)]) in fold(quote)
+
+
+@given(texts)
+def test_folding_twice_is_folding_once(text: str) -> None:
+    assert fold(fold(text)) == fold(text)
+
+
+@given(texts, texts)
+def test_case_does_not_matter(before: str, quote: str) -> None:
+    # The one character that becomes a mark and a letter in lower case is left out: it folds to the letter alone.
+    assume("ŉ" not in quote and any(character.isalnum() for character in fold(quote)))
+    for variant in (quote.casefold(), f"  {quote}\n"):
+        assert find_quote(variant, f"{before} {quote}.") is not None
+
+
+def test_the_time_is_linear() -> None:
+    # Restarting after each occurrence that is no whole number of characters would take hours here.
+    assert find_quote("s" * 100_001, "ß" * 100_000) is None
