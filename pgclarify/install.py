@@ -352,6 +352,10 @@ def _apply_sql(cursor: psycopg.Cursor[Any]) -> None:
         "dblink": _extension_schema(cursor, "dblink") or "pgclarify_dblink",
         "vector": _extension_schema(cursor, "vector"),
     }
+    # pgvector's settings are known once its library is loaded; unknown ones only a superuser may put into a function.
+    cursor.execute(
+        sql.SQL("select {0}.vector_dims('[1]'::{0}.vector)").format(sql.Identifier(schemas["vector"] or "public"))
+    )
     # Bodies may name functions of a later file.
     cursor.execute("set local check_function_bodies = off")
     for path in sorted(_shipped("sql").glob("*.sql")):

@@ -217,16 +217,16 @@ begin
             cross join lateral (
                 select
                     sum(
-                        asked.weight * found.occurrences
-                        / (found.occurrences + $5 * (1 - $6 + $6 * candidate.lexeme_count / $7))
+                        asked.weight * seen.occurrences
+                        / (seen.occurrences + $5 * (1 - $6 + $6 * candidate.lexeme_count / $7))
                     ) as score
                 from unnest($8, $9) as asked (query, weight)
                 cross join lateral (
                     select width_bucket(
                         ts_rank('{1, 1, 1, 1}', candidate.lexemes, asked.query)::double precision, $10
                     ) as occurrences
-                ) as found
-                where found.occurrences > 0
+                ) as seen
+                where seen.occurrences > 0
             ) as scored
             order by scored.score desc, candidate.document_id, candidate.id
             limit $11
@@ -279,15 +279,15 @@ begin
     v_dense := row(array[]::text[], array[]::bigint[], array[]::double precision[]);
     v_lexical := v_dense;
     if _search.method in ('dense', 'hybrid') and _search.query_vector is not null then
-        select found.document_ids, found.passage_ids, found.scores into v_dense
-        from pgclarify._dense(_search.corpus_id, _search.roles, _search.query_vector, v_depth) as found;
+        select seen.document_ids, seen.passage_ids, seen.scores into v_dense
+        from pgclarify._dense(_search.corpus_id, _search.roles, _search.query_vector, v_depth) as seen;
     else
         select array[]::text[] as document_ids, array[]::bigint[] as passage_ids, array[]::double precision[] as scores
         into v_dense;
     end if;
     if _search.method in ('lexical', 'hybrid') then
-        select found.document_ids, found.passage_ids, found.scores into v_lexical
-        from pgclarify._lexical(_search.corpus_id, _search.roles, _search.question, v_depth) as found;
+        select seen.document_ids, seen.passage_ids, seen.scores into v_lexical
+        from pgclarify._lexical(_search.corpus_id, _search.roles, _search.question, v_depth) as seen;
     else
         select array[]::text[] as document_ids, array[]::bigint[] as passage_ids, array[]::double precision[] as scores
         into v_lexical;

@@ -316,7 +316,7 @@ begin
     set question_vector = _retrieve.query_vector
     where run.run_id = _retrieve.run_id and _retrieve.query_vector is not null;
     return query
-    with found as materialized (
+    with seen as materialized (
         select result.*
         from pgclarify._search(
             v_run.corpus_id, pgclarify._roles_of(v_run.requested_by), v_run.settings ->> 'search', _retrieve.question,
@@ -327,15 +327,15 @@ begin
         insert into pgclarify.candidate
         (run_id, rank, corpus_id, document_id, passage_id, heading, score, origin)
         select
-            v_run.run_id, found.rank, v_run.corpus_id, found.document_id, found.passage_id, found.heading,
-            found.score, found.origin
-        from found
+            v_run.run_id, seen.rank, v_run.corpus_id, seen.document_id, seen.passage_id, seen.heading,
+            seen.score, seen.origin
+        from seen
     )
     select
-        found.rank, found.document_id, found.passage_id, found.title, found.heading, found.content, found.start_char,
-        found.score, found.origin
-    from found
-    order by found.rank;
+        seen.rank, seen.document_id, seen.passage_id, seen.title, seen.heading, seen.content, seen.start_char,
+        seen.score, seen.origin
+    from seen
+    order by seen.rank;
 end
 $$;
 

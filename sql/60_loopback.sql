@@ -15,7 +15,7 @@ declare
     v_message text;
     v_settings text;
 begin
-    if to_regproc('@extschema:dblink@.dblink_connect') is null then
+    if to_regprocedure('@extschema:dblink@.dblink_connect(text, text)') is null then
         raise exception 'waiting for an answer needs the extension dblink'
             using errcode = 'PC005',
                 detail = 'A call that waits hands its request over on a second connection.',
@@ -243,14 +243,14 @@ begin
     perform pgclarify._verify_loopback('_loopback_rows', _loopback_rows.payload, _loopback_rows.signature);
     return case _loopback_rows.payload ->> 'kind'
         when 'clarification' then (
-            select jsonb_agg(found order by found.run_id, found.ordinal) from pgclarify._clarifications(v_run_ids) as found
+            select jsonb_agg(seen order by seen.run_id, seen.ordinal) from pgclarify._clarifications(v_run_ids) as seen
         )
         when 'search_result' then (
-            select jsonb_agg(found order by found.rank)
-            from pgclarify._search_results(v_run_ids[1], _loopback_rows.payload ->> 'requester') as found
+            select jsonb_agg(seen order by seen.rank)
+            from pgclarify._search_results(v_run_ids[1], _loopback_rows.payload ->> 'requester') as seen
         )
         when 'run_outcome' then (
-            select jsonb_agg(found) from pgclarify._run_outcomes(v_run_ids) as found
+            select jsonb_agg(seen) from pgclarify._run_outcomes(v_run_ids) as seen
         )
     end;
 end

@@ -131,13 +131,13 @@ begin
             where not exists (select from pgclarify.run where run.run_id = asked.run_id and run.finished_at is not null)
         ) then
         return query
-        select found.*
+        select seen.*
         from jsonb_populate_recordset(
             null::pgclarify.clarification,
             pgclarify._rows('clarification', _current_clarifications.run_ids, null)
-        ) as found;
+        ) as seen;
     else
-        return query select found.* from pgclarify._clarifications(_current_clarifications.run_ids) as found;
+        return query select seen.* from pgclarify._clarifications(_current_clarifications.run_ids) as seen;
     end if;
 end
 $$;
@@ -158,12 +158,12 @@ begin
             where not exists (select from pgclarify.run where run.run_id = asked.run_id and run.finished_at is not null)
         ) then
         return query
-        select found.*
+        select seen.*
         from jsonb_populate_recordset(
             null::pgclarify.run_outcome, pgclarify._rows('run_outcome', _current_outcomes.run_ids, null)
-        ) as found;
+        ) as seen;
     else
-        return query select found.* from pgclarify._run_outcomes(_current_outcomes.run_ids) as found;
+        return query select seen.* from pgclarify._run_outcomes(_current_outcomes.run_ids) as seen;
     end if;
 end
 $$;

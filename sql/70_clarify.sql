@@ -18,8 +18,8 @@ begin
     v_run_ids := pgclarify._ask(
         _clarify.caller, 'clarify', v_corpus.corpus_id, v_questions, v_settings, _clarify.timeout
     );
-    perform pgclarify._raise_unless_answered(found) from pgclarify._current_outcomes(v_run_ids) as found;
-    return query select found.* from pgclarify._current_clarifications(v_run_ids) as found;
+    perform pgclarify._raise_unless_answered(seen) from pgclarify._current_outcomes(v_run_ids) as seen;
+    return query select seen.* from pgclarify._current_clarifications(v_run_ids) as seen;
 end
 $$;
 
@@ -42,11 +42,11 @@ rows 5
 as $$
 begin
     return query
-    select found.*
+    select seen.*
     from pgclarify._caller
     cross join lateral pgclarify._clarify(
         _caller, clarify.question, clarify.corpus, clarify.top_k, clarify.timeout, clarify.options
-    ) as found;
+    ) as seen;
 end
 $$;
 
@@ -92,13 +92,13 @@ begin
     );
     return query
     with outcome as materialized (
-        select distinct found.run_id, found.status
-        from pgclarify._current_outcomes(v_run_ids) as found
+        select distinct seen.run_id, seen.status
+        from pgclarify._current_outcomes(v_run_ids) as seen
     ),
     reading as materialized (
-        select found.* from pgclarify._current_clarifications(
+        select seen.* from pgclarify._current_clarifications(
             array(select distinct asked.run_id from unnest(v_run_ids) as asked (run_id))
-        ) as found
+        ) as seen
     )
     select
         asked.ordinal::integer, _clarify_many.keys[asked.ordinal], asked.question, asked.run_id, outcome.status,
@@ -133,12 +133,12 @@ set search_path = pg_catalog, pg_temp
 as $$
 begin
     return query
-    select found.*
+    select seen.*
     from pgclarify._caller
     cross join lateral pgclarify._clarify_many(
         _caller, clarify_many.questions, clarify_many.keys, clarify_many.corpus, clarify_many.top_k,
         clarify_many.timeout, clarify_many.options
-    ) as found;
+    ) as seen;
 end
 $$;
 
@@ -185,8 +185,8 @@ begin
     v_run_ids := pgclarify._ask(
         _consolidate.caller, 'consolidate', v_run.corpus_id, array[v_run.question], v_settings, v_timeout, v_run.run_id
     );
-    perform pgclarify._raise_unless_answered(found) from pgclarify._current_outcomes(v_run_ids) as found;
-    return query select found.* from pgclarify._current_clarifications(v_run_ids) as found;
+    perform pgclarify._raise_unless_answered(seen) from pgclarify._current_outcomes(v_run_ids) as seen;
+    return query select seen.* from pgclarify._current_clarifications(v_run_ids) as seen;
 end
 $$;
 
@@ -219,9 +219,9 @@ rows 5
 as $$
 begin
     return query
-    select found.*
+    select seen.*
     from pgclarify._caller
-    cross join lateral pgclarify._consolidate(_caller, consolidate.run_id, consolidate.options) as found;
+    cross join lateral pgclarify._consolidate(_caller, consolidate.run_id, consolidate.options) as seen;
 end
 $$;
 

@@ -89,13 +89,14 @@ returns boolean
 language sql stable strict
 set search_path = pg_catalog, pg_temp
 begin atomic
-    -- The epoch that a row's transaction id lacks is this one, or the one before it if the id is ahead.
+    -- A row's transaction id lacks the epoch: it is the present one, or the one before if the id is ahead.
     select
         coalesce(
             pg_xact_status(
                 (
-                    current.id / 4294967296 - (row_id.id > current.id % 4294967296)::integer
-                )::text::xid8::text::numeric::bigint::text::xid8
+                    row_id.id
+                    + (current.id / 4294967296 - (row_id.id > current.id % 4294967296)::integer) * 4294967296
+                )::text::xid8
             ),
             'committed'
         ) <> 'in progress'
@@ -136,7 +137,7 @@ begin
                 hint = 'Commit first, then wait.';
     end if;
     perform pgclarify._await(_wait.run_ids, clock_timestamp() + _wait.timeout);
-    return query select found.* from pgclarify._current_outcomes(_wait.run_ids) as found;
+    return query select seen.* from pgclarify._current_outcomes(_wait.run_ids) as seen;
 end
 $$;
 
@@ -150,9 +151,9 @@ set search_path = pg_catalog, pg_temp
 as $$
 begin
     return query
-    select found.*
+    select seen.*
     from pgclarify._caller
-    cross join lateral pgclarify._wait(_caller, wait.run_ids, wait.timeout) as found;
+    cross join lateral pgclarify._wait(_caller, wait.run_ids, wait.timeout) as seen;
 end
 $$;
 
@@ -169,8 +170,8 @@ as $$
 declare
     v_run pgclarify.run := pgclarify._visible_run(_result.caller, _result.run_id);
 begin
-    perform pgclarify._raise_unless_answered(found) from pgclarify._run_outcomes(array[v_run.run_id]) as found;
-    return query select found.* from pgclarify._clarifications(array[v_run.run_id]) as found;
+    perform pgclarify._raise_unless_answered(seen) from pgclarify._run_outcomes(array[v_run.run_id]) as seen;
+    return query select seen.* from pgclarify._clarifications(array[v_run.run_id]) as seen;
 end
 $$;
 
@@ -185,9 +186,9 @@ rows 5
 as $$
 begin
     return query
-    select found.*
+    select seen.*
     from pgclarify._caller
-    cross join lateral pgclarify._result(_caller, result.run_id) as found;
+    cross join lateral pgclarify._result(_caller, result.run_id) as seen;
 end
 $$;
 

@@ -62,12 +62,12 @@ begin
         -- Needs no embedding, so no worker and no waiting.
         return query
         select
-            found.rank, found.passage_id, found.document_id, found.title, found.heading, found.content, found.score,
-            found.origin
+            seen.rank, seen.passage_id, seen.document_id, seen.title, seen.heading, seen.content, seen.score,
+            seen.origin
         from pgclarify._search(
             v_corpus.corpus_id, v_roles, 'lexical', v_questions[1], null, _search_corpus.top_k
-        ) as found
-        order by found.rank;
+        ) as seen
+        order by seen.rank;
         return;
     end if;
     v_run_ids := pgclarify._ask(
@@ -75,15 +75,15 @@ begin
         jsonb_build_object('search', v_settings -> 'method', 'top_k', v_settings -> 'top_k'),
         pgclarify._timeout(v_settings ->> 'timeout')
     );
-    perform pgclarify._raise_unless_answered(found) from pgclarify._current_outcomes(v_run_ids) as found;
+    perform pgclarify._raise_unless_answered(seen) from pgclarify._current_outcomes(v_run_ids) as seen;
     if pgclarify._has_frozen_snapshot() then
         return query
-        select found.*
+        select seen.*
         from jsonb_populate_recordset(
             null::pgclarify.search_result, pgclarify._rows('search_result', v_run_ids, v_requester)
-        ) as found;
+        ) as seen;
     else
-        return query select found.* from pgclarify._search_results(v_run_ids[1], v_requester) as found;
+        return query select seen.* from pgclarify._search_results(v_run_ids[1], v_requester) as seen;
     end if;
 end
 $$;
@@ -103,11 +103,11 @@ rows 10
 as $$
 begin
     return query
-    select found.*
+    select seen.*
     from pgclarify._caller
     cross join lateral pgclarify._search_corpus(
         _caller, search.question, search.corpus, search.top_k, search.options
-    ) as found;
+    ) as seen;
 end
 $$;
 
