@@ -21,7 +21,8 @@ class FakeVerifier:
     Args:
         verdicts: What is said about a passage, by its content; a list has one line for each time it is asked (the
             second for `retry`). What is not in it is an abstention.
-        relaxation: The relaxed question, as a line or a list of lines; without one, it does not relax.
+        relaxation: The relaxed question, or a list with one for each time it is asked; an empty one does not fit.
+            Without it, questions are not relaxed.
         model: The model's name.
         provider: openai or extractive.
         concurrency: Most calls in flight at once; None for no limit.
@@ -95,9 +96,10 @@ class FakeVerifier:
         Raises:
             InvalidReply: If the reply is empty.
         """
-        if not completion.reply:
+        relaxed = str(json.loads(completion.reply))
+        if not relaxed:
             raise InvalidReply("a relaxation is empty")
-        return completion.reply
+        return relaxed
 
     def read_verdict(self, completion: Completion) -> Reading | None:
         """Read the reading, or None for an abstention.
@@ -135,13 +137,20 @@ class FakeVerifier:
                 raise line
         finally:
             self.in_flight -= 1
-        reply = line if isinstance(line, str) else json.dumps(None if line is None else asdict(line))
+        reply = _render(request.purpose, line)
         words = sum(len(message.content.split()) for message in request.messages)
         return Completion(reply, prompt_tokens=words, completion_tokens=len(reply.split()), latency_ms=0.0)
 
     def _line(self, request: CompletionRequest) -> Line:
         lines = self._relaxation if request.purpose == "relaxation" else self._verdicts.get(_content(request))
         return lines[request.sample] if isinstance(lines, list) else lines
+
+
+def _render(purpose: str, line: Reading | str | None) -> str:
+    if isinstance(line, Reading):
+        return json.dumps(asdict(line))
+    # A string in place of a verdict is the raw reply, which need not be JSON.
+    return line if isinstance(line, str) and purpose == "verdict" else json.dumps(line)
 
 
 def _content(request: CompletionRequest) -> str:

@@ -97,12 +97,14 @@ async def test_an_empty_document_is_indexed_without_a_passage() -> None:
 
 async def test_a_document_that_cannot_be_embedded_fails_alone() -> None:
     content = "\n\n".join(f"Paragraph {number} of it, with several words to fill a passage." for number in range(20))
-    documents = [SHORT[0], Document("bad", f"{content}\n\npoison\n\n{content}"), *SHORT[1:]]
+    documents = [SHORT[0], Document("bad", f"{content}\n\npoison\n\n{content}\n\npoison"), *SHORT[1:]]
     store = FakeDocumentStore(documents)
     embedder = FakeEmbedder(fails_on="poison")
     assert await ingestion(store, embedder, batch_size=4).ingest_once() == 4
     assert list(store.failed) == ["bad"]
     assert "poison" in store.failed["bad"]
+    # Its batch, then itself; the next batch with it does not ask about it again.
+    assert sum(any("poison" in text for text in call) for call in embedder.calls) == 3
     assert store.stored == [["policy", "drivers", "offices"]]
     for indexed in store.indexed.values():
         assert np.allclose(np.linalg.norm(indexed.vectors, axis=1), 1)
