@@ -8,7 +8,15 @@ import threading
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from rental_cars import (
+
+from pgclarify.algorithms import consolidate
+from pgclarify.errors import EndpointUnavailable
+from pgclarify.model import Citation, Cluster, Outcome, Passage, Reading, RunStatus
+from pgclarify.pipelines import interpretations
+from pgclarify.pipelines.clarification import clarify
+from pgclarify.protocols import Embedder, RunStore, Verifier
+from pgclarify.testing import FakeEmbedder, FakeLedgerTable, FakeStore, FakeVerifier
+from tests.unit.pipelines.rental_cars import (
     ALSO_COVERED,
     ASIDE,
     COVERAGE,
@@ -24,14 +32,6 @@ from rental_cars import (
     script,
     until_in_flight,
 )
-
-from pgclarify.algorithms import consolidate
-from pgclarify.errors import EndpointUnavailable
-from pgclarify.model import Citation, Cluster, Outcome, Passage, Reading, RunStatus
-from pgclarify.pipelines import interpretations
-from pgclarify.pipelines.clarification import clarify
-from pgclarify.protocols import Embedder, RunStore, Verifier
-from pgclarify.testing import FakeEmbedder, FakeLedgerTable, FakeStore, FakeVerifier
 
 
 async def test_the_fakes_are_what_pipelines_expect() -> None:

@@ -5,7 +5,12 @@ from __future__ import annotations
 import asyncio
 
 import pytest
-from rental_cars import (
+
+from pgclarify.errors import EndpointUnavailable, InvalidReply
+from pgclarify.model import Outcome, Reading, RunStatus
+from pgclarify.pipelines.clarification import clarify
+from pgclarify.testing import FakeEmbedder, FakeStore, FakeVerifier
+from tests.unit.pipelines.rental_cars import (
     ALSO_COVERED,
     ASIDE,
     COVERAGE,
@@ -20,11 +25,6 @@ from rental_cars import (
     script,
     until_in_flight,
 )
-
-from pgclarify.errors import EndpointUnavailable, InvalidReply
-from pgclarify.model import Outcome, Reading, RunStatus
-from pgclarify.pipelines.clarification import clarify
-from pgclarify.testing import FakeEmbedder, FakeStore, FakeVerifier
 
 
 async def test_some_failures_make_a_run_partial() -> None:

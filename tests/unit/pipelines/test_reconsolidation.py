@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from rental_cars import (
+
+from pgclarify.model import Run, RunStatus, Verdict
+from pgclarify.pipelines.clarification import clarify, reconsolidate
+from pgclarify.testing import FakeEmbedder, FakeStore, FakeVerifier
+from tests.unit.pipelines.rental_cars import (
     COVERAGE,
     FAST,
     LICENSE,
     corpus,
     script,
 )
-
-from pgclarify.model import Run, RunStatus, Verdict
-from pgclarify.pipelines.clarification import clarify, reconsolidate
-from pgclarify.testing import FakeEmbedder, FakeStore, FakeVerifier
 
 
 async def finished(store: FakeStore) -> Run:
