@@ -412,7 +412,20 @@ begin
         run_id, rank, outcome, interpretation, answer, quote, start_char, end_char, vector, completion_id, is_reused,
         reason, error
     )
-    where given.run_id = any(v_held);
+    where given.run_id = any(v_held)
+    on conflict on constraint verdict_pk do update
+    set
+        outcome = excluded.outcome,
+        interpretation = excluded.interpretation,
+        answer = excluded.answer,
+        quote = excluded.quote,
+        start_char = excluded.start_char,
+        end_char = excluded.end_char,
+        vector = excluded.vector,
+        completion_id = excluded.completion_id,
+        is_reused = excluded.is_reused,
+        reason = excluded.reason,
+        error = excluded.error;
     return v_held;
 end
 $$;

@@ -1,0 +1,81 @@
+"""The tables of corpora, for ingestion."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Sequence
+from datetime import timedelta
+
+from pgvector import HalfVector
+
+from pgclarify.database.errors import translated
+from pgclarify.database.pool import Pool, fetch
+from pgclarify.database.queries import queries
+from pgclarify.model import IndexedDocument, PendingDocument
+
+# Longer than a slow machine takes for one claim; a dead worker's leases are taken over at once.
+_LEASE = timedelta(minutes=15)
+
+
+class Documents:
+    """`pgclarify.protocols.DocumentStore` for one worker."""
+
+    def __init__(self, pool: Pool, worker_id: int) -> None:
+        self._pool = pool
+        self._worker_id = worker_id
+
+    async def claim_documents(self, *, max_documents: int, max_chars: int) -> list[PendingDocument]:
+        """See DocumentStore."""
+        rows = await fetch(
+            self._pool,
+            "claim_documents",
+            worker_id=self._worker_id,
+            max_documents=max_documents,
+            max_chars=max_chars,
+            lease=_LEASE,
+        )
+        return [PendingDocument(**row) for row in rows]
+
+    async def store_documents(self, documents: Sequence[IndexedDocument]) -> None:
+        """See DocumentStore."""
+        batch_id = uuid.uuid4()
+        with translated():
+            async with self._pool.connection() as connection, connection.transaction():
+                async with connection.cursor() as cursor, cursor.copy(queries["stage_passages"]) as copy:
+                    copy.set_types(["uuid", "text", "int4", "text", "text", "int4", "int4", "halfvec"])
+                    for indexed in documents:
+                        for chunk, vector in zip(indexed.chunks, indexed.vectors, strict=True):
+                            await copy.write_row(
+                                (
+                                    batch_id,
+                                    indexed.document.document_id,
+                                    chunk.ordinal,
+                                    chunk.heading,
+                                    chunk.content,
+                                    chunk.start_char,
+                                    chunk.end_char,
+                                    HalfVector(vector),
+                                )
+                            )
+                await connection.execute(
+                    queries["store_documents"],
+                    {
+                        "worker_id": self._worker_id,
+                        "batch_id": batch_id,
+                        "corpus_id": documents[0].document.corpus_id,
+                        "document_ids": [indexed.document.document_id for indexed in documents],
+                        "content_hashes": [indexed.document.content_hash for indexed in documents],
+                    },
+                )
+
+    async def fail_document(self, document: PendingDocument, error: str) -> None:
+        """See DocumentStore."""
+        await fetch(
+            self._pool,
+            "fail_document",
+            worker_id=self._worker_id,
+            corpus_id=document.corpus_id,
+            document_id=document.document_id,
+            content_hash=document.content_hash,
+            error=error,
+        )

@@ -1,0 +1,62 @@
+"""Connections of a worker."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any, TypeAlias
+
+import psycopg
+from pgvector.psycopg import register_vector_async
+from psycopg.rows import DictRow, dict_row
+from psycopg_pool import AsyncConnectionPool
+
+from pgclarify.database.errors import translated
+from pgclarify.database.queries import queries
+
+Pool: TypeAlias = AsyncConnectionPool[psycopg.AsyncConnection[DictRow]]
+# Statements are short and writes are batched, so that few connections serve many runs.
+_MOST_CONNECTIONS = 6
+
+
+@asynccontextmanager
+async def open_pool(dsn: str) -> AsyncIterator[Pool]:
+    """Open a pool of autocommit connections whose rows are dictionaries.
+
+    Raises:
+        ServerUnavailable: If there is no connection within 10 seconds.
+    """
+    pool: Pool = AsyncConnectionPool(
+        dsn,
+        min_size=1,
+        max_size=_MOST_CONNECTIONS,
+        timeout=30,
+        open=False,
+        kwargs={"autocommit": True, "row_factory": dict_row, "application_name": "pgclarify worker"},
+        configure=_configure,
+    )
+    with translated():
+        await pool.open(wait=True, timeout=10)
+    try:
+        yield pool
+    finally:
+        await pool.close()
+
+
+async def fetch(pool: Pool, name: str, /, **parameters: Any) -> list[DictRow]:  # noqa: ANN401
+    """Run a named statement in a transaction of its own and return its rows.
+
+    Raises:
+        RunLost: If the run is no longer this worker's.
+        ServerUnavailable: If there is no connection.
+        DatabaseError: If the server refuses.
+    """
+    with translated():
+        async with pool.connection() as connection:
+            cursor = await connection.execute(queries[name], parameters)
+            return await cursor.fetchall()
+
+
+async def _configure(connection: psycopg.AsyncConnection[Any]) -> None:
+    await connection.execute(queries["use_vector_schema"])
+    await register_vector_async(connection)

@@ -1,0 +1,78 @@
+"""A worker's entry in the database, alive as long as one session of its own."""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import psycopg
+from psycopg.rows import dict_row
+
+from pgclarify.database.errors import translated
+from pgclarify.database.queries import queries
+
+
+@dataclass(frozen=True, slots=True)
+class Presence:
+    """An open session that holds the worker's advisory lock: while it lives, the worker does.
+
+    Attributes:
+        worker_id: The worker's key.
+    """
+
+    worker_id: int
+    _connection: psycopg.AsyncConnection[dict[str, Any]]
+
+    @classmethod
+    @asynccontextmanager
+    async def enter(
+        cls, dsn: str, *, version: str, provider: str, model: str, prompt_version: str
+    ) -> AsyncIterator[Presence]:
+        """Enter a worker and hold its lock.
+
+        Raises:
+            ServerUnavailable: If there is no connection.
+            DatabaseError: If the role may not work.
+        """
+        with translated():
+            connection = await psycopg.AsyncConnection.connect(
+                dsn, autocommit=True, row_factory=dict_row, application_name="pgclarify worker"
+            )
+        async with connection:
+            with translated():
+                cursor = await connection.execute(
+                    queries["register_worker"],
+                    {
+                        "host": socket.gethostname(),
+                        "process_id": os.getpid(),
+                        "version": version,
+                        "provider": provider,
+                        "model": model,
+                        "prompt_version": prompt_version,
+                    },
+                )
+                row = await cursor.fetchone()
+                assert row is not None
+                presence = cls(row["worker_id"], connection)
+                await connection.execute(queries["hold_worker_lock"], {"worker_id": presence.worker_id})
+            yield presence
+
+    async def say(self, embedding_models: Sequence[str], queue_worker_id: int | None) -> None:
+        """Say that the worker is there, which also finds out whether its session still is.
+
+        Raises:
+            ServerUnavailable: If the session is gone, and with it the lock: the worker counts as dead.
+        """
+        with translated():
+            await self._connection.execute(
+                queries["see_worker"],
+                {
+                    "worker_id": self.worker_id,
+                    "embedding_models": list(embedding_models),
+                    "queue_worker_id": queue_worker_id,
+                },
+            )

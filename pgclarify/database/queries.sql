@@ -1,0 +1,153 @@
+-- Statements that workers send. Those of the command line are in cli_queries.sql.
+
+-- name: use_vector_schema
+-- Let names of pgvector's types be found, wherever the extension lives.
+select set_config('search_path', 'pg_catalog, ' || quote_ident(pg_namespace.nspname), false)
+from pg_catalog.pg_extension
+inner join pg_catalog.pg_namespace on pg_extension.extnamespace = pg_namespace.oid
+where pg_extension.extname = 'vector';
+
+-- name: register_worker
+-- Enter this worker.
+select
+    pgclarify._register_worker(
+        %(host)s, %(process_id)s, %(version)s, %(provider)s, %(model)s, %(prompt_version)s
+    ) as worker_id;
+
+-- name: hold_worker_lock
+-- Be alive as long as this session is.
+select pg_advisory_lock(1885823084, %(worker_id)s::integer);
+
+-- name: see_worker
+-- Say that this worker is there.
+select pgclarify._see_worker(%(worker_id)s, %(embedding_models)s::text [], %(queue_worker_id)s::bigint);
+
+-- name: rescue_jobs
+-- Put jobs of dead workers back into the queue.
+select pgclarify._rescue_jobs() as jobs;
+
+-- name: fold_tallies
+-- Fold the counts of each corpus into one row.
+select pgclarify._fold_tallies();
+
+-- name: apply_term_changes
+-- Bring document frequencies up to date with removed documents.
+select pgclarify._apply_term_changes();
+
+-- name: list_building_spaces
+-- Spaces that wait for a worker to load their model.
+select embedding_space_id, model from pgclarify._building_spaces();
+
+-- name: open_space
+-- Make a space searchable, now that its model is known.
+select pgclarify._open_space(%(embedding_space_id)s, %(dimensions)s);
+
+-- name: refuse_space
+-- Keep why a model cannot be loaded.
+select pgclarify._refuse_space(%(embedding_space_id)s, %(error)s);
+
+-- name: claim_documents
+-- Lease pending documents of one corpus.
+select corpus_id, document_id, title, content, content_hash, embedding_model, dimensions
+from pgclarify._claim_documents(%(worker_id)s, %(max_documents)s, %(max_chars)s, %(lease)s);
+
+-- name: stage_passages
+-- Copy passages of a batch to where store_documents takes them from.
+copy pgclarify.staged_passage
+(batch_id, document_id, ordinal, heading, content, start_char, end_char, vector)
+from stdin (format binary);
+
+-- name: store_documents
+-- Move a staged batch into place.
+select
+    pgclarify._store_documents(
+        %(worker_id)s, %(batch_id)s, %(corpus_id)s, %(document_ids)s::text [], %(content_hashes)s::bytea []
+    );
+
+-- name: fail_document
+-- Mark a document as one that cannot be indexed.
+select
+    pgclarify._fail_document(%(worker_id)s, %(corpus_id)s, %(document_id)s, %(content_hash)s, %(error)s);
+
+-- name: start_run
+-- Take a run in hand.
+select
+    attempt, operation, question, settings, corpus_id, embedding_model, dimensions, parent_run_id
+from pgclarify._start_run(%(run_id)s, %(worker_id)s);
+
+-- name: retrieve
+-- Retrieve passages for a run, as its requester.
+select
+    rank, document_id, passage_id, title, heading, content, start_char, score, origin
+from pgclarify._retrieve(%(run_id)s, %(attempt)s, %(question)s, %(vector)s::halfvec);
+
+-- name: record_relaxation
+-- Keep the relaxed question.
+select pgclarify._record_relaxation(%(run_id)s, %(attempt)s, %(relaxed_question)s);
+
+-- name: record_verdicts
+-- Keep verdicts of several runs; the runs that are still ours come back.
+select
+    pgclarify._record_verdicts(
+        %(run_ids)s::bigint [],
+        %(attempts)s::integer [],
+        %(ranks)s::integer [],
+        %(outcomes)s::text [],
+        %(interpretations)s::text [],
+        %(answers)s::text [],
+        %(quotes)s::text [],
+        %(start_chars)s::integer [],
+        %(end_chars)s::integer [],
+        %(vectors)s::text [],
+        %(completion_ids)s::bigint [],
+        %(are_reused)s::boolean [],
+        %(reasons)s::text [],
+        %(errors)s::text []
+    ) as held;
+
+-- name: copy_verdicts
+-- Take over the verdicts of the parent run.
+select
+    rank, document_id, interpretation, answer, quote, start_char, end_char, vector, completion_id
+from pgclarify._copy_verdicts(%(run_id)s, %(attempt)s);
+
+-- name: finish_run
+-- End a run.
+select
+    pgclarify._finish_run(%(run_id)s, %(attempt)s, %(status)s, %(error)s, %(interpretations)s::jsonb);
+
+-- name: list_lost_runs
+-- Runs that were cancelled or that another worker has taken over.
+select pgclarify._lost_runs(%(run_ids)s::bigint [], %(attempts)s::integer []) as lost;
+
+-- name: claim_completions
+-- Look inputs up in the ledger, and lease those that nobody has answered or is asking.
+select
+    ordinal, completion_id, is_ours, reply, prompt_tokens, completion_tokens, latency_ms
+from pgclarify._claim_completions(
+    %(worker_id)s,
+    %(run_id)s,
+    %(lease)s,
+    %(purposes)s::text [],
+    %(models)s::text [],
+    %(parameters)s::jsonb [],
+    %(prompt_versions)s::text [],
+    %(input_hashes)s::bytea [],
+    %(samples)s::integer []
+)
+order by ordinal;
+
+-- name: store_completions
+-- Keep what a model said.
+select
+    pgclarify._store_completions(
+        %(completion_ids)s::bigint [],
+        %(replies)s::text [],
+        %(prompt_tokens)s::integer [],
+        %(completion_tokens)s::integer [],
+        %(latencies_ms)s::real []
+    );
+
+-- name: release_completions
+-- Give leases back.
+select pgclarify._release_completions(%(worker_id)s, %(run_id)s, %(completion_ids)s::bigint []);

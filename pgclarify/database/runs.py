@@ -1,0 +1,238 @@
+"""The tables of runs, and the ledger."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
+from datetime import timedelta
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from pgvector import HalfVector
+
+from pgclarify.database.coalescing import Coalescer
+from pgclarify.database.pool import Pool, fetch
+from pgclarify.errors import RunLost
+from pgclarify.model import (
+    Candidate,
+    Claim,
+    Completion,
+    CompletionRequest,
+    Interpretation,
+    Outcome,
+    Passage,
+    Run,
+    RunStatus,
+    Verdict,
+)
+
+# Longer than a call may wait for its turn and take with all its retries. A dead worker's leases are taken over at once, so
+# this is only for one that hangs.
+_LEASE = timedelta(hours=1)
+
+
+class Runs:
+    """What all runs of a worker share: the pool, and the batches that their writes are merged into."""
+
+    def __init__(self, pool: Pool, worker_id: int) -> None:
+        self.pool = pool
+        self.worker_id = worker_id
+        self.verdicts = Coalescer(self._write_verdicts)
+        self.completions = Coalescer(self._write_completions)
+
+    async def start(self, run_id: int) -> Run | None:
+        """Take a run in hand; None if it was cancelled or has ended.
+
+        Raises:
+            DatabaseError: If the server refuses.
+        """
+        rows = await fetch(self.pool, "start_run", run_id=run_id, worker_id=self.worker_id)
+        return Run(run_id=run_id, **rows[0]) if rows else None
+
+    async def lost(self, runs: Iterable[Run]) -> set[int]:
+        """Ids of those of the given runs that were cancelled or that another worker has taken over.
+
+        Raises:
+            DatabaseError: If the server refuses.
+        """
+        held = list(runs)
+        rows = await fetch(
+            self.pool,
+            "list_lost_runs",
+            run_ids=[run.run_id for run in held],
+            attempts=[run.attempt for run in held],
+        )
+        return set(rows[0]["lost"])
+
+    async def _write_verdicts(self, batch: Sequence[tuple[Run, Verdict]]) -> Sequence[bool]:
+        rows = await fetch(
+            self.pool,
+            "record_verdicts",
+            run_ids=[run.run_id for run, _ in batch],
+            attempts=[run.attempt for run, _ in batch],
+            ranks=[verdict.rank for _, verdict in batch],
+            outcomes=[verdict.outcome.value for _, verdict in batch],
+            interpretations=[verdict.interpretation for _, verdict in batch],
+            answers=[verdict.answer for _, verdict in batch],
+            quotes=[verdict.quote for _, verdict in batch],
+            start_chars=[verdict.start_char for _, verdict in batch],
+            end_chars=[verdict.end_char for _, verdict in batch],
+            vectors=[None if verdict.vector is None else _vector_text(verdict.vector) for _, verdict in batch],
+            completion_ids=[verdict.completion_id for _, verdict in batch],
+            are_reused=[verdict.is_reused for _, verdict in batch],
+            reasons=[verdict.reason for _, verdict in batch],
+            errors=[verdict.error for _, verdict in batch],
+        )
+        held = set(rows[0]["held"])
+        return [run.run_id in held for run, _ in batch]
+
+    async def _write_completions(self, batch: Sequence[tuple[int, Completion]]) -> Sequence[None]:
+        await fetch(
+            self.pool,
+            "store_completions",
+            completion_ids=[completion_id for completion_id, _ in batch],
+            replies=[completion.reply for _, completion in batch],
+            prompt_tokens=[completion.prompt_tokens for _, completion in batch],
+            completion_tokens=[completion.completion_tokens for _, completion in batch],
+            latencies_ms=[completion.latency_ms for _, completion in batch],
+        )
+        return [None] * len(batch)
+
+
+class RunTables:
+    """`pgclarify.protocols.RunStore` for one run of a worker; the ledger keeps which run paid for what."""
+
+    def __init__(self, runs: Runs, run_id: int) -> None:
+        self._runs = runs
+        self._run_id = run_id
+
+    async def retrieve(self, run: Run, query: str, vector: NDArray[np.float32] | None) -> list[Candidate]:
+        """See RunStore."""
+        rows = await fetch(
+            self._runs.pool,
+            "retrieve",
+            run_id=run.run_id,
+            attempt=run.attempt,
+            question=query,
+            vector=None if vector is None else _vector_text(vector),
+        )
+        return [
+            Candidate(
+                rank=row["rank"],
+                passage=Passage(
+                    document_id=row["document_id"],
+                    passage_id=row["passage_id"],
+                    content=row["content"],
+                    title=row["title"],
+                    heading=row["heading"],
+                    start_char=row["start_char"],
+                ),
+                score=row["score"],
+                origin=row["origin"],
+            )
+            for row in rows
+        ]
+
+    async def record_relaxation(self, run: Run, relaxed_question: str, completion_id: int | None) -> None:  # noqa: ARG002
+        """See RunStore."""
+        await fetch(
+            self._runs.pool,
+            "record_relaxation",
+            run_id=run.run_id,
+            attempt=run.attempt,
+            relaxed_question=relaxed_question,
+        )
+
+    async def record_verdict(self, run: Run, verdict: Verdict) -> None:
+        """See RunStore."""
+        is_held = await self._runs.verdicts.add((run, verdict))
+        if not is_held:
+            raise RunLost(f"run {run.run_id} is no longer carried out here")
+
+    async def verdicts(self, run: Run) -> list[tuple[str, Verdict]]:
+        """See RunStore."""
+        rows = await fetch(self._runs.pool, "copy_verdicts", run_id=run.run_id, attempt=run.attempt)
+        return [
+            (
+                row["document_id"],
+                Verdict(
+                    rank=row["rank"],
+                    outcome=Outcome.GROUNDED,
+                    interpretation=row["interpretation"],
+                    answer=row["answer"],
+                    quote=row["quote"],
+                    start_char=row["start_char"],
+                    end_char=row["end_char"],
+                    vector=np.array(json.loads(row["vector"]), dtype=np.float32),
+                    completion_id=row["completion_id"],
+                    is_reused=True,
+                ),
+            )
+            for row in rows
+        ]
+
+    async def finish_run(
+        self, run: Run, status: RunStatus, interpretations: Sequence[Interpretation], error: str | None
+    ) -> None:
+        """See RunStore."""
+        await fetch(
+            self._runs.pool,
+            "finish_run",
+            run_id=run.run_id,
+            attempt=run.attempt,
+            status=status.value,
+            error=error,
+            interpretations=json.dumps([asdict(interpretation) for interpretation in interpretations]),
+        )
+
+    async def claim_completions(self, requests: Sequence[CompletionRequest]) -> list[Claim]:
+        """See Ledger."""
+        keys = [request.key for request in requests]
+        purposes, models, parameters, prompt_versions, input_hashes, samples = zip(*keys, strict=True)
+        rows = await fetch(
+            self._runs.pool,
+            "claim_completions",
+            worker_id=self._runs.worker_id,
+            run_id=self._run_id,
+            lease=_LEASE,
+            purposes=list(purposes),
+            models=list(models),
+            parameters=list(parameters),
+            prompt_versions=list(prompt_versions),
+            input_hashes=list(input_hashes),
+            samples=list(samples),
+        )
+        return [_claim(row) for row in rows]
+
+    async def store_completion(self, completion_id: int, completion: Completion) -> None:
+        """See Ledger."""
+        await self._runs.completions.add((completion_id, completion))
+
+    async def release_completions(self, completion_ids: Sequence[int]) -> None:
+        """See Ledger."""
+        await fetch(
+            self._runs.pool,
+            "release_completions",
+            worker_id=self._runs.worker_id,
+            run_id=self._run_id,
+            completion_ids=list(completion_ids),
+        )
+
+
+def _claim(row: Mapping[str, Any]) -> Claim:
+    completion = None
+    if row["reply"] is not None:
+        completion = Completion(
+            reply=row["reply"],
+            prompt_tokens=row["prompt_tokens"],
+            completion_tokens=row["completion_tokens"],
+            latency_ms=row["latency_ms"],
+        )
+    return Claim(completion_id=row["completion_id"], completion=completion, is_ours=row["is_ours"])
+
+
+def _vector_text(vector: NDArray[np.float32]) -> str:
+    text: str = HalfVector(vector).to_text()
+    return text

@@ -1,0 +1,115 @@
+"""The task queue: the one module that knows procrastinate."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+
+import procrastinate
+from procrastinate.jobs import Job
+from procrastinate.worker import Worker
+
+from pgclarify.database import translated
+from pgclarify.errors import ServerUnavailable
+
+_QUEUE = "runs"
+_TASK = "carry_out_run"
+# Notifications bring jobs at once; this is for those that a broken connection swallowed.
+_POLL_SECONDS = 2.0
+_HEARTBEAT_SECONDS = 5.0
+# One connection listens; the others fetch jobs and mark them done.
+_MOST_CONNECTIONS = 4
+
+# It reports every job at INFO, twice.
+logging.getLogger("procrastinate").setLevel(logging.WARNING)
+
+
+class _WhenInterrupted(procrastinate.BaseRetryStrategy):
+    """Puts a job back that was cut off, by a shutdown or by the loss of the database; nothing it paid for is lost."""
+
+    def get_retry_decision(self, *, exception: BaseException, job: Job) -> procrastinate.RetryDecision | None:
+        if isinstance(exception, asyncio.CancelledError | ServerUnavailable):
+            return procrastinate.RetryDecision(retry_in={"seconds": 0})
+        return None
+
+
+class Queue:
+    """Jobs, each carrying out one run.
+
+    Args:
+        app: procrastinate's app, open.
+        concurrency: Most runs in hand at once.
+        grace: Seconds that runs in hand get to finish when the queue is stopped.
+    """
+
+    def __init__(self, app: procrastinate.App, *, concurrency: int, grace: float) -> None:
+        self._worker = Worker(
+            app,
+            queues=[_QUEUE],
+            concurrency=concurrency,
+            fetch_job_polling_interval=_POLL_SECONDS,
+            update_heartbeat_interval=_HEARTBEAT_SECONDS,
+            shutdown_graceful_timeout=grace,
+            # What a run came to stands in the table run; a job that stays is one of our own mistakes.
+            delete_jobs="successful",
+            install_signal_handlers=False,
+        )
+
+    @property
+    def worker_id(self) -> int | None:
+        """What the queue calls this worker; None before and after it serves."""
+        return self._worker.worker_id
+
+    async def serve(self) -> None:
+        """Take jobs until stopped.
+
+        Raises:
+            ServerUnavailable: If the connection breaks.
+        """
+        with translated():
+            await self._worker.run()
+
+    def stop(self) -> None:
+        """Take no more jobs; those in hand get their grace."""
+        self._worker.stop()
+
+
+@asynccontextmanager
+async def open_queue(
+    dsn: str, carry_out: Callable[[int], Awaitable[None]], *, concurrency: int, grace: float = 10.0
+) -> AsyncIterator[Queue]:
+    """Open the queue.
+
+    Args:
+        dsn: Connection string; direct, since notifications do not pass a pooler in transaction mode.
+        carry_out: Carries out the run of an id. Safe to repeat: it is repeated after a ServerUnavailable or a shutdown.
+        concurrency: Most runs in hand at once.
+        grace: Seconds that runs in hand get to finish when the queue is stopped.
+
+    Raises:
+        ServerUnavailable: If there is no connection.
+    """
+    app = procrastinate.App(
+        connector=procrastinate.PsycopgConnector(
+            conninfo=dsn,
+            min_size=1,
+            max_size=_MOST_CONNECTIONS,
+            kwargs={
+                "application_name": "pgclarify queue",
+                "options": "-c search_path=pgclarify_queue,pg_catalog",
+            },
+        )
+    )
+
+    @app.task(name=_TASK, queue=_QUEUE, retry=_WhenInterrupted())
+    async def carry_out_run(run_id: int) -> None:
+        await carry_out(run_id)
+
+    with translated():
+        await app.open_async()
+    try:
+        yield Queue(app, concurrency=concurrency, grace=grace)
+    finally:
+        await app.close_async()

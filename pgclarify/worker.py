@@ -1,0 +1,288 @@
+"""The worker: a process that carries out runs and makes documents searchable."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import signal
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+
+import psycopg
+
+from pgclarify import __version__
+from pgclarify.config import Provider, Settings
+from pgclarify.database import Documents, Presence, Runs, RunTables, open_pool, translated
+from pgclarify.database.pool import Pool, fetch
+from pgclarify.embedding.registry import Embedders
+from pgclarify.errors import ConfigurationError, DatabaseError, EmbeddingError, RunLost, ServerUnavailable
+from pgclarify.install import check_schema
+from pgclarify.jobs import Queue, open_queue
+from pgclarify.model import Run, RunStatus
+from pgclarify.pipelines.clarification import clarify, reconsolidate
+from pgclarify.pipelines.failures import describe
+from pgclarify.pipelines.ingestion import Ingestion
+from pgclarify.pipelines.search import search
+from pgclarify.protocols import Verifier
+
+_logger = logging.getLogger(__name__)
+
+_INGESTION_SECONDS = 0.3
+_WATCH_SECONDS = 0.5
+_RESCUE_SECONDS = 2.0
+_PRESENCE_SECONDS = 2.0
+_RECONNECT_SECONDS = 2.0
+# About ten seconds of embedding on two cores, so that progress shows.
+_MOST_CHARS_A_CLAIM = 200_000
+
+
+def run_worker(settings: Settings, dsn: str, *, on_ready: Callable[[], None] | None = None) -> None:
+    """Serve until SIGTERM or SIGINT; runs in hand get some seconds to finish. Waits for a server that restarts.
+
+    Args:
+        settings: Provider, model and limits.
+        dsn: Connection string of the database, direct rather than through a pooler in transaction mode.
+        on_ready: Called each time the worker has become ready to serve.
+
+    Raises:
+        ConfigurationError: If the settings name no usable provider.
+        EmbeddingError: If the provider needs a model that cannot be loaded.
+        SchemaMismatch: If the schema is not the one that this version works with.
+        ServerUnavailable: If there is no connection at the start.
+        DatabaseError: If the role may not work.
+    """
+    asyncio.run(_serve_until_told(settings, dsn, on_ready))
+
+
+async def _serve_until_told(settings: Settings, dsn: str, on_ready: Callable[[], None] | None) -> None:
+    stopping = asyncio.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(number, stopping.set)
+    await asyncio.to_thread(_check, dsn)
+    embedders = Embedders()
+    async with AsyncExitStack() as stack:
+        stack.callback(embedders.close)
+        verifier = await stack.enter_async_context(open_verifier(settings, embedders))
+        await asyncio.to_thread(_warm_up)
+        while not stopping.is_set():
+            try:
+                await _serve(settings, dsn, verifier, embedders, stopping, on_ready)
+            except ServerUnavailable as lost:
+                _logger.warning("the database is gone, trying again: %s", lost.message)
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(stopping.wait(), _RECONNECT_SECONDS)
+
+
+@asynccontextmanager
+async def open_verifier(settings: Settings, embedders: Embedders) -> AsyncIterator[Verifier]:
+    """Make the verifier that the settings ask for.
+
+    Raises:
+        ConfigurationError: If that is an endpoint which is not set, or if nothing is set for a server of one's own: a lost key
+            must not pass for an answer.
+        EmbeddingError: If it needs an embedding model that cannot be loaded.
+    """
+    provider = settings.llm_provider
+    if provider is Provider.AUTO:
+        has_endpoint = settings.openai_api_key is not None or settings.openai_base_url is not None
+        if not has_endpoint and settings.database_url is not None:
+            raise ConfigurationError(
+                "no language model is set",
+                detail="Neither OPENAI_API_KEY nor OPENAI_BASE_URL is set.",
+                hint="Set them and PGCLARIFY_LLM_MODEL, or PGCLARIFY_LLM_PROVIDER=extractive to do without a model.",
+            )
+        provider = Provider.OPENAI if has_endpoint else Provider.EXTRACTIVE
+    if provider is Provider.OPENAI:
+        from pgclarify.llm.endpoint import Endpoint
+        from pgclarify.llm.verifier import EndpointVerifier
+
+        async with Endpoint.from_settings(settings) as endpoint:
+            yield EndpointVerifier(endpoint)
+    else:
+        from pgclarify.llm.extractive import ExtractiveVerifier
+
+        yield ExtractiveVerifier(await embedders.get(settings.embedding_model))
+
+
+async def _serve(
+    settings: Settings,
+    dsn: str,
+    verifier: Verifier,
+    embedders: Embedders,
+    stopping: asyncio.Event,
+    on_ready: Callable[[], None] | None,
+) -> None:
+    """Serve through one session with the database.
+
+    Raises:
+        ServerUnavailable: If the session breaks.
+    """
+    async with AsyncExitStack() as stack:
+        pool = await stack.enter_async_context(open_pool(dsn))
+        presence = await stack.enter_async_context(
+            Presence.enter(
+                dsn,
+                version=__version__,
+                provider=verifier.provider,
+                model=verifier.model,
+                prompt_version=verifier.prompt_version,
+            )
+        )
+        hand = _Hand(Runs(pool, presence.worker_id), verifier, embedders)
+        # Half as many runs as calls: some of them always wait for the database or an embedding.
+        concurrency = max(8, settings.llm_concurrency // 2)
+        queue = await stack.enter_async_context(open_queue(dsn, hand.carry_out, concurrency=concurrency))
+        ingestion = Ingestion(
+            Documents(pool, presence.worker_id), embedders.get, max_chars=_MOST_CHARS_A_CLAIM
+        )
+        chores = [
+            asyncio.create_task(work, name=name)
+            for name, work in (
+                ("presence", _be_present(presence, queue, embedders, on_ready)),
+                ("watch", _every(_WATCH_SECONDS, hand.drop_lost_runs)),
+                ("rescue", _every(_RESCUE_SECONDS, lambda: _rescue(pool))),
+                ("ingestion", _every(_INGESTION_SECONDS, lambda: _ingest(pool, ingestion, embedders))),
+            )
+        ]
+        serving = asyncio.create_task(queue.serve(), name="queue")
+        told = asyncio.create_task(stopping.wait(), name="stopping")
+        try:
+            await asyncio.wait([*chores, serving, told], return_when=asyncio.FIRST_COMPLETED)
+            if not stopping.is_set():
+                for task in (*chores, serving):
+                    if task.done():
+                        task.result()
+                raise ServerUnavailable("the queue's connection broke")
+            queue.stop()
+            await serving
+        finally:
+            for task in (*chores, serving, told):
+                task.cancel()
+            await asyncio.gather(*chores, serving, told, return_exceptions=True)
+
+
+class _Hand:
+    """The runs that this worker has in hand."""
+
+    def __init__(self, runs: Runs, verifier: Verifier, embedders: Embedders) -> None:
+        self._runs = runs
+        self._verifier = verifier
+        self._embedders = embedders
+        self._held: dict[int, tuple[Run, asyncio.Task[None]]] = {}
+
+    async def carry_out(self, run_id: int) -> None:
+        """Carry a run out, whatever its operation; one that cannot be is marked as failed.
+
+        Raises:
+            ServerUnavailable: If the connection broke; the run is not over then.
+        """
+        run = await self._runs.start(run_id)
+        if run is None:
+            return
+        tables = RunTables(self._runs, run_id)
+        task = asyncio.create_task(self._perform(run, tables))
+        self._held[run_id] = (run, task)
+        try:
+            await asyncio.shield(task)
+        except asyncio.CancelledError:
+            if not task.cancelled():
+                # Told to stop, rather than dropped by drop_lost_runs.
+                task.cancel()
+                await asyncio.gather(task, return_exceptions=True)
+                raise
+        except (ServerUnavailable, RunLost):
+            raise
+        except Exception as error:
+            _logger.exception("run %d failed", run_id)
+            with suppress(RunLost):
+                await tables.finish_run(run, RunStatus.FAILED, [], describe(error))
+        finally:
+            del self._held[run_id]
+
+    async def drop_lost_runs(self) -> None:
+        """Stop working on runs that were cancelled or taken over."""
+        if not self._held:
+            return
+        for run_id in await self._runs.lost([run for run, _ in self._held.values()]):
+            if run_id in self._held:
+                _logger.info("run %d was cancelled or taken over", run_id)
+                self._held[run_id][1].cancel()
+
+    async def _perform(self, run: Run, tables: RunTables) -> None:
+        embedder = await self._embedders.get(run.embedding_model)
+        match run.operation:
+            case "clarify":
+                await clarify(run, tables, self._verifier, embedder)
+            case "consolidate":
+                await reconsolidate(run, tables, embedder)
+            case "search":
+                await search(run, tables, embedder)
+            case unknown:
+                raise DatabaseError(f"this version of pgclarify does not know the operation {unknown}")
+
+
+async def _be_present(
+    presence: Presence, queue: Queue, embedders: Embedders, on_ready: Callable[[], None] | None
+) -> None:
+    """Say every other second that the worker is there, and notice if its session is gone."""
+    while queue.worker_id is None:
+        await asyncio.sleep(0.01)
+    await presence.say(embedders.loaded, queue.worker_id)
+    _logger.info("worker %d is ready", presence.worker_id)
+    if on_ready is not None:
+        on_ready()
+    while True:
+        await asyncio.sleep(_PRESENCE_SECONDS)
+        await presence.say(embedders.loaded, queue.worker_id)
+
+
+async def _rescue(pool: Pool) -> None:
+    (row,) = await fetch(pool, "rescue_jobs")
+    if row["jobs"]:
+        _logger.info("took over %d jobs of workers that are gone", row["jobs"])
+
+
+async def _ingest(pool: Pool, ingestion: Ingestion, embedders: Embedders) -> None:
+    """Open new spaces, and index until nothing is pending."""
+    for space in await fetch(pool, "list_building_spaces"):
+        try:
+            embedder = await embedders.get(space["model"])
+        except EmbeddingError as error:
+            await fetch(
+                pool, "refuse_space", embedding_space_id=space["embedding_space_id"], error=describe(error)
+            )
+            continue
+        await fetch(
+            pool, "open_space", embedding_space_id=space["embedding_space_id"], dimensions=embedder.dimensions
+        )
+    while await ingestion.ingest_once():
+        await fetch(pool, "fold_tallies")
+    await fetch(pool, "apply_term_changes")
+    await fetch(pool, "fold_tallies")
+
+
+async def _every(seconds: float, work: Callable[[], Awaitable[None]]) -> None:
+    """Do something again and again; what goes wrong once is logged and may go right the next time.
+
+    Raises:
+        ServerUnavailable: If the database is gone.
+    """
+    while True:
+        try:
+            await work()
+        except ServerUnavailable:
+            raise
+        except Exception:
+            _logger.exception("a chore failed, trying again")
+            await asyncio.sleep(_RECONNECT_SECONDS)
+        await asyncio.sleep(seconds)
+
+
+def _check(dsn: str) -> None:
+    with translated(), psycopg.connect(dsn, application_name="pgclarify worker") as connection:
+        check_schema(connection)
+
+
+def _warm_up() -> None:
+    """Import what the first run would otherwise wait a second for."""
+    import hdbscan  # noqa: F401
