@@ -6,13 +6,14 @@ import json
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from pgclarify.cli import connection, terminal
-from pgclarify.errors import InputError, NoWorker, UnreadableFile
+from pgclarify.errors import EmbeddingError, InputError, NoWorker, UnreadableFile
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -26,7 +27,7 @@ _BATCH_DOCUMENTS = 500
 _BATCH_CHARS = 4_000_000
 _POLL_SECONDS = 0.1
 # A worker that is restarted in the meantime is waited for so long.
-_WORKERLESS_SECONDS = 15.0
+_WORKERLESS_SECONDS = 10.0
 
 LOAD_EXAMPLES = terminal.examples(
     "pgclarify load insurance policies/ letters/*.html",
@@ -51,11 +52,6 @@ class LoadReport:
     problems: list[str] = field(default_factory=list)
     repeated: list[str] = field(default_factory=list)
 
-    @property
-    def is_empty(self) -> bool:
-        """Whether there was nothing to load at all."""
-        return not (self.changed or self.unchanged or self.problems)
-
 
 def load(
     corpus: Annotated[str, typer.Argument(help="Name of the corpus; it is created if it is missing.")],
@@ -76,7 +72,11 @@ def load(
     settings = connection.load_settings()
     fields = _field_mapping(id=id_field, content=content_field, title=title_field, uri=uri_field)
     say = terminal.notices().print
-    failed = 0
+    documents = read_documents(paths, fields=fields)
+    first = next(documents, None)
+    if first is None:
+        kinds = ", ".join(sorted(SUPPORTED_SUFFIXES))
+        raise InputError("there is nothing to load", hint=f"Name files or folders with any of {kinds}.")
     with connection.connect(connection.running_dsn(settings)) as database:
         if ensure_corpus(database, corpus, settings):
             say(f"corpus {corpus} created")
@@ -85,22 +85,20 @@ def load(
             report = add_documents(
                 database,
                 corpus,
-                read_documents(paths, fields=fields),
+                chain([first], documents),
                 lambda report: progress.update(reading, completed=report.changed + report.unchanged),
             )
             progress.remove_task(reading)
-            if report.is_empty:
-                kinds = ", ".join(sorted(SUPPORTED_SUFFIXES))
-                raise InputError("there is nothing to load", hint=f"Name files or folders with any of {kinds}.")
             if not no_wait:
-                failed = wait_until_searchable(database, corpus, progress)
+                wait_until_searchable(database, corpus, progress)
+        failed = [] if no_wait else connection.fetch(database, "cli_list_failed_documents", corpus=corpus)
     terminal.results().print(rendering.loaded(corpus, report.changed, report.unchanged, is_searchable=not no_wait))
     if report.repeated:
         say(rendering.repeated(report.repeated))
     if report.problems:
         say(rendering.unreadable(report.problems))
     if failed:
-        say(rendering.not_indexed(corpus, failed))
+        say(rendering.not_indexed(failed))
     if report.problems or failed:
         raise typer.Exit(1)
 
@@ -206,28 +204,32 @@ def progress_bar() -> Progress:
     )
 
 
-def wait_until_searchable(database: connection.Database, corpus: str, progress: Progress) -> int:
-    """Wait until all that was added is searchable.
-
-    Returns:
-        How many documents of the corpus could not be indexed.
+def wait_until_searchable(database: connection.Database, corpus: str, progress: Progress) -> None:
+    """Wait until all that was added is searchable, or has turned out to be impossible to index.
 
     Raises:
         NoWorker: If no worker is there to do it.
+        EmbeddingError: If none of them can load the corpus's model.
     """
     task = None
     total = 0
     last_worker = time.monotonic()
     while True:
         (state,) = connection.fetch(database, "cli_get_corpus", corpus=corpus)
-        pending, failed = int(state["pending"]), int(state["failed"])
+        pending = int(state["pending"])
         if task is None and pending:
             task = progress.add_task("Indexing", total=pending)
         total = max(total, pending)
         if task is not None:
             progress.update(task, total=total, completed=total - pending)
         if pending == 0:
-            return failed
+            return
+        if state["error"]:
+            raise EmbeddingError(
+                f"no worker can load the embedding model of {corpus}",
+                detail=state["error"],
+                hint="What was added is stored. Make the model available to a worker, or load into another corpus.",
+            )
         if connection.fetch(database, "cli_list_workers"):
             last_worker = time.monotonic()
         elif time.monotonic() - last_worker > _WORKERLESS_SECONDS:
@@ -254,6 +256,6 @@ def status(
         return
     from pgclarify.cli import rendering
 
-    where = "PGCLARIFY_DATABASE_URL" if settings.database_url else f"embedded in {settings.data_dir}"
-    described = f"PostgreSQL {server['version']}, database {server['database']} ({where})"
-    terminal.results().print(rendering.status(described, workers, queue, corpora))
+    described = f"PostgreSQL {server['version']}, database {server['database']}"
+    place = "from PGCLARIFY_DATABASE_URL" if settings.database_url else f"embedded, in {settings.data_dir}"
+    terminal.results().print(rendering.status(described, place, workers, queue, corpora))

@@ -49,7 +49,8 @@ class WorkerFiles:
         name = "worker"
         if settings.database_url is not None:
             name += "-" + hashlib.sha256(settings.database_url.encode()).hexdigest()[:12]
-        return cls(settings.data_dir / f"{name}.pid", settings.data_dir / f"{name}.log")
+        folder = settings.data_dir.expanduser().absolute()
+        return cls(folder / f"{name}.pid", folder / f"{name}.log")
 
 
 @contextmanager

@@ -209,35 +209,37 @@ def unreadable(problems: Sequence[str]) -> Text:
     return text
 
 
-def not_indexed(corpus: str, failed: int) -> Text:
-    """Documents that are stored but cannot be searched."""
+def not_indexed(documents: Sequence[Row]) -> Text:
+    """Documents that are stored but cannot be searched, each with the reason."""
     text = Text()
-    text.append(f"{counted(failed, 'document')} of {printable(corpus)} could not be indexed.", style="bold red")
+    text.append(f"{counted(len(documents), 'document')} could not be indexed:", style="bold red")
+    for document in documents:
+        text.append(f"\n  {printable(document['document_id'])}: {printable(document['error'])}")
     return text
 
 
-def status(server: str, workers: Sequence[Row], queue: Row, corpora: Sequence[Row]) -> RenderableType:
+def status(server: str, place: str, workers: Sequence[Row], queue: Row, corpora: Sequence[Row]) -> RenderableType:
     """The state of an installation, on one screen.
 
     Args:
-        server: What is connected to, in a few words.
-        workers: Rows of `pgclarify.worker_status`.
+        server: What is connected to.
+        place: Where it is.
+        workers: Rows of `pgclarify.worker_status`, of those alive.
         queue: The row of `pgclarify.queue_status`.
         corpora: Rows of `pgclarify.corpus_status`.
     """
-    alive = [worker for worker in workers if worker["is_alive"]]
     lines = Text()
     lines.append("server   ", style="bold")
-    lines.append(f"{printable(server)}\n")
+    lines.append(f"{printable(server)}\n         {printable(place)}\n")
     lines.append("workers  ", style="bold")
-    if alive:
+    if workers:
         described = (
             f"{worker['provider']} {worker['model']} on {worker['host']}, version {worker['version']}"
-            for worker in alive
+            for worker in workers
         )
-        lines.append(f"{len(alive)} alive: {printable('; '.join(described))}\n")
+        lines.append(f"{len(workers)} alive: {printable('; '.join(described))}\n")
     else:
-        lines.append("none alive: nothing is indexed or answered until one runs (pgclarify up --detach)\n", "yellow")
+        lines.append("none: nothing is indexed or answered until one runs (pgclarify up --detach)\n", "yellow")
     lines.append("queue    ", style="bold")
     lines.append(f"{queue['queued']} waiting, {queue['running']} running\n")
     lines.append("corpora  ", style="bold")

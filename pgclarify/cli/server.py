@@ -120,9 +120,17 @@ def start_server(settings: Settings) -> str:
     with console.status("Starting PostgreSQL"):
         dsn = connection.started_dsn(settings)
     with console.status("Installing the schema"):
-        install(dsn)
-    where = "database in PGCLARIFY_DATABASE_URL" if settings.database_url else f"embedded server in {settings.data_dir}"
-    console.print(f"schema is installed: {where}")
+        installation = install(dsn)
+    where = "database of PGCLARIFY_DATABASE_URL" if settings.database_url else f"embedded server in {settings.data_dir}"
+    if installation.previous is None:
+        done = "installed"
+    elif installation.previous == installation.current:
+        done = "up to date"
+    else:
+        done = f"upgraded from {installation.previous} to {installation.current}"
+    console.print(f"schema is {done}: {where}")
+    if not installation.has_dblink:
+        console.print("calls that wait will not work here: the server has no dblink; use submit, wait and result")
     return dsn
 
 

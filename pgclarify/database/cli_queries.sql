@@ -18,13 +18,13 @@ from pgclarify.queue_status;
 
 -- name: cli_list_corpora
 -- Every corpus that the caller may see, with its counters.
-select corpus, documents, passages, pending, embedded, linked, failed, lag, revision
+select corpus, documents, passages, pending, embedded, linked, failed, lag, revision, embedding_model, error
 from pgclarify.corpus_status
 order by corpus;
 
 -- name: cli_get_corpus
 -- The counters of one corpus.
-select corpus, documents, passages, pending, embedded, linked, failed, lag, revision
+select corpus, documents, passages, pending, embedded, linked, failed, lag, revision, embedding_model, error
 from pgclarify.corpus_status
 where corpus = %(corpus)s;
 
@@ -80,3 +80,12 @@ where corpus.name = %(corpus)s and document.id <> all(%(document_ids)s::text[]);
 select candidates, verdicts, interpretations
 from pgclarify.run_summary
 where run_id = %(run_id)s;
+
+-- name: cli_list_failed_documents
+-- Documents of a corpus that cannot be indexed, and why.
+select document.id as document_id, document.error
+from pgclarify.document
+inner join pgclarify.corpus using (corpus_id)
+where corpus.name = %(corpus)s and document.error is not null
+order by document.id
+limit 100;

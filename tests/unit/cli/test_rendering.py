@@ -70,9 +70,9 @@ def every_rendering(text: str) -> list[RenderableType]:
         rendering.loaded(text, 1, 1, is_searchable=True),
         rendering.repeated([text]),
         rendering.unreadable([text]),
-        rendering.not_indexed(text, 1),
+        rendering.not_indexed([{"document_id": text, "error": text}]),
         rendering.psql_table([{"answer": text, "document_ids": [text]}]),
-        rendering.status(text, [worker], {"queued": 0, "running": 0}, [corpus]),
+        rendering.status(text, text, [worker], {"queued": 0, "running": 0}, [corpus]),
         rendering.statement(text, "select 1;"),
     ]
 
@@ -182,8 +182,16 @@ def test_a_load_is_summed_up(changed: int, unchanged: int, expected: str) -> Non
 
 
 def test_status_says_when_no_worker_is_alive() -> None:
-    worker = {"is_alive": False, "provider": "openai", "model": "m", "host": "h", "version": "1"}
-    output = shown(rendering.status("PostgreSQL 18", [worker], {"queued": 3, "running": 1}, []))
-    assert "none alive" in output
+    output = shown(rendering.status("PostgreSQL 18", "embedded", [], {"queued": 3, "running": 1}, []))
+    assert "none: nothing is indexed" in output
     assert "3 waiting, 1 running" in output
     assert "none yet" in output
+
+
+def test_status_tells_the_workers_apart() -> None:
+    workers = [
+        {"is_alive": True, "provider": "openai", "model": model, "host": host, "version": "1"}
+        for model, host in (("small", "one"), ("large", "two"))
+    ]
+    output = shown(rendering.status("PostgreSQL 18", "embedded", workers, {"queued": 0, "running": 0}, []), width=200)
+    assert "2 alive: openai small on one, version 1; openai large on two, version 1" in output
