@@ -1,3 +1,0 @@
-SCHEMA = "pgclarify"
-import sqlalchemy
-metadata = sqlalchemy.MetaData(schema=SCHEMA)

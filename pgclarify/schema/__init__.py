@@ -1,0 +1,48 @@
+"""The tables, as SQLAlchemy Core knows them: a mirror of what migrations/ make, table by table.
+
+Alembic reads it to find what a new revision must change, and a test holds the two together. Partitions, functions,
+views and policies are made elsewhere, and so is the queue.
+"""
+
+from pgclarify.schema.base import SCHEMA, Name, metadata
+from pgclarify.schema.corpus import (
+    corpus,
+    corpus_tally,
+    document,
+    embedding_space,
+    passage,
+    passage_embedding,
+    passage_id_seq,
+    pending_document,
+    staged_passage,
+    term,
+    term_change,
+)
+from pgclarify.schema.keys import caller_key, loopback
+from pgclarify.schema.run import candidate, citation, completion, interpretation, run, verdict, worker
+
+__all__ = [
+    "SCHEMA",
+    "Name",
+    "caller_key",
+    "candidate",
+    "citation",
+    "completion",
+    "corpus",
+    "corpus_tally",
+    "document",
+    "embedding_space",
+    "interpretation",
+    "loopback",
+    "metadata",
+    "passage",
+    "passage_embedding",
+    "passage_id_seq",
+    "pending_document",
+    "run",
+    "staged_passage",
+    "term",
+    "term_change",
+    "verdict",
+    "worker",
+]

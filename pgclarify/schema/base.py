@@ -1,0 +1,22 @@
+"""What the tables share: their MetaData, and types that SQLAlchemy lacks."""
+
+from typing import Any
+
+from sqlalchemy import MetaData
+from sqlalchemy.dialects.postgresql import TIMESTAMP
+from sqlalchemy.types import UserDefinedType
+
+SCHEMA = "pgclarify"
+metadata = MetaData(schema=SCHEMA)
+
+Timestamp = TIMESTAMP(timezone=True)
+
+
+class Name(UserDefinedType[str]):
+    """PostgreSQL's type name: an identifier of at most 63 bytes, such as a role's."""
+
+    cache_ok = True
+
+    def get_col_spec(self, **_: Any) -> str:  # noqa: ANN401 - SQLAlchemy's signature
+        """How DDL spells the type."""
+        return "name"

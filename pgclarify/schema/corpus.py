@@ -1,0 +1,346 @@
+"""Corpora, their documents, passages and vectors: revision 0003."""
+
+from pgvector.sqlalchemy import HALFVEC
+from sqlalchemy import (
+    BigInteger,
+    CheckConstraint,
+    Column,
+    ForeignKey,
+    Identity,
+    Index,
+    Integer,
+    PrimaryKeyConstraint,
+    Sequence,
+    Table,
+    Text,
+    UniqueConstraint,
+    text,
+)
+from sqlalchemy.dialects.postgresql import ARRAY, BYTEA, JSONB, TSVECTOR, UUID
+
+from pgclarify.schema.base import Name, Timestamp, metadata
+
+corpus = Table(
+    "corpus",
+    metadata,
+    Column(
+        "corpus_id",
+        BigInteger,
+        Identity(always=True),
+        nullable=False,
+        comment="Key; also names the partition pgclarify.passage_<corpus_id>.",
+    ),
+    Column("name", Text, nullable=False, comment="What callers name it by."),
+    Column(
+        "search_config",
+        Text,
+        nullable=False,
+        comment="Text search configuration of its language, such as english; schema-qualified unless in pg_catalog.",
+    ),
+    Column(
+        "graph_degree",
+        Integer,
+        nullable=False,
+        server_default=text("16"),
+        comment="Neighbors that the neighborhood graph keeps for a passage.",
+    ),
+    Column(
+        "revision",
+        BigInteger,
+        nullable=False,
+        server_default=text("0"),
+        comment="How often its searchable content changed, without the changes that still stand in corpus_tally.",
+    ),
+    Column("owner", Name, nullable=False, comment="Role whose members may change and drop it."),
+    Column("reader", Name, comment="Role whose members may search it; null means every pgclarify_user."),
+    Column("analyst", Name, comment="Role whose members see the runs of everyone on it; null means nobody."),
+    Column(
+        "embedding_space_id",
+        BigInteger,
+        ForeignKey(
+            "pgclarify.embedding_space.embedding_space_id",
+            name="corpus_embedding_space_id_fk",
+            ondelete="SET NULL",
+            use_alter=True,
+        ),
+        comment="The space that searches use; null until a worker has opened the first one.",
+    ),
+    Column("created_at", Timestamp, nullable=False, server_default=text("now()"), comment="When it was created."),
+    PrimaryKeyConstraint("corpus_id", name="corpus_pk"),
+    CheckConstraint("length(name) between 1 and 200", name="corpus_name_is_short"),
+    CheckConstraint("graph_degree between 1 and 1000", name="corpus_graph_degree_is_small"),
+    UniqueConstraint("name", name="corpus_name_key"),
+    Index("corpus_embedding_space_id_idx", "embedding_space_id"),
+    comment="A body of documents that are searched together.",
+)
+
+embedding_space = Table(
+    "embedding_space",
+    metadata,
+    Column(
+        "embedding_space_id",
+        BigInteger,
+        Identity(always=True),
+        nullable=False,
+        comment="Key; also names the partition pgclarify.passage_embedding_<embedding_space_id>.",
+    ),
+    Column(
+        "corpus_id",
+        BigInteger,
+        ForeignKey("pgclarify.corpus.corpus_id", name="embedding_space_corpus_id_fk", ondelete="CASCADE"),
+        nullable=False,
+        comment="The corpus.",
+    ),
+    Column("model", Text, nullable=False, comment="Name of the embedding model."),
+    Column("dimensions", Integer, comment="Length of its vectors; null until a worker has loaded the model."),
+    Column(
+        "state",
+        Text,
+        nullable=False,
+        server_default=text("'building'"),
+        comment="building (being filled), active (searched) or retired (replaced).",
+    ),
+    Column("error", Text, comment="Why no worker could load the model; null if none has failed."),
+    Column("created_at", Timestamp, nullable=False, server_default=text("now()"), comment="When it was created."),
+    PrimaryKeyConstraint("embedding_space_id", name="embedding_space_pk"),
+    CheckConstraint("dimensions between 1 and 4000", name="embedding_space_dimensions_fit_an_index"),
+    CheckConstraint("state in ('building', 'active', 'retired')", name="embedding_space_state_is_known"),
+    CheckConstraint("state <> 'active' or dimensions is not null", name="embedding_space_active_has_dimensions"),
+    Index("embedding_space_corpus_id_idx", "corpus_id"),
+    Index("embedding_space_building_idx", "embedding_space_id", postgresql_where=text("state = 'building'")),
+    comment="A corpus seen through one embedding model.",
+)
+
+corpus_tally = Table(
+    "corpus_tally",
+    metadata,
+    Column("corpus_tally_id", BigInteger, Identity(always=True), nullable=False, comment="Key."),
+    Column(
+        "corpus_id",
+        BigInteger,
+        ForeignKey("pgclarify.corpus.corpus_id", name="corpus_tally_corpus_id_fk", ondelete="CASCADE"),
+        nullable=False,
+        comment="The corpus.",
+    ),
+    Column(
+        "documents",
+        BigInteger,
+        nullable=False,
+        server_default=text("0"),
+        comment="Documents added, less those removed.",
+    ),
+    Column(
+        "pending",
+        BigInteger,
+        nullable=False,
+        server_default=text("0"),
+        comment="Documents that became pending, less those indexed.",
+    ),
+    Column(
+        "failed",
+        BigInteger,
+        nullable=False,
+        server_default=text("0"),
+        comment="Documents that cannot be indexed, less those mended.",
+    ),
+    Column(
+        "passages", BigInteger, nullable=False, server_default=text("0"), comment="Passages added, less those removed."
+    ),
+    Column(
+        "restricted_passages",
+        BigInteger,
+        nullable=False,
+        server_default=text("0"),
+        comment="The same, of passages with readers of their own.",
+    ),
+    Column(
+        "embedded",
+        BigInteger,
+        nullable=False,
+        server_default=text("0"),
+        comment="Vectors added to the active space, less those removed.",
+    ),
+    Column(
+        "lexemes",
+        BigInteger,
+        nullable=False,
+        server_default=text("0"),
+        comment="Lexeme occurrences added, less those removed: over passages, the average length that BM25 wants.",
+    ),
+    Column(
+        "revision", BigInteger, nullable=False, server_default=text("0"), comment="Changes of the searchable content."
+    ),
+    PrimaryKeyConstraint("corpus_tally_id", name="corpus_tally_pk"),
+    Index("corpus_tally_corpus_id_idx", "corpus_id"),
+    comment=(
+        "Counts of a corpus as increments: their sum is the count. Writers append, so that nobody waits for "
+        "anybody's transaction; workers fold the rows of a corpus into one."
+    ),
+)
+
+document = Table(
+    "document",
+    metadata,
+    Column(
+        "corpus_id",
+        BigInteger,
+        ForeignKey("pgclarify.corpus.corpus_id", name="document_corpus_id_fk"),
+        nullable=False,
+        comment="The corpus.",
+    ),
+    Column(
+        "id",
+        Text,
+        nullable=False,
+        comment="The user's own id, as text: citations join straight back, bigint ids by document_ids::bigint[].",
+    ),
+    Column(
+        "content",
+        Text,
+        nullable=False,
+        comment="Plain text or Markdown. Offsets of passages and citations count in it.",
+    ),
+    Column("title", Text, comment="Null if it has none."),
+    Column("uri", Text, comment="Where a person finds the original; null if nowhere."),
+    Column("metadata", JSONB, nullable=False, server_default=text("'{}'"), comment="Any JSON object."),
+    Column(
+        "readers",
+        ARRAY(Name),
+        comment="Roles that may read it; null means every reader of the corpus. A name that is no role admits nobody.",
+    ),
+    Column("content_hash", BYTEA, nullable=False, comment="SHA-256 of title and content: what a search can see of it."),
+    Column("error", Text, comment="Why it cannot be indexed; null if nothing is wrong."),
+    Column("created_at", Timestamp, nullable=False, server_default=text("now()"), comment="When it was first added."),
+    Column("updated_at", Timestamp, nullable=False, server_default=text("now()"), comment="When it last changed."),
+    Column("indexed_at", Timestamp, comment="When its content last became searchable; null if never."),
+    PrimaryKeyConstraint("corpus_id", "id", name="document_pk"),
+    CheckConstraint("length(id) between 1 and 1000", name="document_id_is_short"),
+    CheckConstraint("jsonb_typeof(metadata) = 'object'", name="document_metadata_is_an_object"),
+    comment="One citable document.",
+)
+
+pending_document = Table(
+    "pending_document",
+    metadata,
+    Column(
+        "corpus_id",
+        BigInteger,
+        ForeignKey("pgclarify.corpus.corpus_id", name="pending_document_corpus_id_fk"),
+        nullable=False,
+        comment="The corpus.",
+    ),
+    Column("document_id", Text, nullable=False, comment="The document."),
+    Column("added_at", Timestamp, nullable=False, server_default=text("now()"), comment="Since when it waits."),
+    Column("leased_by", BigInteger, comment="Worker that is indexing it; null if none is."),
+    Column("leased_until", Timestamp, comment="When another worker may take it over."),
+    PrimaryKeyConstraint("corpus_id", "document_id", name="pending_document_pk"),
+    CheckConstraint("(leased_by is null) = (leased_until is null)", name="pending_document_lease_has_a_holder"),
+    Index("pending_document_corpus_id_added_at_idx", "corpus_id", "added_at"),
+    comment="A document whose present content is not searchable yet. Workers lease rows with SKIP LOCKED.",
+)
+
+passage_id_seq = Sequence("passage_id_seq", metadata=metadata)
+
+passage = Table(
+    "passage",
+    metadata,
+    Column("corpus_id", BigInteger, nullable=False, comment="The corpus."),
+    Column("document_id", Text, nullable=False, comment="The document."),
+    Column(
+        "id",
+        BigInteger,
+        nullable=False,
+        server_default=text("nextval('pgclarify.passage_id_seq')"),
+        comment="Unique over all corpora; nothing looks a passage up by it alone.",
+    ),
+    Column("ordinal", Integer, nullable=False, comment="Position in the document, from 1."),
+    Column("heading", Text, comment='Headings above it, outermost first, joined by " > "; null if none.'),
+    Column("content", Text, nullable=False, comment="The text, exactly as in the document between the two offsets."),
+    Column("start_char", Integer, nullable=False, comment="Offset of its first character in the document, from 0."),
+    Column("end_char", Integer, nullable=False, comment="Offset after its last character."),
+    Column("content_hash", BYTEA, nullable=False, comment="SHA-256 of the content."),
+    Column("readers", ARRAY(Name), comment="Copied from the document."),
+    Column(
+        "lexemes",
+        TSVECTOR,
+        nullable=False,
+        comment="Title, heading and content in the corpus's language, with positions.",
+    ),
+    Column(
+        "lexeme_count",
+        Integer,
+        nullable=False,
+        comment="Lexeme occurrences, repeated ones counted each time: the passage's length in BM25.",
+    ),
+    PrimaryKeyConstraint("corpus_id", "document_id", "id", name="passage_pk"),
+    CheckConstraint("ordinal >= 1", name="passage_ordinal_counts_from_one"),
+    CheckConstraint("0 <= start_char and start_char < end_char", name="passage_offsets_are_ordered"),
+    Index("passage_lexemes_idx", "lexemes", postgresql_using="gin"),
+    Index("passage_readers_idx", "readers", postgresql_using="gin"),
+    postgresql_partition_by="list (corpus_id)",
+    comment="A chunk of a document. One partition a corpus.",
+)
+
+passage_embedding = Table(
+    "passage_embedding",
+    metadata,
+    Column("embedding_space_id", BigInteger, nullable=False, comment="The space."),
+    Column("document_id", Text, nullable=False, comment="The document."),
+    Column("passage_id", BigInteger, nullable=False, comment="The passage."),
+    Column("vector", HALFVEC, nullable=False, comment="Unit length; as many dimensions as the space has."),
+    PrimaryKeyConstraint("embedding_space_id", "document_id", "passage_id", name="passage_embedding_pk"),
+    postgresql_partition_by="list (embedding_space_id)",
+    comment=(
+        "A passage's vector in a space. One partition a space, with an HNSW index over vector::halfvec(dimensions)."
+    ),
+)
+
+staged_passage = Table(
+    "staged_passage",
+    metadata,
+    Column("batch_id", UUID, nullable=False, comment="The worker's batch."),
+    Column("document_id", Text, nullable=False, comment="As in passage."),
+    Column("ordinal", Integer, nullable=False, comment="As in passage."),
+    Column("heading", Text, comment="As in passage."),
+    Column("content", Text, nullable=False, comment="As in passage."),
+    Column("start_char", Integer, nullable=False, comment="As in passage."),
+    Column("end_char", Integer, nullable=False, comment="As in passage."),
+    Column("vector", HALFVEC, nullable=False, comment="As in passage_embedding."),
+    Index("staged_passage_batch_id_idx", "batch_id"),
+    prefixes=["unlogged"],
+    comment=(
+        "Where a worker copies passages before one statement moves them into place. Unlogged: a crash loses "
+        "nothing but work."
+    ),
+)
+
+term = Table(
+    "term",
+    metadata,
+    Column("corpus_id", BigInteger, nullable=False, comment="The corpus."),
+    Column("lexeme", Text, nullable=False, comment="The lexeme, as in passage.lexemes."),
+    Column(
+        "passages",
+        BigInteger,
+        nullable=False,
+        comment="Passages in which it occurs, without what still stands in term_change.",
+    ),
+    PrimaryKeyConstraint("corpus_id", "lexeme", name="term_pk"),
+    postgresql_with={"fillfactor": 80},
+    comment="In how many passages of a corpus a lexeme occurs: what BM25 needs and PostgreSQL's own ranking lacks.",
+)
+
+term_change = Table(
+    "term_change",
+    metadata,
+    Column("corpus_id", BigInteger, nullable=False, comment="The corpus."),
+    Column("lexeme", Text, nullable=False, comment="The lexeme."),
+    Column(
+        "passages", BigInteger, nullable=False, comment="What to add to term.passages; negative for removed passages."
+    ),
+    Index("term_change_corpus_id_idx", "corpus_id"),
+    comment=(
+        "Increments of term that users' transactions leave; workers apply them. So that removing a document "
+        "locks no row of term until the user commits."
+    ),
+)

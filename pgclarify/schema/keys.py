@@ -1,0 +1,38 @@
+"""The keys that prove who asks, and the way back into the database: revision 0001."""
+
+from sqlalchemy import Boolean, CheckConstraint, Column, Integer, PrimaryKeyConstraint, Table, Text, text
+from sqlalchemy.dialects.postgresql import BYTEA
+
+from pgclarify.schema.base import metadata
+
+caller_key = Table(
+    "caller_key",
+    metadata,
+    Column(
+        "is_only", Boolean, nullable=False, server_default=text("true"), comment="Always true: the table has one row."
+    ),
+    Column("inner_pad", BYTEA, nullable=False, comment="Key xor 0x36, 64 bytes."),
+    Column("outer_pad", BYTEA, nullable=False, comment="Key xor 0x5c, 64 bytes."),
+    PrimaryKeyConstraint("is_only", name="caller_key_pk"),
+    CheckConstraint("is_only", name="caller_key_has_one_row"),
+    CheckConstraint("length(inner_pad) = 64", name="caller_key_inner_pad_is_one_block"),
+    CheckConstraint("length(outer_pad) = 64", name="caller_key_outer_pad_is_one_block"),
+    comment=(
+        "The key under which a caller's name is signed (HMAC-SHA-256, RFC 2104), as its two padded blocks. One row."
+    ),
+)
+
+loopback = Table(
+    "loopback",
+    metadata,
+    Column(
+        "is_only", Boolean, nullable=False, server_default=text("true"), comment="Always true: the table has one row."
+    ),
+    Column("host", Text, comment="Socket directory or host name of the primary; null means localhost."),
+    Column("port", Integer, comment="Port of the primary; null means this server's own."),
+    Column("password", Text, comment="Password of pgclarify_loopback; null where the server does not ask for one."),
+    PrimaryKeyConstraint("is_only", name="loopback_pk"),
+    CheckConstraint("is_only", name="loopback_has_one_row"),
+    CheckConstraint("port between 1 and 65535", name="loopback_port_is_a_port"),
+    comment="How a waiting call reaches this database a second time. One row, written by pgclarify init.",
+)

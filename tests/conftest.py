@@ -1,0 +1,175 @@
+"""One PostgreSQL server a test run, one template with the schema in it, and a database of its own for each test."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+from uuid import uuid4
+
+import psycopg
+import pytest
+from psycopg import sql
+
+from pgclarify import embedded
+from pgclarify.install import install
+
+TEMPLATE = "pgclarify_template"
+
+
+def in_database(dsn: str, database: str) -> str:
+    """The same server, another database."""
+    return urlsplit(dsn)._replace(path=f"/{database}").geturl()
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A server that all workers of pytest-xdist share, as the URL of a superuser in database "postgres".
+
+    It listens on a Unix socket only and asks nobody for a password: `user=` is whoever a test wants to be. Who leaves
+    last stops it and removes its data.
+    """
+    base = tmp_path_factory.getbasetemp()
+    shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+    data_dir = shared / "server"
+    visitors = shared / "visitors"
+    visitors.mkdir(exist_ok=True)
+    visitor = visitors / str(os.getpid())
+    with _locked(shared):
+        dsn = in_database(embedded.start(data_dir), "postgres")
+        _hurry(dsn)
+        visitor.touch()
+    yield dsn
+    with _locked(shared):
+        visitor.unlink()
+        # A worker that was killed says no goodbye.
+        if not any(_is_alive(int(other.name)) for other in visitors.iterdir()):
+            embedded.stop(data_dir)
+            shutil.rmtree(data_dir)
+
+
+@pytest.fixture(scope="session")
+def admin(server: str) -> Iterator[psycopg.Connection[Any]]:
+    """A superuser's connection to database "postgres", where databases and roles are made."""
+    with closing(psycopg.connect(server, autocommit=True)) as connection:
+        yield connection
+
+
+@pytest.fixture(scope="session")
+def template(server: str, admin: psycopg.Connection[Any], tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Name of a database with the schema in it, to which nobody may connect."""
+    base = tmp_path_factory.getbasetemp()
+    with _locked(base.parent if "PYTEST_XDIST_WORKER" in os.environ else base):
+        if admin.execute("select from pg_database where datname = %s", [TEMPLATE]).fetchone() is None:
+            # Renamed when it is whole: an install that fails leaves no template behind.
+            unfinished = f"{TEMPLATE}_unfinished"
+            admin.execute(sql.SQL("drop database if exists {}").format(sql.Identifier(unfinished)))
+            admin.execute(sql.SQL("create database {}").format(sql.Identifier(unfinished)))
+            install(in_database(server, unfinished))
+            admin.execute(
+                sql.SQL("alter database {} rename to {}").format(sql.Identifier(unfinished), sql.Identifier(TEMPLATE))
+            )
+            admin.execute(sql.SQL("alter database {} with allow_connections false").format(sql.Identifier(TEMPLATE)))
+    return TEMPLATE
+
+
+@pytest.fixture
+def make_role(admin: psycopg.Connection[Any]) -> Iterator[Callable[..., str]]:
+    """Makes roles that may log in, members of the roles it is given: `alice = make_role("pgclarify_user")`.
+
+    Roles belong to the whole server, so names are unique, and the roles go when the test's databases have gone.
+    """
+    made: list[str] = []
+
+    def make(*memberships: str, name: str = "role") -> str:
+        role = f"{name}_{uuid4().hex[:12]}"
+        admin.execute(sql.SQL("create role {} login").format(sql.Identifier(role)))
+        made.append(role)
+        for membership in memberships:
+            admin.execute(sql.SQL("grant {} to {}").format(sql.Identifier(membership), sql.Identifier(role)))
+        return role
+
+    yield make
+    for role in reversed(made):
+        admin.execute(sql.SQL("drop role if exists {}").format(sql.Identifier(role)))
+
+
+@pytest.fixture
+def make_database(
+    server: str, admin: psycopg.Connection[Any], make_role: Callable[..., str]
+) -> Iterator[Callable[..., str]]:
+    """Makes databases, copies of a template or empty, and returns their URLs; they are dropped with whoever is in them.
+
+    It asks for make_role so that roles outlive the databases in which they own things.
+    """
+    made: list[str] = []
+
+    def make(template: str = "template1") -> str:
+        database = f"test_{uuid4().hex[:12]}"
+        admin.execute(
+            sql.SQL("create database {} template {} strategy wal_log").format(
+                sql.Identifier(database), sql.Identifier(template)
+            )
+        )
+        made.append(database)
+        return in_database(server, database)
+
+    yield make
+    for database in made:
+        admin.execute(sql.SQL("drop database if exists {} with (force)").format(sql.Identifier(database)))
+
+
+@pytest.fixture
+def database(template: str, make_database: Callable[..., str]) -> str:
+    """URL of a database with the schema in it, for this test alone."""
+    return make_database(template)
+
+
+@pytest.fixture
+def connection(database: str) -> Iterator[psycopg.Connection[Any]]:
+    """A superuser's connection to the test's database, in autocommit."""
+    with closing(psycopg.connect(database, autocommit=True)) as opened:
+        yield opened
+
+
+@pytest.fixture
+def connect(database: str) -> Iterator[Callable[..., psycopg.Connection[Any]]]:
+    """Opens connections to the test's database, in autocommit: `connect(alice)` as a role, `connect()` as superuser."""
+    opened: list[psycopg.Connection[Any]] = []
+
+    def open_connection(user: str | None = None) -> psycopg.Connection[Any]:
+        connection = psycopg.connect(database, user=user, autocommit=True)
+        opened.append(connection)
+        return connection
+
+    yield open_connection
+    for connection in opened:
+        connection.close()
+
+
+def _hurry(dsn: str) -> None:
+    """Tests need not survive a crash of the machine."""
+    with closing(psycopg.connect(dsn, autocommit=True)) as connection:
+        for setting in ("fsync", "full_page_writes", "synchronous_commit"):
+            connection.execute(sql.SQL("alter system set {} = off").format(sql.Identifier(setting)))
+        connection.execute("select pg_reload_conf()")
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    with (folder / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def _is_alive(process_id: int) -> bool:
+    try:
+        os.kill(process_id, 0)
+    except ProcessLookupError:
+        return False
+    return True

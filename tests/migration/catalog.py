@@ -1,0 +1,100 @@
+"""What a schema consists of, read from PostgreSQL's catalogs: one line of text for each property of each object."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import psycopg
+
+_TABLES = """
+    select format(
+        'table %s: kind %s, persistence %s, options %s, partitioned by %s, comment %s',
+        c.relname, c.relkind, c.relpersistence, c.reloptions, pg_get_partkeydef(c.oid), obj_description(c.oid, 'pg_class')
+    )
+    from pg_class as c
+    where c.relnamespace = 'pgclarify'::regnamespace and c.relkind in ('r', 'p') and c.relname <> 'schema_version'
+"""
+_COLUMNS = """
+    select format(
+        'column %s.%s: place %s, type %s, not null %s, default %s, identity %s, generated %s, collation %s, comment %s',
+        c.relname, a.attname, a.attnum, format_type(a.atttypid, a.atttypmod), a.attnotnull,
+        pg_get_expr(d.adbin, d.adrelid), a.attidentity, a.attgenerated, a.attcollation::regcollation,
+        col_description(a.attrelid, a.attnum)
+    )
+    from pg_class as c
+    join pg_attribute as a on a.attrelid = c.oid
+    left join pg_attrdef as d on d.adrelid = a.attrelid and d.adnum = a.attnum
+    where c.relnamespace = 'pgclarify'::regnamespace
+        and c.relkind in ('r', 'p') and c.relname <> 'schema_version' and a.attnum > 0
+"""
+# NOT NULL is a constraint with a name of its own from PostgreSQL 18 on; here it is a property of the column.
+_CONSTRAINTS = """
+    select format('constraint %s on %s: %s', o.conname, o.conrelid::regclass, pg_get_constraintdef(o.oid))
+    from pg_constraint as o
+    join pg_class as c on c.oid = o.conrelid
+    where o.connamespace = 'pgclarify'::regnamespace
+        and c.relkind in ('r', 'p') and c.relname <> 'schema_version' and o.contype <> 'n'
+"""
+_INDEXES = """
+    select format('index: %s', pg_get_indexdef(i.indexrelid))
+    from pg_index as i
+    join pg_class as c on c.oid = i.indrelid
+    where c.relnamespace = 'pgclarify'::regnamespace and c.relname <> 'schema_version'
+"""
+_SEQUENCES = """
+    select format('sequence %s: type %s, increment %s, cycles %s', sequencename, data_type, increment_by, cycle)
+    from pg_sequences
+    where schemaname = 'pgclarify'
+"""
+_ROUTINES = """
+    select format('routine %s: %s', p.oid::regprocedure, md5(pg_get_functiondef(p.oid)))
+    from pg_proc as p
+    where p.pronamespace in ('pgclarify'::regnamespace, 'pgclarify_queue'::regnamespace)
+"""
+_TYPES = """
+    select format('attribute %s.%s: %s', c.relname, a.attname, format_type(a.atttypid, a.atttypmod))
+    from pg_class as c
+    join pg_attribute as a on a.attrelid = c.oid
+    where c.relnamespace in ('pgclarify'::regnamespace, 'pgclarify_queue'::regnamespace)
+        and c.relkind in ('c', 'v') and a.attnum > 0
+"""
+_QUEUE = """
+    select format('queue %s: kind %s', c.oid::regclass, c.relkind)
+    from pg_class as c
+    where c.relnamespace = 'pgclarify_queue'::regnamespace
+"""
+_GRANTS = """
+    select format('privileges of %s: %s', c.oid::regclass, c.relacl::text)
+    from pg_class as c
+    where c.relnamespace in ('pgclarify'::regnamespace, 'pgclarify_queue'::regnamespace)
+    union all
+    select format('privileges of %s: %s', p.oid::regprocedure, p.proacl::text)
+    from pg_proc as p
+    where p.pronamespace in ('pgclarify'::regnamespace, 'pgclarify_queue'::regnamespace)
+    union all
+    select format('default privileges: %s', d.defaclacl::text)
+    from pg_default_acl as d
+    where d.defaclrole = 'pgclarify_owner'::regrole
+"""
+_POLICIES = """
+    select format('policy %s on %s: %s for %s using %s', policyname, tablename, roles::text, cmd, qual)
+    from pg_policies
+    where schemaname = 'pgclarify'
+"""
+
+
+def tables(connection: psycopg.Connection[Any]) -> set[str]:
+    """The tables, as migrations make them and SQLAlchemy's metadata should."""
+    return _lines(connection, _TABLES, _COLUMNS, _CONSTRAINTS, _INDEXES, _SEQUENCES)
+
+
+def everything(connection: psycopg.Connection[Any]) -> set[str]:
+    """The tables, and what stands on them: functions, types, views, policies, the queue, and who may do what."""
+    return tables(connection) | _lines(connection, _ROUTINES, _TYPES, _QUEUE, _GRANTS, _POLICIES)
+
+
+def _lines(connection: psycopg.Connection[Any], *queries: str) -> set[str]:
+    # Without a search_path, every name in a definition is written with its schema.
+    with connection.transaction():
+        connection.execute("set local search_path = ''")
+        return {row[0] for query in queries for row in connection.execute(query.encode())}
