@@ -69,7 +69,7 @@ def install(dsn: str, *, loopback_host: str | None = None, loopback_port: int | 
         SchemaMismatch: If the schema in the database is newer than this version of pgclarify.
     """
     with _transaction(dsn) as connection:
-        cursor = connection.connection.cursor()
+        cursor = _cursor(connection)
         previous = _revision(connection)
         _create_extensions(cursor)
         _create_roles(cursor)
@@ -92,7 +92,7 @@ def uninstall(dsn: str) -> None:
         ServerUnavailable: If there is no connection.
     """
     with _transaction(dsn) as connection:
-        cursor = connection.connection.cursor()
+        cursor = _cursor(connection)
         if _revision(connection) is not None:
             drop_routines(cursor)
             command.downgrade(_alembic(connection), "base")
@@ -107,7 +107,7 @@ def migrate(dsn: str, revision: str) -> None:
         ServerUnavailable: If there is no connection.
     """
     with _transaction(dsn) as connection:
-        cursor = connection.connection.cursor()
+        cursor = _cursor(connection)
         _create_extensions(cursor)
         _create_roles(cursor)
         _create_schemas(cursor)
@@ -167,6 +167,13 @@ def _transaction(dsn: str) -> Iterator[sqlalchemy.Connection]:
         connection.exec_driver_sql("set local search_path = pg_catalog, pg_temp")
         yield connection
     engine.dispose()
+
+
+def _cursor(connection: sqlalchemy.Connection) -> psycopg.Cursor[Any]:
+    """A cursor of the driver's, in the same transaction."""
+    cursor = connection.connection.cursor()
+    assert isinstance(cursor, psycopg.Cursor)
+    return cursor
 
 
 def _connect(dsn: str) -> psycopg.Connection[Any]:
