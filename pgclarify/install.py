@@ -114,7 +114,8 @@ def migrate(dsn: str, revision: str) -> None:
         drop_routines(cursor)
         cursor.execute("set local role pgclarify_owner")
         current = _revision(connection)
-        if revision == "base" or revision.startswith("-") or (current is not None and revision < current):
+        is_older = current is not None and revision.isdigit() and revision < current
+        if revision == "base" or revision.startswith("-") or is_older:
             command.downgrade(_alembic(connection), revision)
         else:
             command.upgrade(_alembic(connection), revision)

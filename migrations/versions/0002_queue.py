@@ -52,6 +52,29 @@ def upgrade() -> None:
 
 def downgrade() -> None:
     op.execute("""
-        drop schema pgclarify_queue cascade;
-        create schema pgclarify_queue authorization pgclarify_owner;
+        -- The schema itself stays: it is made before migrations, by a role that may create schemas.
+        do $$
+        declare
+            v_statement text;
+        begin
+            for v_statement in
+                select format('drop table if exists %s cascade', c.oid::regclass)
+                from pg_class as c
+                where c.relnamespace = 'pgclarify_queue'::regnamespace and c.relkind = 'r'
+                union all
+                select format('drop routine if exists %s cascade', p.oid::regprocedure)
+                from pg_proc as p
+                where p.pronamespace = 'pgclarify_queue'::regnamespace
+                union all
+                select format('drop type if exists %s cascade', t.oid::regtype)
+                from pg_type as t
+                left join pg_class as c on c.oid = t.typrelid
+                where t.typnamespace = 'pgclarify_queue'::regnamespace
+                    and (t.typtype = 'e' or c.relkind = 'c')
+            loop
+                execute v_statement;
+            end loop;
+        end
+        $$;
+        revoke usage on schema pgclarify_queue from pgclarify_worker;
     """)
