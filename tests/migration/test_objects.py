@@ -1,0 +1,154 @@
+"""What holds for every object of ours: a comment, an owner, a pinned search_path."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import psycopg
+
+OURS = "('pgclarify'::regnamespace, 'pgclarify_queue'::regnamespace)"
+
+# Every object of schema pgclarify that can carry a comment and is not a part of another: not indexes and constraints, which
+# names and definitions explain, not partitions' copies of their parents' columns, not sequences of identity columns.
+WITHOUT_COMMENT = """
+    select 'schema ' || n.nspname
+    from pg_namespace as n
+    where n.nspname like 'pgclarify%' and obj_description(n.oid, 'pg_namespace') is null
+    union all
+    select c.relkind::text || ' ' || c.relname
+    from pg_class as c
+    where c.relnamespace = 'pgclarify'::regnamespace
+        and c.relkind in ('r', 'p', 'v', 'm', 'f', 'S')
+        and obj_description(c.oid, 'pg_class') is null
+        and not exists (
+            select from pg_depend as d
+            where d.classid = 'pg_class'::regclass and d.objid = c.oid and c.relkind = 'S' and d.deptype = 'i'
+        )
+    union all
+    select 'column ' || c.relname || '.' || a.attname
+    from pg_class as c
+    join pg_attribute as a on a.attrelid = c.oid
+    where c.relnamespace = 'pgclarify'::regnamespace
+        and c.relkind in ('r', 'p', 'v', 'm', 'f', 'c')
+        and a.attnum > 0 and not a.attisdropped
+        and col_description(c.oid, a.attnum) is null
+    union all
+    select 'routine ' || p.oid::regprocedure
+    from pg_proc as p
+    where p.pronamespace = 'pgclarify'::regnamespace and obj_description(p.oid, 'pg_proc') is null
+    union all
+    select 'type ' || t.typname
+    from pg_type as t
+    join pg_class as c on c.oid = t.typrelid
+    where t.typnamespace = 'pgclarify'::regnamespace and c.relkind = 'c' and obj_description(t.oid, 'pg_type') is null
+    union all
+    select 'policy ' || o.polname
+    from pg_policy as o
+    join pg_class as c on c.oid = o.polrelid
+    where c.relnamespace = 'pgclarify'::regnamespace and obj_description(o.oid, 'pg_policy') is null
+"""
+
+
+def rows(connection: psycopg.Connection[Any], query: str) -> list[Any]:
+    return [row[0] for row in connection.execute(query.encode())]
+
+
+def test_every_object_has_a_comment(connection: psycopg.Connection[Any]) -> None:
+    corpus = connection.execute("select pgclarify.create_corpus('insurance')").fetchone()
+    connection.execute("select pgclarify._open_space(1, 4)")
+    assert corpus == (1,)
+
+    assert rows(connection, WITHOUT_COMMENT) == []
+
+
+def test_an_object_without_a_comment_is_found(connection: psycopg.Connection[Any]) -> None:
+    connection.execute("""
+        create table pgclarify.bare (naked integer);
+        create view pgclarify.window as select 1 as pane;
+        create function pgclarify.deed() returns void language sql as '';
+        create type pgclarify.kind as (part integer);
+        create sequence pgclarify.counter;
+        create policy rule on pgclarify.bare;
+    """)
+
+    assert sorted(rows(connection, WITHOUT_COMMENT)) == [
+        "S counter",
+        "column bare.naked",
+        "column kind.part",
+        "column window.pane",
+        "policy rule",
+        "r bare",
+        "routine pgclarify.deed()",
+        "type kind",
+        "v window",
+    ]
+
+
+def test_every_function_pins_its_search_path(connection: psycopg.Connection[Any]) -> None:
+    paths = connection.execute(f"""
+        select p.pronamespace::regnamespace::text, setting, count(*)
+        from pg_proc as p
+        left join lateral unnest(p.proconfig) as setting on setting like 'search_path=%'
+        where p.pronamespace in {OURS}
+        group by 1, 2
+    """).fetchall()  # noqa: S608 - a constant
+
+    assert all(path is not None and path.endswith("pg_temp") for _, path, _ in paths), paths
+    # Only what speaks to the queue names its schema, and no path leads through a schema where others may create.
+    assert {(schema, path) for schema, path, _ in paths} == {
+        ("pgclarify", "search_path=pg_catalog, pg_temp"),
+        ("pgclarify", "search_path=pgclarify_queue, pg_catalog, pg_temp"),
+        ("pgclarify_queue", "search_path=pgclarify_queue, pg_catalog, pg_temp"),
+    }
+
+
+def test_everything_belongs_to_the_owner(connection: psycopg.Connection[Any]) -> None:
+    others = rows(
+        connection,
+        f"""
+        select c.oid::regclass::text from pg_class as c
+        where c.relnamespace in {OURS} and c.relowner <> 'pgclarify_owner'::regrole
+        union all
+        select p.oid::regprocedure::text from pg_proc as p
+        where p.pronamespace in {OURS} and p.proowner <> 'pgclarify_owner'::regrole
+        union all
+        select t.oid::regtype::text from pg_type as t
+        where t.typnamespace in {OURS} and t.typowner <> 'pgclarify_owner'::regrole
+        union all
+        select n.nspname::text from pg_namespace as n
+        where n.oid in {OURS} and n.nspowner <> 'pgclarify_owner'::regrole
+        """,  # noqa: S608 - a constant
+    )
+
+    assert others == []
+    assert rows(connection, "select rolcanlogin or rolsuper from pg_roles where rolname = 'pgclarify_owner'") == [False]
+
+
+def test_views_that_people_read_are_their_own(connection: psycopg.Connection[Any]) -> None:
+    views = dict(
+        connection.execute("""
+            select c.relname, coalesce('security_invoker=true' = any(c.reloptions), false)
+            from pg_class as c
+            where c.relnamespace = 'pgclarify'::regnamespace and c.relkind = 'v'
+        """).fetchall()
+    )
+
+    assert {view for view, is_invokers in views.items() if not is_invokers} == {
+        # What signs, and what only functions read.
+        "_caller",
+        "_corpus_count",
+    }
+
+
+def test_our_tables_carry_no_triggers_of_ours(connection: psycopg.Connection[Any]) -> None:
+    assert (
+        rows(
+            connection,
+            """
+        select t.tgname::text from pg_trigger as t
+        join pg_class as c on c.oid = t.tgrelid
+        where c.relnamespace = 'pgclarify'::regnamespace and not t.tgisinternal
+        """,
+        )
+        == []
+    )
