@@ -1,0 +1,111 @@
+"""Headings of Markdown, and which of them stand above a place in it."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from dataclasses import dataclass
+
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+# A heading longer than this says no more; it would be stored with every passage below it.
+_MAX_HEADING_CHARS = 200
+_LINE_END = re.compile(r"\r\n?|\n")
+# Without one of these no line is a heading, and most plain text need not be parsed at all.
+_HEADING_MARK = re.compile(r"(?:^|[\r\n]) {0,3}(?:#{1,6}(?:[ \t\r\n]|$)|=+[ \t]*(?:[\r\n]|$)|-+[ \t]*(?:[\r\n]|$))")
+# To CommonMark, the end of a YAML front matter underlines the line before it.
+_FRONT_MATTER = re.compile(r"---[ \t]*\r?\n[\w-]+:.*?\r?\n(?:---|\.\.\.)[ \t]*(?:\r?\n|\Z)", re.DOTALL)
+
+# Blocks alone: the inline text of paragraphs, nearly all of a document, is not looked at.
+_BLOCKS = MarkdownIt("commonmark")
+_BLOCKS.core.ruler.enableOnly(["normalize", "block"])
+_INLINE = MarkdownIt("commonmark")
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """A heading of a document.
+
+    Attributes:
+        start_char: Offset of its line in the document, from 0.
+        end_char: Offset after its last line, line end included.
+        level: 1 to 6.
+        text: Its text without markup, on one line, at most 200 characters.
+    """
+
+    start_char: int
+    end_char: int
+    level: int
+    text: str
+
+
+def find_headings(content: str) -> list[Heading]:
+    """Find the headings of a Markdown text, in order.
+
+    ATX (`# Title`) and setext (underlined) headings count; what looks like one in a code block, a list or a quotation
+    does not, nor does YAML front matter.
+
+    Source: CommonMark 0.31, §4.2 and §4.3.
+    """
+    if not _HEADING_MARK.search(content):
+        return []
+    line_starts = [0, *(match.end() for match in _LINE_END.finditer(content)), len(content)]
+    front_matter = _FRONT_MATTER.match(content)
+    body_start = front_matter.end() if front_matter else 0
+
+    headings: list[Heading] = []
+    tokens = _BLOCKS.parse(content)
+    for position, token in enumerate(tokens):
+        if token.type != "heading_open" or token.level != 0 or token.map is None:
+            continue
+        first_line, end_line = token.map
+        start_char = line_starts[first_line]
+        text = _plain_text(tokens[position + 1].content)
+        if text and start_char >= body_start:
+            headings.append(Heading(start_char, line_starts[end_line], int(token.tag[1:]), text))
+    return headings
+
+
+class HeadingPaths:
+    """Answers which headings stand above a place in one document.
+
+    Args:
+        headings: All headings of the document, in order.
+    """
+
+    def __init__(self, headings: list[Heading]) -> None:
+        self._starts = [heading.start_char for heading in headings]
+        self._paths: list[str] = []
+        open_headings: list[Heading] = []
+        for heading in headings:
+            while open_headings and open_headings[-1].level >= heading.level:
+                open_headings.pop()
+            open_headings.append(heading)
+            self._paths.append(" > ".join(above.text for above in open_headings))
+
+    def at(self, offset: int) -> str | None:
+        """Headings above an offset, outermost first, joined by " > ".
+
+        A heading whose line holds the offset counts, so a chunk that starts with its own heading stands below it.
+        """
+        # A chunk has lost the indentation of its first line, so it may start a little after the line does.
+        index = bisect_right(self._starts, offset) - 1
+        return self._paths[index] if index >= 0 else None
+
+
+def _plain_text(markdown: str) -> str:
+    """One line of text without emphasis, links and the like."""
+
+    def parts(tokens: list[Token]) -> list[str]:
+        found: list[str] = []
+        for token in tokens:
+            if token.children:
+                found.extend(parts(token.children))
+            elif token.type in ("text", "code_inline"):
+                found.append(token.content)
+            elif token.type in ("softbreak", "hardbreak"):
+                found.append(" ")
+        return found
+
+    return " ".join("".join(parts(_INLINE.parseInline(markdown))).split())[:_MAX_HEADING_CHARS]

@@ -1,0 +1,185 @@
+"""JSON lines: one document a line, its fields named by a mapping."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import zlib
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, fields, replace
+from io import BufferedIOBase
+from pathlib import Path
+from typing import Any, NoReturn
+
+from pgclarify.errors import InputError, UnreadableFile
+from pgclarify.ingest.text import unstorable
+from pgclarify.model import Document
+
+# A line is held in memory whole; PostgreSQL stores no field of more than a gigabyte.
+_MAX_LINE_BYTES = 256 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class FieldMapping:
+    """Which fields of a record make up a document: for each part, the first of these fields that is there and not null.
+
+    Attributes:
+        id: A string or an integer; required.
+        content: A string; required.
+        title: A string.
+        uri: A string.
+        metadata: An object.
+        readers: A list of role names.
+    """
+
+    id: tuple[str, ...] = ("id",)
+    content: tuple[str, ...] = ("content", "text")
+    title: tuple[str, ...] = ("title",)
+    uri: tuple[str, ...] = ("uri", "url")
+    metadata: tuple[str, ...] = ("metadata",)
+    readers: tuple[str, ...] = ("readers",)
+
+    @classmethod
+    def parse(cls, assignments: Iterable[str]) -> FieldMapping:
+        """Read "content=body"-like assignments; parts that are not named keep their default.
+
+        Raises:
+            InputError: If one has another form or names another part.
+        """
+        parts = [part.name for part in fields(cls)]
+        mapping = cls()
+        for assignment in assignments:
+            part, equals, field = assignment.partition("=")
+            if not equals or not field or part not in parts:
+                raise InputError(
+                    "this is no field mapping",
+                    detail=f"It says {assignment!r}.",
+                    hint=f"Write PART=FIELD; the parts are {', '.join(parts)}.",
+                )
+            mapping = replace(mapping, **{part: (field,)})
+        return mapping
+
+
+def read_records(path: Path, mapping: FieldMapping) -> Iterator[Document | UnreadableFile]:
+    """Read a file of JSON lines, gzipped or not, one line in memory at a time.
+
+    Yields:
+        For each line that is not blank, its document, or the reason why it has none.
+    """
+    number = 0
+    try:
+        with gzip.open(path) if path.suffix.lower() == ".gz" else path.open("rb") as stream:
+            for number, line in enumerate(_lines(stream), start=1):
+                try:
+                    if len(line) > _MAX_LINE_BYTES:
+                        raise ValueError(f"The line is longer than {_MAX_LINE_BYTES} bytes.")
+                    text = line.decode("utf-8-sig" if number == 1 else "utf-8")
+                    if text.strip():
+                        yield _document(text, mapping)
+                except (ValueError, RecursionError) as error:
+                    yield UnreadableFile(f"cannot read line {number} of {path}", detail=_reason(error))
+    except (OSError, EOFError, zlib.error) as error:
+        yield UnreadableFile(f"cannot read {path} beyond line {number}", detail=f"{type(error).__name__}: {error}.")
+
+
+def _lines(stream: BufferedIOBase) -> Iterator[bytes]:
+    """Lines of a stream; of one that is too long only the beginning, one byte over the limit."""
+    while line := stream.readline(_MAX_LINE_BYTES + 1):
+        rest = line
+        while len(rest) > _MAX_LINE_BYTES and not rest.endswith(b"\n"):
+            rest = stream.readline(_MAX_LINE_BYTES + 1)
+        yield line
+
+
+def _document(line: str, mapping: FieldMapping) -> Document:
+    """Read one line.
+
+    Raises:
+        ValueError: If it is no JSON or no document; the message is a sentence.
+    """
+    record = json.loads(line, parse_constant=_refuse_constant)
+    if not isinstance(record, dict):
+        raise ValueError(f"The line is no JSON object but {_kind(record)}.")
+    document_id = _text(record, mapping.id)
+    content = _text(record, mapping.content)
+    if not document_id:
+        raise ValueError(f"There is no id: the field {' or '.join(mapping.id)} is missing, null or empty.")
+    if content is None:
+        raise ValueError(f"There is no content: the field {' or '.join(mapping.content)} is missing or null.")
+    return Document(
+        document_id=document_id,
+        content=content,
+        title=_text(record, mapping.title),
+        uri=_text(record, mapping.uri),
+        metadata=_metadata(record, mapping.metadata),
+        readers=_readers(record, mapping.readers),
+    )
+
+
+def _find(record: dict[str, Any], names: tuple[str, ...]) -> tuple[str, Any]:
+    return next(((name, record[name]) for name in names if record.get(name) is not None), (names[0], None))
+
+
+def _text(record: dict[str, Any], names: tuple[str, ...]) -> str | None:
+    name, value = _find(record, names)
+    if value is None:
+        return None
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value)
+    if not isinstance(value, str):
+        raise ValueError(f"The field {name} is no string but {_kind(value)}.")
+    _check_strings(name, value)
+    return value
+
+
+def _metadata(record: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
+    name, value = _find(record, names)
+    if value is None:
+        return {}
+    if not isinstance(value, dict):
+        raise ValueError(f"The field {name} is no object but {_kind(value)}.")
+    _check_strings(name, value)
+    return value
+
+
+def _readers(record: dict[str, Any], names: tuple[str, ...]) -> tuple[str, ...] | None:
+    name, value = _find(record, names)
+    if value is None:
+        return None
+    if not isinstance(value, list) or not all(isinstance(reader, str) for reader in value):
+        raise ValueError(f"The field {name} is no list of role names.")
+    _check_strings(name, value)
+    return tuple(value)
+
+
+def _check_strings(name: str, value: object) -> None:
+    """Refuse strings that PostgreSQL cannot store, however deep."""
+    if isinstance(value, str):
+        if reason := unstorable(value):
+            raise ValueError(f"The field {name} cannot be stored. {reason}")
+    elif isinstance(value, dict):
+        for key, part in value.items():
+            _check_strings(name, key)
+            _check_strings(name, part)
+    elif isinstance(value, list):
+        for part in value:
+            _check_strings(name, part)
+
+
+def _refuse_constant(constant: str) -> NoReturn:
+    raise ValueError(f"{constant} is no JSON.")
+
+
+def _kind(value: object) -> str:
+    names = {dict: "an object", list: "an array", str: "a string", bool: "a boolean", type(None): "null"}
+    return names.get(type(value), "a number")
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, json.JSONDecodeError):
+        return f"It is no JSON: {error.msg} at column {error.colno}."
+    if isinstance(error, UnicodeDecodeError):
+        return f"It is not UTF-8 text: byte {error.start} is 0x{error.object[error.start]:02x}."
+    if isinstance(error, RecursionError):
+        return "Its JSON is nested too deeply."
+    return str(error)
