@@ -1,7 +1,7 @@
 """Install, upgrade and remove the schema: extensions, roles, migrations, functions, policies and views.
 
-Everything happens in one transaction under one advisory lock, so that two installs at once do no harm and one that fails
-leaves nothing behind.
+Everything happens in one transaction under one advisory lock, so that two installs at once do no harm and one that
+fails leaves nothing behind.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import psycopg
 import sqlalchemy
@@ -80,9 +80,7 @@ def install(dsn: str, *, loopback_host: str | None = None, loopback_port: int | 
         cursor.execute("reset role")
         _grant_extensions(cursor)
         _write_keys(cursor, loopback_host, loopback_port)
-        current = _revision(connection)
-        assert current is not None
-        return Installation(previous, current, _extension_schema(cursor, "dblink") is not None)
+        return Installation(previous, _known_revisions()[0], _extension_schema(cursor, "dblink") is not None)
 
 
 def uninstall(dsn: str) -> None:
@@ -101,7 +99,7 @@ def uninstall(dsn: str) -> None:
 
 
 def migrate(dsn: str, revision: str) -> None:
-    """Move the tables to a revision ("base", "+1", "-1", "head"), without functions and views. For tests and rescue work.
+    """Move the tables to a revision ("base", "+1", "-1", "head"), without functions and views: for tests and rescue.
 
     Raises:
         ServerUnavailable: If there is no connection.
@@ -172,9 +170,7 @@ def _transaction(dsn: str) -> Iterator[sqlalchemy.Connection]:
 
 def _cursor(connection: sqlalchemy.Connection) -> psycopg.Cursor[Any]:
     """A cursor of the driver's, in the same transaction."""
-    cursor = connection.connection.cursor()
-    assert isinstance(cursor, psycopg.Cursor)
-    return cursor
+    return cast("psycopg.Cursor[Any]", connection.connection.cursor())
 
 
 def _connect(dsn: str) -> psycopg.Connection[Any]:
@@ -259,7 +255,8 @@ def _create_extensions(cursor: psycopg.Cursor[Any]) -> None:
         raise ConfigurationError(
             "this PostgreSQL has no pgvector",
             detail="The extension vector is neither installed in this database nor available on the server.",
-            hint="Install pgvector 0.8 or newer on the server, or leave PGCLARIFY_DATABASE_URL unset for the embedded one.",
+            hint="Install pgvector 0.8 or newer on the server, or leave PGCLARIFY_DATABASE_URL unset for the embedded"
+            " one.",
         )
     if tuple(int(part) for part in re.findall(r"\d+", row[0])[:2]) < OLDEST_VECTOR:
         raise ConfigurationError(
@@ -352,8 +349,9 @@ def _create_schemas(cursor: psycopg.Cursor[Any]) -> None:
 
 
 def _apply_sql(cursor: psycopg.Cursor[Any]) -> None:
-    """Apply sql/*.sql in the order of their names. `@extschema:name@` stands for an extension's schema, as in scripts of
-    PostgreSQL extensions.
+    """Apply sql/*.sql in the order of their names.
+
+    `@extschema:name@` stands for an extension's schema, as in scripts of PostgreSQL extensions.
     """
     schemas = {
         # Without dblink the functions are there all the same, and say what is missing when they are called.
@@ -387,9 +385,9 @@ def _grant_extensions(cursor: psycopg.Cursor[Any]) -> None:
     if dblink is not None and row is not None and row[0]:
         # A role that is no superuser may otherwise connect only where the server asks for a password.
         cursor.execute(
-            sql.SQL(
-                "grant execute on function {0}.dblink_connect_u(text, text) to pgclarify_owner"
-            ).format(sql.Identifier(dblink))
+            sql.SQL("grant execute on function {0}.dblink_connect_u(text, text) to pgclarify_owner").format(
+                sql.Identifier(dblink)
+            )
         )
 
 
@@ -418,7 +416,8 @@ def _write_keys(cursor: psycopg.Cursor[Any], host: str | None, port: int | None)
 def _set_loopback_password(cursor: psycopg.Cursor[Any]) -> None:
     """Give pgclarify_loopback a password, for servers that ask for one.
 
-    The role is shared by all databases of the server, its password kept in each: a second database needs it from the first.
+    The role is shared by all databases of the server, its password kept in each: a second database needs it from the
+    first.
     """
     cursor.execute("select password from pgclarify.loopback")
     row = cursor.fetchone()

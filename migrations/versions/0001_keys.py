@@ -25,7 +25,8 @@ def upgrade() -> None:
             outer_pad bytea not null constraint caller_key_outer_pad_is_one_block check (length(outer_pad) = 64)
         );
         comment on table pgclarify.caller_key is
-            'The key under which a caller''s name is signed (HMAC-SHA-256, RFC 2104), as its two padded blocks. One row.';
+            'The key under which a caller''s name is signed (HMAC-SHA-256, RFC 2104), as its two padded blocks. One '
+            'row.';
         comment on column pgclarify.caller_key.is_only is 'Always true: the table has one row.';
         comment on column pgclarify.caller_key.inner_pad is 'Key xor 0x36, 64 bytes.';
         comment on column pgclarify.caller_key.outer_pad is 'Key xor 0x5c, 64 bytes.';

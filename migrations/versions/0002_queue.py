@@ -20,7 +20,9 @@ SCHEMA_OF = "3.10.0"
 
 def upgrade() -> None:
     if procrastinate_version != SCHEMA_OF:
-        raise RuntimeError(f"revision 0002 installs the schema of procrastinate {SCHEMA_OF}, not {procrastinate_version}")
+        raise RuntimeError(
+            f"revision 0002 installs the schema of procrastinate {SCHEMA_OF}, not {procrastinate_version}"
+        )
     connection = op.get_bind()
     connection.exec_driver_sql("set local search_path = pgclarify_queue, pg_catalog, pg_temp")
     # psycopg takes several statements at once only without parameters, which is also what keeps % in them literal.

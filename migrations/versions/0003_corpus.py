@@ -14,10 +14,14 @@ depends_on = None
 
 def upgrade() -> None:
     # "halfvec" is found wherever the extension lives.
-    vector_schema = op.get_bind().exec_driver_sql(
-        "select quote_ident(n.nspname) from pg_extension e join pg_namespace n on n.oid = e.extnamespace"
-        " where e.extname = 'vector'"
-    ).scalar_one()
+    vector_schema = (
+        op.get_bind()
+        .exec_driver_sql(
+            "select quote_ident(n.nspname) from pg_extension e join pg_namespace n on n.oid = e.extnamespace"
+            " where e.extname = 'vector'"
+        )
+        .scalar_one()
+    )
     op.execute("""
         create table pgclarify.corpus (
             corpus_id bigint generated always as identity constraint corpus_pk primary key,
@@ -99,15 +103,16 @@ def upgrade() -> None:
         );
         create index corpus_tally_corpus_id_idx on pgclarify.corpus_tally (corpus_id);
         comment on table pgclarify.corpus_tally is
-            'Counts of a corpus as increments: their sum is the count. Writers append, so that nobody waits for anybody''s '
-            'transaction; workers fold the rows of a corpus into one.';
+            'Counts of a corpus as increments: their sum is the count. Writers append, so that nobody waits for '
+            'anybody''s transaction; workers fold the rows of a corpus into one.';
         comment on column pgclarify.corpus_tally.corpus_tally_id is 'Key.';
         comment on column pgclarify.corpus_tally.corpus_id is 'The corpus.';
         comment on column pgclarify.corpus_tally.documents is 'Documents added, less those removed.';
         comment on column pgclarify.corpus_tally.pending is 'Documents that became pending, less those indexed.';
         comment on column pgclarify.corpus_tally.failed is 'Documents that cannot be indexed, less those mended.';
         comment on column pgclarify.corpus_tally.passages is 'Passages added, less those removed.';
-        comment on column pgclarify.corpus_tally.restricted_passages is 'The same, of passages with readers of their own.';
+        comment on column pgclarify.corpus_tally.restricted_passages is
+            'The same, of passages with readers of their own.';
         comment on column pgclarify.corpus_tally.embedded is 'Vectors added to the active space, less those removed.';
         comment on column pgclarify.corpus_tally.lexemes is
             'Lexeme occurrences added, less those removed: over passages, the average length that BM25 wants.';
@@ -134,13 +139,15 @@ def upgrade() -> None:
         comment on column pgclarify.document.corpus_id is 'The corpus.';
         comment on column pgclarify.document.id is
             'The user''s own id, as text: citations join straight back, bigint ids by document_ids::bigint[].';
-        comment on column pgclarify.document.content is 'Plain text or Markdown. Offsets of passages and citations count in it.';
+        comment on column pgclarify.document.content is
+            'Plain text or Markdown. Offsets of passages and citations count in it.';
         comment on column pgclarify.document.title is 'Null if it has none.';
         comment on column pgclarify.document.uri is 'Where a person finds the original; null if nowhere.';
         comment on column pgclarify.document.metadata is 'Any JSON object.';
         comment on column pgclarify.document.readers is
             'Roles that may read it; null means every reader of the corpus. A name that is no role admits nobody.';
-        comment on column pgclarify.document.content_hash is 'SHA-256 of title and content: what a search can see of it.';
+        comment on column pgclarify.document.content_hash is
+            'SHA-256 of title and content: what a search can see of it.';
         comment on column pgclarify.document.error is 'Why it cannot be indexed; null if nothing is wrong.';
         comment on column pgclarify.document.created_at is 'When it was first added.';
         comment on column pgclarify.document.updated_at is 'When it last changed.';
@@ -192,7 +199,8 @@ def upgrade() -> None:
         comment on column pgclarify.passage.document_id is 'The document.';
         comment on column pgclarify.passage.id is 'Unique over all corpora; nothing looks a passage up by it alone.';
         comment on column pgclarify.passage.ordinal is 'Position in the document, from 1.';
-        comment on column pgclarify.passage.heading is 'Headings above it, outermost first, joined by " > "; null if none.';
+        comment on column pgclarify.passage.heading is
+            'Headings above it, outermost first, joined by " > "; null if none.';
         comment on column pgclarify.passage.content is 'The text, exactly as in the document between the two offsets.';
         comment on column pgclarify.passage.start_char is 'Offset of its first character in the document, from 0.';
         comment on column pgclarify.passage.end_char is 'Offset after its last character.';
@@ -211,7 +219,8 @@ def upgrade() -> None:
             constraint passage_embedding_pk primary key (embedding_space_id, document_id, passage_id)
         ) partition by list (embedding_space_id);
         comment on table pgclarify.passage_embedding is
-            'A passage''s vector in a space. One partition a space, with an HNSW index over vector::halfvec(dimensions).';
+            'A passage''s vector in a space. One partition a space, with an HNSW index over '
+            'vector::halfvec(dimensions).';
         comment on column pgclarify.passage_embedding.embedding_space_id is 'The space.';
         comment on column pgclarify.passage_embedding.document_id is 'The document.';
         comment on column pgclarify.passage_embedding.passage_id is 'The passage.';
@@ -229,8 +238,8 @@ def upgrade() -> None:
         );
         create index staged_passage_batch_id_idx on pgclarify.staged_passage (batch_id);
         comment on table pgclarify.staged_passage is
-            'Where a worker copies passages before one statement moves them into place. Unlogged: a crash loses nothing '
-            'but work.';
+            'Where a worker copies passages before one statement moves them into place. Unlogged: a crash loses '
+            'nothing but work.';
         comment on column pgclarify.staged_passage.batch_id is 'The worker''s batch.';
         comment on column pgclarify.staged_passage.document_id is 'As in passage.';
         comment on column pgclarify.staged_passage.ordinal is 'As in passage.';
@@ -250,7 +259,8 @@ def upgrade() -> None:
             'In how many passages of a corpus a lexeme occurs: what BM25 needs and PostgreSQL''s own ranking lacks.';
         comment on column pgclarify.term.corpus_id is 'The corpus.';
         comment on column pgclarify.term.lexeme is 'The lexeme, as in passage.lexemes.';
-        comment on column pgclarify.term.passages is 'Passages in which it occurs, without what still stands in term_change.';
+        comment on column pgclarify.term.passages is
+            'Passages in which it occurs, without what still stands in term_change.';
 
         create table pgclarify.term_change (
             corpus_id bigint not null,
@@ -259,11 +269,12 @@ def upgrade() -> None:
         );
         create index term_change_corpus_id_idx on pgclarify.term_change (corpus_id);
         comment on table pgclarify.term_change is
-            'Increments of term that users'' transactions leave; workers apply them. So that removing a document locks no '
-            'row of term until the user commits.';
+            'Increments of term that users'' transactions leave; workers apply them. So that removing a document '
+            'locks no row of term until the user commits.';
         comment on column pgclarify.term_change.corpus_id is 'The corpus.';
         comment on column pgclarify.term_change.lexeme is 'The lexeme.';
-        comment on column pgclarify.term_change.passages is 'What to add to term.passages; negative for removed passages.';
+        comment on column pgclarify.term_change.passages is
+            'What to add to term.passages; negative for removed passages.';
 
         grant insert on pgclarify.staged_passage to pgclarify_worker;
     """)

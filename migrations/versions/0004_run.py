@@ -13,10 +13,14 @@ depends_on = None
 
 
 def upgrade() -> None:
-    vector_schema = op.get_bind().exec_driver_sql(
-        "select quote_ident(n.nspname) from pg_extension e join pg_namespace n on n.oid = e.extnamespace"
-        " where e.extname = 'vector'"
-    ).scalar_one()
+    vector_schema = (
+        op.get_bind()
+        .exec_driver_sql(
+            "select quote_ident(n.nspname) from pg_extension e join pg_namespace n on n.oid = e.extnamespace"
+            " where e.extname = 'vector'"
+        )
+        .scalar_one()
+    )
     op.execute("""
         create table pgclarify.worker (
             worker_id bigint generated always as identity constraint worker_pk primary key,
@@ -70,8 +74,8 @@ def upgrade() -> None:
         );
         create index completion_run_id_idx on pgclarify.completion (run_id);
         comment on table pgclarify.completion is
-            'The ledger: what one model said to one rendered input. Every paid call goes through it, so nothing is paid for '
-            'twice.';
+            'The ledger: what one model said to one rendered input. Every paid call goes through it, so nothing is '
+            'paid for twice.';
         comment on column pgclarify.completion.completion_id is 'Key.';
         comment on column pgclarify.completion.purpose is 'What the reply is for: relaxation or verdict.';
         comment on column pgclarify.completion.model is 'Model that was asked.';
@@ -144,21 +148,24 @@ def upgrade() -> None:
         comment on column pgclarify.run.question_vector is 'Embedding of the question; null until it is worked out.';
         comment on column pgclarify.run.history is 'Turns before the question, oldest first.';
         comment on column pgclarify.run.settings is 'All parameters as used.';
-        comment on column pgclarify.run.parent_run_id is 'The run whose verdicts this one consolidates again; null for others.';
+        comment on column pgclarify.run.parent_run_id is
+            'The run whose verdicts this one consolidates again; null for others.';
         comment on column pgclarify.run.requested_by is 'Role that asked.';
         comment on column pgclarify.run.reuse_key is
-            'SHA-256 of operation, corpus, question, history, settings and the roles whose usage the caller had: runs with '
-            'equal keys may serve each other.';
+            'SHA-256 of operation, corpus, question, history, settings and the roles whose usage the caller had: '
+            'runs with equal keys may serve each other.';
         comment on column pgclarify.run.status is
             'queued, running, succeeded, partial (sound, but some passages could not be judged), failed or cancelled.';
         comment on column pgclarify.run.error is 'Why it failed; null unless it did.';
-        comment on column pgclarify.run.attempt is 'How often a worker has started it; writes of earlier attempts are refused.';
+        comment on column pgclarify.run.attempt is
+            'How often a worker has started it; writes of earlier attempts are refused.';
         comment on column pgclarify.run.worker_id is 'Worker that last started it.';
         comment on column pgclarify.run.corpus_revision is 'Revision of the corpus that it retrieved from.';
         comment on column pgclarify.run.model is 'Model that judged.';
         comment on column pgclarify.run.prompt_version is 'Version of the prompts.';
         comment on column pgclarify.run.completions is 'Calls it paid for; null until it has ended.';
-        comment on column pgclarify.run.reused_completions is 'Replies it took from the ledger; null until it has ended.';
+        comment on column pgclarify.run.reused_completions is
+            'Replies it took from the ledger; null until it has ended.';
         comment on column pgclarify.run.prompt_tokens is 'Input tokens it paid for.';
         comment on column pgclarify.run.completion_tokens is 'Output tokens it paid for.';
         comment on column pgclarify.run.cost_usd is 'What it cost, in US dollars; null if no price is known.';
@@ -174,7 +181,8 @@ def upgrade() -> None:
             passage_id bigint not null,
             heading text,
             score double precision not null,
-            origin text not null constraint candidate_origin_is_known check (origin in ('dense', 'lexical', 'neighbor')),
+            origin text not null
+                constraint candidate_origin_is_known check (origin in ('dense', 'lexical', 'neighbor')),
             via_passage_id bigint,
             constraint candidate_pk primary key (run_id, rank)
         );
@@ -184,7 +192,8 @@ def upgrade() -> None:
         comment on column pgclarify.candidate.corpus_id is 'The corpus.';
         comment on column pgclarify.candidate.document_id is 'The document.';
         comment on column pgclarify.candidate.passage_id is 'The passage, which may have changed or gone since.';
-        comment on column pgclarify.candidate.heading is 'Headings above the passage when it was retrieved; null if none.';
+        comment on column pgclarify.candidate.heading is
+            'Headings above the passage when it was retrieved; null if none.';
         comment on column pgclarify.candidate.score is
             'dense: cosine similarity; lexical: BM25; hybrid: reciprocal rank fusion. Higher is better.';
         comment on column pgclarify.candidate.origin is 'How it was found: dense, lexical or neighbor.';
@@ -221,7 +230,8 @@ def upgrade() -> None:
             'grounded (the passage answers a reading), abstained (it does not) or failed (it could not be judged).';
         comment on column pgclarify.verdict.interpretation is 'The reading; null unless grounded.';
         comment on column pgclarify.verdict.answer is 'Its answer; null unless grounded.';
-        comment on column pgclarify.verdict.quote is 'The words of the passage that prove it, verbatim; null unless grounded.';
+        comment on column pgclarify.verdict.quote is
+            'The words of the passage that prove it, verbatim; null unless grounded.';
         comment on column pgclarify.verdict.start_char is 'Offset of the quote in the document, from 0.';
         comment on column pgclarify.verdict.end_char is 'Offset after the quote.';
         comment on column pgclarify.verdict.vector is 'f(interpretation; answer), unit length; null unless grounded.';
@@ -247,7 +257,8 @@ def upgrade() -> None:
         comment on column pgclarify.interpretation.answer is 'Its answer.';
         comment on column pgclarify.interpretation.support is 'Distinct documents that support it.';
         comment on column pgclarify.interpretation.cohesion is
-            'Mean cosine similarity of the readings in its cluster to the one that speaks for them; 1 for a single one.';
+            'Mean cosine similarity of the readings in its cluster to the one that speaks for them; 1 for a single '
+            'one.';
 
         create table pgclarify.citation (
             run_id bigint not null,
@@ -322,7 +333,8 @@ def upgrade() -> None:
         );
         comment on type pgclarify.question_clarification is 'A row of clarify_many.';
         comment on column pgclarify.question_clarification.question_ordinal is 'Place of the question, from 1.';
-        comment on column pgclarify.question_clarification.question_key is 'The caller''s key of it; null without keys.';
+        comment on column pgclarify.question_clarification.question_key is
+            'The caller''s key of it; null without keys.';
         comment on column pgclarify.question_clarification.question is 'The question.';
         comment on column pgclarify.question_clarification.run_id is 'The run.';
         comment on column pgclarify.question_clarification.status is

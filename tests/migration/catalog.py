@@ -9,7 +9,8 @@ import psycopg
 _TABLES = """
     select format(
         'table %s: kind %s, persistence %s, options %s, partitioned by %s, comment %s',
-        c.relname, c.relkind, c.relpersistence, c.reloptions, pg_get_partkeydef(c.oid), obj_description(c.oid, 'pg_class')
+        c.relname, c.relkind, c.relpersistence, c.reloptions, pg_get_partkeydef(c.oid),
+        obj_description(c.oid, 'pg_class')
     )
     from pg_class as c
     where c.relnamespace = 'pgclarify'::regnamespace and c.relkind in ('r', 'p') and c.relname <> 'schema_version'

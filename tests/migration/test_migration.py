@@ -67,7 +67,7 @@ def test_up_down_up(make_database: Callable[..., str]) -> None:
 
 def test_every_revision_can_be_undone(make_database: Callable[..., str]) -> None:
     dsn = make_database()
-    seen = []
+    seen: list[set[str]] = []
     for _ in REVISIONS:
         before = look(dsn, catalog.everything) if seen else None
         install.migrate(dsn, "+1")

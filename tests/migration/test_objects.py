@@ -8,8 +8,8 @@ import psycopg
 
 OURS = "('pgclarify'::regnamespace, 'pgclarify_queue'::regnamespace)"
 
-# Every object of schema pgclarify that can carry a comment and is not a part of another: not indexes and constraints, which
-# names and definitions explain, not partitions' copies of their parents' columns, not sequences of identity columns.
+# Every object of schema pgclarify that explains something: not indexes and constraints, whose names and definitions do,
+# and not the sequences of identity columns.
 WITHOUT_COMMENT = """
     select 'schema ' || n.nspname
     from pg_namespace as n
