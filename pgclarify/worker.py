@@ -7,6 +7,7 @@ import logging
 import signal
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from typing import Any
 
 import psycopg
 
@@ -78,8 +79,8 @@ async def open_verifier(settings: Settings, embedders: Embedders) -> AsyncIterat
     """Make the verifier that the settings ask for.
 
     Raises:
-        ConfigurationError: If that is an endpoint which is not set, or if nothing is set for a server of one's own: a lost key
-            must not pass for an answer.
+        ConfigurationError: If that is an endpoint which is not set, or if nothing is set for a server of one's own: a
+            lost key must not pass for an answer.
         EmbeddingError: If it needs an embedding model that cannot be loaded.
     """
     provider = settings.llm_provider
@@ -132,9 +133,7 @@ async def _serve(
         # Half as many runs as calls: some of them always wait for the database or an embedding.
         concurrency = max(8, settings.llm_concurrency // 2)
         queue = await stack.enter_async_context(open_queue(dsn, hand.carry_out, concurrency=concurrency))
-        ingestion = Ingestion(
-            Documents(pool, presence.worker_id), embedders.get, max_chars=_MOST_CHARS_A_CLAIM
-        )
+        ingestion = Ingestion(Documents(pool, presence.worker_id), embedders.get, max_chars=_MOST_CHARS_A_CLAIM)
         chores = [
             asyncio.create_task(work, name=name)
             for name, work in (
@@ -146,8 +145,9 @@ async def _serve(
         ]
         serving = asyncio.create_task(queue.serve(), name="queue")
         told = asyncio.create_task(stopping.wait(), name="stopping")
+        everything: list[asyncio.Task[Any]] = [*chores, serving, told]
         try:
-            await asyncio.wait([*chores, serving, told], return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait(everything, return_when=asyncio.FIRST_COMPLETED)
             if not stopping.is_set():
                 for task in (*chores, serving):
                     if task.done():
@@ -156,9 +156,9 @@ async def _serve(
             queue.stop()
             await serving
         finally:
-            for task in (*chores, serving, told):
+            for task in everything:
                 task.cancel()
-            await asyncio.gather(*chores, serving, told, return_exceptions=True)
+            await asyncio.gather(*everything, return_exceptions=True)
 
 
 class _Hand:
@@ -225,7 +225,7 @@ async def _be_present(
     presence: Presence, queue: Queue, embedders: Embedders, on_ready: Callable[[], None] | None
 ) -> None:
     """Say every other second that the worker is there, and notice if its session is gone."""
-    while queue.worker_id is None:
+    while queue.worker_id is None:  # noqa: ASYNC110 - the queue tells nobody when it has registered
         await asyncio.sleep(0.01)
     await presence.say(embedders.loaded, queue.worker_id)
     _logger.info("worker %d is ready", presence.worker_id)
@@ -248,13 +248,9 @@ async def _ingest(pool: Pool, ingestion: Ingestion, embedders: Embedders) -> Non
         try:
             embedder = await embedders.get(space["model"])
         except EmbeddingError as error:
-            await fetch(
-                pool, "refuse_space", embedding_space_id=space["embedding_space_id"], error=describe(error)
-            )
+            await fetch(pool, "refuse_space", embedding_space_id=space["embedding_space_id"], error=describe(error))
             continue
-        await fetch(
-            pool, "open_space", embedding_space_id=space["embedding_space_id"], dimensions=embedder.dimensions
-        )
+        await fetch(pool, "open_space", embedding_space_id=space["embedding_space_id"], dimensions=embedder.dimensions)
     while await ingestion.ingest_once():
         await fetch(pool, "fold_tallies")
     await fetch(pool, "apply_term_changes")

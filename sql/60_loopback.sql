@@ -169,9 +169,9 @@ begin
         or not exists (select from pgclarify.corpus where corpus.corpus_id = v_corpus_id)
         or v_parent_run_id is not null
         and not exists (select from pgclarify.run where run.run_id = v_parent_run_id) then
-        raise exception 'what is asked about is not committed yet'
+        raise exception 'corpus "%" is not committed yet', _loopback_enter.payload ->> 'corpus'
             using errcode = 'PC004',
-                detail = 'The role, the corpus or the run was made in a transaction that is still open, so no worker sees it.',
+                detail = 'It, the run or the role was made in a transaction that is still open, so no worker sees it.',
                 hint = 'Commit first, then ask.';
     end if;
     if not exists (select from pgclarify._living_workers()) then

@@ -165,6 +165,9 @@ begin
                         'requester', v_requester,
                         'operation', _ask.operation,
                         'corpus_id', _ask.corpus_id,
+                        'corpus', (
+                            select corpus.name from pgclarify.corpus where corpus.corpus_id = _ask.corpus_id
+                        ),
                         'questions', v_new,
                         'settings', _ask.settings,
                         'parent_run_id', _ask.parent_run_id

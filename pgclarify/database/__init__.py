@@ -1,9 +1,9 @@
-"""The tables, as the pipelines see them: every statement named in *.sql beside this file, every write of a run in a batch."""
+"""The tables, as the pipelines see them. Every statement is named in one of the *.sql files beside this one."""
 
 from pgclarify.database.documents import Documents
 from pgclarify.database.errors import translated
 from pgclarify.database.pool import open_pool
 from pgclarify.database.presence import Presence
-from pgclarify.database.runs import RunTables, Runs
+from pgclarify.database.runs import Runs, RunTables
 
 __all__ = ["Documents", "Presence", "RunTables", "Runs", "open_pool", "translated"]

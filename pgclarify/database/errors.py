@@ -37,6 +37,4 @@ def _translation(error: psycopg.Error) -> PgclarifyError:
         return RunLost(message, detail=error.diag.message_detail, sqlstate=error.sqlstate)
     is_gone = error.sqlstate is None or error.sqlstate[:2] in ("08", "57")
     kind = ServerUnavailable if isinstance(error, psycopg.OperationalError) and is_gone else DatabaseError
-    return kind(
-        message, detail=error.diag.message_detail, hint=error.diag.message_hint, sqlstate=error.sqlstate
-    )
+    return kind(message, detail=error.diag.message_detail, hint=error.diag.message_hint, sqlstate=error.sqlstate)

@@ -55,8 +55,7 @@ class Presence:
                         "prompt_version": prompt_version,
                     },
                 )
-                row = await cursor.fetchone()
-                assert row is not None
+                (row,) = await cursor.fetchall()
                 presence = cls(row["worker_id"], connection)
                 await connection.execute(queries["hold_worker_lock"], {"worker_id": presence.worker_id})
             yield presence

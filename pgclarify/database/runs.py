@@ -28,8 +28,8 @@ from pgclarify.model import (
     Verdict,
 )
 
-# Longer than a call may wait for its turn and take with all its retries. A dead worker's leases are taken over at once, so
-# this is only for one that hangs.
+# Longer than a call may wait for its turn and take with all its retries. A dead worker's leases are taken over at once,
+# so this is only for one that hangs.
 _LEASE = timedelta(hours=1)
 
 
@@ -135,7 +135,7 @@ class RunTables:
             for row in rows
         ]
 
-    async def record_relaxation(self, run: Run, relaxed_question: str, completion_id: int | None) -> None:  # noqa: ARG002
+    async def record_relaxation(self, run: Run, relaxed_question: str, completion_id: int | None) -> None:
         """See RunStore."""
         await fetch(
             self._runs.pool,
