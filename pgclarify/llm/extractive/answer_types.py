@@ -1,0 +1,151 @@
+"""What kind of answer a question asks for."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from pgclarify.llm.extractive.terms import Word, stem, word_set, words
+
+
+class AnswerType(StrEnum):
+    """Kinds of answers."""
+
+    AMOUNT = "amount"
+    PERCENTAGE = "percentage"
+    DURATION = "duration"
+    FREQUENCY = "frequency"
+    DATE = "date"
+    COUNT = "count"
+    PERSON = "person"
+    PLACE = "place"
+    ORGANIZATION = "organization"
+    NAME = "name"
+    DEFINITION = "definition"
+    STEPS = "steps"
+    YES_NO = "yes/no"
+    LIST = "list"
+    REASON = "reason"
+    CLAUSE = "clause"
+
+
+WH_WORDS = word_set("who whom whose what which when where why how")
+_YES_NO_WORDS = word_set(
+    """is are am was were do does did can could may must will would shall should has have had isn't aren't
+    can't"""
+)
+# Between these and the wh-word of a question nothing else stands: "in what year", "for whom", "at which stadium".
+_LEADING_PREPOSITIONS = word_set("at by during for from in of on since through to under until upon with within")
+
+_NOUN_TYPES = {
+    AnswerType.AMOUNT: "amount cost price fee premium deductible salary sum budget limit excess penalty charge fine",
+    AnswerType.PERCENTAGE: "percent percentage share proportion rate fraction",
+    AnswerType.DURATION: "duration period",
+    AnswerType.FREQUENCY: "frequency interval",
+    AnswerType.DATE: "year date day month decade century time deadline season weekday",
+    AnswerType.COUNT: "number count quantity population age size",
+    AnswerType.PERSON: """person man woman king queen emperor president minister actor actress author writer singer
+    artist director scientist philosopher architect bishop pope general leader chairman founder inventor composer""",
+    AnswerType.PLACE: """city country state place location town region continent village island county province
+    nation river lake ocean sea street building stadium address area mountain district""",
+    AnswerType.ORGANIZATION: """company organization organisation church party agency university team band
+    corporation government school college bank institution firm department club league group network studio""",
+    AnswerType.REASON: "reason cause purpose",
+    AnswerType.LIST: "documents items kinds types ways countries cities things requirements conditions exclusions",
+    AnswerType.NAME: "name title nickname term word language nationality religion",
+}
+_TYPE_OF_NOUN = {
+    stem(noun): kind for kind, nouns in _NOUN_TYPES.items() if kind is not AnswerType.LIST for noun in nouns.split()
+}
+_TYPE_OF_PLURAL = dict.fromkeys(_NOUN_TYPES[AnswerType.LIST].split(), AnswerType.LIST)
+
+_AFTER_HOW = {
+    "often": AnswerType.FREQUENCY,
+    "frequently": AnswerType.FREQUENCY,
+    "many": AnswerType.COUNT,
+    "much": AnswerType.AMOUNT,
+    "soon": AnswerType.DURATION,
+    "quickly": AnswerType.DURATION,
+    "old": AnswerType.COUNT,
+    "far": AnswerType.COUNT,
+    "large": AnswerType.COUNT,
+    "big": AnswerType.COUNT,
+    "tall": AnswerType.COUNT,
+    "high": AnswerType.COUNT,
+    "deep": AnswerType.COUNT,
+    "wide": AnswerType.COUNT,
+    "fast": AnswerType.COUNT,
+}
+_TIME_NOUNS = frozenset(
+    map(stem, ["days", "weeks", "months", "years", "hours", "minutes", "seconds", "decades", "centuries"])
+)
+_MOST_WORDS_BEFORE_NOUN = 4
+
+
+def is_question(text: str) -> bool:
+    """True for text that asks: it begins with a wh-word or an auxiliary, or has a wh-word and a question mark."""
+    found = words(text)
+    if not found:
+        return False
+    if _wh_index(found) is not None and (text.rstrip().endswith("?") or _wh_index(found) in (0, 1)):
+        return True
+    return len(found) > 2 and found[0].lower in _YES_NO_WORDS
+
+
+def expected_type(question: str) -> AnswerType:
+    """The kind of answer that a question asks for; clause if nothing tells."""
+    found = words(question)
+    index = _wh_index(found)
+    if index is None:
+        return AnswerType.YES_NO if found and found[0].lower in _YES_NO_WORDS else AnswerType.CLAUSE
+    wh, rest = found[index].lower, found[index + 1 :]
+    if wh in ("who", "whom", "whose"):
+        return AnswerType.PERSON
+    if wh in ("when", "where", "why"):
+        return {"when": AnswerType.DATE, "where": AnswerType.PLACE, "why": AnswerType.REASON}[wh]
+    return _type_after_how(rest) if wh == "how" else _type_after_what(rest)
+
+
+def _wh_index(found: list[Word]) -> int | None:
+    """Position of the word that asks: the first one at the start or after a preposition, else the last one."""
+    positions = [index for index, word in enumerate(found) if word.lower.removesuffix("'s") in WH_WORDS]
+    for position in positions:
+        if position == 0 or (position == 1 and found[0].lower in _LEADING_PREPOSITIONS):
+            return position
+    return positions[-1] if positions else None
+
+
+def _type_after_how(rest: list[Word]) -> AnswerType:
+    if not rest:
+        return AnswerType.STEPS
+    first = rest[0].lower
+    if first == "long":
+        return AnswerType.DURATION
+    if first == "many" and len(rest) > 1 and rest[1].stem in _TIME_NOUNS:
+        return AnswerType.DURATION
+    if first in _AFTER_HOW:
+        return _AFTER_HOW[first]
+    is_own_task = any(word.lower in ("i", "we", "you", "my", "to") for word in rest[:3])
+    return AnswerType.STEPS if is_own_task else AnswerType.CLAUSE
+
+
+def _type_after_what(rest: list[Word]) -> AnswerType:
+    """By the noun after "what" or "which", as in "what year", or after a form of be, as in "what is the price of"."""
+    if rest and rest[0].lower in ("is", "are", "was", "were"):
+        after = [word for word in rest[1:] if word.lower not in ("a", "an", "the", "my", "your", "our")]
+        # "What is a deductible" asks what the word means; "what is the deductible" asks for a sum.
+        if len(after) <= 3 and len(rest) > 1 and (rest[1].lower in ("a", "an") or len(after) == len(rest) - 1):
+            return AnswerType.DEFINITION
+        head = next((i for i, word in enumerate(after) if word.lower in ("of", "for", "in", "on", "to", "that")), None)
+        return _noun_type(after[:head] if head is not None else after[:_MOST_WORDS_BEFORE_NOUN])
+    stop = next((i for i, word in enumerate(rest) if word.lower in _YES_NO_WORDS), len(rest))
+    return _noun_type(rest[: min(stop, _MOST_WORDS_BEFORE_NOUN)])
+
+
+def _noun_type(phrase: list[Word]) -> AnswerType:
+    """The kind that the last telling noun of a phrase names."""
+    for word in reversed(phrase):
+        if word.lower in _TYPE_OF_PLURAL:
+            return AnswerType.LIST
+        if word.stem in _TYPE_OF_NOUN:
+            return _TYPE_OF_NOUN[word.stem]
+    return AnswerType.CLAUSE

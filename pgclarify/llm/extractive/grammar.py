@@ -1,0 +1,268 @@
+"""Just enough English grammar to turn a statement into a question: verbs and their forms, subjects, who speaks.
+
+There is no parser here and no model. A sentence that does not follow the plain order (an opening phrase, a subject, a
+known verb, the rest) is not understood, and says so; the caller then tries another sentence or abstains.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from pgclarify.llm.extractive.terms import Word, word_set, words
+
+_REGULAR = word_set(
+    """accept accrue add allow appear apply appoint approve arrange arrive ask assign award cancel cap carry
+    change charge charter check choose close collect commence complete connect contact contain continue count
+    cover create credit deduct deliver demand deny depend deposit design develop die discover dispute download
+    elect email employ enclose end enroll enter entitle establish exceed exclude expire extend file fill
+    finish follow form found grant guarantee handle happen help host improve include increase inform insure
+    introduce invent issue join land last launch limit list live locate mail manage measure move name need
+    notify occur offer open operate order own perform permit pick play pledge prepare process produce protect
+    provide publish purchase qualify range reach receive recommend record reduce refund reimburse reject
+    release remain remove renew rent repair replace represent request require reserve reset resolve
+    respond return review save schedule select serve settle sign start stay stop store submit supply support
+    suspend switch terminate total track transfer travel treat update upgrade upload use vary verify visit
+    wait waive want warrant work"""
+)
+_IRREGULAR = {
+    "become": ("became", "become"), "begin": ("began", "begun"), "bring": ("brought", "brought"),
+    "build": ("built", "built"), "buy": ("bought", "bought"), "come": ("came", "come"), "cost": ("cost", "cost"),
+    "cut": ("cut", "cut"), "drive": ("drove", "driven"), "fall": ("fell", "fallen"), "find": ("found", "found"),
+    "get": ("got", "got"), "give": ("gave", "given"), "go": ("went", "gone"), "hold": ("held", "held"),
+    "keep": ("kept", "kept"), "lead": ("led", "led"), "leave": ("left", "left"), "lose": ("lost", "lost"),
+    "make": ("made", "made"), "mean": ("meant", "meant"), "meet": ("met", "met"), "pay": ("paid", "paid"),
+    "rise": ("rose", "risen"), "run": ("ran", "run"), "see": ("saw", "seen"), "sell": ("sold", "sold"),
+    "send": ("sent", "sent"), "set": ("set", "set"), "sit": ("sat", "sat"), "spend": ("spent", "spent"),
+    "take": ("took", "taken"), "win": ("won", "won"), "write": ("wrote", "written"),
+}  # fmt: skip
+_REPORTING = word_set(
+    """advise agree announce answer apologize argue assume believe complain confirm consider describe discuss
+    explain express feel hear hope know mention note observe praise promise propose recall report remind say state
+    suggest talk tell thank think understand wonder"""
+)
+_IRREGULAR_REPORTING = word_set("felt heard knew said told thought understood")
+
+_DOUBLES = word_set("cancel cap permit refer plan stop submit transfer")
+AUXILIARIES = word_set("is are was were will can may must should would could shall has have had")
+_NEGATIONS = {
+    "cannot": "can", "can't": "can", "won't": "will", "isn't": "is", "aren't": "are", "wasn't": "was",
+    "weren't": "were", "mustn't": "must", "shouldn't": "should", "hasn't": "has", "haven't": "have",
+    "don't": "do", "doesn't": "does", "didn't": "did",
+}  # fmt: skip
+PREPOSITIONS = word_set(
+    """about after against at before between by during except following for from in into of on onto over per
+    since than through to toward under until upon via with within without"""
+)
+CONDITIONS = word_set("if when once unless whenever")
+_LEADS = PREPOSITIONS | CONDITIONS | word_set("as although because while where")
+_DETERMINERS = word_set("a an the your our my their his her its this that these those any each every no all")
+_CONNECTORS = re.compile(
+    r"(?:(?:also|however|but|and|so|then|therefore|thus|please note that|note that|please|in addition|instead|otherwise"
+    r"|finally|in general|generally|normally|usually|typically|furthermore|moreover|note):?,? )",
+    re.IGNORECASE,
+)
+# What stands before a verb and is no subject that a question could name.
+_NO_SUBJECTS = word_set("there here i my what it's not such another both same either neither some others most")
+_MAX_SUBJECT_WORDS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Verb:
+    """The finite verb of a clause.
+
+    Attributes:
+        base: The verb to put after "do", or "" for an auxiliary.
+        auxiliary: What stands before the subject in a question: is, can, does, did, ...
+        is_negated: True for "is not", "cannot", "does not".
+        start: Offset in the sentence.
+        end: Offset after it, a negation included.
+    """
+
+    base: str
+    auxiliary: str
+    is_negated: bool
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """A sentence in plain order.
+
+    Attributes:
+        lead: What stands before the first comma ("if you cancel early"), or "".
+        subject: Text of the subject.
+        subject_start: Offset of the subject.
+        verb: The finite verb.
+    """
+
+    lead: str
+    subject: str
+    subject_start: int
+    verb: Verb
+
+
+def _third(base: str) -> str:
+    if base.endswith(("s", "x", "z", "ch", "sh", "o")):
+        return base + "es"
+    return base[:-1] + "ies" if base.endswith("y") and base[-2] not in "aeiou" else base + "s"
+
+
+def _past(base: str) -> str:
+    if base.endswith("e"):
+        return base + "d"
+    if base.endswith("y") and base[-2] not in "aeiou":
+        return base[:-1] + "ied"
+    return base + (base[-1] if base in _DOUBLES else "") + "ed"
+
+
+def _forms() -> dict[str, tuple[str, str]]:
+    """From each finite form to its base and the auxiliary that a question takes."""
+    forms: dict[str, tuple[str, str]] = {}
+    for base in sorted(_REGULAR | _IRREGULAR.keys()):
+        past = _IRREGULAR[base][0] if base in _IRREGULAR else _past(base)
+        forms[past] = (base, "did")
+        forms[base] = (base, "do")
+        forms[_third(base)] = (base, "does")
+    forms["canceled"] = ("cancel", "did")
+    return forms
+
+
+FINITE_FORMS = _forms()
+PARTICIPLES = frozenset([*(_past(base) for base in _REGULAR), *(pair[1] for pair in _IRREGULAR.values()), "canceled"])
+_REPORTING_FORMS = _IRREGULAR_REPORTING | frozenset(
+    form for base in _REPORTING for form in (base, _third(base), _past(base))
+)
+
+
+def is_base_verb(lower: str) -> bool:
+    """True for a verb as it stands after "to" or in a command."""
+    return lower in FINITE_FORMS and FINITE_FORMS[lower][0] == lower
+
+
+def base_of_gerund(lower: str) -> str | None:
+    """The verb of "cancelling", "filing", "renewing"; None for a word that is no gerund of a known verb."""
+    if not lower.endswith("ing"):
+        return None
+    root = lower[:-3]
+    candidates = (root, root + "e", root[:-1])
+    return next((candidate for candidate in candidates if is_base_verb(candidate)), None)
+
+
+def parse_clause(sentence: str) -> Clause | None:
+    """Find the subject and the verb of a sentence in plain order.
+
+    Returns:
+        None for sentences in any other order, for those that only report what somebody said, and for those in which
+        the writer speaks of himself.
+    """
+    start, lead = _main_start(sentence)
+    found = [word for word in words(sentence) if word.start >= start]
+    for index in range(1, min(len(found), _MAX_SUBJECT_WORDS + 1)):
+        if found[index].lower in _REPORTING_FORMS and found[index - 1].lower not in _DETERMINERS | PREPOSITIONS:
+            return None
+        verb = _verb_at(sentence, found, index)
+        if verb:
+            subject = sentence[found[0].start : found[index - 1].end]
+            return Clause(lead, subject, found[0].start, verb) if _is_subject(subject, found[:index]) else None
+    return None
+
+
+def is_report(sentence: str) -> bool:
+    """Whether a sentence tells what somebody said: "Mr. Dole reported that claims rose"."""
+    return any(word.lower in _REPORTING_FORMS - _REPORTING for word in words(sentence[:120])[1:_MAX_SUBJECT_WORDS])
+
+
+def _main_start(sentence: str) -> tuple[int, str]:
+    """Where the main clause begins, and the opening phrase before it."""
+    connector = _CONNECTORS.match(sentence)
+    start = connector.end() if connector else 0
+    first = words(sentence[start : start + 40])
+    if first and first[0].lower in _LEADS:
+        comma = sentence.find(", ", start)
+        if 0 < comma < len(sentence) - 2:
+            return comma + 2, sentence[start:comma]
+    return start, ""
+
+
+def _verb_at(sentence: str, found: list[Word], index: int) -> Verb | None:
+    """The finite verb at a position, if what stands there is one."""
+    word, before = found[index], found[index - 1].lower
+    after = found[index + 1].lower if index + 1 < len(found) else ""
+    if word.lower in _NEGATIONS or word.lower in ("do", "does", "did"):
+        auxiliary = _NEGATIONS.get(word.lower, word.lower)
+        is_negated = word.lower in _NEGATIONS or after == "not"
+        position = index + (2 if word.lower not in _NEGATIONS and after == "not" else 1)
+        end = found[position - 1].end
+        if auxiliary not in ("do", "does", "did"):
+            return Verb("", auxiliary, is_negated, word.start, end)
+        if position < len(found) and is_base_verb(found[position].lower):
+            return Verb(found[position].lower, auxiliary, is_negated, word.start, found[position].end)
+        return None
+    # As written: "May" is a month.
+    if word.text in AUXILIARIES:
+        return Verb("", word.lower, after == "not", word.start, found[index + 1].end if after == "not" else word.end)
+    form = FINITE_FORMS.get(word.lower)
+    is_noun = (
+        before in _DETERMINERS or before in PREPOSITIONS or before == "and" or after in AUXILIARIES or after == "of"
+    )
+    if form is None or is_noun:
+        return None
+    base, auxiliary = form
+    # A bare form is a verb only after a subject in the plural: "you pay", "claims take".
+    if auxiliary == "do" and not (
+        before in ("you", "we", "they") or (before.endswith("s") and not before.endswith("ss"))
+    ):
+        return None
+    # "Claims filed after May are ...": a participle that describes the subject, with the true verb behind it.
+    if auxiliary == "did" and any(one.text in AUXILIARIES for one in found[index + 1 : index + 7]):
+        return None
+    return Verb(base, auxiliary, False, word.start, word.end)
+
+
+def _is_subject(subject: str, found: list[Word]) -> bool:
+    if any(mark in subject for mark in ',;:()"“”|\n'):
+        return False
+    lowers = [word.lower for word in found]
+    if lowers[0] in _LEADS or lowers[0] in _NO_SUBJECTS:
+        return False
+    if lowers[-1] in PREPOSITIONS or lowers[-1] in _DETERMINERS - {"this", "that", "these", "those", "all"}:
+        return False
+    return not any(lower in ("same", "such", "which", "who", "that", "whose", "where", "if") for lower in lowers[1:])
+
+
+_PERSON_SHIFTS = {
+    "your": "my", "yours": "mine", "yourself": "myself", "we": "you", "us": "you", "our": "your", "ours": "yours",
+}  # fmt: skip
+_YOU_ARE = {"are": "am", "were": "was"}
+
+
+def ask_for_oneself(text: str) -> str:
+    """Turn what a company tells its customer into the customer's words: "your car" is "my car", "we" is "you"."""
+    found = words(text)
+    pieces: list[str] = []
+    position = 0
+    for index, word in enumerate(found):
+        before = found[index - 1].lower if index else ""
+        after = found[index + 1].lower if index + 1 < len(found) else ""
+        new: str | None = _PERSON_SHIFTS.get(word.text.lower())
+        if word.lower == "you":
+            is_after = before in PREPOSITIONS or is_base_verb(before) or (bool(before) and not after)
+            new = "me" if is_after and after not in FINITE_FORMS and after not in AUXILIARIES else "I"
+        elif word.lower == "you're":
+            new = "I'm"
+        elif before == "you" and word.lower in ("are", "were"):
+            new = _YOU_ARE[word.lower]
+        if new is not None:
+            pieces += [text[position : word.start], new]
+            position = word.end
+    return "".join([*pieces, text[position:]])
+
+
+def invert(auxiliary: str, subject: str) -> str:
+    """Auxiliary and subject in the order of a question, seen by the customer: "does the plan", "can I", "am I"."""
+    asked = ask_for_oneself(subject)
+    if asked == "I":
+        auxiliary = {"are": "am", "were": "was"}.get(auxiliary, auxiliary)
+    return f"{auxiliary} {asked}"

@@ -1,0 +1,162 @@
+"""The reading of a question that one piece of evidence supports, if it supports one."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from pgclarify.llm.extractive.answer_types import AnswerType, expected_type, is_question
+from pgclarify.llm.extractive.answers import TYPED, pick_answer
+from pgclarify.llm.extractive.drafts import Draft
+from pgclarify.llm.extractive.evidence import Evidence
+from pgclarify.llm.extractive.lists import draft_list, draft_row
+from pgclarify.llm.extractive.scoring import Query
+from pgclarify.llm.extractive.statements import draft_readings
+from pgclarify.llm.extractive.terms import content_stems, coverage, words
+from pgclarify.llm.extractive.topics import Topic, qualifier
+from pgclarify.model import Reading
+
+_TELLING = TYPED | {AnswerType.LIST, AnswerType.STEPS}
+_MIN_SPECIFIC_WORDS = 4
+_MIN_SPECIFIC_STEMS = 2
+_SAME = 0.75
+_MIN_RELEVANCE = 0.5
+_MAX_ANSWER_CHARS = 240
+
+# Which answers fit a question of a kind, besides those of the kind itself. A question of no kind takes all.
+_FITTING = {
+    AnswerType.AMOUNT: {AnswerType.PERCENTAGE},
+    AnswerType.PERCENTAGE: {AnswerType.AMOUNT},
+    AnswerType.DURATION: {AnswerType.DATE, AnswerType.FREQUENCY},
+    AnswerType.DATE: {AnswerType.DURATION, AnswerType.CLAUSE},
+    AnswerType.LIST: {AnswerType.CLAUSE},
+    AnswerType.PERSON: {AnswerType.ORGANIZATION},
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A user's question and what it is like.
+
+    Attributes:
+        query: The question, read.
+        kind: What it asks for.
+        is_specific: True for a whole question, which is its own reading; false for a few words, whose reading has to
+            come from the passage.
+    """
+
+    query: Query
+    kind: AnswerType
+    is_specific: bool
+
+    @classmethod
+    def read(cls, question: str) -> Asked:
+        """Read a user's question."""
+        query = Query.read(question)
+        is_whole = is_question(query.text) and len(words(query.text)) >= _MIN_SPECIFIC_WORDS
+        return cls(query, expected_type(query.text), is_whole and len(query.stems) >= _MIN_SPECIFIC_STEMS)
+
+
+def read_evidence(asked: Asked, evidence: Evidence, topic: Topic, passage: str) -> tuple[Reading, bool] | None:
+    """Read one piece of evidence.
+
+    Returns:
+        The reading, with whether its answer has a shape of its own; or None if the evidence supports no reading of
+        the question.
+    """
+    if evidence.text.rstrip().endswith("?") or _is_personal(evidence.text):
+        return None
+    if not asked.is_specific or asked.kind in (AnswerType.STEPS, AnswerType.YES_NO):
+        reading = _from_passage(asked, evidence, topic, passage)
+        if reading or not asked.is_specific:
+            return reading
+    return _from_question(asked, evidence, topic, passage)
+
+
+def _is_personal(text: str) -> bool:
+    """Whether somebody tells his own story: what holds for him need not hold for anybody else."""
+    return '"' not in text and any(word.text in ("I", "I'm", "I've", "I\u2019m", "I\u2019ve") for word in words(text))
+
+
+def _from_question(asked: Asked, evidence: Evidence, topic: Topic, passage: str) -> tuple[Reading, bool] | None:
+    """The user's own question, with the answer that the evidence has."""
+    if evidence.items or evidence.header or asked.kind is AnswerType.STEPS:
+        return None
+    question = asked.query.text[0].upper() + asked.query.text[1:].rstrip(" ?.!")
+    same = next((draft for draft in _drafts(evidence, topic, passage) if _is_same(asked, draft)), None)
+    span = None if same else pick_answer(question, evidence.text, asked.kind, topic.text)
+    if same:
+        answer = same.answer
+    elif span:
+        answer = evidence.text[span.start : span.end]
+    else:
+        return None
+    added = qualifier(topic, question) if topic.is_scheme else ""
+    return Reading(f"{question}{added}?", _tidy(answer), evidence.text), asked.kind in TYPED
+
+
+def _is_same(asked: Asked, draft: Draft) -> bool:
+    """Whether a sentence answers just what was asked, in nearly the same words."""
+    stems = content_stems(draft.question)
+    shared = len(stems & asked.query.stems)
+    return _fits(asked.kind, draft.kind) and shared >= _SAME * max(len(stems), len(asked.query.stems))
+
+
+def _from_passage(asked: Asked, evidence: Evidence, topic: Topic, passage: str) -> tuple[Reading, bool] | None:
+    """A question that the evidence answers and that the user may have meant."""
+    best: tuple[float, Draft, str] | None = None
+    for draft in _drafts(evidence, topic, passage):
+        if not _fits(asked.kind, draft.kind):
+            continue
+        added = "" if draft.kind is AnswerType.DEFINITION else qualifier(topic, draft.question)
+        question = f"{draft.question[:-1]}{added}?"
+        relevance = coverage(asked.query.stems, content_stems(question))
+        if relevance < _MIN_RELEVANCE:
+            relevance = 0.5 * coverage(asked.query.stems, content_stems(f"{question} {draft.answer}"))
+        if relevance >= 0.5 * _MIN_RELEVANCE and (best is None or relevance > best[0]):
+            best = (relevance, draft, question)
+    if best is None:
+        return None
+    _, draft, question = best
+    return Reading(question, _tidy(draft.answer), evidence.text), draft.kind in _TELLING
+
+
+def _drafts(evidence: Evidence, topic: Topic, passage: str) -> list[Draft]:
+    asked_before = _question_before(evidence, topic)
+    if asked_before:
+        drafts = list(draft_readings(evidence, topic, passage))
+        kind = expected_type(asked_before)
+        answer = next(
+            (draft.answer for draft in drafts if {kind, draft.kind} <= TYPED and _fits(kind, draft.kind)), evidence.text
+        )
+        return [Draft(asked_before, answer, kind)]
+    if evidence.items:
+        return draft_list(evidence, topic)
+    if evidence.header:
+        return draft_row(evidence)
+    return list(draft_readings(evidence, topic, passage))
+
+
+def _question_before(evidence: Evidence, topic: Topic) -> str:
+    """The question that stands right above: as the sentence before, or as the heading."""
+    before = evidence.before.strip("*_ ")
+    heading = topic.text.split(" > ")[-1]
+    for text in (before, heading if not before else ""):
+        question = re.sub(r"^(?:Q|Question)\s?\d{0,3}[:.]\s{1,5}", "", text)
+        if question.endswith("?") and is_question(question) and len(words(question)) >= 3:
+            return " ".join(question.split())
+    return ""
+
+
+def _fits(wanted: AnswerType, given: AnswerType) -> bool:
+    if wanted in (given, AnswerType.CLAUSE, AnswerType.NAME, AnswerType.REASON):
+        return True
+    return given in _FITTING.get(wanted, ())
+
+
+def _tidy(answer: str) -> str:
+    """One line, no dangling punctuation, at most some two lines long."""
+    answer = " ".join(answer.replace("**", "").split()).strip(" ,;:")
+    if len(answer) > _MAX_ANSWER_CHARS:
+        answer = answer[: answer.rfind(" ", 0, _MAX_ANSWER_CHARS)] + " …"
+    return answer

@@ -1,0 +1,97 @@
+"""How likely a sentence answers a question: a logistic model of five features, fitted once, its numbers written here.
+
+docs/methods/extractive.md tells on what they were fitted and how well they do.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from pgclarify.llm.extractive.terms import STOP_WORDS, coverage, stem, words
+
+BIAS = -3.37
+SIMILARITY = 3.10
+COVERAGE = 1.35
+ANSWER_OF_KIND = 0.44
+MISSING_NAMES = -0.80
+MISSING_NUMBER = -1.35
+
+THRESHOLD = 0.30
+"""Least probability of a sentence that is taken for an answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A question, read once for all sentences of a passage.
+
+    Attributes:
+        text: As asked, its white space folded.
+        stems: Stems of its words that carry meaning.
+        names: Stems of the names in it: capitalized words other than the first.
+        numbers: Numbers in it, as written.
+    """
+
+    text: str
+    stems: frozenset[str]
+    names: frozenset[str]
+    numbers: frozenset[str]
+
+    @classmethod
+    def read(cls, question: str) -> Query:
+        """Read a question."""
+        text = " ".join(question.split())
+        found = words(text)
+        content = [word for word in found if word.is_content]
+        names = {word.stem for word in found[1:] if word.is_capitalized and word.lower not in STOP_WORDS}
+        return cls(
+            text,
+            frozenset(word.stem for word in content or found),
+            # In a question that is written with capitals throughout, they say nothing.
+            frozenset(names) if len(names) < len(content) - 1 else frozenset(),
+            frozenset(word.lower for word in found if word.text[0].isdigit()),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Features:
+    """What the decision rests on.
+
+    Attributes:
+        similarity: Cosine of the embeddings of question and sentence, in [-1, 1].
+        coverage: Share of the question's stems in the sentence, title and headings, in [0, 1].
+        has_answer: Whether the sentence has an answer with a shape: a sum, a date, a name, a list.
+        missing_names: Share of the question's names that the sentence, title and headings do not have, in [0, 1].
+        is_number_missing: Whether the question has a number that they do not have.
+    """
+
+    similarity: float
+    coverage: float
+    has_answer: bool
+    missing_names: float
+    is_number_missing: bool
+
+
+def features(query: Query, sentence: str, context: str, similarity: float, has_answer: bool) -> Features:
+    """Measure one sentence, with its title and headings as context, against a question."""
+    present = frozenset(stem(word.lower) for word in words(f"{context}\n{sentence}"))
+    return Features(
+        similarity=similarity,
+        coverage=coverage(query.stems, present),
+        has_answer=has_answer,
+        missing_names=1.0 - coverage(query.names, present),
+        is_number_missing=not query.numbers <= present,
+    )
+
+
+def probability(measured: Features) -> float:
+    """The probability, in (0, 1), that a sentence answers the question."""
+    logit = (
+        BIAS
+        + SIMILARITY * measured.similarity
+        + COVERAGE * measured.coverage
+        + ANSWER_OF_KIND * measured.has_answer
+        + MISSING_NAMES * measured.missing_names
+        + MISSING_NUMBER * measured.is_number_missing
+    )
+    return 1.0 / (1.0 + math.exp(-logit))

@@ -1,0 +1,189 @@
+"""Sentences of a passage: plain text, hard-wrapped text, and Markdown with headings, lists and tables.
+
+A hand-written scan and no grammar of regular expressions: every character is looked at a bounded number of times, so
+text without a full stop, or nothing but full stops, costs no more than any other.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+
+from pgclarify.llm.extractive.terms import word_set
+
+MAX_CHARS = 20_000
+"""How much of a passage is read. A passage is made to fit an embedding model, so only a broken one is longer."""
+
+MAX_SENTENCE_CHARS = 600
+"""A sentence that is longer is cut at white space; a quote of more proves nothing at a glance."""
+
+_TERMINATORS = frozenset(".!?…。\uff01\uff1f؟।")
+_WIDE_TERMINATORS = frozenset("。\uff01\uff1f")  # no space follows them
+_CLOSERS = frozenset("\"'”\u2019)]»*_")
+
+_ABBREVIATIONS = word_set(
+    """mr mrs ms dr prof rev gen col sgt capt lt st mt jr sr vs etc approx no nos vol fig figs art sec ch pp
+    ed eds al e.g i.e cf ca inc ltd co corp dept est jan feb mar apr jun jul aug sep sept oct nov dec u.s u.k
+    u.n a.m p.m ph.d b.c a.d min max ext tel"""
+)
+# Of those, the ones that often end a sentence: a capital after them begins a new one.
+_ABBREVIATIONS_THAT_END = frozenset(["etc", "a.m", "p.m", "inc", "ltd", "co", "corp", "jr", "sr", "al"])
+
+_HEADING = re.compile(r"[ ]{0,3}#{1,6}(?:\s|$)")
+_RULE = re.compile(r"[ ]{0,3}(?:=+|-+|\*+|_+)\s*$")
+_TABLE_RULE = re.compile(r"[\s|:+-]+$")
+_ITEM = re.compile(r"\s{0,12}(?:[-*+•‣▪\u2013]|(?P<number>\d{1,3}[.)]|\((?:\d{1,3}|[a-zA-Z])\)|[a-z]\)))\s+(?=\S)")
+
+
+class Kind(StrEnum):
+    """Where a sentence stands."""
+
+    PROSE = "prose"
+    ITEM = "item"
+    STEP = "step"
+    ROW = "row"
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence, list item or table row.
+
+    Attributes:
+        text: Exactly passage[start:end]; no list marker in front.
+        start: Offset of its first character in the passage.
+        end: Offset after its last character.
+        kind: prose, item (of a list), step (item of a numbered list) or row (of a table).
+        block: Number of the paragraph, item or row that it belongs to, from 0.
+        header: The header row of its table; "" elsewhere.
+    """
+
+    text: str
+    start: int
+    end: int
+    kind: Kind
+    block: int
+    header: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Block:
+    start: int
+    end: int
+    kind: Kind
+    header: str = ""
+
+
+def split_sentences(passage: str) -> list[Sentence]:
+    """Split a passage into sentences, in order. Headings, rules and the header rows of tables are left out."""
+    passage = passage[:MAX_CHARS]
+    sentences: list[Sentence] = []
+    for number, block in enumerate(_blocks(passage)):
+        bounds = [(block.start, block.end)] if block.kind is Kind.ROW else _bounds(passage, block.start, block.end)
+        for start, end in bounds:
+            for part_start, part_end in _cut(passage, start, end):
+                text = passage[part_start:part_end]
+                if any(character.isalnum() for character in text):
+                    sentences.append(Sentence(text, part_start, part_end, block.kind, number, block.header))
+    return sentences
+
+
+def _blocks(passage: str) -> Iterator[_Block]:
+    """Paragraphs, list items and table rows."""
+    lines: list[tuple[int, int]] = []
+    offset = 0
+    for line in passage.splitlines(keepends=True):
+        lines.append((offset, offset + len(line)))
+        offset += len(line)
+    current: _Block | None = None
+    table_header = ""
+    for index, (start, end) in enumerate(lines):
+        line = passage[start:end].rstrip()
+        following = passage[slice(*lines[index + 1])].rstrip() if index + 1 < len(lines) else ""
+        is_row = line.count("|") >= 2
+        item = _ITEM.match(line)
+        is_header = _HEADING.match(line) is not None or (is_row and _is_table_rule(following))
+        is_header = is_header or (
+            bool(line.strip()) and not item and _RULE.match(following) is not None and current is None
+        )
+        if not line.strip() or is_header or is_row or item or _RULE.match(line) or _is_table_rule(line):
+            if current:
+                yield current
+                current = None
+            if is_row and is_header:
+                table_header = line
+            elif is_row and not _is_table_rule(line):
+                yield _Block(start, start + len(line), Kind.ROW, table_header)
+            elif item and not is_header:
+                kind = Kind.STEP if item["number"] and any(map(str.isdigit, item["number"])) else Kind.ITEM
+                current = _Block(start + item.end(), start + len(line), kind)
+        elif current:
+            current = _Block(current.start, start + len(line), current.kind)
+        else:
+            current = _Block(start, start + len(line), Kind.PROSE)
+    if current:
+        yield current
+
+
+def _is_table_rule(line: str) -> bool:
+    return "|" in line and "-" in line and _TABLE_RULE.match(line) is not None
+
+
+def _bounds(passage: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Where the sentences of one block begin and end."""
+    has_capitals = any(character.isupper() for character in passage[start:end])
+    begin = position = start
+    while position < end:
+        if passage[position] not in _TERMINATORS:
+            position += 1
+            continue
+        mark = position
+        while position < end and passage[position] in _TERMINATORS:
+            position += 1
+        while position < end and passage[position] in _CLOSERS:
+            position += 1
+        if passage[mark] in _WIDE_TERMINATORS or _ends_here(passage, begin, mark, position, end, has_capitals):
+            yield begin, position
+            begin = position
+    if begin < end:
+        yield begin, end
+
+
+def _ends_here(passage: str, begin: int, mark: int, after: int, end: int, has_capitals: bool) -> bool:
+    """Whether the marks in passage[mark:after] end the sentence that started at begin."""
+    if after >= end:
+        return True
+    if not passage[after].isspace():
+        return False
+    following = next((passage[i] for i in range(after, min(end, after + 20)) if not passage[i].isspace()), "")
+    following = following.lstrip("\"'“\u2018([*_") or following
+    if has_capitals and following.islower():
+        return False
+    if passage[mark] != "." or after - mark > 1:
+        return True
+    word_start = mark
+    while word_start > max(begin, mark - 12) and (passage[word_start - 1].isalnum() or passage[word_start - 1] == "."):
+        word_start -= 1
+    word = passage[word_start:mark].lower()
+    if word in _ABBREVIATIONS_THAT_END:
+        return following.isupper()
+    is_initial = len(word) == 1 and word.isalpha() and passage[word_start].isupper()
+    return not (word in _ABBREVIATIONS or is_initial)
+
+
+def _cut(passage: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Trim white space, and cut what is too long for one sentence at white space (or anywhere, if there is none)."""
+    while start < end:
+        while start < end and passage[start].isspace():
+            start += 1
+        stop = min(end, start + MAX_SENTENCE_CHARS)
+        if stop < end:
+            space = max(passage.rfind(" ", start, stop), passage.rfind("\n", start, stop))
+            stop = space if space > start else stop
+        trimmed = stop
+        while trimmed > start and passage[trimmed - 1].isspace():
+            trimmed -= 1
+        if trimmed > start:
+            yield start, trimmed
+        start = stop

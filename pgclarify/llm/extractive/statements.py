@@ -1,0 +1,183 @@
+"""Everything that a statement answers, the most telling question first."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+
+from pgclarify.llm.extractive.answer_types import AnswerType
+from pgclarify.llm.extractive.drafts import (
+    SERIES,
+    Draft,
+    Statement,
+    as_question,
+    asked,
+    is_cut_between,
+    rest_end,
+    subject_of,
+)
+from pgclarify.llm.extractive.evidence import Evidence
+from pgclarify.llm.extractive.grammar import (
+    FINITE_FORMS,
+    PARTICIPLES,
+    PREPOSITIONS,
+    ask_for_oneself,
+    is_base_verb,
+    parse_clause,
+)
+from pgclarify.llm.extractive.measures import draft_attributes, draft_labels, draft_measures
+from pgclarify.llm.extractive.spans import clause_end, find_spans
+from pgclarify.llm.extractive.terms import word_set, words
+from pgclarify.llm.extractive.topics import Topic, lower_first
+
+_OBJECT_VERBS = word_set("cover include exclude require need offer provide contain protect")
+_STATES = word_set(
+    """covered included excluded required allowed permitted refunded reimbursed insured available eligible
+    deductible responsible entitled refundable transferable mandatory optional liable valid waived prohibited"""
+)
+_DEFINING = re.compile(r"(?:an?|the|any|one of|when|what|how)\s", re.IGNORECASE)
+_TO_DO = re.compile(r"To ([a-z]{3,12}) ([^,.;:]{2,80}), (?=\w)")
+_ONLY = re.compile(r"\bonly (?:if|with|when|after|until|for|in|by|on)\b")
+_BY_DOING = re.compile(r"\b(?:by|through|via) (?:[a-z]{3,12}ing|calling|phone|mail|email|post|our|the app)\b")
+_MAX_QUESTION_WORDS = 24
+
+
+def draft_readings(evidence: Evidence, topic: Topic, passage: str) -> Iterator[Draft]:
+    """All questions that a sentence answers, the most telling first; none if it is not understood."""
+    text = " ".join(evidence.text.replace("**", "").split())
+    statement = Statement(text, parse_clause(text), topic, passage, evidence.antecedent)
+    for attempt in _ATTEMPTS:
+        for draft in attempt(statement):
+            if draft.answer and len(draft.question.split()) <= _MAX_QUESTION_WORDS:
+                yield draft
+
+
+def _steps(statement: Statement) -> Iterator[Draft]:
+    """Read "To cancel your policy, call us." answers "How do I cancel my policy?"."""
+    match = _TO_DO.match(statement.text)
+    if match and is_base_verb(match[1]):
+        answer = statement.text[match.end() :].rstrip(" .")
+        yield Draft(as_question(ask_for_oneself(f"how do I {match[1]} {match[2]}")), answer, AnswerType.STEPS)
+
+
+def _definition(statement: Statement) -> Iterator[Draft]:
+    """Read "A deductible is the amount you pay first." answers "What is a deductible?"."""
+    clause = statement.clause
+    if clause is None or clause.verb.is_negated or clause.lead:
+        return
+    verb = clause.verb
+    after = statement.text[verb.end :].lstrip()
+    means = verb.base == "mean" or (verb.base == "refer" and after.startswith("to "))
+    is_a = verb.auxiliary in ("is", "are") and not verb.base and _DEFINING.match(after)
+    subject = subject_of(statement, clause, "")
+    is_thing = subject and ask_for_oneself(subject) != "I" and len(subject.split()) <= 6
+    if not (means or is_a) or not is_thing:
+        return
+    start = statement.text.index(after, verb.end)
+    end = clause_end(statement.text, start)
+    answer = statement.text[start:end]
+    if len(answer.split()) >= 3:
+        plural = verb.auxiliary in ("are", "do")
+        yield Draft(
+            as_question(f"What {'are' if plural else 'is'} {ask_for_oneself(subject)}"), answer, AnswerType.DEFINITION
+        )
+
+
+def _conditions(statement: Statement) -> Iterator[Draft]:
+    """Read "If you cancel early, we keep the fee." answers "What happens if I cancel early?"."""
+    clause = statement.clause
+    if clause is None or not clause.lead:
+        return
+    first = clause.lead.split()[0].lower()
+    if first in ("if", "when", "once"):
+        lead = lower_first(clause.lead, statement.passage)
+        answer = statement.text[clause.subject_start :].rstrip(" .")
+        yield Draft(as_question(f"What happens {ask_for_oneself(lead)}"), answer, AnswerType.CLAUSE)
+
+
+def _manners(statement: Statement) -> Iterator[Draft]:
+    """Read "You may drive abroad only with our consent." answers "When may I drive abroad?"; "by calling us", "How"."""
+    clause = statement.clause
+    if clause is None or clause.verb.is_negated:
+        return
+    for pattern, wh, kind in ((_ONLY, "When", AnswerType.CLAUSE), (_BY_DOING, "How", AnswerType.STEPS)):
+        match = pattern.search(statement.text, clause.verb.end)
+        if match and not is_cut_between(statement.text, clause.verb.end, match.start()):
+            before = statement.text[clause.verb.end : match.start()].strip()
+            answer = statement.text[match.start() : clause_end(statement.text, match.end())]
+            draft = asked(statement, clause, wh, before, "", answer, kind) if before or clause.verb.base else None
+            if draft:
+                yield draft
+
+
+def _objects(statement: Statement) -> Iterator[Draft]:
+    """Read "The policy covers fire, theft and hail." answers "What does the policy cover?"."""
+    clause = statement.clause
+    if clause is None or clause.verb.base not in _OBJECT_VERBS or clause.verb.is_negated:
+        return
+    answer = statement.text[clause.verb.end :].strip(" .")
+    if len(answer) < 3 or (words(answer)[:1] and words(answer)[0].lower in PREPOSITIONS):
+        return
+    is_series = bool(re.search(r", | and | or ", answer))
+    kind = AnswerType.LIST if is_series else AnswerType.CLAUSE
+    draft = asked(statement, clause, "What", "", "", answer if is_series else answer[: clause_end(answer, 0)], kind)
+    if draft:
+        yield draft
+
+
+def _yes_or_no(statement: Statement) -> Iterator[Draft]:
+    """Read "Floods are not covered." answers "Are floods covered?" with "No"."""
+    clause = statement.clause
+    if clause is None:
+        return
+    verb = clause.verb
+    after = words(statement.text[verb.end :])
+    says_state = not verb.base and bool({word.lower for word in after[:2]} & _STATES)
+    pays_for = verb.base == "pay" and bool(after) and after[0].lower == "for"
+    says_permission = verb.auxiliary in ("can", "may", "must", "should") and bool(after)
+    if not (says_state or says_permission or verb.base in _OBJECT_VERBS | {"apply", "extend"} or pays_for):
+        return
+    end = rest_end(statement.text, verb.end)
+    if SERIES.match(statement.text, end):
+        return
+    draft = asked(
+        statement,
+        clause,
+        "",
+        statement.text[verb.end : end].strip(),
+        "",
+        "No" if verb.is_negated else "Yes",
+        AnswerType.YES_NO,
+    )
+    if draft:
+        yield draft
+
+
+def _doers(statement: Statement) -> Iterator[Draft]:
+    """Read "The claims team approves rentals." answers "Who approves rentals?"; "is approved by", "Who is ... by?"."""
+    clause = statement.clause
+    if clause is None or clause.verb.is_negated:
+        return
+    text, verb = statement.text, clause.verb
+    people = find_spans(text, AnswerType.PERSON)
+    for span in people:
+        if any(word.lower in FINITE_FORMS for word in words(text[span.start : span.end])[2:]):
+            continue
+        if span.start <= clause.subject_start and span.end >= clause.subject_start + len(clause.subject):
+            rest = text[verb.start : rest_end(text, verb.end)]
+            acts = bool(verb.base) or verb.auxiliary not in ("is", "are", "was", "were")
+            if acts and len(rest.split()) > 1:
+                yield Draft(as_question(f"Who {ask_for_oneself(rest)}"), text[span.start : span.end], AnswerType.PERSON)
+        elif text[: span.start].endswith(" by ") and span.start > verb.end:
+            passive = words(text[verb.end : span.start])
+            if passive and passive[0].lower in PARTICIPLES:
+                done = passive[0].text + " by"
+                draft = asked(statement, clause, "Who", done, "", text[span.start : span.end], AnswerType.PERSON)
+                if draft:
+                    yield draft
+
+
+_ATTEMPTS: tuple[Callable[[Statement], Iterator[Draft]], ...] = (
+    draft_labels, _steps, draft_attributes, draft_measures, _definition, _manners, _doers, _conditions, _objects,
+    _yes_or_no,
+)  # fmt: skip

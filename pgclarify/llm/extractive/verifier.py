@@ -1,0 +1,168 @@
+"""A verifier with no language model: it picks a sentence, a span in it, and the question that both answer."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from collections.abc import Mapping
+from typing import Any, Final
+
+from pgclarify.errors import InvalidReply
+from pgclarify.llm.extractive.evidence import Evidence, gather_evidence
+from pgclarify.llm.extractive.readings import Asked, read_evidence
+from pgclarify.llm.extractive.scoring import THRESHOLD, features, probability
+from pgclarify.llm.extractive.terms import coverage, stem, words
+from pgclarify.llm.extractive.topics import Topic, read_topic
+from pgclarify.model import Completion, CompletionRequest, Passage, Reading
+from pgclarify.protocols import Embedder
+
+MODEL: Final = "extractive-1"
+PROMPT_VERSION: Final = "extractive-1"
+"""Changes with every change of what the verifier makes of a passage, so that old completions are not served."""
+
+MAX_ENCODED: Final = 8
+"""Most pieces of one passage that are embedded; those that share most words with the question."""
+
+_GOES_ON: Final = re.compile(r"(?:It|They|This|That|These|Those|He|She|Its|Their|His|Her)\b")
+"""A sentence that begins so says nothing without the one before it."""
+
+_FIELDS: Final = ("interpretation", "answer", "quote")
+
+
+class ExtractiveVerifier:
+    """Judges passages by sentence embeddings, shared words and the shape of answers.
+
+    Args:
+        embedder: The model that compares the question with sentences. Its name is part of every request, so that a
+            completion made with another one is not taken for this one's.
+    """
+
+    def __init__(self, embedder: Embedder) -> None:
+        self._embedder = embedder
+
+    @property
+    def provider(self) -> str:
+        """Always extractive."""
+        return "extractive"
+
+    @property
+    def model(self) -> str:
+        """Name of the method and its version."""
+        return MODEL
+
+    @property
+    def prompt_version(self) -> str:
+        """Version of the rules."""
+        return PROMPT_VERSION
+
+    def relaxation_request(self, question: str) -> CompletionRequest | None:
+        """None: there is nobody to relax the question."""
+        return None
+
+    def verdict_request(self, question: str, passage: Passage, *, retry: bool = False) -> CompletionRequest:
+        """Render question and passage; a retry is the same input as sample 1."""
+        return CompletionRequest(
+            purpose="verdict",
+            model=MODEL,
+            parameters={"embedding_model": self._embedder.model},
+            prompt_version=PROMPT_VERSION,
+            messages=(),
+            sample=1 if retry else 0,
+            payload={
+                "question": question,
+                "title": passage.title,
+                "heading": passage.heading,
+                "content": passage.content,
+            },
+        )
+
+    async def complete(self, request: CompletionRequest) -> Completion:
+        """Judge the passage in the request.
+
+        Raises:
+            EmbeddingError: If the embedding model fails.
+        """
+        started = time.perf_counter()
+        payload = request.payload or {}
+        reading = await self._judge(payload)
+        reply = {name: getattr(reading, name) if reading else None for name in _FIELDS}
+        latency_ms = (time.perf_counter() - started) * 1000.0
+        return Completion(json.dumps(reply, ensure_ascii=False), 0, 0, latency_ms)
+
+    def read_relaxation(self, completion: Completion) -> str:
+        """There are no relaxations to read.
+
+        Raises:
+            InvalidReply: Always.
+        """
+        raise InvalidReply("the extractive verifier does not relax questions")
+
+    def read_verdict(self, completion: Completion) -> Reading | None:
+        """Read the reading; None for an abstention.
+
+        Raises:
+            InvalidReply: If the reply is none of this verifier's.
+        """
+        try:
+            reply = json.loads(completion.reply)
+            interpretation, answer, quote = (reply[name] for name in _FIELDS)
+        except (ValueError, KeyError, TypeError) as error:
+            raise InvalidReply("the reply is not that of the extractive verifier") from error
+        if interpretation is None and answer is None and quote is None:
+            return None
+        if not (isinstance(interpretation, str) and isinstance(answer, str) and isinstance(quote, str)):
+            raise InvalidReply("the reply is not that of the extractive verifier")
+        return Reading(interpretation, answer, quote)
+
+    async def _judge(self, payload: Mapping[str, Any]) -> Reading | None:
+        """The most probable reading of a passage, if it is probable enough."""
+        asked = Asked.read(payload["question"])
+        content = payload["content"]
+        topic = read_topic(payload["title"], payload["heading"], content)
+        shortlist = _shortlist(asked, gather_evidence(content), topic, content)
+        if not shortlist:
+            return None
+        vectors = await self._embedder.encode(
+            [asked.query.text, *(_context(evidence, topic) for evidence, _, _ in shortlist)]
+        )
+        similarities = vectors[1:] @ vectors[0]
+        best: tuple[float, Reading] | None = None
+        for (evidence, reading, has_shape), similarity in zip(shortlist, similarities, strict=True):
+            measured = features(asked.query, _context(evidence, topic), topic.text, float(similarity), has_shape)
+            likely = probability(measured)
+            if likely >= THRESHOLD and (best is None or likely > best[0]):
+                best = (likely, reading)
+        return best[1] if best else None
+
+
+def _context(evidence: Evidence, topic: Topic) -> str:
+    """A piece as it is compared: with what it goes on from, be it a heading, an introduction or the sentence before."""
+    if evidence.items:
+        return evidence.text if evidence.lead else f"{topic.name}\n{evidence.text}"
+    lead = evidence.lead or evidence.header
+    if evidence.before.endswith("?") or _GOES_ON.match(evidence.text):
+        lead = evidence.before
+    return f"{lead} {evidence.text}" if lead else evidence.text
+
+
+def _shortlist(
+    asked: Asked, pieces: list[Evidence], topic: Topic, content: str
+) -> list[tuple[Evidence, Reading, bool]]:
+    """The pieces that support a reading and share most words with the question; in falling order of that share."""
+    shared = []
+    for piece in pieces:
+        stems = frozenset(stem(word.lower) for word in words(_context(piece, topic)))
+        own = coverage(asked.query.stems, stems)
+        known = coverage(asked.query.stems, stems | topic.stems)
+        if known > 0.0:
+            shared.append((known, own, piece))
+    shared.sort(key=lambda one: one[:2], reverse=True)
+    kept: list[tuple[Evidence, Reading, bool]] = []
+    for _, _, piece in shared[: 3 * MAX_ENCODED]:
+        found = read_evidence(asked, piece, topic, content)
+        if found:
+            kept.append((piece, *found))
+        if len(kept) == MAX_ENCODED:
+            break
+    return kept

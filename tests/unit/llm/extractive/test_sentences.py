@@ -1,0 +1,81 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pgclarify.llm.extractive.evidence import gather_evidence
+from pgclarify.llm.extractive.sentences import MAX_CHARS, MAX_SENTENCE_CHARS, Kind, split_sentences
+
+
+def texts(passage: str) -> list[str]:
+    return [sentence.text for sentence in split_sentences(passage)]
+
+
+@pytest.mark.parametrize(
+    ("passage", "expected"),
+    [
+        ("Dr. Smith pays $3.50 a day. We cover e.g. taxis.", ["Dr. Smith pays $3.50 a day.", "We cover e.g. taxis."]),
+        ("It closes at 5 p.m. Then we go.", ["It closes at 5 p.m.", "Then we go."]),
+        ("He moved to St. Louis in 1960... Well.", ["He moved to St. Louis in 1960...", "Well."]),
+        ('"Is it so?" he asked. "It is!" Good.', ['"Is it so?" he asked.', '"It is!"', "Good."]),
+        ("founded in 1898. the team moved west. it won.", ["founded in 1898.", "the team moved west.", "it won."]),
+        ("J. K. Rowling wrote it. See no. 5 there.", ["J. K. Rowling wrote it.", "See no. 5 there."]),
+        ("これは本です。あれは？ はい。", ["これは本です。", "あれは？", "はい。"]),  # noqa: RUF001
+        ("זה נכון. וזה לא?", ["זה נכון.", "וזה לא?"]),
+        ("Great 😀! Really 😀😀.", ["Great 😀!", "Really 😀😀."]),
+    ],
+)
+def test_splits_plain_text(passage: str, expected: list[str]) -> None:
+    assert texts(passage) == expected
+
+
+def test_reads_markdown_and_quotes_no_heading() -> None:
+    passage = (
+        "# Rental\n\nSetext\n======\n\nHard-wrapped\ntext here. More.\n\n"
+        "You need:\n- a form\n  with a stamp\n- a photo\n\n"
+        "1. Call us.\n2) Wait.\n\n| Plan | Limit |\n|---|---|\n| Gold | $40 |\n"
+    )
+    sentences = split_sentences(passage)
+    assert [(sentence.kind, sentence.text) for sentence in sentences] == [
+        (Kind.PROSE, "Hard-wrapped\ntext here."),
+        (Kind.PROSE, "More."),
+        (Kind.PROSE, "You need:"),
+        (Kind.ITEM, "a form\n  with a stamp"),
+        (Kind.ITEM, "a photo"),
+        (Kind.STEP, "Call us."),
+        (Kind.STEP, "Wait."),
+        (Kind.ROW, "| Gold | $40 |"),
+    ]
+    assert sentences[-1].header == "| Plan | Limit |"
+
+
+def test_a_list_is_one_piece_of_evidence_together_with_its_introduction() -> None:
+    passage = "Hello there.\n\nYou need:\n- a form\n- a photo\n"
+    whole = next(evidence for evidence in gather_evidence(passage) if evidence.items)
+    assert whole.items == ("a form", "a photo")
+    assert whole.text == "You need:\n- a form\n- a photo"
+    assert passage[whole.start :].startswith(whole.text)
+
+
+@given(st.text(alphabet="aB1 .!?\n-|#*\"'()é😀שー。", max_size=400))
+def test_every_sentence_is_a_slice_in_order(passage: str) -> None:
+    end = 0
+    for sentence in split_sentences(passage):
+        assert passage[sentence.start : sentence.end] == sentence.text
+        assert end <= sentence.start < sentence.end
+        end = sentence.end
+
+
+@given(st.text(alphabet="aB1 .?\n-|#:", max_size=300))
+def test_every_piece_of_evidence_is_a_slice(passage: str) -> None:
+    for evidence in gather_evidence(passage):
+        assert passage[evidence.start : evidence.start + len(evidence.text)] == evidence.text
+
+
+def test_text_without_any_end_is_cut_to_pieces_that_can_be_quoted() -> None:
+    sentences = split_sentences("word " * 20_000)
+    assert all(len(sentence.text) <= MAX_SENTENCE_CHARS for sentence in sentences)
+    assert sentences[-1].end <= MAX_CHARS
+    assert all(sentence.text.startswith("word") and sentence.text.endswith("word") for sentence in sentences)
+    assert {len(sentence.text) for sentence in split_sentences("x" * 50_000)} <= {MAX_SENTENCE_CHARS, 200}

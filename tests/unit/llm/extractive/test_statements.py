@@ -1,0 +1,191 @@
+from __future__ import annotations
+
+import pytest
+
+from pgclarify.llm.extractive.answer_types import AnswerType
+from pgclarify.llm.extractive.evidence import Evidence
+from pgclarify.llm.extractive.sentences import Kind
+from pgclarify.llm.extractive.statements import draft_readings
+from pgclarify.llm.extractive.topics import qualifier, read_topic
+
+
+def first_draft(sentence: str, heading: str = "Rental reimbursement") -> tuple[AnswerType, str, str] | None:
+    topic = read_topic("Auto guide", heading, sentence)
+    draft = next(iter(draft_readings(Evidence(sentence, 0, Kind.PROSE), topic, sentence)), None)
+    return (draft.kind, draft.question, draft.answer) if draft else None
+
+
+@pytest.mark.parametrize(
+    ("sentence", "kind", "question", "answer"),
+    [
+        (
+            "Rental reimbursement pays up to $40 a day for a rental car while yours is being repaired.",
+            AnswerType.AMOUNT,
+            "How much does rental reimbursement pay for a rental car?",
+            "up to $40 a day",
+        ),
+        (
+            "We pay up to $40 a day for a taxi, for at most 30 days.",
+            AnswerType.AMOUNT,
+            "How much does rental reimbursement pay for a taxi?",
+            "up to $40 a day",
+        ),
+        ("There is a $25 fee for late returns.", AnswerType.AMOUNT, "How much is the fee for late returns?", "$25"),
+        (
+            "After the first 14 days, a cancellation fee of $35 applies.",
+            AnswerType.AMOUNT,
+            "How much is the cancellation fee after the first 14 days?",
+            "$35",
+        ),
+        (
+            "The plan pays 80% of repair costs after the deductible.",
+            AnswerType.PERCENTAGE,
+            "What percentage of repair costs does the plan pay after the deductible?",
+            "80%",
+        ),
+        (
+            "Students with good grades get a 10% discount.",
+            AnswerType.PERCENTAGE,
+            "How large is the discount for students with good grades?",
+            "10%",
+        ),
+        (
+            "Rental reimbursement lasts up to 30 days.",
+            AnswerType.DURATION,
+            "How long does rental reimbursement last?",
+            "up to 30 days",
+        ),
+        (
+            "You must report a theft within 24 hours.",
+            AnswerType.DURATION,
+            "How soon must I report a theft?",
+            "within 24 hours",
+        ),
+        (
+            "A 14-day waiting period applies to trip claims.",
+            AnswerType.DURATION,
+            "How long is the waiting period for trip claims?",
+            "14-day",
+        ),
+        (
+            "We must give you at least 30 days' notice before we cancel your policy.",
+            AnswerType.DURATION,
+            "How much notice must you give me before you cancel my policy?",
+            "at least 30 days' notice",
+        ),
+        (
+            "Premiums are billed every three months.",
+            AnswerType.FREQUENCY,
+            "How often are premiums billed?",
+            "every three months",
+        ),
+        (
+            "Your coverage starts on January 1, 2025.",
+            AnswerType.DATE,
+            "When does my coverage start?",
+            "January 1, 2025",
+        ),
+        (
+            "Ana Brill became chief executive in May 2023.",
+            AnswerType.DATE,
+            "When did Ana Brill become chief executive?",
+            "May 2023",
+        ),
+        (
+            "The policy covers two drivers in the household.",
+            AnswerType.COUNT,
+            "How many drivers does the policy cover in the household?",
+            "two",
+        ),
+        (
+            "Rental cars can be picked up at 12 Harbor Street.",
+            AnswerType.PLACE,
+            "Where can rental cars be picked up?",
+            "12 Harbor Street",
+        ),
+        (
+            "Rental requests are approved by the claims team.",
+            AnswerType.PERSON,
+            "Who are rental requests approved by?",
+            "the claims team",
+        ),
+        ("Maria Lopez approves long rentals.", AnswerType.PERSON, "Who approves long rentals?", "Maria Lopez"),
+        (
+            "A deductible is the amount you pay before insurance pays.",
+            AnswerType.DEFINITION,
+            "What is a deductible?",
+            "the amount you pay before insurance pays",
+        ),
+        (
+            "To cancel your policy, call 1-800-555-0100 or sign in.",
+            AnswerType.STEPS,
+            "How do I cancel my policy?",
+            "call 1-800-555-0100 or sign in",
+        ),
+        (
+            "You may drive a rental car abroad only with our written consent.",
+            AnswerType.CLAUSE,
+            "When may I drive a rental car abroad?",
+            "only with our written consent",
+        ),
+        (
+            "If you cancel within 14 days, we refund the full premium.",
+            AnswerType.CLAUSE,
+            "What happens if I cancel within 14 days?",
+            "we refund the full premium",
+        ),
+        (
+            "The plan covers hail, fire, theft and falling trees.",
+            AnswerType.LIST,
+            "What does the plan cover?",
+            "hail, fire, theft and falling trees",
+        ),
+        (
+            "Flood damage is not covered by the standard policy.",
+            AnswerType.YES_NO,
+            "Is flood damage covered by the standard policy?",
+            "No",
+        ),
+        ("Rental cars: up to $40 a day", AnswerType.AMOUNT, "What amount applies to rental cars?", "up to $40 a day"),
+    ],
+)
+def test_every_kind_of_statement_becomes_a_question(
+    sentence: str, kind: AnswerType, question: str, answer: str
+) -> None:
+    assert first_draft(sentence) == (kind, question, answer)
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "The board discussed rental cars on 3 March.",
+        "Our lobby has brochures about rental cars from local companies.",
+        "I paid $45 a day for the rental car.",
+        "Mr. Dole reported that glass claims rose by 12% last year.",
+        "The same deductible applies as on your own car.",
+        "Rental cars!",
+        "",
+    ],
+)
+def test_what_only_touches_a_topic_answers_nothing(sentence: str) -> None:
+    assert first_draft(sentence) is None
+
+
+def test_pronouns_give_way_to_what_the_heading_names() -> None:
+    assert first_draft("It pays up to $20 a day.") == (
+        AnswerType.AMOUNT,
+        "How much does rental reimbursement pay?",
+        "up to $20 a day",
+    )
+    assert first_draft("It pays up to $20 a day.", heading="Notes") is None
+
+
+def test_a_question_is_made_to_stand_on_its_own_by_its_scheme() -> None:
+    topic = read_topic("Gold Auto Policy", "Overview", "")
+    assert qualifier(topic, "How much is the deductible?") == " under the Gold Auto Policy"
+    assert qualifier(topic, "How much does the Gold Auto Policy pay?") == ""
+    assert qualifier(read_topic("faq.md", None, ""), "How much is the deductible?") == ""
+    assert (
+        qualifier(read_topic("Young drivers", "Rates", ""), "How large is the surcharge?")
+        == " for Young drivers".lower()
+    )
