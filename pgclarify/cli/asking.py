@@ -33,9 +33,9 @@ def ask(
         with terminal.notices().status("Reading passages"):
             rows = clarify(database, question, corpus, top_k=top_k, timeout=timeout)
         if as_json:
-            for row in readings_of(rows):
+            for row in rows:
                 terminal.print_json(row)
-        if not as_json or not readings_of(rows):
+        if not as_json or not rows:
             console = terminal.notices() if as_json else terminal.results()
             console.print(answer(database, question, corpus, rows))
 
@@ -43,20 +43,15 @@ def ask(
 def clarify(
     database: connection.Database, question: str, corpus: str | None, *, top_k: int = 20, timeout: str = "60s"
 ) -> list[Row]:
-    """Ask, and wait for the rows of `pgclarify.clarify`."""
+    """Ask, and wait for the rows of `pgclarify.clarify`: one for each reading."""
     return [*connection.fetch(database, "cli_clarify", question=question, corpus=corpus, top_k=top_k, timeout=timeout)]
-
-
-def readings_of(rows: list[Row]) -> list[Row]:
-    """The rows that hold a reading: a run that found nothing has one row without."""
-    return [row for row in rows if row["interpretation"] is not None]
 
 
 def answer(database: connection.Database, question: str, corpus: str | None, rows: list[Row]) -> RenderableType:
     """What a person sees for the rows of a run."""
     from pgclarify.cli import rendering
 
-    if readings_of(rows):
+    if rows:
         return rendering.readings(question, rows)
     corpora = connection.fetch(database, "cli_list_corpora")
     asked = corpora if corpus is None else [row for row in corpora if row["corpus"] == corpus]

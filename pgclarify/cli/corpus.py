@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from pgclarify.model import Document
 
 # A batch is one statement and one transaction: large enough to hide the round trip, small enough to be sent at once.
-_BATCH_DOCUMENTS = 500
-_BATCH_CHARS = 4_000_000
+BATCH_DOCUMENTS = 500
+BATCH_CHARS = 4_000_000
 _POLL_SECONDS = 0.1
 # A worker that is restarted in the meantime is waited for so long.
 _WORKERLESS_SECONDS = 10.0
@@ -125,7 +125,7 @@ def add_documents(
     """
     report = LoadReport()
     seen: set[str] = set()
-    for batch in _batches(documents, report):
+    for batch in batches(documents, report):
         report.repeated.extend(document.document_id for document in batch if document.document_id in seen)
         seen.update(document.document_id for document in batch)
         _add_batch(database, corpus, batch, report)
@@ -133,7 +133,8 @@ def add_documents(
     return report
 
 
-def _batches(documents: Iterable[Document | UnreadableFile], report: LoadReport) -> Iterator[list[Document]]:
+def batches(documents: Iterable[Document | UnreadableFile], report: LoadReport) -> Iterator[list[Document]]:
+    """Put documents into batches, and into the report what is no document or comes twice."""
     batch: dict[str, Document] = {}
     chars = 0
     for document in documents:
@@ -144,7 +145,7 @@ def _batches(documents: Iterable[Document | UnreadableFile], report: LoadReport)
             report.repeated.append(document.document_id)
         batch[document.document_id] = document
         chars += len(document.content)
-        if len(batch) == _BATCH_DOCUMENTS or chars >= _BATCH_CHARS:
+        if len(batch) == BATCH_DOCUMENTS or chars >= BATCH_CHARS:
             yield [*batch.values()]
             batch, chars = {}, 0
     if batch:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import subprocess
 import time
 from importlib.resources import as_file, files
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pgclarify.cli import asking, connection, corpus, server, terminal
@@ -16,6 +15,7 @@ if TYPE_CHECKING:
 
     from pgclarify.cli.rendering import Row
     from pgclarify.config import Settings
+    from pgclarify.model import Document
 
 CORPUS = "insurance"
 QUESTION = "rental cars"
@@ -29,7 +29,10 @@ What to try next
   pgclarify psql -c "select * from pgclarify.search('deductible', corpus => 'insurance')"
   pgclarify load mine path/to/documents && pgclarify ask 'your question' --corpus mine
   pgclarify status
-  pgclarify down"""
+  pgclarify down
+With a language model in place of the extractive method
+  pgclarify down
+  OPENAI_BASE_URL=... OPENAI_API_KEY=... PGCLARIFY_LLM_MODEL=... pgclarify up --detach"""
 
 
 def demo() -> None:
@@ -38,9 +41,10 @@ def demo() -> None:
     console = terminal.results()
     dsn = server.start_server(settings)
     with connection.connect(dsn) as database:
+        documents = _documents()
+        _refuse_foreign_corpus(database, documents)
         _start_worker(database, settings, dsn)
-        with as_file(files("pgclarify.cli") / "demo_corpus") as folder:
-            _load(database, settings, folder, console)
+        _load(database, settings, documents, console)
         _ask_in_sql(database, dsn, console)
         _ask_again(database, console)
         console.print(f"\nAnother one: pgclarify ask {SECOND_QUESTION} --corpus {CORPUS}\n", style="bold")
@@ -51,10 +55,10 @@ def demo() -> None:
 
 def _start_worker(database: connection.Database, settings: Settings, dsn: str) -> None:
     if not connection.fetch(database, "cli_list_workers"):
-        server.start_worker(settings, dsn, environment=_demo_environment(settings))
+        server.start_worker(settings, dsn, environment=worker_environment(settings))
 
 
-def _demo_environment(settings: Settings) -> dict[str, str]:
+def worker_environment(settings: Settings) -> dict[str, str]:
     """What the demo's worker needs beyond our environment: no call that costs money unless someone chose a model."""
     from pgclarify.config import Provider
 
@@ -63,12 +67,25 @@ def _demo_environment(settings: Settings) -> dict[str, str]:
     return {}
 
 
-def _load(database: connection.Database, settings: Settings, folder: Path, console: Console) -> None:
-    from pgclarify.ingest.readers import read_documents
-    from pgclarify.model import Document
+def _documents() -> list[Document]:
+    """The documents that come with the package.
 
-    documents = list(read_documents([folder]))
-    _refuse_foreign_corpus(database, [document.document_id for document in documents if isinstance(document, Document)])
+    Raises:
+        UnreadableFile: If the installation is damaged.
+    """
+    from pgclarify.errors import UnreadableFile
+    from pgclarify.ingest.readers import read_documents
+
+    documents = []
+    with as_file(files("pgclarify.cli") / "demo_corpus") as folder:
+        for document in read_documents([folder]):
+            if isinstance(document, UnreadableFile):
+                raise document
+            documents.append(document)
+    return documents
+
+
+def _load(database: connection.Database, settings: Settings, documents: list[Document], console: Console) -> None:
     corpus.ensure_corpus(database, CORPUS, settings)
     report = corpus.add_documents(database, CORPUS, documents)
     with corpus.progress_bar() as progress:
@@ -77,12 +94,15 @@ def _load(database: connection.Database, settings: Settings, folder: Path, conso
     console.print(f"{len(documents)} documents of a made-up insurance company are {state}: corpus {CORPUS}\n")
 
 
-def _refuse_foreign_corpus(database: connection.Database, document_ids: list[str]) -> None:
-    (foreign,) = connection.fetch(database, "cli_count_foreign_documents", corpus=CORPUS, document_ids=document_ids)
+def _refuse_foreign_corpus(database: connection.Database, documents: list[Document]) -> None:
+    from pgclarify.cli import rendering
+
+    known = [document.document_id for document in documents]
+    (foreign,) = connection.fetch(database, "cli_count_foreign_documents", corpus=CORPUS, document_ids=known)
     if foreign["documents"]:
         raise InputError(
             f"the corpus {CORPUS} is not the demo's",
-            detail=f"It has {foreign['documents']} documents that the demo does not know, and was left as it is.",
+            detail=f"It has {rendering.counted(foreign['documents'], 'document')} of others, and was left as it is.",
             hint="Run the demo in another place: PGCLARIFY_DATA_DIR=./demo pgclarify demo, without a database URL.",
         )
 
@@ -97,7 +117,8 @@ def _ask_in_sql(database: connection.Database, dsn: str, console: Console) -> No
         # The constant above has no parameters; rows are those that psql would print.
         console.print(rendering.psql_table(database.execute(STATEMENT).fetchall()))
         return
-    looks = ("format=wrapped", f"columns={console.width}", "pager=off")
+    # The rows are wider than most terminals.
+    looks = ("expanded=on", "format=wrapped", f"columns={console.width}", "pager=off")
     options = ["--no-psqlrc", "--quiet", *(part for look in looks for part in ("--pset", look)), "--command", STATEMENT]
     arguments, environment = server.psql_call(dsn, options)
     console.file.flush()
@@ -118,12 +139,10 @@ def _ask_again(database: connection.Database, console: Console) -> None:
 def _say_what_is_different(
     database: connection.Database, rows: list[Row], milliseconds: float, console: Console
 ) -> None:
+    if not rows:
+        return
     (run,) = connection.fetch(database, "cli_get_run", run_id=rows[0]["run_id"])
-    cited = {
-        (citation["document_id"], citation["passage_id"])
-        for row in asking.readings_of(rows)
-        for citation in row["citations"]
-    }
+    cited = {(citation["document_id"], citation["passage_id"]) for row in rows for citation in row["citations"]}
     console.print(
         "\nWhat is different here: no reading was guessed from the question."
         f" {run['candidates']} passages were read, and {len(cited)} of them each answer a reading completely, in words"

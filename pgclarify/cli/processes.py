@@ -161,4 +161,4 @@ def worker_command() -> list[str]:
 
 def _last_lines(log_file: Path) -> str:
     lines = [line for line in log_file.read_text(errors="replace").splitlines() if line.strip()]
-    return "\n".join(lines[-_LOG_LINES_SHOWN:]) or "It wrote nothing into its log."
+    return "\n  ".join(("Its log ends:", *lines[-_LOG_LINES_SHOWN:])) if lines else "It wrote nothing into its log."

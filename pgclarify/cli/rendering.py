@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from rich.box import Box
-from rich.console import Group, RenderableType
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
@@ -55,12 +56,13 @@ def failure(message: str, detail: str | None = None, hint: str | None = None) ->
     """An error: one sentence, then the facts, then what to do."""
     text = Text()
     text.append("Error: ", style="bold red")
-    text.append(printable(message[:1].upper() + message[1:]))
+    # The product's own name stays as it is.
+    text.append(printable(message if message.startswith("pgclarify") else message[:1].upper() + message[1:]))
     text.append("" if message.endswith((".", "!", "?")) else ".")
     for label, part in (("Detail", detail), ("Hint", hint)):
         if part:
             text.append(f"\n{label}: ", style="bold")
-            text.append("\n".join(printable(line) for line in part.splitlines()))
+            text.append("\n  ".join(printable(line) for line in part.splitlines()))
     return text
 
 
@@ -105,15 +107,14 @@ def readings(question: str, rows: Sequence[Row]) -> RenderableType:
 
     Args:
         question: As it was asked.
-        rows: What `pgclarify.clarify` returned: at least one row with an interpretation.
+        rows: What `pgclarify.clarify` returned, at least one.
     """
-    found = [row for row in rows if row["interpretation"] is not None]
     title = Text()
-    title.append(counted(len(found), "reading"), style="bold")
+    title.append(counted(len(rows), "reading"), style="bold")
     title.append(f' of "{printable(question)}", each with its proof')
     parts: list[RenderableType] = [title]
     number = 1
-    for row in found:
+    for row in rows:
         parts.extend(_reading(row, first_citation=number))
         number += len(row["citations"] or [])
     if any(row["status"] == "partial" for row in rows):
@@ -126,33 +127,45 @@ def readings(question: str, rows: Sequence[Row]) -> RenderableType:
     return Group(*parts)
 
 
-def _indented(content: RenderableType, columns: int) -> Padding:
-    return Padding(content, (0, 0, 0, columns), expand=False)
+@dataclass(frozen=True, slots=True)
+class _Indented:
+    """Text that wraps behind what leads its first line; unlike Padding, it leaves no blanks at the ends of lines."""
+
+    lead: Text
+    text: Text
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        margin = Text(" " * self.lead.cell_len)
+        for number, line in enumerate(self.text.wrap(console, max(options.max_width - self.lead.cell_len, 1))):
+            line.rstrip()
+            yield Text.assemble(margin if number else self.lead, line)
 
 
 def _reading(row: Row, *, first_citation: int) -> list[RenderableType]:
-    heading = Text(f"\n{row['ordinal']}. ", style="bold")
-    heading.append(printable(row["interpretation"]), style="bold")
-    answer = Text(printable(row["answer"]), style="green")
-    support = Text(f"supported by {counted(row['support'], 'document')}", style="dim")
-    parts: list[RenderableType] = [heading, _indented(answer, 3), _indented(support, 3)]
+    margin = Text("   ")
+    parts: list[RenderableType] = [
+        Text(),
+        _Indented(Text(f"{row['ordinal']}. ", style="bold"), Text(printable(row["interpretation"]), style="bold")),
+        _Indented(margin, Text(printable(row["answer"]), style="green")),
+        _Indented(margin, Text(f"supported by {counted(row['support'], 'document')}", style="dim")),
+    ]
     for number, citation in enumerate(row["citations"] or [], start=first_citation):
         parts.extend(_citation(number, citation))
     return parts
 
 
 def _citation(number: int, citation: Row) -> list[RenderableType]:
-    source = Text(f"[{number}] ", style="cyan")
-    source.append(printable(str(citation["document_id"])), style="cyan")
+    source = Text(printable(citation["document_id"]), style="cyan")
     # The heading path of a Markdown passage usually begins with the title; it is shown once.
-    title, heading = citation.get("title"), citation.get("heading")
+    title, heading = citation["title"], citation["heading"]
     place = heading if heading and title and heading.startswith(title) else ", ".join(filter(None, (title, heading)))
     if place:
-        source.append(f"  {printable(place)}")
-    if citation.get("is_current") is False:
+        source.append(f"  {printable(place)}", style="default")
+    if not citation["is_current"]:
         source.append("  (the document has changed since)", style="yellow")
+    lead = Text.assemble("   ", (f"[{number}] ", "cyan"))
     quote = Text(f'"{printable(citation["quote"])}"', style="italic")
-    return [_indented(source, 3), _indented(quote, 7)]
+    return [_Indented(lead, source), _Indented(Text(" " * lead.cell_len), quote)]
 
 
 def nothing_found(question: str, corpus: str | None, *, pending: int) -> RenderableType:
@@ -253,4 +266,4 @@ def status(server: str, place: str, workers: Sequence[Row], queue: Row, corpora:
         table.add_column(name, justify="right", no_wrap=True)
     for corpus in corpora:
         table.add_row(Text(printable(corpus["corpus"])), *(Text(f"{corpus[name]:,}") for name in _COUNTERS))
-    return Group(lines, _indented(table, 9))
+    return Group(lines, Padding(table, (0, 0, 0, 9), expand=False))

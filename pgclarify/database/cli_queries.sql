@@ -44,16 +44,16 @@ select
         metadata => batch.metadata,
         -- An array of arrays would have to be rectangular, so readers come as JSON.
         readers => case
-            when batch.readers is not null then array(select jsonb_array_elements_text(batch.readers))::name []
+            when batch.readers is not null then array(select jsonb_array_elements_text(batch.readers))::name[]
         end
     ) as is_changed
 from unnest(
-    %(document_ids)s::text [],
-    %(contents)s::text [],
-    %(titles)s::text [],
-    %(uris)s::text [],
-    %(metadata)s::jsonb [],
-    %(readers)s::jsonb []
+    %(document_ids)s::text[],
+    %(contents)s::text[],
+    %(titles)s::text[],
+    %(uris)s::text[],
+    %(metadata)s::jsonb[],
+    %(readers)s::jsonb[]
 ) as batch (document_id, content, title, uri, metadata, readers);
 
 -- name: cli_clarify

@@ -15,16 +15,6 @@ from pgclarify.errors import NoWorker
 COMMANDS = ("up", "down", "init", "worker", "dsn", "psql", "load", "ask", "status", "demo")
 
 
-@pytest.fixture(autouse=True)
-def _own_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    for name in ("PGCLARIFY_DATABASE_URL", "PGCLARIFY_DEBUG", "OPENAI_API_KEY", "OPENAI_BASE_URL"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("PGCLARIFY_DATA_DIR", str(tmp_path / "data"))
-    monkeypatch.setenv("COLUMNS", "200")
-    # A .env file of whoever runs the tests is none of theirs.
-    monkeypatch.chdir(tmp_path)
-
-
 def run(*arguments: str) -> int:
     with pytest.raises(SystemExit) as caught:
         main(arguments)

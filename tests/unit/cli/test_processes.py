@@ -60,7 +60,7 @@ def test_a_worker_that_ends_at_once_is_an_error_with_its_last_words(
 ) -> None:
     with pytest.raises(DatabaseError) as caught:
         start(files, tmp_path / "never", "import sys; sys.exit('there is no model')")
-    assert caught.value.detail == "there is no model"
+    assert caught.value.detail == "Its log ends:\n  there is no model"
     assert str(files.log_file) in str(caught.value.hint)
     assert not processes.is_running(files)
 

@@ -117,6 +117,15 @@ def test_readings_number_their_citations_through() -> None:
     assert '"We pay up to $45 a day."' in output
 
 
+def test_long_readings_wrap_behind_their_numbers_and_leave_no_blanks() -> None:
+    rows = [reading(ordinal=10, interpretation="why " * 30, citations=[citation(quote="so " * 40)])]
+    lines = shown(rendering.readings("q", rows), width=40).splitlines()
+    start = next(index for index, line in enumerate(lines) if line.startswith("10. why"))
+    assert lines[start + 1].startswith("    why")
+    assert max(len(line) for line in lines) <= 40
+    assert all(line == line.rstrip() for line in lines)
+
+
 def test_a_citation_of_a_changed_document_says_so() -> None:
     current = shown(rendering.readings("q", [reading(citations=[citation()])]))
     stale = shown(rendering.readings("q", [reading(citations=[citation(is_current=False)])]))
