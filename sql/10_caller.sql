@@ -68,7 +68,7 @@ comment on function pgclarify._verify_caller(pgclarify._caller) is
 'The caller''s name, or error 42501 if its proof is not of this backend and transaction.';
 
 create or replace function pgclarify._roles_of(role_name name)
-returns name []
+returns name[]
 language sql stable strict parallel safe security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
@@ -82,7 +82,7 @@ comment on function pgclarify._roles_of(name) is
 'Roles whose usage a role has, itself included, in alphabetical order; empty for a name that is no role.';
 
 create or replace function pgclarify._my_roles()
-returns name []
+returns name[]
 language sql stable parallel safe
 set search_path = pg_catalog, pg_temp
 begin atomic

@@ -46,7 +46,7 @@ $$;
 comment on function pgclarify._add_partition(text, text, bigint) is
 'Make and attach the partition of parent where key_column is key, without locking out searches of the others.';
 
-create or replace function pgclarify._visible_corpora(roles name [])
+create or replace function pgclarify._visible_corpora(roles name[])
 returns setof pgclarify.corpus
 language sql stable parallel safe security definer
 set search_path = pg_catalog, pg_temp
@@ -59,10 +59,10 @@ begin atomic
         or corpus.owner = any(_visible_corpora.roles);
 end;
 
-comment on function pgclarify._visible_corpora(name []) is
+comment on function pgclarify._visible_corpora(name[]) is
 'Corpora that a holder of these roles may search: those without a reader, with a reader among them, or their own.';
 
-create or replace function pgclarify._find_corpus(roles name [], corpus text)
+create or replace function pgclarify._find_corpus(roles name[], corpus text)
 returns pgclarify.corpus
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
@@ -110,7 +110,7 @@ begin
 end
 $$;
 
-comment on function pgclarify._find_corpus(name [], text) is
+comment on function pgclarify._find_corpus(name[], text) is
 'The corpus of that name that these roles may search; without a name that of pgclarify.corpus, or the only one. A corpus '
 'that may not be searched does not exist.';
 
@@ -135,61 +135,6 @@ $$;
 
 comment on function pgclarify._owned_corpus(pgclarify._caller, text) is
 'The corpus of that name, if the caller may change it; error 42501 otherwise.';
-
-create or replace function pgclarify._check_options(options jsonb, known jsonb)
-returns jsonb
-language plpgsql stable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-    v_option record;
-    v_choices jsonb;
-    v_settings jsonb;
-begin
-    if jsonb_typeof(coalesce(_check_options.options, '{}')) <> 'object' then
-        raise exception 'options must be a JSON object'
-            using errcode = 'invalid_parameter_value',
-                detail = format('It is a JSON %s.', jsonb_typeof(_check_options.options)),
-                hint = 'Pass options => ''{"name": "value"}''.';
-    end if;
-    for v_option in
-        select given.key, given.value from jsonb_each(coalesce(_check_options.options, '{}')) as given order by given.key
-    loop
-        if not _check_options.known ? v_option.key then
-            raise exception 'unknown option "%"', v_option.key
-                using errcode = 'invalid_parameter_value',
-                    detail = format(
-                        'The options are: %s.',
-                        (select string_agg(name, ', ' order by name) from jsonb_object_keys(_check_options.known) as name)
-                    ),
-                    hint = 'Check its spelling.';
-        end if;
-        v_choices := _check_options.known -> v_option.key -> 'choices';
-        if v_choices is not null and not v_choices @> jsonb_build_array(v_option.value)
-            or v_choices is null
-            and jsonb_typeof(v_option.value) not in (_check_options.known -> v_option.key ->> 'type', 'null') then
-            raise exception 'option "%" has a wrong value', v_option.key
-                using errcode = 'invalid_parameter_value',
-                    detail = format('It is %s.', v_option.value),
-                    hint = case
-                        when v_choices is null then
-                            format('Pass a JSON %s.', _check_options.known -> v_option.key ->> 'type')
-                        else format(
-                            'Pass one of: %s.', (select string_agg(choice, ', ') from jsonb_array_elements_text(v_choices) as choice)
-                        )
-                    end;
-        end if;
-    end loop;
-    select coalesce(jsonb_object_agg(option.key, option.value -> 'default'), '{}') into v_settings
-    from jsonb_each(_check_options.known) as option
-    where option.value ? 'default';
-    return v_settings || jsonb_strip_nulls(coalesce(_check_options.options, '{}'));
-end
-$$;
-
-comment on function pgclarify._check_options(jsonb, jsonb) is
-'Options completed by their defaults, or error 22023 that lists the right ones. known maps each name to {"choices": […]} or '
-'{"type": "…"}, and its "default".';
 
 create or replace function pgclarify._create_corpus(
     caller pgclarify._caller, name text, embedding_model text, options jsonb

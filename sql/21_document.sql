@@ -18,7 +18,7 @@ create or replace function pgclarify._add_document(
     title text,
     uri text,
     metadata jsonb,
-    readers name []
+    readers name[]
 )
 returns boolean
 language plpgsql volatile security definer
@@ -114,10 +114,10 @@ end
 $$;
 
 comment on function pgclarify._add_document(
-    pgclarify._caller, text, text, text, text, text, jsonb, name []
+    pgclarify._caller, text, text, text, text, text, jsonb, name[]
 ) is 'See add_document.';
 grant execute on function pgclarify._add_document(
-    pgclarify._caller, text, text, text, text, text, jsonb, name []
+    pgclarify._caller, text, text, text, text, text, jsonb, name[]
 ) to pgclarify_user;
 
 create or replace function pgclarify.add_document(
@@ -127,7 +127,7 @@ create or replace function pgclarify.add_document(
     title text default null,
     uri text default null,
     metadata jsonb default '{}',
-    readers name [] default null
+    readers name[] default null
 )
 returns boolean
 language sql volatile
@@ -146,13 +146,13 @@ begin atomic
     from pgclarify._caller;
 end;
 
-comment on function pgclarify.add_document(text, text, text, text, text, jsonb, name []) is
+comment on function pgclarify.add_document(text, text, text, text, text, jsonb, name[]) is
 'Add a document, or put new content in place of the old; true if anything changed. Workers make it searchable (see '
 'corpus_status.pending). corpus: its name. document_id: your own id as text. content: plain text or Markdown. title, uri: '
 'shown with citations. metadata: any JSON object. readers: roles that may read it; null means every reader of the corpus.';
-grant execute on function pgclarify.add_document(text, text, text, text, text, jsonb, name []) to pgclarify_user;
+grant execute on function pgclarify.add_document(text, text, text, text, text, jsonb, name[]) to pgclarify_user;
 
-create or replace function pgclarify._delete_passages(corpus_id bigint, document_ids text [])
+create or replace function pgclarify._delete_passages(corpus_id bigint, document_ids text[])
 returns pgclarify.corpus_tally
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
@@ -193,7 +193,7 @@ begin
 end
 $$;
 
-comment on function pgclarify._delete_passages(bigint, text []) is
+comment on function pgclarify._delete_passages(bigint, text[]) is
 'Delete the passages and vectors of documents; returns the counts to tally, as negative numbers. Term counts go to '
 'term_change.';
 

@@ -1,27 +1,5 @@
 -- Workers: who is there. 1885823084 is 'pgcl' in ASCII: the first key of all our advisory locks.
 
-create or replace function pgclarify._is_alive(worker_id bigint)
-returns boolean
-language sql stable parallel restricted security definer
-set search_path = pg_catalog, pg_temp
-begin atomic
-    select exists (
-        select
-        from pg_catalog.pg_locks
-        where
-            pg_locks.locktype = 'advisory'
-            and pg_locks.classid = 1885823084
-            and pg_locks.objid = (_is_alive.worker_id & 4294967295)::oid
-            and pg_locks.objsubid = 2
-            and pg_locks.database = (
-                select pg_database.oid from pg_catalog.pg_database where pg_database.datname = current_database()
-            )
-            and pg_locks.granted
-    );
-end;
-
-comment on function pgclarify._is_alive(bigint) is 'True if a session holds the worker''s advisory lock.';
-
 create or replace function pgclarify._living_workers()
 returns setof pgclarify.worker
 language sql stable security definer
@@ -45,6 +23,16 @@ begin atomic
 end;
 
 comment on function pgclarify._living_workers() is 'Workers whose session is there.';
+
+create or replace function pgclarify._is_alive(worker_id bigint)
+returns boolean
+language sql stable parallel restricted security definer
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select _is_alive.worker_id in (select living.worker_id from pgclarify._living_workers() as living);
+end;
+
+comment on function pgclarify._is_alive(bigint) is 'True if a session holds the worker''s advisory lock.';
 
 create or replace function pgclarify._register_worker(
     host text, process_id integer, version text, provider text, model text, prompt_version text
@@ -74,7 +62,7 @@ comment on function pgclarify._register_worker(text, integer, text, text, text, 
 grant execute on function pgclarify._register_worker(text, integer, text, text, text, text) to pgclarify_worker;
 
 create or replace function pgclarify._see_worker(
-    worker_id bigint, embedding_models text [], queue_worker_id bigint
+    worker_id bigint, embedding_models text[], queue_worker_id bigint
 )
 returns void
 language sql volatile security definer
@@ -88,8 +76,8 @@ begin atomic
     where worker.worker_id = _see_worker.worker_id;
 end;
 
-comment on function pgclarify._see_worker(bigint, text [], bigint) is 'A worker says that it is there, and what it has loaded.';
-grant execute on function pgclarify._see_worker(bigint, text [], bigint) to pgclarify_worker;
+comment on function pgclarify._see_worker(bigint, text[], bigint) is 'A worker says that it is there, and what it has loaded.';
+grant execute on function pgclarify._see_worker(bigint, text[], bigint) to pgclarify_worker;
 
 create or replace function pgclarify._rescue_jobs()
 returns integer
@@ -137,7 +125,7 @@ returns table (
     provider text,
     model text,
     prompt_version text,
-    embedding_models text [],
+    embedding_models text[],
     started_at timestamptz,
     seen_at timestamptz,
     is_alive boolean
@@ -148,7 +136,7 @@ begin atomic
     select
         worker.worker_id, worker.host, worker.version, worker.provider, worker.model, worker.prompt_version,
         worker.embedding_models, worker.started_at, worker.seen_at,
-        exists (select from pgclarify._living_workers() as living where living.worker_id = worker.worker_id)
+        worker.worker_id in (select living.worker_id from pgclarify._living_workers() as living)
     from pgclarify.worker;
 end;
 

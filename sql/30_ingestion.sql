@@ -149,7 +149,7 @@ comment on function pgclarify._claim_documents(bigint, integer, bigint, interval
 grant execute on function pgclarify._claim_documents(bigint, integer, bigint, interval) to pgclarify_worker;
 
 create or replace function pgclarify._store_documents(
-    worker_id bigint, batch_id uuid, corpus_id bigint, document_ids text [], content_hashes bytea []
+    worker_id bigint, batch_id uuid, corpus_id bigint, document_ids text[], content_hashes bytea[]
 )
 returns integer
 language plpgsql volatile security definer
@@ -265,10 +265,10 @@ begin
 end
 $$;
 
-comment on function pgclarify._store_documents(bigint, uuid, bigint, text [], bytea []) is
+comment on function pgclarify._store_documents(bigint, uuid, bigint, text[], bytea[]) is
 'Move a staged batch into place, in place of what those documents had, and return how many were stored. A document that '
 'changed or vanished since it was leased is left out.';
-grant execute on function pgclarify._store_documents(bigint, uuid, bigint, text [], bytea []) to pgclarify_worker;
+grant execute on function pgclarify._store_documents(bigint, uuid, bigint, text[], bytea[]) to pgclarify_worker;
 
 create or replace function pgclarify._fail_document(
     worker_id bigint, corpus_id bigint, document_id text, content_hash bytea, error text

@@ -3,12 +3,12 @@
 
 create or replace function pgclarify._dense(
     corpus_id bigint,
-    roles name [],
+    roles name[],
     query_vector @extschema:vector@.halfvec,
     depth integer,
-    out document_ids text [],
-    out passage_ids bigint [],
-    out scores double precision []
+    out document_ids text[],
+    out passage_ids bigint[],
+    out scores double precision[]
 )
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
@@ -131,18 +131,18 @@ begin
 end
 $$;
 
-comment on function pgclarify._dense(bigint, name [], @extschema:vector@.halfvec, integer) is
+comment on function pgclarify._dense(bigint, name[], @extschema:vector@.halfvec, integer) is
 'The depth passages of a corpus nearest to a vector that these roles may read, by cosine similarity, as arrays. Where few '
 'are visible they are compared one by one; depth passages come back if that many are visible.';
 
 create or replace function pgclarify._lexical(
     corpus_id bigint,
-    roles name [],
+    roles name[],
     question text,
     depth integer,
-    out document_ids text [],
-    out passage_ids bigint [],
-    out scores double precision []
+    out document_ids text[],
+    out passage_ids bigint[],
+    out scores double precision[]
 )
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
@@ -244,13 +244,13 @@ begin
 end
 $$;
 
-comment on function pgclarify._lexical(bigint, name [], text, integer) is
+comment on function pgclarify._lexical(bigint, name[], text, integer) is
 'The depth best passages of a corpus by BM25 that these roles may read, as arrays. Candidates come by the rarest lexemes of '
 'the question through the GIN index, so that common words cost nothing.';
 
 create or replace function pgclarify._search(
     corpus_id bigint,
-    roles name [],
+    roles name[],
     method text,
     question text,
     query_vector @extschema:vector@.halfvec,
@@ -330,5 +330,5 @@ begin
 end
 $$;
 
-comment on function pgclarify._search(bigint, name [], text, text, @extschema:vector@.halfvec, integer) is
+comment on function pgclarify._search(bigint, name[], text, text, @extschema:vector@.halfvec, integer) is
 'The top_k best passages of a corpus that these roles may read; method is dense, lexical or hybrid.';

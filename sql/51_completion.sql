@@ -5,12 +5,12 @@ create or replace function pgclarify._claim_completions(
     worker_id bigint,
     run_id bigint,
     lease interval,
-    purposes text [],
-    models text [],
-    parameters jsonb [],
-    prompt_versions text [],
-    input_hashes bytea [],
-    samples integer []
+    purposes text[],
+    models text[],
+    parameters jsonb[],
+    prompt_versions text[],
+    input_hashes bytea[],
+    samples integer[]
 )
 returns table (
     ordinal integer,
@@ -94,20 +94,20 @@ end
 $$;
 
 comment on function pgclarify._claim_completions(
-    bigint, bigint, interval, text [], text [], jsonb [], text [], bytea [], integer []
+    bigint, bigint, interval, text[], text[], jsonb[], text[], bytea[], integer[]
 ) is
 'Look inputs up in the ledger and lease those that nobody has answered or is asking. One row an input: is_ours (make the '
 'call), a reply (it is there), or neither (another run is asking: come again).';
 grant execute on function pgclarify._claim_completions(
-    bigint, bigint, interval, text [], text [], jsonb [], text [], bytea [], integer []
+    bigint, bigint, interval, text[], text[], jsonb[], text[], bytea[], integer[]
 ) to pgclarify_worker;
 
 create or replace function pgclarify._store_completions(
-    completion_ids bigint [],
-    replies text [],
-    prompt_tokens integer [],
-    completion_tokens integer [],
-    latencies_ms real []
+    completion_ids bigint[],
+    replies text[],
+    prompt_tokens integer[],
+    completion_tokens integer[],
+    latencies_ms real[]
 )
 returns void
 language sql volatile security definer
@@ -147,13 +147,13 @@ begin atomic
         and completion.reply is null;
 end;
 
-comment on function pgclarify._store_completions(bigint [], text [], integer [], integer [], real []) is
+comment on function pgclarify._store_completions(bigint[], text[], integer[], integer[], real[]) is
 'Keep what a model said.';
 grant execute on function pgclarify._store_completions(
-    bigint [], text [], integer [], integer [], real []
+    bigint[], text[], integer[], integer[], real[]
 ) to pgclarify_worker;
 
-create or replace function pgclarify._release_completions(worker_id bigint, run_id bigint, completion_ids bigint [])
+create or replace function pgclarify._release_completions(worker_id bigint, run_id bigint, completion_ids bigint[])
 returns void
 language sql volatile security definer
 set search_path = pg_catalog, pg_temp
@@ -173,6 +173,6 @@ begin atomic
         );
 end;
 
-comment on function pgclarify._release_completions(bigint, bigint, bigint []) is
+comment on function pgclarify._release_completions(bigint, bigint, bigint[]) is
 'Give leases back after calls that failed or were cut off.';
-grant execute on function pgclarify._release_completions(bigint, bigint, bigint []) to pgclarify_worker;
+grant execute on function pgclarify._release_completions(bigint, bigint, bigint[]) to pgclarify_worker;

@@ -1,7 +1,7 @@
 -- Waiting: polling, locally where the snapshot moves on, and through the loopback where it does not.
 
-create or replace function pgclarify._unfinished_runs(run_ids bigint [])
-returns bigint []
+create or replace function pgclarify._unfinished_runs(run_ids bigint[])
+returns bigint[]
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -14,9 +14,9 @@ begin
 end
 $$;
 
-comment on function pgclarify._unfinished_runs(bigint []) is 'Those of the given runs that are not over.';
+comment on function pgclarify._unfinished_runs(bigint[]) is 'Those of the given runs that are not over.';
 
-create or replace function pgclarify._cancel_runs(run_ids bigint [])
+create or replace function pgclarify._cancel_runs(run_ids bigint[])
 returns integer
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
@@ -38,7 +38,7 @@ begin
 end
 $$;
 
-comment on function pgclarify._cancel_runs(bigint []) is 'Cancel runs; returns how many were not over.';
+comment on function pgclarify._cancel_runs(bigint[]) is 'Cancel runs; returns how many were not over.';
 
 create or replace function pgclarify._has_frozen_snapshot()
 returns boolean
@@ -51,8 +51,8 @@ end;
 comment on function pgclarify._has_frozen_snapshot() is
 'True if this transaction cannot see what a worker commits from now on: above READ COMMITTED, or on a standby.';
 
-create or replace function pgclarify._await(run_ids bigint [], deadline timestamptz)
-returns bigint []
+create or replace function pgclarify._await(run_ids bigint[], deadline timestamptz)
+returns bigint[]
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -89,11 +89,11 @@ begin
 end
 $$;
 
-comment on function pgclarify._await(bigint [], timestamptz) is
+comment on function pgclarify._await(bigint[], timestamptz) is
 'Wait until the runs are over or the deadline has passed (null: for ever); returns those that are not over.';
 
 create or replace function pgclarify._rows(
-    kind text, run_ids bigint [], requester name
+    kind text, run_ids bigint[], requester name
 )
 returns jsonb
 language sql volatile security definer
@@ -105,19 +105,19 @@ begin atomic
     );
 end;
 
-comment on function pgclarify._rows(text, bigint [], name) is
+comment on function pgclarify._rows(text, bigint[], name) is
 'Rows of runs as seen from a second connection, as a JSON array; null if there are none.';
 
 create or replace function pgclarify._ask(
     caller pgclarify._caller,
     operation text,
     corpus_id bigint,
-    questions text [],
+    questions text[],
     settings jsonb,
     timeout interval,
     parent_run_id bigint default null
 )
-returns bigint []
+returns bigint[]
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -213,6 +213,6 @@ begin
 end
 $$;
 
-comment on function pgclarify._ask(pgclarify._caller, text, bigint, text [], jsonb, interval, bigint) is
+comment on function pgclarify._ask(pgclarify._caller, text, bigint, text[], jsonb, interval, bigint) is
 'Ask and wait: the run of each question, in order. Answers still good are reused, equal questions asked once. A cancelled '
 'call cancels its runs; after the timeout they go on, and error PC002 names them.';

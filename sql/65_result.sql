@@ -67,7 +67,7 @@ end;
 comment on function pgclarify._citations(bigint, integer) is
 'Citations of an interpretation as an array of objects with the columns of view interpretation_citation.';
 
-create or replace function pgclarify._clarifications(run_ids bigint [])
+create or replace function pgclarify._clarifications(run_ids bigint[])
 returns setof pgclarify.clarification
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
@@ -96,9 +96,9 @@ begin atomic
     order by run.run_id, interpretation.ordinal;
 end;
 
-comment on function pgclarify._clarifications(bigint []) is 'Interpretations of runs, without asking who may see them.';
+comment on function pgclarify._clarifications(bigint[]) is 'Interpretations of runs, without asking who may see them.';
 
-create or replace function pgclarify._run_outcomes(run_ids bigint [])
+create or replace function pgclarify._run_outcomes(run_ids bigint[])
 returns setof pgclarify.run_outcome
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
@@ -116,9 +116,9 @@ begin atomic
     order by asked.ordinal;
 end;
 
-comment on function pgclarify._run_outcomes(bigint []) is 'How runs stand, in the order asked, without asking who may see them.';
+comment on function pgclarify._run_outcomes(bigint[]) is 'How runs stand, in the order asked, without asking who may see them.';
 
-create or replace function pgclarify._current_clarifications(run_ids bigint [])
+create or replace function pgclarify._current_clarifications(run_ids bigint[])
 returns setof pgclarify.clarification
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
@@ -142,10 +142,10 @@ begin
 end
 $$;
 
-comment on function pgclarify._current_clarifications(bigint []) is
+comment on function pgclarify._current_clarifications(bigint[]) is
 'Interpretations of runs that are over, also those that the snapshot of this transaction is too old to see.';
 
-create or replace function pgclarify._current_outcomes(run_ids bigint [])
+create or replace function pgclarify._current_outcomes(run_ids bigint[])
 returns setof pgclarify.run_outcome
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
@@ -168,7 +168,7 @@ begin
 end
 $$;
 
-comment on function pgclarify._current_outcomes(bigint []) is
+comment on function pgclarify._current_outcomes(bigint[]) is
 'How runs stand, also those that the snapshot of this transaction is too old to see.';
 
 create or replace function pgclarify._raise_unless_answered(run_outcome pgclarify.run_outcome)

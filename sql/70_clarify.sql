@@ -60,8 +60,8 @@ grant execute on function pgclarify.clarify(text, text, integer, interval, jsonb
 
 create or replace function pgclarify._clarify_many(
     caller pgclarify._caller,
-    questions text [],
-    keys text [],
+    questions text[],
+    keys text[],
     corpus text,
     top_k integer,
     timeout interval,
@@ -113,15 +113,15 @@ end
 $$;
 
 comment on function pgclarify._clarify_many(
-    pgclarify._caller, text [], text [], text, integer, interval, jsonb
+    pgclarify._caller, text[], text[], text, integer, interval, jsonb
 ) is 'See clarify_many.';
 grant execute on function pgclarify._clarify_many(
-    pgclarify._caller, text [], text [], text, integer, interval, jsonb
+    pgclarify._caller, text[], text[], text, integer, interval, jsonb
 ) to pgclarify_user;
 
 create or replace function pgclarify.clarify_many(
-    questions text [],
-    keys text [] default null,
+    questions text[],
+    keys text[] default null,
     corpus text default null,
     top_k integer default 20,
     timeout interval default null,
@@ -142,12 +142,12 @@ begin
 end
 $$;
 
-comment on function pgclarify.clarify_many(text [], text [], text, integer, interval, jsonb) is
+comment on function pgclarify.clarify_many(text[], text[], text, integer, interval, jsonb) is
 'clarify for many questions at once; equal questions are asked once. A question that the corpus does not answer has no row; '
 'one whose run failed or was cancelled has one row that says so in status and is null in what follows. questions: the '
 'questions. keys: your own key of each, given back as question_key. The rest as in clarify; timeout is for all together.';
 grant execute on function pgclarify.clarify_many(
-    text [], text [], text, integer, interval, jsonb
+    text[], text[], text, integer, interval, jsonb
 ) to pgclarify_user;
 
 create or replace function pgclarify._consolidate(caller pgclarify._caller, run_id bigint, options jsonb)
@@ -192,24 +192,6 @@ $$;
 
 comment on function pgclarify._consolidate(pgclarify._caller, bigint, jsonb) is 'See consolidate.';
 grant execute on function pgclarify._consolidate(pgclarify._caller, bigint, jsonb) to pgclarify_user;
-
-create or replace function pgclarify._timeout(given text)
-returns interval
-language plpgsql stable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-    return _timeout.given::interval;
-exception
-    when invalid_datetime_format or datetime_field_overflow then
-        raise exception 'option "timeout" has a wrong value'
-            using errcode = 'invalid_parameter_value',
-                detail = format('It is "%s".', _timeout.given),
-                hint = 'Pass an interval, such as "60s".';
-end
-$$;
-
-comment on function pgclarify._timeout(text) is 'Option timeout as an interval, or error 22023.';
 
 create or replace function pgclarify.consolidate(run_id bigint, options jsonb default '{}')
 returns setof pgclarify.clarification

@@ -1,9 +1,9 @@
 -- Submitting, and coming back for the answer: for whoever would rather not wait.
 
 create or replace function pgclarify._submit_many(
-    caller pgclarify._caller, questions text [], corpus text, top_k integer, options jsonb
+    caller pgclarify._caller, questions text[], corpus text, top_k integer, options jsonb
 )
-returns bigint []
+returns bigint[]
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -43,15 +43,15 @@ begin
 end
 $$;
 
-comment on function pgclarify._submit_many(pgclarify._caller, text [], text, integer, jsonb) is 'See submit_many.';
+comment on function pgclarify._submit_many(pgclarify._caller, text[], text, integer, jsonb) is 'See submit_many.';
 grant execute on function pgclarify._submit_many(
-    pgclarify._caller, text [], text, integer, jsonb
+    pgclarify._caller, text[], text, integer, jsonb
 ) to pgclarify_user;
 
 create or replace function pgclarify.submit_many(
-    questions text [], corpus text default null, top_k integer default 20, options jsonb default '{}'
+    questions text[], corpus text default null, top_k integer default 20, options jsonb default '{}'
 )
-returns bigint []
+returns bigint[]
 language sql volatile
 set search_path = pg_catalog, pg_temp
 begin atomic
@@ -61,10 +61,10 @@ begin atomic
     from pgclarify._caller;
 end;
 
-comment on function pgclarify.submit_many(text [], text, integer, jsonb) is
+comment on function pgclarify.submit_many(text[], text, integer, jsonb) is
 'Ask many questions and come back for the answers: the run ids, in the order of the questions; equal questions share one. '
 'They are part of this transaction: workers see them once it commits. Parameters as in clarify.';
-grant execute on function pgclarify.submit_many(text [], text, integer, jsonb) to pgclarify_user;
+grant execute on function pgclarify.submit_many(text[], text, integer, jsonb) to pgclarify_user;
 
 create or replace function pgclarify.submit(
     question text, corpus text default null, top_k integer default 20, options jsonb default '{}'
@@ -107,7 +107,7 @@ end;
 comment on function pgclarify._is_committed(xid) is
 'False if a row was written by a transaction that is still open, such as this one.';
 
-create or replace function pgclarify._wait(caller pgclarify._caller, run_ids bigint [], timeout interval)
+create or replace function pgclarify._wait(caller pgclarify._caller, run_ids bigint[], timeout interval)
 returns setof pgclarify.run_outcome
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
@@ -141,10 +141,10 @@ begin
 end
 $$;
 
-comment on function pgclarify._wait(pgclarify._caller, bigint [], interval) is 'See wait.';
-grant execute on function pgclarify._wait(pgclarify._caller, bigint [], interval) to pgclarify_user;
+comment on function pgclarify._wait(pgclarify._caller, bigint[], interval) is 'See wait.';
+grant execute on function pgclarify._wait(pgclarify._caller, bigint[], interval) to pgclarify_user;
 
-create or replace function pgclarify.wait(run_ids bigint [], timeout interval default '60s')
+create or replace function pgclarify.wait(run_ids bigint[], timeout interval default '60s')
 returns setof pgclarify.run_outcome
 language plpgsql volatile
 set search_path = pg_catalog, pg_temp
@@ -157,10 +157,10 @@ begin
 end
 $$;
 
-comment on function pgclarify.wait(bigint [], interval) is
+comment on function pgclarify.wait(bigint[], interval) is
 'Wait until the runs are over or the timeout has passed, and say how each stands: interpretations = 0 means that the corpus '
 'answers none. run_ids: from submit, committed. timeout: null means without end. Cancelling the call leaves the runs alone.';
-grant execute on function pgclarify.wait(bigint [], interval) to pgclarify_user;
+grant execute on function pgclarify.wait(bigint[], interval) to pgclarify_user;
 
 create or replace function pgclarify._result(caller pgclarify._caller, run_id bigint)
 returns setof pgclarify.clarification

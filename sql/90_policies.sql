@@ -14,9 +14,9 @@ alter table pgclarify.citation enable row level security;
 drop policy if exists corpus_is_readable on pgclarify.corpus;
 create policy corpus_is_readable on pgclarify.corpus for select to pgclarify_reader using (
     reader is null
-    or reader = any((select pgclarify._my_roles())::name [])
-    or owner = any((select pgclarify._my_roles())::name [])
-    or analyst = any((select pgclarify._my_roles())::name [])
+    or reader = any((select pgclarify._my_roles())::name[])
+    or owner = any((select pgclarify._my_roles())::name[])
+    or analyst = any((select pgclarify._my_roles())::name[])
 );
 comment on policy corpus_is_readable on pgclarify.corpus is 'Its readers, its owner and its analyst.';
 grant select on pgclarify.corpus to pgclarify_reader;
@@ -30,7 +30,7 @@ grant select on pgclarify.embedding_space to pgclarify_reader;
 
 drop policy if exists document_is_readable on pgclarify.document;
 create policy document_is_readable on pgclarify.document for select to pgclarify_reader using (
-    (readers is null or readers && (select pgclarify._my_roles())::name [])
+    (readers is null or readers && (select pgclarify._my_roles())::name[])
     and corpus_id in (select corpus.corpus_id from pgclarify.corpus)
 );
 comment on policy document_is_readable on pgclarify.document is 'Its readers, as far as they see the corpus.';
@@ -38,7 +38,7 @@ grant select on pgclarify.document to pgclarify_reader;
 
 drop policy if exists passage_is_readable on pgclarify.passage;
 create policy passage_is_readable on pgclarify.passage for select to pgclarify_reader using (
-    (readers is null or readers && (select pgclarify._my_roles())::name [])
+    (readers is null or readers && (select pgclarify._my_roles())::name[])
     and corpus_id in (select corpus.corpus_id from pgclarify.corpus)
 );
 comment on policy passage_is_readable on pgclarify.passage is 'Its readers, as far as they see the corpus.';
@@ -46,10 +46,10 @@ grant select on pgclarify.passage to pgclarify_reader;
 
 drop policy if exists run_is_visible on pgclarify.run;
 create policy run_is_visible on pgclarify.run for select to pgclarify_reader using (
-    requested_by = any((select pgclarify._my_roles())::name [])
+    requested_by = any((select pgclarify._my_roles())::name[])
     or corpus_id in (
         select corpus.corpus_id from pgclarify.corpus
-        where corpus.analyst = any((select pgclarify._my_roles())::name [])
+        where corpus.analyst = any((select pgclarify._my_roles())::name[])
     )
 );
 comment on policy run_is_visible on pgclarify.run is 'Who asked, members of that role, and the analyst of the corpus.';

@@ -20,7 +20,7 @@ select pg_advisory_lock(1885823084, %(worker_id)s::integer);
 
 -- name: see_worker
 -- Say that this worker is there.
-select pgclarify._see_worker(%(worker_id)s, %(embedding_models)s::text [], %(queue_worker_id)s::bigint);
+select pgclarify._see_worker(%(worker_id)s, %(embedding_models)s::text[], %(queue_worker_id)s::bigint);
 
 -- name: rescue_jobs
 -- Put jobs of dead workers back into the queue.
@@ -61,7 +61,7 @@ from stdin (format binary);
 -- Move a staged batch into place.
 select
     pgclarify._store_documents(
-        %(worker_id)s, %(batch_id)s, %(corpus_id)s, %(document_ids)s::text [], %(content_hashes)s::bytea []
+        %(worker_id)s, %(batch_id)s, %(corpus_id)s, %(document_ids)s::text[], %(content_hashes)s::bytea[]
     );
 
 -- name: fail_document
@@ -89,20 +89,20 @@ select pgclarify._record_relaxation(%(run_id)s, %(attempt)s, %(relaxed_question)
 -- Keep verdicts of several runs; the runs that are still ours come back.
 select
     pgclarify._record_verdicts(
-        %(run_ids)s::bigint [],
-        %(attempts)s::integer [],
-        %(ranks)s::integer [],
-        %(outcomes)s::text [],
-        %(interpretations)s::text [],
-        %(answers)s::text [],
-        %(quotes)s::text [],
-        %(start_chars)s::integer [],
-        %(end_chars)s::integer [],
-        %(vectors)s::text [],
-        %(completion_ids)s::bigint [],
-        %(are_reused)s::boolean [],
-        %(reasons)s::text [],
-        %(errors)s::text []
+        %(run_ids)s::bigint[],
+        %(attempts)s::integer[],
+        %(ranks)s::integer[],
+        %(outcomes)s::text[],
+        %(interpretations)s::text[],
+        %(answers)s::text[],
+        %(quotes)s::text[],
+        %(start_chars)s::integer[],
+        %(end_chars)s::integer[],
+        %(vectors)s::text[],
+        %(completion_ids)s::bigint[],
+        %(are_reused)s::boolean[],
+        %(reasons)s::text[],
+        %(errors)s::text[]
     ) as held;
 
 -- name: copy_verdicts
@@ -118,7 +118,7 @@ select
 
 -- name: list_lost_runs
 -- Runs that were cancelled or that another worker has taken over.
-select pgclarify._lost_runs(%(run_ids)s::bigint [], %(attempts)s::integer []) as lost;
+select pgclarify._lost_runs(%(run_ids)s::bigint[], %(attempts)s::integer[]) as lost;
 
 -- name: claim_completions
 -- Look inputs up in the ledger, and lease those that nobody has answered or is asking.
@@ -128,12 +128,12 @@ from pgclarify._claim_completions(
     %(worker_id)s,
     %(run_id)s,
     %(lease)s,
-    %(purposes)s::text [],
-    %(models)s::text [],
-    %(parameters)s::jsonb [],
-    %(prompt_versions)s::text [],
-    %(input_hashes)s::bytea [],
-    %(samples)s::integer []
+    %(purposes)s::text[],
+    %(models)s::text[],
+    %(parameters)s::jsonb[],
+    %(prompt_versions)s::text[],
+    %(input_hashes)s::bytea[],
+    %(samples)s::integer[]
 )
 order by ordinal;
 
@@ -141,13 +141,13 @@ order by ordinal;
 -- Keep what a model said.
 select
     pgclarify._store_completions(
-        %(completion_ids)s::bigint [],
-        %(replies)s::text [],
-        %(prompt_tokens)s::integer [],
-        %(completion_tokens)s::integer [],
-        %(latencies_ms)s::real []
+        %(completion_ids)s::bigint[],
+        %(replies)s::text[],
+        %(prompt_tokens)s::integer[],
+        %(completion_tokens)s::integer[],
+        %(latencies_ms)s::real[]
     );
 
 -- name: release_completions
 -- Give leases back.
-select pgclarify._release_completions(%(worker_id)s, %(run_id)s, %(completion_ids)s::bigint []);
+select pgclarify._release_completions(%(worker_id)s, %(run_id)s, %(completion_ids)s::bigint[]);

@@ -1,0 +1,148 @@
+-- What callers pass in: questions, top_k, timeouts and options, checked before anything else happens.
+
+create or replace function pgclarify._check_options(options jsonb, known jsonb)
+returns jsonb
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_option record;
+    v_choices jsonb;
+    v_settings jsonb;
+begin
+    if jsonb_typeof(coalesce(_check_options.options, '{}')) <> 'object' then
+        raise exception 'options must be a JSON object'
+            using errcode = 'invalid_parameter_value',
+                detail = format('It is a JSON %s.', jsonb_typeof(_check_options.options)),
+                hint = 'Pass options => ''{"name": "value"}''.';
+    end if;
+    for v_option in
+        select given.key, given.value from jsonb_each(coalesce(_check_options.options, '{}')) as given order by given.key
+    loop
+        if not _check_options.known ? v_option.key then
+            raise exception 'unknown option "%"', v_option.key
+                using errcode = 'invalid_parameter_value',
+                    detail = format(
+                        'The options are: %s.',
+                        (select string_agg(name, ', ' order by name) from jsonb_object_keys(_check_options.known) as name)
+                    ),
+                    hint = 'Check its spelling.';
+        end if;
+        v_choices := _check_options.known -> v_option.key -> 'choices';
+        if v_choices is not null and not v_choices @> jsonb_build_array(v_option.value)
+            or v_choices is null
+            and jsonb_typeof(v_option.value) not in (_check_options.known -> v_option.key ->> 'type', 'null') then
+            raise exception 'option "%" has a wrong value', v_option.key
+                using errcode = 'invalid_parameter_value',
+                    detail = format('It is %s.', v_option.value),
+                    hint = case
+                        when v_choices is null then
+                            format('Pass a JSON %s.', _check_options.known -> v_option.key ->> 'type')
+                        else format(
+                            'Pass one of: %s.', (select string_agg(choice, ', ') from jsonb_array_elements_text(v_choices) as choice)
+                        )
+                    end;
+        end if;
+    end loop;
+    select coalesce(jsonb_object_agg(option.key, option.value -> 'default'), '{}') into v_settings
+    from jsonb_each(_check_options.known) as option
+    where option.value ? 'default';
+    return v_settings || jsonb_strip_nulls(coalesce(_check_options.options, '{}'));
+end
+$$;
+
+comment on function pgclarify._check_options(jsonb, jsonb) is
+'Options completed by their defaults, or error 22023 that lists the right ones. known maps each name to {"choices": […]} or '
+'{"type": "…"}, and its "default".';
+
+create or replace function pgclarify._clarify_options()
+returns jsonb
+language sql immutable parallel safe
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select '{
+        "retrieval": {"choices": ["fixed"], "default": "fixed"},
+        "search": {"choices": ["hybrid", "dense", "lexical"], "default": "hybrid"},
+        "consolidation": {"choices": ["default", "conservative"], "default": "default"},
+        "embed": {"choices": ["question_answer", "question"], "default": "question_answer"},
+        "singletons": {"choices": ["keep", "drop"], "default": "keep"}
+    }'::jsonb;
+end;
+
+comment on function pgclarify._clarify_options() is 'The options of clarify, as _check_options wants them.';
+
+create or replace function pgclarify._settings(top_k integer, options jsonb, known jsonb)
+returns jsonb
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+    if coalesce(_settings.top_k, 0) not between 1 and 1000 then
+        raise exception 'top_k must be between 1 and 1000'
+            using errcode = 'invalid_parameter_value',
+                detail = format('top_k is %s.', coalesce(_settings.top_k::text, 'null')),
+                hint = 'Pass top_k => 20 for the default depth.';
+    end if;
+    return pgclarify._check_options(_settings.options, _settings.known) || jsonb_build_object('top_k', _settings.top_k);
+end
+$$;
+
+comment on function pgclarify._settings(integer, jsonb, jsonb) is 'top_k and options, checked, as run.settings keeps them.';
+
+create or replace function pgclarify._check_questions(questions text[])
+returns text[]
+language plpgsql immutable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_ordinal integer;
+    v_length integer;
+begin
+    if coalesce(cardinality(_check_questions.questions), 0) = 0 then
+        raise exception 'there is no question'
+            using errcode = 'invalid_parameter_value', hint = 'Pass an array of one question at least.';
+    end if;
+    select asked.ordinal, asked.length into v_ordinal, v_length
+    from (
+        select given.ordinal, coalesce(length(btrim(given.question, E' \t\r\n\f\v')), 0) as length
+        from unnest(_check_questions.questions) with ordinality as given (question, ordinal)
+    ) as asked
+    where asked.length not between 1 and 10000
+    order by asked.ordinal
+    limit 1;
+    if found then
+        raise exception 'a question needs 1 to 10000 characters'
+            using errcode = 'invalid_parameter_value',
+                detail = format('Question %s has %s.', v_ordinal, v_length),
+                hint = case
+                    when v_length = 0 then 'Leave empty questions out.'
+                    else 'Ask about one thing; documents belong into a corpus.'
+                end;
+    end if;
+    return array(
+        select btrim(given.question, E' \t\r\n\f\v')
+        from unnest(_check_questions.questions) with ordinality as given (question, ordinal)
+        order by given.ordinal
+    );
+end
+$$;
+
+comment on function pgclarify._check_questions(text[]) is 'The questions without surrounding white space, or error 22023.';
+
+create or replace function pgclarify._timeout(given text)
+returns interval
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+    return _timeout.given::interval;
+exception
+    when invalid_datetime_format or datetime_field_overflow then
+        raise exception 'option "timeout" has a wrong value'
+            using errcode = 'invalid_parameter_value',
+                detail = format('It is "%s".', _timeout.given),
+                hint = 'Pass an interval, such as "60s".';
+end
+$$;
+
+comment on function pgclarify._timeout(text) is 'Option timeout as an interval, or error 22023.';

@@ -1,0 +1,359 @@
+-- Carrying runs out: what workers call. Every write names the attempt, so that a worker that lost a run cannot write into it.
+
+create or replace function pgclarify._start_run(run_id bigint, worker_id bigint)
+returns table (
+    attempt integer,
+    operation text,
+    question text,
+    settings jsonb,
+    corpus_id bigint,
+    embedding_model text,
+    dimensions integer,
+    parent_run_id bigint
+)
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_run pgclarify.run;
+begin
+    select run.* into v_run from pgclarify.run where run.run_id = _start_run.run_id for update;
+    if not found or v_run.status not in ('queued', 'running') then
+        return;
+    end if;
+    if v_run.corpus_id is null then
+        update pgclarify.run
+        set status = 'failed', error = 'the corpus was dropped', finished_at = clock_timestamp()
+        where run.run_id = _start_run.run_id;
+        return;
+    end if;
+    -- What an earlier attempt left; what it paid for is in the ledger.
+    delete from pgclarify.candidate where candidate.run_id = _start_run.run_id;
+    return query
+    update pgclarify.run
+    set
+        status = 'running',
+        attempt = run.attempt + 1,
+        worker_id = worker.worker_id,
+        model = worker.model,
+        prompt_version = worker.prompt_version,
+        corpus_revision = counted.revision,
+        relaxed_question = null,
+        started_at = clock_timestamp()
+    from pgclarify.worker, pgclarify._corpus_count as counted, pgclarify.corpus
+    left join pgclarify.embedding_space as space on space.embedding_space_id = corpus.embedding_space_id
+    where run.run_id = _start_run.run_id
+        and worker.worker_id = _start_run.worker_id
+        and counted.corpus_id = run.corpus_id
+        and corpus.corpus_id = run.corpus_id
+    returning
+        run.attempt, run.operation, run.question, run.settings, run.corpus_id, space.model, space.dimensions,
+        run.parent_run_id;
+end
+$$;
+
+comment on function pgclarify._start_run(bigint, bigint) is
+'Take a run in hand and return what a worker needs to know; no row if it was cancelled or has ended.';
+grant execute on function pgclarify._start_run(bigint, bigint) to pgclarify_worker;
+
+create or replace function pgclarify._hold_run(run_id bigint, attempt integer)
+returns pgclarify.run
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_run pgclarify.run;
+begin
+    select run.* into v_run
+    from pgclarify.run
+    where run.run_id = _hold_run.run_id and run.attempt = _hold_run.attempt and run.status = 'running'
+    for no key update;
+    if not found then
+        raise exception 'run % is no longer carried out here', _hold_run.run_id
+            using errcode = 'PC006',
+                detail = 'It was cancelled, or another worker has taken it over.',
+                hint = 'Stop working on it.';
+    end if;
+    return v_run;
+end
+$$;
+
+comment on function pgclarify._hold_run(bigint, integer) is 'Lock a run that is carried out in this attempt, or error PC006.';
+
+create or replace function pgclarify._retrieve(
+    run_id bigint, attempt integer, question text, query_vector @extschema:vector@.halfvec
+)
+returns table (
+    rank integer,
+    document_id text,
+    passage_id bigint,
+    title text,
+    heading text,
+    content text,
+    start_char integer,
+    score double precision,
+    origin text
+)
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_run pgclarify.run := pgclarify._hold_run(_retrieve.run_id, _retrieve.attempt);
+begin
+    update pgclarify.run
+    set question_vector = _retrieve.query_vector
+    where run.run_id = _retrieve.run_id and _retrieve.query_vector is not null;
+    return query
+    with seen as materialized (
+        select result.*
+        from pgclarify._search(
+            v_run.corpus_id, pgclarify._roles_of(v_run.requested_by), v_run.settings ->> 'search', _retrieve.question,
+            _retrieve.query_vector, (v_run.settings ->> 'top_k')::integer
+        ) as result
+    ),
+    kept as (
+        insert into pgclarify.candidate
+        (run_id, rank, corpus_id, document_id, passage_id, heading, score, origin)
+        select
+            v_run.run_id, seen.rank, v_run.corpus_id, seen.document_id, seen.passage_id, seen.heading,
+            seen.score, seen.origin
+        from seen
+    )
+    select
+        seen.rank, seen.document_id, seen.passage_id, seen.title, seen.heading, seen.content, seen.start_char,
+        seen.score, seen.origin
+    from seen
+    order by seen.rank;
+end
+$$;
+
+comment on function pgclarify._retrieve(bigint, integer, text, @extschema:vector@.halfvec) is
+'Retrieve for a run, as its requester, and keep the candidates. question: as retrieved with, relaxed or not.';
+grant execute on function pgclarify._retrieve(bigint, integer, text, @extschema:vector@.halfvec) to pgclarify_worker;
+
+create or replace function pgclarify._record_relaxation(run_id bigint, attempt integer, relaxed_question text)
+returns void
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+    perform pgclarify._hold_run(_record_relaxation.run_id, _record_relaxation.attempt);
+    update pgclarify.run
+    set relaxed_question = _record_relaxation.relaxed_question
+    where run.run_id = _record_relaxation.run_id;
+end
+$$;
+
+comment on function pgclarify._record_relaxation(bigint, integer, text) is 'Keep the relaxed question of a run.';
+grant execute on function pgclarify._record_relaxation(bigint, integer, text) to pgclarify_worker;
+
+create or replace function pgclarify._record_verdicts(
+    run_ids bigint[],
+    attempts integer[],
+    ranks integer[],
+    outcomes text[],
+    interpretations text[],
+    answers text[],
+    quotes text[],
+    start_chars integer[],
+    end_chars integer[],
+    vectors text[],
+    completion_ids bigint[],
+    are_reused boolean[],
+    reasons text[],
+    errors text[]
+)
+returns bigint[]
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_held bigint[];
+begin
+    -- In the order of ids, so that two workers never wait for each other.
+    with held as (
+        select run.run_id
+        from pgclarify.run
+        inner join (
+            select distinct given.run_id, given.attempt
+            from unnest(_record_verdicts.run_ids, _record_verdicts.attempts) as given (run_id, attempt)
+        ) as given on given.run_id = run.run_id and given.attempt = run.attempt
+        where run.status = 'running'
+        order by run.run_id
+        for key share of run
+    )
+    select coalesce(array_agg(held.run_id), '{}') into v_held from held;
+    insert into pgclarify.verdict (
+        run_id, rank, outcome, interpretation, answer, quote, start_char, end_char, vector, completion_id, is_reused,
+        reason, error
+    )
+    select
+        given.run_id, given.rank, given.outcome, given.interpretation, given.answer, given.quote, given.start_char,
+        given.end_char, given.vector::@extschema:vector@.halfvec, given.completion_id, given.is_reused, given.reason,
+        given.error
+    from unnest(
+        _record_verdicts.run_ids, _record_verdicts.ranks, _record_verdicts.outcomes, _record_verdicts.interpretations,
+        _record_verdicts.answers, _record_verdicts.quotes, _record_verdicts.start_chars, _record_verdicts.end_chars,
+        _record_verdicts.vectors, _record_verdicts.completion_ids, _record_verdicts.are_reused,
+        _record_verdicts.reasons, _record_verdicts.errors
+    ) as given (
+        run_id, rank, outcome, interpretation, answer, quote, start_char, end_char, vector, completion_id, is_reused,
+        reason, error
+    )
+    where given.run_id = any(v_held)
+    on conflict on constraint verdict_pk do update
+    set
+        outcome = excluded.outcome,
+        interpretation = excluded.interpretation,
+        answer = excluded.answer,
+        quote = excluded.quote,
+        start_char = excluded.start_char,
+        end_char = excluded.end_char,
+        vector = excluded.vector,
+        completion_id = excluded.completion_id,
+        is_reused = excluded.is_reused,
+        reason = excluded.reason,
+        error = excluded.error;
+    return v_held;
+end
+$$;
+
+comment on function pgclarify._record_verdicts(
+    bigint[], integer[], integer[], text[], text[], text[], text[], integer[], integer[], text[], bigint[],
+    boolean[], text[], text[]
+) is
+'Keep verdicts of several runs as they land, and return the runs that are still carried out in the given attempts; verdicts '
+'of others are dropped.';
+grant execute on function pgclarify._record_verdicts(
+    bigint[], integer[], integer[], text[], text[], text[], text[], integer[], integer[], text[], bigint[],
+    boolean[], text[], text[]
+) to pgclarify_worker;
+
+create or replace function pgclarify._copy_verdicts(run_id bigint, attempt integer)
+returns table (
+    rank integer,
+    document_id text,
+    interpretation text,
+    answer text,
+    quote text,
+    start_char integer,
+    end_char integer,
+    vector text,
+    completion_id bigint
+)
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_run pgclarify.run := pgclarify._hold_run(_copy_verdicts.run_id, _copy_verdicts.attempt);
+begin
+    insert into pgclarify.candidate
+    (run_id, rank, corpus_id, document_id, passage_id, heading, score, origin, via_passage_id)
+    select
+        v_run.run_id, candidate.rank, candidate.corpus_id, candidate.document_id, candidate.passage_id,
+        candidate.heading, candidate.score, candidate.origin, candidate.via_passage_id
+    from pgclarify.candidate
+    where candidate.run_id = v_run.parent_run_id;
+    insert into pgclarify.verdict (
+        run_id, rank, outcome, interpretation, answer, quote, start_char, end_char, vector, completion_id, is_reused,
+        reason, error
+    )
+    select
+        v_run.run_id, verdict.rank, verdict.outcome, verdict.interpretation, verdict.answer, verdict.quote,
+        verdict.start_char, verdict.end_char, verdict.vector, verdict.completion_id, true, verdict.reason, verdict.error
+    from pgclarify.verdict
+    where verdict.run_id = v_run.parent_run_id;
+    return query
+    select
+        verdict.rank, candidate.document_id, verdict.interpretation, verdict.answer, verdict.quote, verdict.start_char,
+        verdict.end_char, verdict.vector::text, verdict.completion_id
+    from pgclarify.verdict
+    inner join pgclarify.candidate on candidate.run_id = verdict.run_id and candidate.rank = verdict.rank
+    where verdict.run_id = v_run.run_id and verdict.outcome = 'grounded'
+    order by verdict.rank;
+end
+$$;
+
+comment on function pgclarify._copy_verdicts(bigint, integer) is
+'Copy candidates and verdicts of the parent run into a run, and return the grounded ones.';
+grant execute on function pgclarify._copy_verdicts(bigint, integer) to pgclarify_worker;
+
+create or replace function pgclarify._finish_run(
+    run_id bigint, attempt integer, status text, error text, interpretations jsonb
+)
+returns void
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_run pgclarify.run := pgclarify._hold_run(_finish_run.run_id, _finish_run.attempt);
+begin
+    insert into pgclarify.interpretation (run_id, ordinal, interpretation, answer, support, cohesion)
+    select
+        v_run.run_id, given.ordinal, reading.interpretation, reading.answer, reading.support, reading.cohesion
+    from jsonb_array_elements(_finish_run.interpretations) with ordinality as given (value, ordinal)
+    cross join lateral jsonb_to_record(given.value) as reading (
+        interpretation text, answer text, support integer, cohesion real
+    );
+    insert into pgclarify.citation (
+        run_id, ordinal, rank, candidate_rank, corpus_id, document_id, passage_id, heading, is_medoid, quote,
+        start_char, end_char
+    )
+    select
+        v_run.run_id, given.ordinal, cited.rank, candidate.rank, candidate.corpus_id, candidate.document_id,
+        candidate.passage_id, candidate.heading, citation.is_medoid, citation.quote, citation.start_char,
+        citation.end_char
+    from jsonb_array_elements(_finish_run.interpretations) with ordinality as given (value, ordinal)
+    cross join lateral jsonb_array_elements(given.value -> 'citations') with ordinality as cited (value, rank)
+    cross join lateral jsonb_to_record(cited.value) as citation (
+        candidate_rank integer, is_medoid boolean, quote text, start_char integer, end_char integer
+    )
+    inner join pgclarify.candidate
+        on candidate.run_id = v_run.run_id and candidate.rank = citation.candidate_rank;
+    update pgclarify.run
+    set
+        status = _finish_run.status,
+        error = _finish_run.error,
+        finished_at = clock_timestamp(),
+        completions = paid.completions,
+        prompt_tokens = paid.prompt_tokens,
+        completion_tokens = paid.completion_tokens,
+        reused_completions = (
+            select count(distinct verdict.completion_id)
+            from pgclarify.verdict
+            where verdict.run_id = v_run.run_id and verdict.is_reused
+        )
+    from (
+        select
+            count(*) as completions,
+            coalesce(sum(completion.prompt_tokens), 0) as prompt_tokens,
+            coalesce(sum(completion.completion_tokens), 0) as completion_tokens
+        from pgclarify.completion
+        where completion.run_id = v_run.run_id and completion.reply is not null
+    ) as paid
+    where run.run_id = v_run.run_id;
+end
+$$;
+
+comment on function pgclarify._finish_run(bigint, integer, text, text, jsonb) is
+'End a run. interpretations: array of objects with interpretation, answer, support, cohesion and citations (candidate_rank, '
+'is_medoid, quote, start_char, end_char), in order.';
+grant execute on function pgclarify._finish_run(bigint, integer, text, text, jsonb) to pgclarify_worker;
+
+create or replace function pgclarify._lost_runs(run_ids bigint[], attempts integer[])
+returns bigint[]
+language sql stable security definer
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select coalesce(array_agg(given.run_id), '{}')
+    from unnest(_lost_runs.run_ids, _lost_runs.attempts) as given (run_id, attempt)
+    where not exists (
+        select
+        from pgclarify.run
+        where run.run_id = given.run_id and run.attempt = given.attempt and run.status = 'running'
+    );
+end;
+
+comment on function pgclarify._lost_runs(bigint[], integer[]) is
+'Those of the given runs that are no longer carried out in the given attempts.';
+grant execute on function pgclarify._lost_runs(bigint[], integer[]) to pgclarify_worker;
