@@ -99,10 +99,14 @@ def explain(error: Exception) -> tuple[str, str | None, str | None]:
 
 
 def _explain_database_error(error: psycopg.Error) -> tuple[str, str | None, str | None]:
+    from psycopg import OperationalError
+
     diagnostic = error.diag
     if diagnostic.message_primary is None:
-        # It did not come from the server.
-        return "the database driver failed", str(error) or None, None
+        # It did not come from the server: the connection broke, or the driver could not use what it was given.
+        is_lost = isinstance(error, OperationalError)
+        message = "the connection to the database server was lost" if is_lost else "the database driver failed"
+        return message, str(error) or None, None
     hint = diagnostic.message_hint
     if hint is None and diagnostic.sqlstate in _NOT_INSTALLED:
         hint = "If pgclarify is not installed in this database yet, run: pgclarify init"

@@ -102,6 +102,7 @@ def test_explain_has_an_answer_to_any_error(tmp_path: Path) -> None:
     message, detail, hint = explain(ZeroDivisionError("division by zero"))
     assert (message, detail) == ("unexpected ZeroDivisionError", "division by zero")
     assert "PGCLARIFY_DEBUG=1" in str(hint)
+    assert explain(psycopg.OperationalError("broken pipe"))[0] == "the connection to the database server was lost"
     assert explain(psycopg.DataError("NUL is no text")) == ("the database driver failed", "NUL is no text", None)
 
 
