@@ -110,5 +110,5 @@ from pgclarify._queue_counts() as counted;
 comment on view pgclarify.queue_status is 'How much is waiting, of everyone. One row.';
 comment on column pgclarify.queue_status.queued is 'Runs that no worker has started.';
 comment on column pgclarify.queue_status.running is 'Runs that workers are carrying out.';
-comment on column pgclarify.queue_status.oldest_queued_at is 'Since when the oldest of the queued ones waits; null if none does.';
+comment on column pgclarify.queue_status.oldest_queued_at is 'When the oldest queued run was asked; null if none is queued.';
 grant select on pgclarify.queue_status to pgclarify_reader;
