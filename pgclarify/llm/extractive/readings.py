@@ -16,10 +16,13 @@ from pgclarify.llm.extractive.terms import content_stems, coverage, words
 from pgclarify.llm.extractive.topics import Topic, qualifier
 from pgclarify.model import Reading
 
+# Kinds of answers that say more than "yes" or a clause.
 _TELLING = TYPED | {AnswerType.LIST, AnswerType.STEPS}
 _MIN_SPECIFIC_WORDS = 4
 _MIN_SPECIFIC_STEMS = 2
+# Share of the words of two questions that are the same, from which on the questions are.
 _SAME = 0.75
+# Least share of the words asked for that a reading has.
 _MIN_RELEVANCE = 0.5
 _MAX_ANSWER_CHARS = 240
 
@@ -110,15 +113,26 @@ def _from_passage(asked: Asked, evidence: Evidence, topic: Topic, passage: str) 
             continue
         added = "" if draft.kind is AnswerType.DEFINITION else qualifier(topic, draft.question)
         question = f"{draft.question[:-1]}{added}?"
-        relevance = coverage(asked.query.stems, content_stems(question))
-        if relevance < _MIN_RELEVANCE:
-            relevance = 0.5 * coverage(asked.query.stems, content_stems(f"{question} {draft.answer}"))
-        if relevance >= 0.5 * _MIN_RELEVANCE and (best is None or relevance > best[0]):
+        relevance = _relevance(asked, question, draft.answer)
+        if relevance is not None and (best is None or relevance > best[0]):
             best = (relevance, draft, question)
     if best is None:
         return None
     _, draft, question = best
     return Reading(question, _tidy(draft.answer), evidence.text), draft.kind in _TELLING
+
+
+def _relevance(asked: Asked, question: str, answer: str) -> float | None:
+    """How much of what was asked a reading says; None if too little.
+
+    Readings whose question alone says enough are in [0.5, 1]. Those that need their answer for it are second choice,
+    in [-0.5, 0].
+    """
+    alone = coverage(asked.query.stems, content_stems(question))
+    if alone >= _MIN_RELEVANCE:
+        return alone
+    together = coverage(asked.query.stems, content_stems(f"{question} {answer}"))
+    return together - 1.0 if together >= _MIN_RELEVANCE else None
 
 
 def _drafts(evidence: Evidence, topic: Topic, passage: str) -> list[Draft]:
@@ -149,7 +163,7 @@ def _question_before(evidence: Evidence, topic: Topic) -> str:
 
 
 def _fits(wanted: AnswerType, given: AnswerType) -> bool:
-    if wanted in (given, AnswerType.CLAUSE, AnswerType.NAME, AnswerType.REASON):
+    if wanted in (given, AnswerType.CLAUSE, AnswerType.NAME):
         return True
     return given in _FITTING.get(wanted, ())
 
