@@ -131,9 +131,16 @@ def stop(files: WorkerFiles) -> bool:
     Returns:
         False if none was running.
     """
-    if not is_running(files):
-        return False
-    process_id = _process_id(files)
+    while is_running(files):
+        # The file is empty for the instant between taking the lock and knowing the number.
+        if written := files.pid_file.read_text().strip():
+            _stop_process(files, int(written))
+            return True
+        time.sleep(_POLL_SECONDS)
+    return False
+
+
+def _stop_process(files: WorkerFiles, process_id: int) -> None:
     # Sent once: a second one could ask for a ruder end.
     with suppress(ProcessLookupError):
         os.kill(process_id, signal.SIGTERM)
@@ -142,16 +149,8 @@ def stop(files: WorkerFiles) -> bool:
         if time.monotonic() > deadline:
             with suppress(ProcessLookupError):
                 os.kill(process_id, signal.SIGKILL)
-            break
+            return
         time.sleep(_POLL_SECONDS)
-    return True
-
-
-def _process_id(files: WorkerFiles) -> int:
-    # The file is empty for the instant between taking the lock and knowing the number.
-    while not (written := files.pid_file.read_text().strip()):
-        time.sleep(_POLL_SECONDS)
-    return int(written)
 
 
 def worker_command() -> list[str]:
