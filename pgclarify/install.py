@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 import secrets
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.resources import files
@@ -38,6 +39,8 @@ ROLES = {
 }
 # pg_advisory_xact_lock(1885823084, 0): the first key is ours, workers take their ids as the second.
 INSTALL_LOCK = (1885823084, 0)
+# What alembic works on is one global of the process; threads may be installing into several databases.
+_alembic_lock = threading.Lock()
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +78,7 @@ def install(dsn: str, *, loopback_host: str | None = None, loopback_port: int | 
         _create_roles(cursor)
         _create_schemas(cursor)
         cursor.execute("set local role pgclarify_owner")
-        command.upgrade(_alembic(connection), "head")
+        _run_alembic(command.upgrade, connection, "head")
         _apply_sql(cursor)
         cursor.execute("reset role")
         _grant_extensions(cursor)
@@ -93,7 +96,7 @@ def uninstall(dsn: str) -> None:
         cursor = _cursor(connection)
         if _revision(connection) is not None:
             drop_routines(cursor)
-            command.downgrade(_alembic(connection), "base")
+            _run_alembic(command.downgrade, connection, "base")
         for schema in (SCHEMA, "pgclarify_queue"):
             cursor.execute(sql.SQL("drop schema if exists {} cascade").format(sql.Identifier(schema)))
 
@@ -114,9 +117,9 @@ def migrate(dsn: str, revision: str) -> None:
         current = _revision(connection)
         is_older = current is not None and revision.isdigit() and revision < current
         if revision == "base" or revision.startswith("-") or is_older:
-            command.downgrade(_alembic(connection), revision)
+            _run_alembic(command.downgrade, connection, revision)
         else:
-            command.upgrade(_alembic(connection), revision)
+            _run_alembic(command.upgrade, connection, revision)
 
 
 def check_schema(connection: psycopg.Connection[Any]) -> None:
@@ -125,11 +128,15 @@ def check_schema(connection: psycopg.Connection[Any]) -> None:
     Raises:
         SchemaMismatch: If it is missing, older or newer; the hint names the command that mends it.
     """
-    row = connection.execute(
-        "select to_regclass('pgclarify.schema_version') is not null and has_schema_privilege('pgclarify', 'usage')"
+    is_there = connection.execute(
+        """
+        select from pg_class as c join pg_namespace as n on n.oid = c.relnamespace
+        where n.nspname = 'pgclarify' and c.relname = 'schema_version'
+            and has_schema_privilege(n.oid, 'usage') and has_table_privilege(c.oid, 'select')
+        """
     ).fetchone()
     found = None
-    if row is not None and row[0]:
+    if is_there is not None:
         version = connection.execute("select version_num from pgclarify.schema_version").fetchone()
         found = None if version is None else str(version[0])
     _compare(found)
@@ -184,11 +191,12 @@ def _connect(dsn: str) -> psycopg.Connection[Any]:
         ) from None
 
 
-def _alembic(connection: sqlalchemy.Connection) -> Config:
+def _run_alembic(action: Callable[[Config, str], None], connection: sqlalchemy.Connection, revision: str) -> None:
     config = Config()
     config.set_main_option("script_location", str(_shipped("migrations")))
     config.attributes["connection"] = connection
-    return config
+    with _alembic_lock:
+        action(config, revision)
 
 
 def _shipped(name: str) -> Path:
@@ -342,6 +350,15 @@ def _create_schemas(cursor: psycopg.Cursor[Any]) -> None:
         cursor.execute(
             sql.SQL("create schema if not exists {} authorization pgclarify_owner").format(sql.Identifier(schema))
         )
+        cursor.execute("select pg_get_userbyid(nspowner) from pg_namespace where nspname = %s", (schema,))
+        row = cursor.fetchone()
+        if row is None or row[0] != "pgclarify_owner":
+            # Whoever owns a schema may drop what is in it.
+            raise ConfigurationError(
+                f"there is a schema {schema} already, and it is not ours",
+                detail=f"It belongs to {row and row[0]}.",
+                hint=f"Rename it: alter schema {schema} rename to …; then run pgclarify init again.",
+            )
         cursor.execute(sql.SQL("comment on schema {} is {}").format(sql.Identifier(schema), comment))
     cursor.execute(
         "grant usage on schema pgclarify to pgclarify_reader, pgclarify_user, pgclarify_worker, pgclarify_loopback"

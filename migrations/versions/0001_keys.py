@@ -51,6 +51,7 @@ def upgrade() -> None:
         -- Made by alembic before this revision runs.
         comment on table pgclarify.schema_version is 'Revision of the tables. One row, none before the first revision.';
         comment on column pgclarify.schema_version.version_num is 'The last revision of migrations/ that was applied.';
+        grant select on pgclarify.schema_version to pgclarify_reader, pgclarify_worker;
     """)
 
 
