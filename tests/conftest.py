@@ -42,7 +42,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     visitor = visitors / str(os.getpid())
     with _locked(shared):
         dsn = in_database(embedded.start(data_dir), "postgres")
-        _hurry(dsn)
+        hurry(dsn)
         visitor.touch()
     yield dsn
     with _locked(shared):
@@ -101,11 +101,12 @@ def make_role(admin: psycopg.Connection[Any]) -> Iterator[Callable[..., str]]:
 
 @pytest.fixture
 def make_database(
-    server: str, admin: psycopg.Connection[Any], make_role: Callable[..., str]
+    server: str, admin: psycopg.Connection[Any], template: str, make_role: Callable[..., str]
 ) -> Iterator[Callable[..., str]]:
     """Makes databases, copies of a template or empty, and returns their URLs; they are dropped with whoever is in them.
 
-    It asks for make_role so that roles outlive the databases in which they own things.
+    It asks for make_role so that roles outlive the databases in which they own things, and for the template so that
+    our own roles are there.
     """
     made: list[str] = []
 
@@ -152,7 +153,7 @@ def connect(database: str) -> Iterator[Callable[..., psycopg.Connection[Any]]]:
         connection.close()
 
 
-def _hurry(dsn: str) -> None:
+def hurry(dsn: str) -> None:
     """Tests need not survive a crash of the machine."""
     with closing(psycopg.connect(dsn, autocommit=True)) as connection:
         for setting in ("fsync", "full_page_writes", "synchronous_commit"):

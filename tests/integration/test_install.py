@@ -1,0 +1,166 @@
+"""Installing: twice, twenty times at once, over an older schema and over a newer one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+from psycopg import sql
+
+from pgclarify import embedded, install
+from pgclarify.errors import ConfigurationError, SchemaMismatch, ServerUnavailable
+from tests.conftest import hurry, in_database
+
+HEAD = "0004"
+
+
+def test_installing_twice_changes_nothing(database: str, connection: psycopg.Connection[Any]) -> None:
+    connection.execute("select pgclarify.create_corpus('insurance')")
+    keys = connection.execute("select * from pgclarify.caller_key").fetchall()
+    ways_back = connection.execute("select * from pgclarify.loopback").fetchall()
+
+    installation = install.install(database)
+
+    assert (installation.previous, installation.current, installation.has_dblink) == (HEAD, HEAD, True)
+    assert connection.execute("select * from pgclarify.caller_key").fetchall() == keys
+    assert connection.execute("select * from pgclarify.loopback").fetchall() == ways_back
+    assert connection.execute("select corpus from pgclarify.corpus_status").fetchall() == [("insurance",)]
+    assert len(keys) == len(ways_back) == 1
+
+
+def test_twenty_installs_at_once(make_database: Callable[..., str]) -> None:
+    dsn = make_database()
+
+    with ThreadPoolExecutor(20) as pool:
+        installations = list(pool.map(install.install, [dsn] * 20))
+
+    assert sorted(str(installation.previous) for installation in installations) == [HEAD] * 19 + ["None"]
+    assert {installation.current for installation in installations} == {HEAD}
+    with closing(psycopg.connect(dsn, autocommit=True)) as connection:
+        assert connection.execute("select count(*) from pgclarify.caller_key").fetchone() == (1,)
+        assert connection.execute("select pgclarify.create_corpus('insurance')").fetchone() == (1,)
+
+
+def test_four_databases_at_once_on_a_new_server(tmp_path: Path) -> None:
+    """Roles belong to the whole server, so whoever comes second finds them half made."""
+    dsn = embedded.start(tmp_path)
+    try:
+        names = ["one", "two", "three", "four"]
+        hurry(dsn)
+        with closing(psycopg.connect(dsn, autocommit=True)) as connection:
+            for name in names:
+                connection.execute(sql.SQL("create database {}").format(sql.Identifier(name)))
+
+        with ThreadPoolExecutor(4) as pool:
+            installations = list(pool.map(install.install, [in_database(dsn, name) for name in names]))
+
+        assert [installation.previous for installation in installations] == [None] * 4
+    finally:
+        embedded.stop(tmp_path)
+
+
+def test_a_failed_install_leaves_nothing(make_database: Callable[..., str]) -> None:
+    dsn = make_database()
+    with closing(psycopg.connect(dsn, autocommit=True)) as connection:
+        connection.execute("create schema pgclarify authorization pgclarify_owner")
+        connection.execute("set role pgclarify_owner")
+        # In the way of a function of ours: the same signature, another result.
+        connection.execute("create function pgclarify._my_roles() returns integer language sql as 'select 1'")
+
+        with pytest.raises(psycopg.errors.InvalidFunctionDefinition):
+            install.install(dsn)
+
+        assert connection.execute("select to_regclass('pgclarify.run')").fetchone() == (None,)
+        assert connection.execute("select count(*) from pg_extension where extname = 'vector'").fetchone() == (0,)
+
+
+@pytest.mark.parametrize("schema", ["pgclarify", "pgclarify_queue"])
+def test_a_schema_of_somebody_else_is_not_moved_into(
+    make_role: Callable[..., str], make_database: Callable[..., str], schema: str
+) -> None:
+    dsn = make_database()
+    with closing(psycopg.connect(dsn, autocommit=True)) as connection:
+        connection.execute(
+            sql.SQL("create schema {} authorization {}").format(sql.Identifier(schema), sql.Identifier(make_role()))
+        )
+
+    with pytest.raises(ConfigurationError):
+        install.install(dsn)
+
+
+@pytest.mark.parametrize("revision", ["0001", "0002", "0003"])
+def test_an_older_schema_is_upgraded(make_database: Callable[..., str], revision: str) -> None:
+    dsn = make_database()
+    install.migrate(dsn, revision)
+    with closing(psycopg.connect(dsn, autocommit=True)) as connection:
+        with pytest.raises(SchemaMismatch):
+            install.check_schema(connection)
+
+        assert install.install(dsn).previous == revision
+
+        install.check_schema(connection)
+        assert connection.execute("select pgclarify.create_corpus('insurance')").fetchone() == (1,)
+
+
+def test_a_newer_schema_is_left_alone(database: str, connection: psycopg.Connection[Any]) -> None:
+    connection.execute("update pgclarify.schema_version set version_num = '9999'")
+
+    for step in (install.install, install.uninstall):
+        with pytest.raises(SchemaMismatch):
+            step(database)
+    with pytest.raises(SchemaMismatch):
+        install.check_schema(connection)
+
+    assert connection.execute("select version_num from pgclarify.schema_version").fetchone() == ("9999",)
+    assert connection.execute("select count(*) from pgclarify.corpus_status").fetchone() == (0,)
+
+
+def test_the_schema_is_missing(make_database: Callable[..., str]) -> None:
+    with (
+        closing(psycopg.connect(make_database(), autocommit=True)) as connection,
+        pytest.raises(SchemaMismatch),
+    ):
+        install.check_schema(connection)
+
+
+def test_whoever_may_use_pgclarify_may_check_the_schema(
+    connect: Callable[..., psycopg.Connection[Any]], make_role: Callable[..., str]
+) -> None:
+    for role in ("pgclarify_worker", "pgclarify_user", "pgclarify_reader"):
+        install.check_schema(connect(make_role(role)))
+    with pytest.raises(SchemaMismatch):
+        install.check_schema(connect(make_role()))
+
+
+def test_no_server(server: str) -> None:
+    with pytest.raises(ServerUnavailable):
+        install.install(in_database(server, "there_is_none"))
+
+
+def test_installing_keeps_what_rests_on_our_views(database: str, connection: psycopg.Connection[Any]) -> None:
+    connection.execute("create view public.mine as select * from pgclarify.run_summary")
+    connection.execute("create view public.readings as select * from pgclarify.result(1)")
+
+    install.install(database)
+
+    assert connection.execute("select count(*) from public.mine").fetchone() == (0,)
+
+
+def test_the_loopback_of_a_copied_database_leads_to_the_copy(connection: psycopg.Connection[Any]) -> None:
+    """The template knows no database's name: what asks "is there a worker?" asks in this database."""
+    connection.execute("select pgclarify.create_corpus('insurance')")
+
+    with pytest.raises(psycopg.Error) as no_worker:
+        connection.execute("select * from pgclarify.clarify('cars')")
+    assert no_worker.value.sqlstate == "PC001"
+
+    connection.execute("begin")
+    connection.execute("select pgclarify.create_corpus('uncommitted')")
+    with pytest.raises(psycopg.Error) as not_committed:
+        connection.execute("select * from pgclarify.clarify('cars', 'uncommitted')")
+    assert not_committed.value.sqlstate == "PC004"
