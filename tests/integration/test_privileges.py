@@ -1,0 +1,291 @@
+"""Who may do what, from the catalogs and with real logins: nothing is left to PUBLIC, and each role has what it needs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import psycopg
+import pytest
+
+OURS = "('pgclarify'::regnamespace, 'pgclarify_queue'::regnamespace)"
+
+Connect = Callable[..., psycopg.Connection[Any]]
+MakeRole = Callable[..., str]
+
+# USAGE of types is PostgreSQL's default for PUBLIC, and worth nothing without what uses them; types are left out.
+PUBLIC_HAS = f"""
+    with acl (object, privileges) as (
+        select 'schema ' || n.nspname, coalesce(n.nspacl, acldefault('n', n.nspowner))
+        from pg_namespace as n
+        where starts_with(n.nspname, 'pgclarify')
+        union all
+        select 'relation ' || c.oid::regclass,
+            coalesce(c.relacl, acldefault(case c.relkind when 'S' then 's' else 'r' end::"char", c.relowner))
+        from pg_class as c
+        where c.relnamespace in {OURS} and c.relkind in ('r', 'p', 'v', 'S')
+        union all
+        select 'column ' || c.oid::regclass || '.' || a.attname, a.attacl
+        from pg_class as c
+        join pg_attribute as a on a.attrelid = c.oid
+        where c.relnamespace in {OURS} and a.attacl is not null
+        union all
+        select 'routine ' || p.oid::regprocedure, coalesce(p.proacl, acldefault('f', p.proowner))
+        from pg_proc as p
+        where p.pronamespace in {OURS}
+    )
+    select acl.object || ': ' || granted.privilege_type
+    from acl, aclexplode(acl.privileges) as granted
+    where granted.grantee = 0
+"""  # noqa: S608 - a constant
+
+# What each role may execute by grants to itself or to roles it is a member of.
+MAY_EXECUTE = f"""
+    select p.oid::regprocedure::text
+    from pg_proc as p
+    where p.pronamespace in {OURS} and has_function_privilege(%s, p.oid, 'execute')
+"""  # noqa: S608 - a constant
+MAY_SELECT = f"""
+    select c.oid::regclass::text
+    from pg_class as c
+    where c.relnamespace in {OURS} and c.relkind in ('r', 'p', 'v', 'S')
+        and has_schema_privilege(%(role)s, c.relnamespace, 'usage')
+        and case when c.relkind = 'S' then has_sequence_privilege(%(role)s, c.oid, 'usage, select, update')
+            else has_table_privilege(%(role)s, c.oid, 'select, insert, update, delete, truncate, references, trigger')
+                or has_any_column_privilege(%(role)s, c.oid, 'select, insert, update, references')
+            end
+"""  # noqa: S608 - a constant
+
+
+def listed(connection: psycopg.Connection[Any], query: str, *parameters: object) -> set[str]:
+    return {row[0] for row in connection.execute(query.encode(), parameters)}
+
+
+def executable(connection: psycopg.Connection[Any], role: str) -> set[str]:
+    return listed(connection, MAY_EXECUTE, role)
+
+
+def readable(connection: psycopg.Connection[Any], role: str) -> set[str]:
+    return {row[0] for row in connection.execute(MAY_SELECT.encode(), {"role": role})}
+
+
+def test_nothing_is_left_to_public(connection: psycopg.Connection[Any]) -> None:
+    connection.execute("select pgclarify.create_corpus('insurance'), pgclarify._open_space(1, 4)")
+
+    assert listed(connection, PUBLIC_HAS) == set()
+
+
+def test_what_is_left_to_public_is_found(connection: psycopg.Connection[Any]) -> None:
+    connection.execute("""
+        grant usage on schema pgclarify_queue to public;
+        grant select on pgclarify.run to public;
+        grant select (name) on pgclarify.corpus to public;
+        grant usage on sequence pgclarify.passage_id_seq to public;
+        create function pgclarify.deed() returns void language sql as '';
+    """)
+
+    assert listed(connection, PUBLIC_HAS) == {
+        "schema pgclarify_queue: USAGE",
+        "relation pgclarify.run: SELECT",
+        "column pgclarify.corpus.name: SELECT",
+        "relation pgclarify.passage_id_seq: USAGE",
+        "routine pgclarify.deed(): EXECUTE",
+    }
+
+
+def test_functions_that_the_owner_makes_later_are_nobody_elses(connection: psycopg.Connection[Any]) -> None:
+    connection.execute("set role pgclarify_owner")
+    connection.execute("create function pgclarify.deed() returns void language sql as ''")
+
+    assert listed(connection, PUBLIC_HAS) == set()
+
+
+def test_nobody_has_nothing(connection: psycopg.Connection[Any], connect: Connect, make_role: MakeRole) -> None:
+    nobody = make_role()
+
+    assert executable(connection, nobody) == set()
+    assert readable(connection, nobody) == set()
+    for attempt in (
+        "select pgclarify.create_corpus('insurance')",
+        "select * from pgclarify.corpus_status",
+        "select pgclarify_queue.procrastinate_cancel_job_v1(1, false, true)",
+    ):
+        with pytest.raises(psycopg.errors.InsufficientPrivilege):
+            connect(nobody).execute(attempt.encode())
+
+
+def test_the_loopback_may_execute_its_own_functions_and_read_nothing(connection: psycopg.Connection[Any]) -> None:
+    assert executable(connection, "pgclarify_loopback") == {
+        "pgclarify._loopback_challenge()",
+        "pgclarify._loopback_enter(jsonb,bytea)",
+        "pgclarify._loopback_cancel(jsonb,bytea)",
+        "pgclarify._loopback_unfinished(jsonb,bytea)",
+        "pgclarify._loopback_rows(jsonb,bytea)",
+    }
+    assert readable(connection, "pgclarify_loopback") == set()
+
+
+def test_a_reader_can_start_nothing_and_spend_nothing(connection: psycopg.Connection[Any], make_role: MakeRole) -> None:
+    reader = make_role("pgclarify_reader")
+
+    assert executable(connection, reader) == {
+        "pgclarify._my_roles()",
+        "pgclarify._corpus_statuses(pgclarify._caller)",
+        "pgclarify._worker_statuses()",
+        "pgclarify._queue_counts()",
+    }
+    assert readable(connection, reader) == {
+        "pgclarify._caller",
+        "pgclarify.candidate",
+        "pgclarify.citation",
+        "pgclarify.corpus",
+        "pgclarify.corpus_status",
+        "pgclarify.document",
+        "pgclarify.embedding_space",
+        "pgclarify.interpretation",
+        "pgclarify.interpretation_citation",
+        "pgclarify.passage",
+        "pgclarify.queue_status",
+        "pgclarify.run",
+        "pgclarify.run_summary",
+        "pgclarify.schema_version",
+        "pgclarify.verdict",
+        "pgclarify.worker_status",
+    }
+
+
+def test_nobody_who_reads_may_write(connection: psycopg.Connection[Any]) -> None:
+    writable = connection.execute(f"""
+        select r.rolname, c.oid::regclass::text
+        from pg_class as c, pg_roles as r
+        where c.relnamespace in {OURS} and c.relkind in ('r', 'p', 'v')
+            and r.rolname in ('pgclarify_reader', 'pgclarify_user', 'pgclarify_loopback', 'pgclarify_worker')
+            and has_table_privilege(r.oid, c.oid, 'insert, update, delete, truncate, references, trigger')
+            and c.relnamespace = 'pgclarify'::regnamespace
+    """).fetchall()  # noqa: S608 - a constant
+
+    # A worker copies its passages there; everything else goes through functions.
+    assert writable == [("pgclarify_worker", "pgclarify.staged_passage")]
+
+
+def test_every_table_that_a_reader_reads_is_guarded(connection: psycopg.Connection[Any]) -> None:
+    unguarded = {
+        name
+        for name in readable(connection, "pgclarify_reader")
+        if connection.execute(
+            "select relkind in ('r', 'p') and not relrowsecurity from pg_class where oid = %s::regclass", [name]
+        ).fetchone()
+        == (True,)
+    }
+
+    assert unguarded == {"pgclarify.schema_version"}
+
+
+def test_a_user_may_execute_public_functions_and_those_that_ask_for_proof(
+    connection: psycopg.Connection[Any], make_role: MakeRole
+) -> None:
+    user = make_role("pgclarify_user")
+    more = executable(connection, user) - executable(connection, "pgclarify_reader")
+
+    public = {name for name in more if not name.startswith("pgclarify._")}
+    internal = more - public
+    assert {name.partition("(")[0].removeprefix("pgclarify.") for name in public} == {
+        "add_document",
+        "cancel",
+        "clarify",
+        "clarify_many",
+        "consolidate",
+        "create_corpus",
+        "drop_corpus",
+        "remove_document",
+        "result",
+        "search",
+        "submit",
+        "submit_many",
+        "wait",
+    }
+    assert internal
+    assert {name for name in internal if not name.partition("(")[2].startswith("pgclarify._caller")} == set()
+    assert readable(connection, user) == readable(connection, "pgclarify_reader")
+
+
+def test_public_functions_run_as_who_calls_them(connection: psycopg.Connection[Any]) -> None:
+    definers = listed(
+        connection,
+        """
+        select p.proname::text from pg_proc as p
+        where p.pronamespace = 'pgclarify'::regnamespace and p.prosecdef and not starts_with(p.proname, '_')
+        """,
+    )
+
+    assert definers == set()
+
+
+def test_a_worker_may_do_its_work_and_not_ask(connection: psycopg.Connection[Any], make_role: MakeRole) -> None:
+    worker = make_role("pgclarify_worker")
+    ours = {name for name in executable(connection, worker) if name.startswith("pgclarify.")}
+
+    assert {name.partition("(")[0].removeprefix("pgclarify.") for name in ours} >= {
+        "_register_worker",
+        "_open_space",
+        "_claim_documents",
+        "_store_documents",
+        "_start_run",
+        "_retrieve",
+        "_finish_run",
+        "_claim_completions",
+        "_store_completions",
+    }
+    assert {name for name in ours if not name.startswith("pgclarify._")} == set()
+    assert not {name for name in ours if "_caller" in name or "_loopback" in name or "_sign" in name}
+    assert {name for name in readable(connection, worker) if name.startswith("pgclarify.")} == {
+        "pgclarify.schema_version",
+        "pgclarify.staged_passage",
+    }
+
+
+def test_keys_are_the_owners_alone(connection: psycopg.Connection[Any]) -> None:
+    for secret in ("pgclarify.caller_key", "pgclarify.loopback"):
+        acl = connection.execute("select relacl::text from pg_class where oid = %s::regclass", [secret]).fetchone()
+        assert acl == (None,)
+    for role in ("pgclarify_reader", "pgclarify_user", "pgclarify_worker", "pgclarify_loopback"):
+        assert "pgclarify._sign(text)" not in executable(connection, role)
+
+
+def test_dblink_is_out_of_reach(connect: Connect, make_role: MakeRole) -> None:
+    user = connect(make_role("pgclarify_user", "pgclarify_worker"))
+
+    for attempt in (
+        "select pgclarify_dblink.dblink_connect('a', 'dbname=postgres')",
+        "select pgclarify_dblink.dblink_connect_u('a', 'dbname=postgres')",
+        "select pgclarify_dblink.dblink_get_connections()",
+    ):
+        with pytest.raises(psycopg.errors.InsufficientPrivilege):
+            user.execute(attempt.encode())
+
+
+def test_the_loopbacks_login_is_limited(connection: psycopg.Connection[Any]) -> None:
+    assert connection.execute(
+        "select rolsuper, rolcreatedb, rolcreaterole, rolbypassrls, rolconnlimit > 0 from pg_roles"
+        " where rolname = 'pgclarify_loopback'"
+    ).fetchone() == (False, False, False, False, True)
+    assert connection.execute(
+        "select count(*) from pg_auth_members where member = 'pgclarify_loopback'::regrole"
+    ).fetchone() == (0,)
+
+
+@pytest.mark.parametrize(
+    "attempt",
+    [
+        "select * from pgclarify.corpus",
+        "select * from pgclarify._caller",
+        "select * from pgclarify_queue.procrastinate_jobs",
+        "select pgclarify._sign('loopback')",
+        "select pgclarify._living_workers()",
+        "select pgclarify.submit('cars')",
+        "create table pgclarify.mine ()",
+    ],
+)
+def test_the_loopback_is_refused_everything_else(connect: Connect, attempt: str) -> None:
+    with pytest.raises(psycopg.errors.InsufficientPrivilege):
+        connect("pgclarify_loopback").execute(attempt.encode())
