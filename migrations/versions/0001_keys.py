@@ -47,11 +47,6 @@ def upgrade() -> None:
         comment on column pgclarify.loopback.port is 'Port of the primary; null means this server''s own.';
         comment on column pgclarify.loopback.password is
             'Password of pgclarify_loopback; null where the server does not ask for one.';
-
-        -- Made by alembic before this revision runs.
-        comment on table pgclarify.schema_version is 'Revision of the tables. One row, none before the first revision.';
-        comment on column pgclarify.schema_version.version_num is 'The last revision of migrations/ that was applied.';
-        grant select on pgclarify.schema_version to pgclarify_reader, pgclarify_worker;
     """)
 
 
