@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
 from semantic_text_splitter import MarkdownSplitter, TextSplitter
 from tokenizers import Tokenizer
@@ -18,10 +19,11 @@ PREFACE_TOKENS = 32
 # [CLS] and [SEP], or whatever a model puts around its input.
 _SPECIAL_TOKENS = 2
 # A passage of fewer tokens says too little to stand alone.
-_SMALL_TOKENS = 8
+_SMALL_TOKENS = 16
 # To WordPiece a word of over 100 characters is one token, so tokens alone do not bound the length of a passage.
 # English has 4 to 5 characters a token.
 _MAX_CHARS_PER_TOKEN = 16
+_MEASURED_AT_ONCE = 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +38,9 @@ class _Span:
 class Chunker:
     """Cuts documents along their Markdown structure into chunks that fit an embedding model.
 
-    A chunk ends at the highest boundary that fits: heading, block, sentence, word. Chunks do not overlap, and together
-    they hold every character of the document but white space between them.
+    Every heading starts a chunk: a passage gets one verdict, so two sections in one would cost a reading. A section
+    that does not fit is cut at the highest boundary that does: block, sentence, word. Chunks do not overlap, and
+    together they hold every character of the document but white space between them.
 
     Args:
         tokenizer: The model's tokenizer, without truncation or padding.
@@ -50,7 +53,7 @@ class Chunker:
     def __init__(self, tokenizer: Tokenizer, max_tokens: int) -> None:
         self._tokenizer = tokenizer
         self._capacity = max_tokens - _SPECIAL_TOKENS - PREFACE_TOKENS
-        if self._capacity < 2 * _SMALL_TOKENS:
+        if self._capacity < _SMALL_TOKENS:
             raise ConfigurationError(
                 "the embedding model reads too few tokens",
                 detail=f"It reads {max_tokens} tokens; {PREFACE_TOKENS} of them are kept for title and heading.",
@@ -75,11 +78,12 @@ class Chunker:
         """
         headings = find_headings(content)
         paths = HeadingPaths(headings)
-        spans = self._join_small(content, self._split_spans(content), headings)
+        spans = self._join_small(content, self._split_spans(content, headings), headings)
         return [
             Chunk(
                 ordinal=ordinal,
-                heading=paths.at(span.start),
+                # A title right above the first section stands above its text, too.
+                heading=paths.at(min(_text_start(content, span, headings), span.end - 1)),
                 content=content[span.start : span.end],
                 start_char=span.start,
                 end_char=span.end,
@@ -105,14 +109,17 @@ class Chunker:
             preface = preface[: encoding.offsets[PREFACE_TOKENS - 1][1]]
         return f"{preface}\n{content}" if preface else content
 
-    def _split_spans(self, content: str) -> list[_Span]:
-        """Cut into spans within the capacity, by tokens and by characters."""
+    def _split_spans(self, content: str, headings: list[Heading]) -> list[_Span]:
+        """Cut at headings, and sections into spans within the capacity, by tokens and by characters."""
+        bounds = [0, *(heading.start_char for heading in headings), len(content)]
         pieces: list[tuple[int, str]] = []
-        for start, text in self._splitter.chunk_indices(content):
-            if len(text) <= self._capacity * _MAX_CHARS_PER_TOKEN:
-                pieces.append((start, text))
-            else:
-                pieces.extend((start + offset, part) for offset, part in self._char_splitter.chunk_indices(text))
+        for section_start, section_end in pairwise(bounds):
+            for offset, text in self._splitter.chunk_indices(content[section_start:section_end]):
+                start = section_start + offset
+                if len(text) <= self._capacity * _MAX_CHARS_PER_TOKEN:
+                    pieces.append((start, text))
+                else:
+                    pieces.extend((start + offset, part) for offset, part in self._char_splitter.chunk_indices(text))
         return self._measured(pieces)
 
     def _join_small(self, content: str, spans: list[_Span], headings: list[Heading]) -> list[_Span]:
@@ -163,11 +170,16 @@ class Chunker:
         return union if fits else None
 
     def _measured(self, pieces: list[tuple[int, str]]) -> list[_Span]:
-        encodings = self._tokenizer.encode_batch([text for _, text in pieces], add_special_tokens=False)
-        return [
-            _Span(start, start + len(text), len(encoding))
-            for (start, text), encoding in zip(pieces, encodings, strict=True)
-        ]
+        spans: list[_Span] = []
+        # A few at a time: what the tokenizer says of a text takes many times the room of the text.
+        for first in range(0, len(pieces), _MEASURED_AT_ONCE):
+            batch = pieces[first : first + _MEASURED_AT_ONCE]
+            encodings = self._tokenizer.encode_batch([text for _, text in batch], add_special_tokens=False)
+            spans.extend(
+                _Span(start, start + len(text), len(encoding))
+                for (start, text), encoding in zip(batch, encodings, strict=True)
+            )
+        return spans
 
 
 def _heads(span: _Span, headings: list[Heading]) -> bool:
@@ -179,12 +191,17 @@ def _heads(span: _Span, headings: list[Heading]) -> bool:
 
 def _is_heading_alone(content: str, span: _Span, headings: list[Heading]) -> bool:
     """Whether a span holds headings and nothing else."""
+    return _heads(span, headings) and not content[_text_start(content, span, headings) : span.end].strip()
+
+
+def _text_start(content: str, span: _Span, headings: list[Heading]) -> int:
+    """Where the text of a span starts, after the headings that it starts with."""
     if not _heads(span, headings):
-        return False
+        return span.start
     index = bisect_right(headings, span.start, key=lambda heading: heading.start_char)
-    covered = headings[index - 1].end_char
+    start = headings[index - 1].end_char
     for heading in headings[index:]:
-        if covered >= span.end or content[covered : heading.start_char].strip():
+        if start >= span.end or content[start : heading.start_char].strip():
             break
-        covered = heading.end_char
-    return not content[covered : span.end].strip()
+        start = heading.end_char
+    return start

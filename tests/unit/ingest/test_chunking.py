@@ -92,6 +92,21 @@ def test_headings_stand_above_chunks() -> None:
     assert list(dict.fromkeys(headings)) == ["Cars", "Cars > Rental", "Homes"]
 
 
+def test_every_section_is_a_chunk_of_its_own() -> None:
+    sections = [
+        f"## Cover {letter}\n\nThis cover pays for the repair of {letter} up to a limit of $500 a year."
+        for letter in "ABC"
+    ]
+    assert [chunk.content for chunk in CHUNKER.split("\n\n".join(sections))] == sections
+
+
+def test_title_stands_above_the_first_section_too() -> None:
+    text = "This cover pays for the repair of a windshield up to a limit of $500 a year."
+    chunks = CHUNKER.split(f"# Policy\n\n## Glass\n\n{text}\n\n## Towing\n\n{text}")
+    assert [chunk.heading for chunk in chunks] == ["Policy > Glass", "Policy > Towing"]
+    assert chunks[0].content.startswith("# Policy")
+
+
 def test_text_before_the_first_heading_has_none() -> None:
     filler = "A sentence that fills the section with some words. " * 20
     chunks = CHUNKER.split(f"{filler}\n\n# Later\n\n{filler}")
