@@ -1,0 +1,1 @@
+"""Language models: the endpoint, the prompts, and the verifiers on top of them."""

@@ -1,0 +1,319 @@
+"""An OpenAI-compatible endpoint: the limit on calls in flight, what the server can do, and what its failures mean."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from types import TracebackType
+from typing import Any, Final, Self
+from urllib.parse import urlsplit
+
+import httpx2
+import openai
+from openai.types.chat import ChatCompletion
+from pydantic import SecretStr
+
+from pgclarify.config import Settings
+from pgclarify.errors import ConfigurationError, EndpointUnavailable
+from pgclarify.model import Completion, CompletionRequest
+
+OPENAI_BASE_URL: Final = "https://api.openai.com/v1"
+
+# The client insists on a key; servers that need none ignore it.
+_NO_KEY: Final = "no-key-set"
+
+_LONGEST_SERVER_TEXT: Final = 300
+
+
+@dataclass(frozen=True, slots=True)
+class _Dialect:
+    """How a request is put to this server: the best form of structured output and the parameters that it takes.
+
+    Attributes:
+        response_format: json_schema, json_object or none.
+        dropped: Decoding parameters that the server refuses (reasoning models: temperature).
+    """
+
+    response_format: str = "json_schema"
+    dropped: frozenset[str] = frozenset()
+
+    def render(self, request: CompletionRequest) -> dict[str, Any]:
+        """The request's body, without the model."""
+        body: dict[str, Any] = {name: value for name, value in request.parameters.items() if name not in self.dropped}
+        body["messages"] = [{"role": message.role, "content": message.content} for message in request.messages]
+        if request.schema is not None and self.response_format == "json_schema":
+            schema = {"name": request.purpose, "strict": True, "schema": dict(request.schema)}
+            body["response_format"] = {"type": "json_schema", "json_schema": schema}
+        elif request.schema is not None and self.response_format == "json_object":
+            body["response_format"] = {"type": "json_object"}
+        return body
+
+    def simpler(self, request: CompletionRequest, refusal: openai.APIStatusError) -> _Dialect | None:
+        """The next form to try after a refusal; None if nothing is left to leave out."""
+        named = f"{refusal.param or ''} {refusal.message}"
+        for parameter in request.parameters:
+            if parameter not in self.dropped and re.search(rf"\b{re.escape(parameter)}\b", named):
+                return replace(self, dropped=self.dropped | {parameter})
+        if request.schema is None or self.response_format == "none":
+            return None
+        return replace(self, response_format="json_object" if self.response_format == "json_schema" else "none")
+
+
+class Endpoint:
+    """One OpenAI-compatible endpoint, shared by all runs of a worker.
+
+    Args:
+        model: Name of the model there.
+        base_url: http(s) address up to and including the version; None means OpenAI's own.
+        api_key: None for servers that need none; it then needs a base_url.
+        concurrency: Most calls in flight at once; further ones wait in order of arrival.
+        timeout: Seconds that the server may be silent within one attempt.
+        max_retries: Further attempts after a lost connection, a time-out, 408, 409, 429 or 5xx. Retry-After is obeyed.
+
+    Raises:
+        ConfigurationError: If model, address and key do not make an endpoint.
+    """
+
+    def __init__(
+        self,
+        *,
+        model: str | None,
+        base_url: str | None = None,
+        api_key: SecretStr | None = None,
+        concurrency: int = 16,
+        timeout: float = 60.0,
+        max_retries: int = 3,
+    ) -> None:
+        self._key = api_key.get_secret_value().strip() if api_key else ""
+        self._base_url = (base_url or "").strip() or OPENAI_BASE_URL
+        self._model = (model or "").strip()
+        self._check(has_address=bool(base_url and base_url.strip()))
+        self._limit = asyncio.Semaphore(concurrency)
+        self._timeout = timeout
+        self._max_retries = max_retries
+        self._dialect = _Dialect()
+        self._client = openai.AsyncOpenAI(
+            api_key=self._key or _NO_KEY,
+            base_url=self._base_url,
+            timeout=openai.Timeout(timeout, connect=min(timeout, 10.0), pool=None),
+            max_retries=max_retries,
+            # Half the CPU time per call of the default transport. A connection per call that may be in flight.
+            http_client=openai.DefaultAioHttpClient(
+                limits=httpx2.Limits(max_connections=concurrency, keepalive_expiry=60.0)
+            ),
+        )
+
+    @classmethod
+    def from_settings(cls, settings: Settings) -> Self:
+        """Make the endpoint that the settings describe.
+
+        Raises:
+            ConfigurationError: If they do not make an endpoint.
+        """
+        return cls(
+            model=settings.llm_model,
+            base_url=settings.openai_base_url,
+            api_key=settings.openai_api_key,
+            concurrency=settings.llm_concurrency,
+            timeout=settings.llm_timeout,
+        )
+
+    @property
+    def model(self) -> str:
+        """Name of the model."""
+        return self._model
+
+    @property
+    def base_url(self) -> str:
+        """Its address."""
+        return self._base_url
+
+    @property
+    def longest_call(self) -> float:
+        """Seconds after which a call has ended for certain, its retries included: what a lease has to cover."""
+        return self._timeout * (self._max_retries + 1)
+
+    async def complete(self, request: CompletionRequest) -> Completion:
+        """Make one call, as soon as the limit allows.
+
+        A reply that is empty, cut off or a refusal is returned as it is: it was paid for, it is kept, and reading it
+        says what is wrong with it.
+
+        Raises:
+            EndpointUnavailable: If no completion came back, after all retries.
+        """
+        async with self._limit:
+            started = time.perf_counter()
+            completion = await self._call(request)
+            latency_ms = (time.perf_counter() - started) * 1000
+        # Some servers pass on a provider's failure as a success without choices. Not kept, so that it is tried again.
+        if not isinstance(completion, ChatCompletion) or not completion.choices:
+            raise EndpointUnavailable(
+                "the endpoint's answer is not a chat completion",
+                detail=f"{self._base_url} answered with success, but without a choice in it.",
+                hint="Check OPENAI_BASE_URL: it usually ends in /v1.",
+            )
+        message = completion.choices[0].message
+        usage = completion.usage
+        return Completion(
+            reply=_storable(message.content or message.refusal or ""),
+            prompt_tokens=usage.prompt_tokens if usage else 0,
+            completion_tokens=usage.completion_tokens if usage else 0,
+            latency_ms=latency_ms,
+        )
+
+    async def aclose(self) -> None:
+        """Close the connections."""
+        await self._client.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.aclose()
+
+    async def _call(self, request: CompletionRequest) -> object:
+        """Call in the richest form known to work, and in simpler ones if the server refuses it.
+
+        A simpler form is remembered only once it has succeeded: a request can be refused for reasons of its own, such
+        as its length.
+        """
+        known = dialect = self._dialect
+        while True:
+            try:
+                # The client's own time-out counts from the last byte, and some servers send white space to keep a
+                # connection alive.
+                async with asyncio.timeout(self.longest_call):
+                    completion = await self._client.chat.completions.create(
+                        model=self._model, **dialect.render(request)
+                    )
+            except (openai.BadRequestError, openai.UnprocessableEntityError) as error:
+                simpler = dialect.simpler(request, error)
+                if simpler is None:
+                    raise self._unavailable(error) from None
+                dialect = simpler
+            # Without the cause: a server may have written the key into its message. ValueError: a body that is no JSON.
+            except (openai.OpenAIError, TimeoutError, ValueError) as error:
+                raise self._unavailable(error) from None
+            else:
+                if dialect is not known:
+                    self._dialect = dialect
+                return completion
+
+    def _check(self, *, has_address: bool) -> None:
+        if not has_address and not self._key:
+            raise ConfigurationError(
+                "no language model endpoint is set",
+                detail="Neither OPENAI_BASE_URL nor OPENAI_API_KEY is set.",
+                hint="Set OPENAI_API_KEY for OpenAI, or OPENAI_BASE_URL for another server,"
+                " or PGCLARIFY_LLM_PROVIDER=extractive to work without a model.",
+            )
+        if not self._model:
+            raise ConfigurationError(
+                "no language model is set",
+                detail=f"{self._base_url_shown()} needs to be told which model to use.",
+                hint="Set PGCLARIFY_LLM_MODEL to the name that the endpoint lists under /models.",
+            )
+        url = urlsplit(self._base_url)
+        if url.scheme not in ("http", "https") or not url.hostname:
+            raise ConfigurationError(
+                "OPENAI_BASE_URL is not a web address",
+                detail="It has to begin with http:// or https:// and a host.",
+                hint="Set it to an address such as http://127.0.0.1:8000/v1.",
+            )
+        # What is in the address ends up in log lines and errors.
+        if url.username or url.password or url.query:
+            raise ConfigurationError(
+                "OPENAI_BASE_URL carries more than an address",
+                detail="A user name, a password or parameters are part of it.",
+                hint="Leave the bare address there and put the key into OPENAI_API_KEY.",
+            )
+
+    def _base_url_shown(self) -> str:
+        """The endpoint's host; the address may not have been checked for secrets yet."""
+        return urlsplit(self._base_url).hostname or "The endpoint"
+
+    def _unavailable(self, error: Exception) -> EndpointUnavailable:
+        """Say what a failure means and what to do about it."""
+        if isinstance(error, TimeoutError | openai.APIConnectionError):
+            if isinstance(error, TimeoutError) or any(isinstance(cause, TimeoutError) for cause in _causes(error)):
+                return EndpointUnavailable(
+                    "the endpoint did not answer in time",
+                    detail=f"{self._base_url} was tried {self._max_retries + 1} times"
+                    f" for {self._timeout:g} seconds each.",
+                    hint="Raise PGCLARIFY_LLM_TIMEOUT, or lower PGCLARIFY_LLM_CONCURRENCY if the server is overloaded.",
+                )
+            return EndpointUnavailable(
+                "the endpoint cannot be reached",
+                detail=f"No connection to {self._base_url}, or it broke, {self._max_retries + 1} times.",
+                hint="Check that the server runs and that OPENAI_BASE_URL is its address.",
+            )
+        if isinstance(error, openai.APIStatusError):
+            return self._refused(error)
+        return EndpointUnavailable(
+            "the endpoint's answer is not a chat completion",
+            detail=f"What {self._base_url} sent could not be read.",
+            hint="Check OPENAI_BASE_URL: it usually ends in /v1.",
+        )
+
+    def _refused(self, error: openai.APIStatusError) -> EndpointUnavailable:
+        status = error.status_code
+        said = f"{self._base_url} answered with status {status}: {self._scrubbed(error.message)}"
+        if status in (401, 403):
+            # Servers like to repeat a part of the key in this message, so it is not shown.
+            return EndpointUnavailable(
+                "the endpoint refused the key",
+                detail=f"{self._base_url} answered with status {status}.",
+                hint="Check OPENAI_API_KEY, and that it may use this model."
+                if self._key
+                else "This endpoint wants a key: set OPENAI_API_KEY.",
+            )
+        if status == 404:
+            return EndpointUnavailable(
+                f'the endpoint does not know the model "{self._model}", or the address is wrong',
+                detail=said,
+                hint="Check PGCLARIFY_LLM_MODEL, and OPENAI_BASE_URL, which usually ends in /v1.",
+            )
+        if status == 429:
+            return EndpointUnavailable(
+                "the endpoint's rate limit or quota is used up",
+                detail=said,
+                hint="Lower PGCLARIFY_LLM_CONCURRENCY, or raise the limit with the provider.",
+            )
+        if status >= 500:
+            return EndpointUnavailable(
+                "the endpoint failed",
+                detail=said,
+                hint="See the server's own log; the run can be asked again and pays only for what is missing.",
+            )
+        return EndpointUnavailable(
+            "the endpoint refused the request",
+            detail=said,
+            hint="The model may not have room for this passage, or PGCLARIFY_LLM_MODEL may not be a chat model.",
+        )
+
+    def _scrubbed(self, text: str) -> str:
+        """A server's message on one line, short, and without the key."""
+        if self._key:
+            text = text.replace(self._key, "***")
+        text = " ".join(_storable(text).split())
+        return text if len(text) <= _LONGEST_SERVER_TEXT else f"{text[:_LONGEST_SERVER_TEXT]}…"
+
+
+def _causes(error: BaseException) -> Iterator[BaseException]:
+    """The chain of exceptions that led to this one: the transport reports a refused connection as a time-out."""
+    cause = error.__cause__ or error.__context__
+    while cause is not None:
+        # The transport's own names are not to be trusted; what it was raised from tells them apart.
+        yield cause
+        cause = cause.__cause__ or cause.__context__
+
+
+def _storable(text: str) -> str:
+    """Replace what PostgreSQL's text cannot hold: NUL and lone surrogates, which JSON can smuggle in."""
+    return text.encode("utf-8", "replace").decode("utf-8").replace("\0", "\ufffd")

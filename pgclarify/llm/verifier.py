@@ -1,0 +1,182 @@
+"""The verifier that asks a chat model: prompts out, replies in, checked before anything is believed."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Final, TypeVar
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+
+from pgclarify.errors import InvalidReply
+from pgclarify.llm import prompts
+from pgclarify.llm.endpoint import Endpoint
+from pgclarify.model import Completion, CompletionRequest, Passage, Reading
+
+# Most tokens a reply may take: several times what a good one needs, so that a small model that repeats itself is
+# stopped before the call times out.
+_RELAXATION_TOKENS: Final = 256
+_VERDICT_TOKENS: Final = 1024
+
+# What a chat model wraps around its JSON where the server does not constrain it.
+_REASONING: Final = re.compile(r"\A\s*<think>.*?</think>", re.DOTALL)
+_CODE_BLOCK: Final = re.compile(r"\A\s*```(?:json)?\s*\n(.*?)\s*```\s*\Z", re.DOTALL)
+
+_SOURCE: Final = r"(?:passage|text|document|context|excerpt|article|paragraph)"
+# With "of" or a number behind it, it is a thing of the world: the text of the treaty, article 5.
+_ALONE: Final = r"\b(?!\s+(?:of|on|for|\d))"
+_LEANS_ON_SOURCE: Final = re.compile(
+    rf"\b(?:according to|based on|mentioned in|stated in|described in|given in|in|from|by)"
+    rf" (?:the|this) (?:(?:given|provided|above) )?{_SOURCE}{_ALONE}"
+    rf"|\b(?:the|this) {_SOURCE} (?:say|state|mention|describe|discuss|explain|provide|tell)s?\b"
+    rf"|\b(?:given|provided|above|following) {_SOURCE}{_ALONE}"
+    rf"|\b{_SOURCE} above\b",
+    re.IGNORECASE,
+)
+
+
+def _text_or_null(value: object) -> object:
+    """Blank and the word null count as null; NUL has no place in PostgreSQL's text."""
+    if not isinstance(value, str):
+        return value
+    if "\0" in value:
+        raise ValueError("a NUL character")
+    value = value.strip()
+    return None if value.lower() in ("", "null") else value
+
+
+def _one_line(value: object) -> object:
+    return _text_or_null(" ".join(value.split()) if isinstance(value, str) else value)
+
+
+class _RelaxationReply(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    query: Annotated[str, BeforeValidator(_one_line), Field(max_length=500)]
+
+
+class _VerdictReply(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    interpretation: Annotated[Annotated[str, Field(max_length=500)] | None, BeforeValidator(_one_line)]
+    answer: Annotated[Annotated[str, Field(max_length=500)] | None, BeforeValidator(_one_line)]
+    quote: Annotated[Annotated[str, Field(max_length=2000)] | None, BeforeValidator(_text_or_null)]
+
+
+_Reply = TypeVar("_Reply", bound=BaseModel)
+
+
+class EndpointVerifier:
+    """Judges passages with a chat model behind an OpenAI-compatible endpoint. Implements protocols.Verifier.
+
+    Args:
+        endpoint: Shared by all runs of a worker; whoever made it closes it.
+    """
+
+    def __init__(self, endpoint: Endpoint) -> None:
+        self._endpoint = endpoint
+
+    @property
+    def provider(self) -> str:
+        """Always openai."""
+        return "openai"
+
+    @property
+    def model(self) -> str:
+        """Name of the model behind the endpoint."""
+        return self._endpoint.model
+
+    @property
+    def prompt_version(self) -> str:
+        """The version of all prompts."""
+        return prompts.PROMPT_VERSION
+
+    def relaxation_request(self, question: str) -> CompletionRequest:
+        """Render "relax this question for recall".
+
+        Source: VERDICT, Eq. 6.
+        """
+        return CompletionRequest(
+            purpose="relaxation",
+            model=self.model,
+            parameters={"temperature": 0, "max_tokens": _RELAXATION_TOKENS},
+            prompt_version=self.prompt_version,
+            messages=prompts.relaxation_messages(question),
+            schema=prompts.RELAXATION_SCHEMA,
+        )
+
+    def verdict_request(self, question: str, passage: Passage, *, retry: bool = False) -> CompletionRequest:
+        """Render "which one reading of the question does this passage answer completely?".
+
+        With retry, it is sample 1 and ends with a reminder of the form.
+
+        Source: VERDICT, Eq. 8 and Figure 6.
+        """
+        return CompletionRequest(
+            purpose="verdict",
+            model=self.model,
+            parameters={"temperature": 0, "max_tokens": _VERDICT_TOKENS},
+            prompt_version=self.prompt_version,
+            messages=prompts.verdict_messages(question, passage, retry=retry),
+            schema=prompts.VERDICT_SCHEMA,
+            sample=int(retry),
+        )
+
+    async def complete(self, request: CompletionRequest) -> Completion:
+        """Make the call, as soon as the endpoint's limit allows.
+
+        Raises:
+            EndpointUnavailable: If no completion came back, after all retries.
+        """
+        return await self._endpoint.complete(request)
+
+    def read_relaxation(self, completion: Completion) -> str:
+        """Read the relaxed question: one line of at most 500 characters.
+
+        Raises:
+            InvalidReply: If the reply does not fit, or is blank.
+        """
+        return _read(_RelaxationReply, completion).query
+
+    def read_verdict(self, completion: Completion) -> Reading | None:
+        """Read the reading, or None for an abstention.
+
+        A blank string counts as null. A reading that speaks of "the passage" does not stand on its own, so it counts
+        as an abstention: it fits the form, and asking again costs a call for a reading of little worth.
+
+        Raises:
+            InvalidReply: If the reply does not fit its schema, or has a reading without an answer or a quote.
+        """
+        reply = _read(_VerdictReply, completion)
+        if reply.interpretation is None:
+            return None
+        if reply.answer is None or reply.quote is None:
+            missing = "an answer" if reply.answer is None else "a quote"
+            raise InvalidReply(
+                f"the model gave a reading without {missing}", detail=f"It replied: {_shown(completion.reply)}"
+            )
+        if _LEANS_ON_SOURCE.search(reply.interpretation):
+            return None
+        return Reading(interpretation=reply.interpretation, answer=reply.answer, quote=reply.quote)
+
+
+def _read(form: type[_Reply], completion: Completion) -> _Reply:
+    """Take the JSON out of its wrapping, and nothing but the JSON."""
+    text = _REASONING.sub("", completion.reply)
+    block = _CODE_BLOCK.match(text)
+    try:
+        return form.model_validate_json(block[1] if block else text)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+        where = ".".join(str(part) for part in first["loc"])
+        # The reply is a model's, and may repeat a passage: it is shown short, and not as the cause.
+        raise InvalidReply(
+            "the model's reply does not fit its form",
+            detail=f"{where + ': ' if where else ''}{first['msg']}. It replied: {_shown(completion.reply)}",
+            hint="A model that fails at this often is too small, or its server ignores response_format.",
+        ) from None
+
+
+def _shown(reply: str) -> str:
+    """The reply on one line, cut to what an error can carry."""
+    line = " ".join(reply.split())
+    return f'"{line}"' if len(line) <= 200 else f'"{line[:200]}…"'

@@ -1,0 +1,290 @@
+"""A real OpenAI-compatible HTTP server on 127.0.0.1, whose model is a few rules.
+
+In the same process: `async with serve() as server`. In a process of its own: `with spawn(latency=0.2) as server`, or
+`python -m tests.openai_server --port 0 --latency 0.2 --concurrency 64`, which prints its base URL on the first line.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+import hashlib
+import json
+import re
+import subprocess
+import sys
+import time
+import urllib.request
+from collections import Counter, deque
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from aiohttp import web
+
+MODEL = "rules-1"
+
+_FENCE = re.compile(r"<(passage-[0-9a-f]+)>\n(.*?)\n</\1>", re.DOTALL)
+_HEADER = re.compile(r"\A(?:Title: (?P<title>.*)\n)?(?:Section: .*\n)?\n?")
+_SENTENCE = re.compile(r"\S.*?(?:[.!?](?=\s)|\Z)", re.DOTALL)
+_ORDER = re.compile(r"ignore all (?:previous )?instructions", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Chat:
+    """One request: its body, and what the rules look at."""
+
+    body: Mapping[str, Any]
+
+    @property
+    def user(self) -> str:
+        """The last user message."""
+        return str(next(m["content"] for m in reversed(self.body["messages"]) if m["role"] == "user"))
+
+    @property
+    def passage(self) -> str | None:
+        """What stands in the first fence of the user message, as a naive reader finds it; None without a fence."""
+        fence = _FENCE.search(self.user)
+        return fence[2] if fence else None
+
+    @property
+    def outside(self) -> str:
+        """The user message without that fence."""
+        return _FENCE.sub("", self.user, count=1)
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What the server sends back: a model's message, or with `status` or `body` whatever a broken server would send."""
+
+    content: str | None = None
+    finish_reason: str = "stop"
+    refusal: str | None = None
+    status: int = 200
+    headers: Mapping[str, str] = field(default_factory=dict)
+    body: str | None = None
+    hangs: bool = False
+
+    @classmethod
+    def error(cls, status: int, message: str = "no", *, retry_after: float | None = None, param: str = "") -> Reply:
+        """An error in OpenAI's form."""
+        error = {"error": {"message": message, "type": "error", "param": param or None, "code": None}}
+        headers = {} if retry_after is None else {"Retry-After": f"{retry_after:g}"}
+        return cls(status=status, body=json.dumps(error), headers=headers)
+
+
+Behavior = Callable[[Chat], Reply]
+
+HANG = Reply(hangs=True)
+HALF_JSON = Reply('{"interpretation": "When did the bri', finish_reason="length")
+PROSE = Reply("Sure! The passage says that it opened in 1902.")
+
+
+def by_rules(chat: Chat) -> Reply:
+    """Read the first sentence out of the passage; abstain on short passages and on a quarter of all others.
+
+    Like a model that is easily led, it obeys what stands outside of the fence, and only that.
+    """
+    if _ORDER.search(chat.outside):
+        return Reply(
+            json.dumps({"interpretation": "Who gives the orders here?", "answer": "obeyed", "quote": "obeyed"})
+        )
+    question = chat.outside.strip().partition("Question: ")[2].splitlines()[0]
+    if chat.passage is None:
+        return Reply(json.dumps({"query": f"{question} overview"}, ensure_ascii=False))
+    header = _HEADER.match(chat.passage)
+    content = chat.passage[header.end() :] if header else chat.passage
+    sentence = _SENTENCE.search(content)
+    if sentence is None or len(content.split()) < 5 or hashlib.sha256(content.encode()).digest()[0] % 4 == 0:
+        return Reply('{"interpretation": null, "answer": null, "quote": null}')
+    words = re.findall(r"\w+", sentence[0])
+    topic = (header and header["title"]) or " ".join(words[:4])
+    reading = {
+        "interpretation": f"What does {topic} say about {' '.join(words[4:9]) or topic}: {question.rstrip(' ?')}?"[
+            :400
+        ],
+        "answer": " ".join(words[-4:]),
+        "quote": sentence[0][:1000],
+    }
+    return Reply(json.dumps(reading, ensure_ascii=False))
+
+
+class Server:
+    """The server and what it has seen.
+
+    Args:
+        latency: Seconds that each call takes.
+        concurrency: Most calls worked on at once; others queue. concurrency / latency is its ceiling in calls a second.
+        script: Replies to the first calls, in order; None in it means `behavior`.
+        behavior: Replies to all further calls.
+
+    Attributes:
+        calls: Requests for a completion received.
+        in_flight: Those not answered yet, waiting ones included.
+        most_in_flight: Its highest value so far.
+        inputs: How often each input was asked for, by hash of its messages.
+        arrivals: One item for each call, for tests that wait until it has arrived.
+        keys: Bearer tokens seen.
+        bodies: Bodies received, in order; kept, as are arrivals, only with keep_bodies.
+    """
+
+    def __init__(
+        self,
+        *,
+        latency: float = 0.0,
+        concurrency: int = 1024,
+        script: Iterable[Reply | None] = (),
+        behavior: Behavior = by_rules,
+        keep_bodies: bool = True,
+    ) -> None:
+        self.latency = latency
+        self.script = deque(script)
+        self.behavior = behavior
+        self.calls = self.in_flight = self.most_in_flight = 0
+        self.arrivals: asyncio.Queue[None] = asyncio.Queue()
+        self.inputs: Counter[bytes] = Counter()
+        self.keys: set[str] = set()
+        self.bodies: list[dict[str, Any]] = []
+        self.base_url = ""
+        self._keep_bodies = keep_bodies
+        self._slots = asyncio.Semaphore(concurrency)
+
+    @property
+    def stats(self) -> dict[str, int | float]:
+        """What GET /stats returns: `repeated_inputs` were asked more than once; CPU time in seconds."""
+        return {
+            "calls": self.calls,
+            "distinct_inputs": len(self.inputs),
+            "repeated_inputs": sum(times > 1 for times in self.inputs.values()),
+            "in_flight": self.in_flight,
+            "most_in_flight": self.most_in_flight,
+            "cpu_seconds": time.process_time(),
+        }
+
+    def application(self) -> web.Application:
+        """The routes."""
+        application = web.Application(client_max_size=2**24)
+        application.router.add_get("/v1/models", self._models)
+        application.router.add_post("/v1/chat/completions", self._chat)
+        application.router.add_get("/stats", self._stats)
+        return application
+
+    async def _models(self, _: web.Request) -> web.Response:
+        return web.json_response({"object": "list", "data": [{"id": MODEL, "object": "model", "owned_by": "tests"}]})
+
+    async def _stats(self, _: web.Request) -> web.Response:
+        return web.json_response(self.stats)
+
+    async def _chat(self, request: web.Request) -> web.Response:
+        body = json.loads(await request.read())
+        self.calls += 1
+        self.in_flight += 1
+        self.most_in_flight = max(self.most_in_flight, self.in_flight)
+        self.inputs[hashlib.sha256(json.dumps(body["messages"]).encode()).digest()] += 1
+        self.keys.add(request.headers.get("Authorization", "").removeprefix("Bearer "))
+        if self._keep_bodies:
+            self.bodies.append(body)
+            self.arrivals.put_nowait(None)
+        try:
+            async with self._slots:
+                scripted = self.script.popleft() if self.script else None
+                reply = scripted or self.behavior(Chat(body))
+                if reply.hangs:
+                    await asyncio.Event().wait()
+                if self.latency:
+                    await asyncio.sleep(self.latency)
+        finally:
+            self.in_flight -= 1
+        text = reply.body if reply.body is not None else json.dumps(_completion(body, reply))
+        return web.Response(text=text, status=reply.status, headers=reply.headers, content_type="application/json")
+
+
+def _completion(body: Mapping[str, Any], reply: Reply) -> dict[str, Any]:
+    prompt_tokens = sum(len(message["content"]) for message in body["messages"]) // 4
+    completion_tokens = len(reply.content or reply.refusal or "") // 4
+    return {
+        "id": "chatcmpl-1",
+        "object": "chat.completion",
+        "created": int(time.time()),
+        "model": body["model"],
+        "choices": [
+            {
+                "index": 0,
+                "message": {"role": "assistant", "content": reply.content, "refusal": reply.refusal},
+                "finish_reason": reply.finish_reason,
+            }
+        ],
+        "usage": {
+            "prompt_tokens": prompt_tokens,
+            "completion_tokens": completion_tokens,
+            "total_tokens": prompt_tokens + completion_tokens,
+        },
+    }
+
+
+@contextlib.asynccontextmanager
+async def serve(*, port: int = 0, **options: Any) -> AsyncIterator[Server]:
+    """Run a Server in this event loop; options are its arguments."""
+    server = Server(**options)
+    # A call whose client has gone ends, so that it neither hangs nor keeps its slot.
+    runner = web.AppRunner(server.application(), handler_cancellation=True, access_log=None, shutdown_timeout=0.1)
+    await runner.setup()
+    try:
+        await web.TCPSite(runner, "127.0.0.1", port, backlog=2048).start()
+        server.base_url = f"http://127.0.0.1:{runner.addresses[0][1]}/v1"
+        yield server
+    finally:
+        await runner.cleanup()
+
+
+@dataclass(frozen=True)
+class SpawnedServer:
+    """A server in a process of its own."""
+
+    base_url: str
+    process_id: int
+
+    @property
+    def stats(self) -> dict[str, Any]:
+        """What it has seen so far."""
+        with urllib.request.urlopen(f"{self.base_url.removesuffix('/v1')}/stats", timeout=10) as response:  # noqa: S310
+            stats: dict[str, Any] = json.load(response)
+        return stats
+
+
+@contextlib.contextmanager
+def spawn(*, latency: float = 0.0, concurrency: int = 1024) -> Iterator[SpawnedServer]:
+    """Run a server in a process of its own, which survives the death of anything but this process."""
+    command = [
+        sys.executable,
+        "-m",
+        "tests.openai_server",
+        "--latency",
+        str(latency),
+        "--concurrency",
+        str(concurrency),
+    ]
+    with subprocess.Popen(command, cwd=Path(__file__).parents[1], stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout is not None
+            yield SpawnedServer(process.stdout.readline().strip(), process.pid)
+        finally:
+            process.terminate()
+
+
+async def _main(port: int, latency: float, concurrency: int) -> None:
+    async with serve(port=port, latency=latency, concurrency=concurrency, keep_bodies=False) as server:
+        print(server.base_url, flush=True)
+        await asyncio.Event().wait()
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--port", type=int, default=0)
+    parser.add_argument("--latency", type=float, default=0.0, help="seconds that each call takes")
+    parser.add_argument("--concurrency", type=int, default=1024, help="most calls worked on at once")
+    arguments = parser.parse_args()
+    with contextlib.suppress(KeyboardInterrupt):
+        asyncio.run(_main(arguments.port, arguments.latency, arguments.concurrency))
