@@ -163,4 +163,7 @@ def _run_worker(settings: Settings, dsn: str) -> None:
     from pgclarify.worker import run_worker
 
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    # They report every request, or every model that is loaded.
+    for chatty in ("httpx2", "sentence_transformers"):
+        logging.getLogger(chatty).setLevel(logging.WARNING)
     run_worker(settings, dsn, on_ready=lambda: terminal.notices().print("worker is alive; stop it with Ctrl-C"))
