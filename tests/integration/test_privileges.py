@@ -1,4 +1,4 @@
-"""Who may do what, from the catalogs and with real logins: nothing is left to PUBLIC, and each role has what it needs."""
+"""Who may do what: nothing is left to PUBLIC, and each role has what it needs."""
 
 from __future__ import annotations
 

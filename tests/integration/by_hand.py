@@ -1,0 +1,176 @@
+"""A worker played by hand: the statements that a worker sends, one at a time and in the order that a test wants."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
+from datetime import timedelta
+from typing import Any
+from uuid import uuid4
+
+import psycopg
+from psycopg.rows import dict_row
+
+from pgclarify.database.queries import queries
+
+Connection = psycopg.Connection[Any]
+Connect = Callable[..., Connection]
+MakeRole = Callable[..., str]
+
+DIMENSIONS = 4
+MODEL = "a-model"
+PROMPTS = "v1"
+
+
+def vector_of(text: str) -> list[float]:
+    """A direction of its own for each text, of unit length."""
+    numbers = [byte - 127.5 for byte in hashlib.sha256(text.encode()).digest()[:DIMENSIONS]]
+    length = sum(number * number for number in numbers) ** 0.5
+    return [number / length for number in numbers]
+
+
+def state_of(connection: Connection, query: str, parameters: Sequence[Any] = ()) -> str | None:
+    """The SQLSTATE that a statement ends with; None if it succeeds."""
+    try:
+        with connection.transaction():
+            connection.execute(query.encode(), parameters)
+    except psycopg.Error as error:
+        return error.sqlstate
+    return None
+
+
+class HandWorker:
+    """A worker of which nothing runs by itself. It lives until it is closed.
+
+    Args:
+        connection: A login of pgclarify_worker.
+    """
+
+    def __init__(self, connection: Connection, *, model: str = MODEL, prompt_version: str = PROMPTS) -> None:
+        self.connection = connection
+        self.worker_id = self.send(
+            "register_worker",
+            host="here",
+            process_id=1,
+            version="0",
+            provider="extractive",
+            model=model,
+            prompt_version=prompt_version,
+        )[0]["worker_id"]
+        self.send("hold_worker_lock", worker_id=self.worker_id)
+
+    def die(self) -> None:
+        """Lose the session, as a killed process would, and wait until the server knows."""
+        process_id = self.connection.info.backend_pid
+        self.connection.close()
+        with closing(psycopg.connect(self.connection.info.dsn, user="postgres", autocommit=True)) as witness:
+            while witness.execute("select from pg_stat_activity where pid = %s", [process_id]).fetchone():
+                pass
+
+    def send(self, name: str, **parameters: Any) -> list[dict[str, Any]]:
+        """Send one of the worker's statements."""
+        with self.connection.cursor(row_factory=dict_row) as cursor:
+            cursor.execute(queries[name].replace("::halfvec", "::public.halfvec").encode(), parameters)
+            return cursor.fetchall() if cursor.description else []
+
+    def open_spaces(self, dimensions: int = DIMENSIONS) -> None:
+        """Open what waits for its model."""
+        for space in self.send("list_building_spaces"):
+            self.send("open_space", embedding_space_id=space["embedding_space_id"], dimensions=dimensions)
+
+    def claim(self, max_documents: int = 1000, max_chars: int = 10**9, lease: float = 60) -> list[dict[str, Any]]:
+        """Lease pending documents; lease in seconds."""
+        return self.send(
+            "claim_documents",
+            worker_id=self.worker_id,
+            max_documents=max_documents,
+            max_chars=max_chars,
+            lease=timedelta(seconds=lease),
+        )
+
+    def store(
+        self, documents: Sequence[Mapping[str, Any]], vectors: Mapping[str, Sequence[float]] | None = None
+    ) -> int:
+        """Store claimed documents, each paragraph a passage; returns how many were taken.
+
+        Args:
+            documents: As claim returned them.
+            vectors: Vectors of passages by content, where a test wants its own.
+        """
+        batch_id = uuid4()
+        with self.connection.transaction(), self.connection.cursor() as cursor:
+            with cursor.copy(queries["stage_passages"].replace("(format binary)", "").encode()) as copy:
+                for document in documents:
+                    start = 0
+                    for ordinal, content in enumerate(document["content"].split("\n\n"), 1):
+                        vector = (vectors or {}).get(content, vector_of(content))
+                        copy.write_row(
+                            (
+                                batch_id,
+                                document["document_id"],
+                                ordinal,
+                                None,
+                                content,
+                                start,
+                                start + len(content),
+                                json.dumps(list(vector)),
+                            )
+                        )
+                        start += len(content) + 2
+            row = cursor.execute(
+                queries["store_documents"],
+                {
+                    "worker_id": self.worker_id,
+                    "batch_id": batch_id,
+                    "corpus_id": documents[0]["corpus_id"],
+                    "document_ids": [document["document_id"] for document in documents],
+                    "content_hashes": [document["content_hash"] for document in documents],
+                },
+            ).fetchone()
+        assert row is not None
+        return int(row[0])
+
+    def index_everything(self, vectors: Mapping[str, Sequence[float]] | None = None) -> None:
+        """Make all that is pending searchable."""
+        self.open_spaces()
+        while documents := self.claim():
+            self.store(documents, vectors)
+        self.send("apply_term_changes")
+
+    def start(self, run_id: int) -> dict[str, Any] | None:
+        """Take a run in hand; None if there is nothing to do."""
+        rows = self.send("start_run", run_id=run_id, worker_id=self.worker_id)
+        return rows[0] if rows else None
+
+    def retrieve(
+        self, run_id: int, attempt: int = 1, question: str = "", vector: Sequence[float] | None = None
+    ) -> list[dict[str, Any]]:
+        """Retrieve for a run."""
+        given = None if vector is None else json.dumps(list(vector))
+        return self.send("retrieve", run_id=run_id, attempt=attempt, question=question, vector=given)
+
+    def finish(
+        self,
+        run_id: int,
+        attempt: int = 1,
+        status: str = "succeeded",
+        error: str | None = None,
+        interpretations: Sequence[Mapping[str, Any]] = (),
+    ) -> None:
+        """End a run."""
+        self.send(
+            "finish_run",
+            run_id=run_id,
+            attempt=attempt,
+            status=status,
+            error=error,
+            interpretations=json.dumps(list(interpretations)),
+        )
+
+    def answer(self, run_id: int) -> None:
+        """Carry out a run that finds nothing."""
+        run = self.start(run_id)
+        assert run is not None
+        self.finish(run_id, run["attempt"])

@@ -1,0 +1,183 @@
+"""A loopback connection that leaks is worth nothing: whatever is sent through it must be signed for its transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import psycopg
+import pytest
+from psycopg import sql
+
+from tests.integration.by_hand import Connect, Connection, HandWorker, MakeRole, state_of
+
+INSUFFICIENT_PRIVILEGE = "42501"
+CANCELED = "57014"
+NO_WORKER = "PC001"
+TIMED_OUT = "PC002"
+
+PAYLOADS = {
+    "_loopback_enter": """
+        {"requester": "postgres", "operation": "clarify", "corpus_id": 1, "questions": ["cars"],
+        "settings": {}, "parent_run_id": null}
+    """,
+    "_loopback_cancel": "[1]",
+    "_loopback_unfinished": "[1]",
+    "_loopback_rows": '{"kind": "run_outcome", "run_ids": [1], "requester": "postgres"}',
+}
+
+
+class Leak:
+    """A loopback connection that Mallory has come by, and may send through whatever she likes."""
+
+    def __init__(self, connection: Connection, superuser: Connection) -> None:
+        self._connection = connection
+        self._superuser = superuser
+
+    def send(self, statement: str) -> Any:
+        if not statement.startswith("select"):
+            self._connection.execute("select pgclarify_dblink.dblink_exec('leak', %s)", [statement])
+            return None
+        row = self._connection.execute(
+            "select * from pgclarify_dblink.dblink('leak', %s) as answer (answer text)", [statement]
+        ).fetchone()
+        return row and row[0]
+
+    def call(self, function: str, payload: str, signature: bytes | None) -> str | None:
+        """The SQLSTATE that a call through the leak ends with."""
+        try:
+            self.send(
+                sql.SQL("select pgclarify.{}({}::jsonb, {}::bytea)::text")
+                .format(sql.Identifier(function), payload, signature)
+                .as_string(self._superuser)
+            )
+        except psycopg.Error as error:
+            return error.sqlstate
+        return None
+
+    def signature(self, function: str, payload: str) -> bytes:
+        """What pgclarify's own functions would sign for the leak's present transaction."""
+        row = self._superuser.execute(
+            "select pgclarify._sign(concat_ws(' ', 'loopback', %s::text, %s::text, %s::jsonb))",
+            [self.send("select pgclarify._loopback_challenge()"), function, payload],
+        ).fetchone()
+        assert row is not None
+        return bytes(row[0])
+
+
+@pytest.fixture
+def mallory(make_role: MakeRole) -> str:
+    """A pgclarify_user."""
+    return make_role("pgclarify_user", name="mallory")
+
+
+def runs(connection: Connection) -> list[Any]:
+    return connection.execute("select requested_by, status from pgclarify.run order by run_id").fetchall()
+
+
+@pytest.fixture
+def open_leak(connection: Connection, database: str, mallory: str) -> Iterator[Callable[[], Leak]]:
+    """Leaves a named connection of role pgclarify_loopback in a session that then becomes Mallory's."""
+    opened: list[Connection] = []
+    host = psycopg.conninfo.conninfo_to_dict(database)["host"]
+
+    def open_one() -> Leak:
+        session = psycopg.connect(database, autocommit=True)
+        opened.append(session)
+        session.execute(
+            "select pgclarify_dblink.dblink_connect_u('leak', format("
+            "'user=pgclarify_loopback dbname=%%s host=%%s', current_database(), %s::text))",
+            [host],
+        )
+        session.execute(sql.SQL("grant usage on schema pgclarify_dblink to {}").format(sql.Identifier(mallory)))
+        session.execute(sql.SQL("set session authorization {}").format(sql.Identifier(mallory)))
+        return Leak(session, connection)
+
+    yield open_one
+    for session in opened:
+        session.close()
+
+
+@pytest.fixture
+def asked(connection: Connection) -> list[Any]:
+    """The runs before the attack."""
+    connection.execute("select pgclarify.create_corpus('insurance')")
+    connection.execute("select pgclarify.submit('cars')")
+    return runs(connection)
+
+
+@pytest.mark.parametrize("function", PAYLOADS)
+def test_it_does_nothing_without_a_signature(
+    connection: Connection, asked: list[Any], open_leak: Callable[[], Leak], function: str
+) -> None:
+    leak = open_leak()
+
+    assert leak.send("select current_user") == "pgclarify_loopback"
+    for signature in (None, b"", b"\0" * 32):
+        assert leak.call(function, PAYLOADS[function], signature) == INSUFFICIENT_PRIVILEGE
+    assert runs(connection) == asked
+
+
+@pytest.mark.parametrize("function", PAYLOADS)
+def test_a_signature_is_good_once_and_for_one_thing(
+    connection: Connection,
+    asked: list[Any],
+    open_leak: Callable[[], Leak],
+    connect: Connect,
+    make_role: MakeRole,
+    function: str,
+) -> None:
+    HandWorker(connect(make_role("pgclarify_worker")))
+    leak, other_leak = open_leak(), open_leak()
+    payload = PAYLOADS[function]
+
+    leak.send("begin")
+    good = leak.signature(function, payload)
+    assert leak.call(function, payload, good) is None
+    leak.send("rollback")
+
+    # Not in another transaction.
+    assert leak.call(function, payload, good) == INSUFFICIENT_PRIVILEGE
+    leak.send("begin")
+    assert leak.call(function, payload, good) == INSUFFICIENT_PRIVILEGE
+    leak.send("rollback")
+    # Not in another session.
+    leak.send("begin")
+    other_leak.send("begin")
+    assert other_leak.call(function, payload, leak.signature(function, payload)) == INSUFFICIENT_PRIVILEGE
+    other_leak.send("rollback")
+    # Not for another payload, and not for another function.
+    assert leak.call(function, "[2]", leak.signature(function, payload)) == INSUFFICIENT_PRIVILEGE
+    leak.send("rollback")
+    for another in PAYLOADS.keys() - {function}:
+        leak.send("begin")
+        assert leak.call(another, payload, leak.signature(function, payload)) == INSUFFICIENT_PRIVILEGE
+        leak.send("rollback")
+    assert runs(connection) == asked
+
+
+def test_a_callers_proof_is_no_signature(
+    asked: list[Any], open_leak: Callable[[], Leak], connect: Connect, mallory: str
+) -> None:
+    leak = open_leak()
+    session = connect(mallory)
+    with session.transaction():
+        row = session.execute("select proof from pgclarify._caller").fetchone()
+        assert row is not None
+
+        assert leak.call("_loopback_cancel", "[1]", row[0]) == INSUFFICIENT_PRIVILEGE
+
+
+def test_none_leaks(connection: Connection, asked: list[Any], connect: Connect, make_role: MakeRole) -> None:
+    """However a call ends, the session that made it has no connection left."""
+    clarify = "select * from pgclarify.clarify('rentals', timeout => '0.05s')"
+
+    assert state_of(connection, clarify) == NO_WORKER
+    HandWorker(connect(make_role("pgclarify_worker")))
+    assert state_of(connection, clarify) == TIMED_OUT
+    assert state_of(connection, "set local statement_timeout = '50ms'; " + clarify.replace("0.05s", "10s")) == CANCELED
+    assert state_of(connection, "set transaction isolation level repeatable read; " + clarify) == TIMED_OUT
+
+    assert connection.execute("select pgclarify_dblink.dblink_get_connections()").fetchone() == (None,)
+    # The one that was cut off was cancelled; the others go on.
+    assert [status for _, status in runs(connection)] == ["queued", "queued", "cancelled", "queued"]
