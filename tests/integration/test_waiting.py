@@ -1,0 +1,336 @@
+"""Calls that wait, with a real worker behind them: wherever SQL may stand, and however the wait ends."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from typing import Any
+
+import psycopg
+import pytest
+from psycopg import sql
+
+from pgclarify.install import install
+from tests.openai_server import Server
+from tests.workers import CORPUS, DOCUMENTS, PrivateServer, Service, Worker, load, scalar, until, wait_until_searchable
+
+pytestmark = pytest.mark.xdist_group("waiting")
+
+Connection = psycopg.Connection[Any]
+CLARIFY = "select * from pgclarify.clarify(%s, top_k => 4)"
+
+
+def test_readings_come_with_the_words_that_prove_them(asker: Connection, model: Server) -> None:
+    rows = asker.execute(
+        """
+        select ordinal, run_id, status, support, document_ids, citations, interpretation <> '' and answer <> ''
+        from pgclarify.clarify('what does a rental cost', corpus => %s, top_k => %s)
+        """,
+        [CORPUS, len(DOCUMENTS)],
+    ).fetchall()
+
+    assert [row[0] for row in rows] == list(range(1, len(rows) + 1))
+    assert {row[2] for row in rows} == {"succeeded"}
+    assert all(row[6] for row in rows)
+    cited = []
+    for _, _, _, support, document_ids, citations, _ in rows:
+        assert len(document_ids) == len(set(document_ids)) == support
+        assert [citation["rank"] for citation in citations] == list(range(1, len(citations) + 1))
+        assert {citation["document_id"] for citation in citations} == set(document_ids)
+        for citation in citations:
+            content = DOCUMENTS[int(citation["document_id"])][1]
+            assert content[citation["start_char"] : citation["end_char"]] == citation["quote"]
+            assert citation["is_current"]
+            cited.append(citation["document_id"])
+    grounded = asker.execute(
+        """
+        select candidate.document_id
+        from pgclarify.verdict join pgclarify.candidate using (run_id, rank)
+        where run_id = %s and outcome = 'grounded'
+        """,
+        [rows[0][1]],
+    ).fetchall()
+    assert sorted(cited) == sorted(document_id for (document_id,) in grounded)
+    assert 1 < len(cited) < len(DOCUMENTS), "the rules ground some passages and abstain on others"
+
+
+def test_citations_join_back_to_a_table_with_an_integer_key(asker: Connection, model: Server) -> None:
+    asker.execute("create temporary table article (id bigint primary key, title text)")
+    titled = [(key, title) for key, (title, _) in DOCUMENTS.items()]
+    asker.cursor().executemany("insert into article values (%s, %s)", titled)
+
+    titles = asker.execute(
+        """
+        select article.title, cited.title
+        from pgclarify.clarify('join back', top_k => 6) as reading
+        cross join jsonb_to_recordset(reading.citations) as cited (document_id bigint, title text)
+        join article on article.id = cited.document_id and article.id = any(reading.document_ids::bigint[])
+        """
+    ).fetchall()
+
+    assert titles
+    assert all(mine == theirs for mine, theirs in titles)
+
+
+def test_inside_a_transaction_that_makes_a_table(asker: Connection, model: Server) -> None:
+    with asker.transaction():
+        asker.execute("create temporary table asked (question text)")
+        asker.execute("insert into asked values ('make a table')")
+        asker.execute(
+            """
+            create temporary table reading as
+            select reading.* from asked cross join lateral pgclarify.clarify(asked.question, top_k => 4) as reading
+            """
+        )
+        inside = asker.execute("select * from reading").fetchall()
+
+    assert inside
+    assert asker.execute("select * from reading").fetchall() == inside
+
+
+def test_a_run_outlives_the_transaction_that_asked(asker: Connection, model: Server) -> None:
+    with asker.transaction(force_rollback=True):
+        rows = asker.execute(CLARIFY, ["rolled back"]).fetchall()
+
+    assert rows
+    assert asker.execute("select * from pgclarify.result(%s)", [rows[0][0]]).fetchall() == rows
+
+
+def test_once_for_each_row(asker: Connection, model: Server) -> None:
+    rows = asker.execute(
+        """
+        select asked.id, array_agg(distinct reading.run_id), count(*)
+        from (values (1, 'lateral hail'), (2, 'lateral fuel'), (3, 'lateral hail')) as asked (id, question),
+        lateral pgclarify.clarify(asked.question, top_k => 4) as reading
+        group by asked.id order by asked.id
+        """
+    ).fetchall()
+
+    runs = [run_ids for _, run_ids, _ in rows]
+    assert [row[0] for row in rows] == [1, 2, 3]
+    assert [len(run_ids) for run_ids in runs] == [1, 1, 1]
+    assert runs[0] == runs[2] != runs[1], "a question that was answered a moment ago is not asked again"
+
+
+@pytest.mark.parametrize("access", ["read write", "read only"])
+@pytest.mark.parametrize("level", ["read committed", "repeatable read", "serializable"])
+def test_under_every_isolation_level(asker: Connection, model: Server, level: str, access: str) -> None:
+    question = f"{level} {access}"
+    with asker.transaction():
+        asker.execute(f"set transaction isolation level {level}, {access}".encode())
+        asker.execute("select count(*) from pgclarify.run_summary")  # the snapshot is taken here
+        inside = asker.execute(CLARIFY, [question]).fetchall()
+        calls = model.calls
+        again = asker.execute(CLARIFY, [question]).fetchall()
+        assert model.calls == calls
+        many = asker.execute(
+            "select distinct run_id, status from pgclarify.clarify_many(array[%s], top_k => 4)", [question + " many"]
+        ).fetchall()
+
+    assert inside
+    # Without the run's id: a snapshot that cannot see the first run makes a second one, which pays for nothing.
+    assert [row[2:8] for row in again] == [row[2:8] for row in inside]
+    assert [status for _, status in many] == ["succeeded"]
+    assert asker.execute("select * from pgclarify.result(%s)", [inside[0][0]]).fetchall() == inside
+
+
+@pytest.mark.parametrize("language", ["sql", "plpgsql"])
+def test_inside_a_stable_function_of_a_user(
+    service: Service, superuser: Connection, asker: Connection, model: Server, language: str
+) -> None:
+    query = "select * from pgclarify.clarify(question, top_k => 4)"
+    body = query if language == "sql" else f"begin return query {query}; end"
+    superuser.execute(
+        f"""
+        create function public.readings_{language}(question text)
+        returns setof pgclarify.clarification language {language} stable as $$ {body} $$
+        """.encode()
+    )
+
+    statement = sql.SQL("select * from {}(%s)").format(sql.Identifier(f"readings_{language}"))
+    rows = asker.execute(statement, [f"a stable {language} function"]).fetchall()
+
+    assert rows
+    requester = asker.execute("select requested_by from pgclarify.run_summary where run_id = %s", [rows[0][0]])
+    assert requester.fetchone() == (service.asker,)
+
+
+def test_inside_a_view(service: Service, superuser: Connection, asker: Connection, model: Server) -> None:
+    superuser.execute("create view public.hail as select * from pgclarify.clarify('hail in a view', top_k => 4)")
+    superuser.execute("grant select on public.hail to public")
+
+    rows = asker.execute("select * from hail").fetchall()
+
+    assert rows
+    assert asker.execute("select * from hail").fetchall() == rows
+
+
+def test_in_a_pipeline(asker: Connection, model: Server) -> None:
+    with asker.pipeline():
+        first = asker.execute(CLARIFY, ["pipeline one"])
+        second = asker.execute(CLARIFY, ["pipeline two"])
+        runs = [{row[0] for row in cursor.fetchall()} for cursor in (first, second)]
+
+    assert len(runs[0]) == len(runs[1]) == 1
+    assert runs[0] != runs[1]
+
+
+def test_without_a_worker_it_fails_at_once(connection: Connection) -> None:
+    connection.execute("select pgclarify.create_corpus('empty')")
+    connection.execute("set statement_timeout = '30s'")
+    for statement in (
+        "select * from pgclarify.clarify('anybody there?', timeout => null)",
+        "select * from pgclarify.clarify_many(array['anybody there?'])",
+        "select * from pgclarify.search('anybody there?')",
+    ):
+        with pytest.raises(psycopg.Error) as caught:
+            connection.execute(statement.encode())
+        assert caught.value.sqlstate == "PC001"
+        assert caught.value.diag.message_hint
+
+    assert scalar(connection, "select count(*) from pgclarify.run") == 0
+
+
+@pytest.mark.parametrize("level", ["read committed", "repeatable read"])
+def test_after_the_timeout_the_run_goes_on(asker: Connection, model: Server, level: str) -> None:
+    # Two calls follow each other, so the answer takes a second at least.
+    model.latency = 0.5
+    with pytest.raises(psycopg.Error) as caught, asker.transaction():
+        asker.execute(f"set transaction isolation level {level}".encode())
+        asker.execute(CLARIFY.replace(")", ", timeout => '0.3s')").encode(), [f"too late {level}"])
+
+    assert caught.value.sqlstate == "PC002"
+    (run_id,) = asker.execute(
+        "select run_id from pgclarify.run_summary where question = %s", [f"too late {level}"]
+    ).fetchall()[0]
+    assert str(run_id) in (caught.value.diag.message_detail or "")
+    assert asker.execute("select status from pgclarify.wait(array[%s::bigint])", [run_id]).fetchone() == ("succeeded",)
+    assert asker.execute("select * from pgclarify.result(%s)", [run_id]).fetchall()
+
+
+def loopbacks(superuser: Connection) -> int:
+    statement = (
+        "select count(*) from pg_stat_activity where usename = 'pgclarify_loopback' and datname = current_database()"
+    )
+    return int(scalar(superuser, statement))
+
+
+@pytest.mark.parametrize("level", ["read committed", "repeatable read"])
+@pytest.mark.parametrize("by", ["statement_timeout", "pg_cancel_backend"])
+def test_a_cancelled_call_cancels_its_run_and_leaves_nothing_behind(
+    service: Service, superuser: Connection, model: Server, by: str, level: str
+) -> None:
+    model.latency = 600.0
+    question = f"{by} {level}"
+
+    with closing(service.connect()) as caller, ThreadPoolExecutor(1) as pool:
+        # A superuser in disguise: once out of it, the connection can be asked what it left open.
+        caller.execute(f"set role {service.asker}".encode())
+        caller.execute(f"set default_transaction_isolation = '{level}'".encode())
+        if by == "statement_timeout":
+            caller.execute("set statement_timeout = '3s'")
+        answer = pool.submit(caller.execute, CLARIFY.encode(), [question])
+        until(lambda: model.in_flight > 0 or answer.done())
+        if by == "pg_cancel_backend":
+            superuser.execute("select pg_cancel_backend(%s)", [caller.info.backend_pid])
+        error = answer.exception(60)
+
+        assert isinstance(error, psycopg.errors.QueryCanceled)
+        assert error.sqlstate == "57014"
+        caller.execute("set statement_timeout = 0")
+        caller.execute("reset role")
+        assert scalar(caller, "select pgclarify_dblink.dblink_get_connections()") is None
+        until(lambda: loopbacks(superuser) == 0)
+        status = "select status from pgclarify.run_summary where question = %s"
+        assert scalar(superuser, status, question) == "cancelled"
+        # The worker hears of it and cuts the call off.
+        until(lambda: model.in_flight == 0)
+
+
+def test_cancelling_wait_leaves_the_run_alone(
+    service: Service, superuser: Connection, asker: Connection, model: Server
+) -> None:
+    model.latency = 1.5
+    run_id = scalar(asker, "select pgclarify.submit('wait for it', top_k => 4)")
+    with ThreadPoolExecutor(1) as pool:
+        waiting = pool.submit(asker.execute, b"select * from pgclarify.wait(array[%s::bigint])", [run_id])
+        until(lambda: model.in_flight > 0)
+        superuser.execute("select pg_cancel_backend(%s)", [asker.info.backend_pid])
+        error = waiting.exception(60)
+    assert isinstance(error, psycopg.errors.QueryCanceled)
+
+    assert asker.execute("select status from pgclarify.wait(array[%s::bigint])", [run_id]).fetchone() == ("succeeded",)
+
+
+def test_a_corpus_of_the_open_transaction(asker: Connection, model: Server) -> None:
+    with pytest.raises(psycopg.Error) as caught, asker.transaction():
+        asker.execute("select pgclarify.create_corpus('uncommitted')")
+        asker.execute("select * from pgclarify.clarify('hail', 'uncommitted')")
+
+    assert caught.value.sqlstate == "PC004"
+
+
+def test_waiting_for_a_run_of_the_open_transaction(asker: Connection, model: Server) -> None:
+    with pytest.raises(psycopg.Error) as caught, asker.transaction():
+        asker.execute("select * from pgclarify.wait(array[pgclarify.submit('not committed', top_k => 4)])")
+    assert caught.value.sqlstate == "PC004"
+
+    with asker.transaction():
+        run_id = scalar(asker, "select pgclarify.submit('committed', top_k => 4)")
+    assert asker.execute("select status from pgclarify.wait(array[%s::bigint])", [run_id]).fetchone() == ("succeeded",)
+
+
+def test_without_dblink_submit_wait_and_result_still_work(
+    service: Service, superuser: Connection, asker: Connection, model: Server
+) -> None:
+    superuser.execute("drop extension dblink cascade")
+    try:
+        with pytest.raises(psycopg.Error) as caught:
+            asker.execute(CLARIFY, ["no second connection"])
+        assert caught.value.sqlstate == "PC005"
+        assert caught.value.diag.message_hint
+
+        run_id = scalar(asker, "select pgclarify.submit('no second connection', top_k => 4)")
+        status = asker.execute("select status from pgclarify.wait(array[%s::bigint])", [run_id]).fetchone()
+        assert status == ("succeeded",)
+        rows = asker.execute("select * from pgclarify.result(%s)", [run_id]).fetchall()
+        assert rows
+        # What is answered needs no worker, and so no way to tell one.
+        assert asker.execute(CLARIFY, ["no second connection"]).fetchall() == rows
+    finally:
+        install(service.dsn)
+
+    assert asker.execute(CLARIFY, ["a second connection again"]).fetchall()
+
+
+def test_sixty_callers_at_once(
+    private_server: PrivateServer, own_model: Server, run_worker: Callable[..., Worker]
+) -> None:
+    own_model.latency = 0.05
+    run_worker(private_server.dsn, own_model.base_url, concurrency=32)
+    with closing(psycopg.connect(private_server.dsn, autocommit=True)) as superuser:
+        load(superuser)
+        wait_until_searchable(superuser)
+        superuser.execute("create role caller login in role pgclarify_user")
+        assert scalar(superuser, "show max_connections") == "100"
+
+        def ask(number: int) -> list[tuple[Any, ...]]:
+            options = r"-c default_transaction_isolation=repeatable\ read" if number % 2 else ""
+            with closing(
+                psycopg.connect(private_server.dsn, user="caller", options=options, autocommit=True)
+            ) as caller:
+                together.wait(60)
+                statement = CLARIFY.replace(")", ", timeout => '5min')").encode()
+                return caller.execute(statement, [f"caller {number % 50}"]).fetchall()
+
+        together = threading.Barrier(60)
+        with ThreadPoolExecutor(60) as pool:
+            answers = list(pool.map(ask, range(60)))
+
+        assert all(answers)
+        assert {status for rows in answers for _, status, *_ in rows} == {"succeeded"}
+        assert own_model.stats["repeated_inputs"] == 0, "ten questions were asked by two callers each"
+        until(lambda: loopbacks(superuser) == 0)
+        assert scalar(superuser, "select count(*) from pgclarify.queue_status where queued + running > 0") == 0

@@ -1,0 +1,265 @@
+"""Worker processes that end, die, lose their database or have nothing to work with."""
+
+from __future__ import annotations
+
+import socket
+import subprocess
+import sys
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+from psycopg import sql
+
+from pgclarify import install
+from tests.openai_server import HANG, Server, by_rules
+from tests.workers import PrivateServer, Worker, environment, load, scalar, until, wait_until_searchable
+
+Connection = psycopg.Connection[Any]
+StartWorker = Callable[..., Worker]
+
+
+def submit(connection: Connection, count: int, question: str = "question", top_k: int = 6) -> list[int]:
+    """Submit so many questions; the run ids."""
+    questions = [f"{question} {number}" for number in range(count)]
+    return list(scalar(connection, "select pgclarify.submit_many(%s, top_k => %s)", questions, top_k))
+
+
+def wait(connection: Connection, run_ids: list[int]) -> list[str]:
+    """Wait for the end of runs; their states."""
+    rows = connection.execute("select status from pgclarify.wait(%s, '3min')", [run_ids]).fetchall()
+    return [status for (status,) in rows]
+
+
+def paid(connection: Connection) -> int:
+    return int(scalar(connection, "select count(*) from pgclarify.completion where reply is not null"))
+
+
+def test_sigterm_finishes_what_can_be_finished_and_puts_the_rest_back(
+    database: str, connection: Connection, own_model: Server, run_worker: StartWorker
+) -> None:
+    own_model.latency = 1.0
+    own_model.behavior = lambda chat: HANG if "Question: stuck" in chat.outside and chat.passage else by_rules(chat)
+    first = run_worker(database, own_model.base_url)
+    load(connection)
+    wait_until_searchable(connection)
+    stuck = submit(connection, 1, "stuck", top_k=2)
+    until(lambda: own_model.calls == 3)
+    quick = submit(connection, 1, "quick", top_k=2)
+    until(lambda: own_model.calls == 4)
+
+    assert first.stop() == 0
+
+    states = "select status from pgclarify.run where run_id = %s"
+    assert scalar(connection, states, quick[0]) == "succeeded"
+    assert scalar(connection, states, stuck[0]) == "running"
+    own_model.latency = 0.0
+    own_model.behavior = by_rules
+    run_worker(database, own_model.base_url)
+    assert wait(connection, stuck) == ["succeeded"]
+    assert own_model.stats["repeated_inputs"] == 2, "the two calls that hung"
+
+
+def test_sigkill_three_times_pays_again_only_for_what_was_in_flight(
+    database: str, connection: Connection, own_model: Server, run_worker: StartWorker
+) -> None:
+    concurrency, runs, top_k = 6, 20, 8
+    alive = run_worker(database, own_model.base_url, concurrency=concurrency)
+    load(connection)
+    wait_until_searchable(connection)
+    run_ids = submit(connection, runs, top_k=top_k)
+    for kill in range(1, 4):
+        # From some call on, nobody gets an answer any more: that many calls are in flight, and all others are stored.
+        until(lambda: own_model.calls >= kill * runs * top_k / 4)  # noqa: B023 - called in this turn
+        own_model.latency = 600.0
+        until(lambda: own_model.in_flight == concurrency)
+        until(lambda: paid(connection) == len(own_model.inputs) - concurrency)
+        alive.kill()
+        until(lambda: own_model.in_flight == 0)
+        own_model.latency = 0.0
+        assert scalar(connection, "select count(*) from pgclarify.run where finished_at is null") > 0
+        alive = run_worker(database, own_model.base_url, concurrency=concurrency)
+
+    assert wait(connection, run_ids) == ["succeeded"] * runs
+    assert own_model.stats["repeated_inputs"] <= 3 * concurrency
+    assert own_model.calls == paid(connection) + 3 * concurrency
+    verdicts = connection.execute("select count(*) from pgclarify.verdict group by run_id").fetchall()
+    assert verdicts == [(top_k,)] * runs
+
+
+def test_two_workers_share_the_queue(
+    database: str, connection: Connection, own_model: Server, run_worker: StartWorker
+) -> None:
+    run_worker(database, own_model.base_url)
+    load(connection)
+    wait_until_searchable(connection)
+    own_model.latency = 600.0
+    run_ids = submit(connection, 16, top_k=2)
+    until(lambda: own_model.in_flight == 8)
+    second = run_worker(database, own_model.base_url)
+    at_work = "select count(distinct worker_id) from pgclarify.run where status = 'running'"
+    until(lambda: scalar(connection, at_work) == 2)
+
+    # One dies; what it had in hand goes to the other.
+    second.kill()
+    own_model.latency = 0.0
+    until(lambda: scalar(connection, "select count(*) from pgclarify.worker_status where is_alive") == 1)
+    scalar(connection, "select pgclarify.cancel(%s)", run_ids[0])
+    connection.execute(
+        "select pgclarify.cancel(run_id) from pgclarify.run where status = 'running' and worker_id = %s",
+        [scalar(connection, "select min(worker_id) from pgclarify.worker")],
+    )
+    states = wait(connection, run_ids)
+    assert set(states) == {"succeeded", "cancelled"}
+    by_second = scalar(connection, "select max(worker_id) from pgclarify.worker")
+    left = "select count(*) from pgclarify.run where worker_id = %s and status = 'running'"
+    assert scalar(connection, left, by_second) == 0
+
+
+def test_an_answer_is_served_with_no_worker_alive(
+    database: str,
+    connection: Connection,
+    own_model: Server,
+    run_worker: StartWorker,
+    make_role: Callable[..., str],
+) -> None:
+    alive = run_worker(database, own_model.base_url)
+    load(connection)
+    wait_until_searchable(connection)
+    alice, bob, team = make_role("pgclarify_user"), make_role("pgclarify_user"), make_role()
+    statement = b"select * from pgclarify.clarify('what is charged', top_k => 4)"
+
+    def served(user: str) -> list[tuple[Any, ...]] | str | None:
+        with closing(psycopg.connect(database, user=user, autocommit=True)) as caller:
+            try:
+                return caller.execute(statement).fetchall()
+            except psycopg.Error as error:
+                return error.sqlstate
+
+    first = served(alice)
+    assert isinstance(first, list)
+    assert first
+    alive.kill()
+    until(lambda: scalar(connection, "select count(*) from pgclarify.worker_status where is_alive") == 0)
+
+    assert served(alice) == first
+    with closing(psycopg.connect(database, user=alice, autocommit=True)) as caller:
+        run_id = scalar(caller, "select pgclarify.submit('what is charged', top_k => 4)")
+        assert caller.execute("select * from pgclarify.result(%s)", [run_id]).fetchall() == first
+        other = "select pgclarify.submit('what is charged', top_k => 5)"
+        assert scalar(caller, other) != run_id, "another question, which waits for a worker"
+    assert served(bob) == "PC001"
+
+    membership = sql.SQL("{} {} {}").format
+    grant = membership(sql.SQL("grant"), sql.Identifier(team), sql.SQL("to {}").format(sql.Identifier(alice)))
+    revoke = membership(sql.SQL("revoke"), sql.Identifier(team), sql.SQL("from {}").format(sql.Identifier(alice)))
+    connection.execute(grant)
+    assert served(alice) == "PC001"
+    connection.execute(revoke)
+    assert served(alice) == first
+
+    connection.execute("select pgclarify.remove_document('rental', '112')")
+    assert served(alice) == "PC001"
+
+
+def test_an_endpoint_that_is_down(database: str, connection: Connection, run_worker: StartWorker) -> None:
+    with closing(socket.create_server(("127.0.0.1", 0))) as listening:
+        port = listening.getsockname()[1]
+    run_worker(database, f"http://127.0.0.1:{port}/v1")
+    load(connection, documents=1)
+    wait_until_searchable(connection)
+
+    with pytest.raises(psycopg.Error) as caught:
+        connection.execute("select * from pgclarify.clarify('hello')")
+
+    assert caught.value.sqlstate == "PC003"
+    error = scalar(connection, "select error from pgclarify.run_summary where status = 'failed'")
+    assert str(port) in error
+    assert str(port) in (caught.value.diag.message_detail or "")
+
+
+def test_the_extractive_provider_needs_no_model(database: str, connection: Connection, run_worker: StartWorker) -> None:
+    run_worker(database)
+    load(connection)
+    wait_until_searchable(connection)
+
+    rows = connection.execute(
+        "select document_ids, citations from pgclarify.clarify('what does the collision damage waiver cost')"
+    ).fetchall()
+
+    assert "112" in {document_id for document_ids, _ in rows for document_id in document_ids}
+    assert all(citation["is_current"] for _, citations in rows for citation in citations)
+
+
+def test_the_database_restarts_in_the_middle(
+    private_server: PrivateServer, own_model: Server, run_worker: StartWorker
+) -> None:
+    alive = run_worker(private_server.dsn, own_model.base_url)
+    with closing(psycopg.connect(private_server.dsn, autocommit=True)) as before:
+        load(before)
+        wait_until_searchable(before)
+        own_model.latency = 600.0
+        run_ids = submit(before, 10)
+        until(lambda: own_model.in_flight == 8)
+        private_server.stop()
+    until(lambda: own_model.in_flight == 0)
+    own_model.latency = 0.0
+    private_server.start()
+
+    with closing(psycopg.connect(private_server.dsn, autocommit=True)) as after:
+        assert wait(after, run_ids) == ["succeeded"] * 10
+        assert own_model.stats["repeated_inputs"] <= 8
+        assert alive.process.poll() is None
+        assert after.execute("select * from pgclarify.clarify('and goes on')").fetchall()
+
+
+def serve_in_vain(dsn: str, folder: Path, base_url: str | None = None) -> subprocess.CompletedProcess[str]:
+    """Run a worker that is expected to refuse."""
+    return subprocess.run(
+        [sys.executable, "-m", "pgclarify.cli", "worker"],
+        env=environment(dsn, base_url),
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize("schema", ["missing", "older", "newer"])
+def test_a_schema_of_another_version_is_refused(
+    make_database: Callable[..., str], template: str, tmp_path: Path, schema: str
+) -> None:
+    dsn = make_database(template if schema == "newer" else "template1")
+    if schema == "older":
+        install.migrate(dsn, "0002")
+    if schema == "newer":
+        with closing(psycopg.connect(dsn, autocommit=True)) as connection:
+            connection.execute("update pgclarify.schema_version set version_num = '9999'")
+
+    refused = serve_in_vain(dsn, tmp_path)
+
+    assert refused.returncode == 1
+    assert "Traceback" not in refused.stderr
+    lines = [line for line in refused.stderr.splitlines() if line.strip()]
+    assert 1 <= len(lines) <= 3, "the message, its detail and its hint"
+
+
+def test_a_server_of_ones_own_without_a_provider_is_refused(database: str, tmp_path: Path) -> None:
+    variables = environment(database, None)
+    del variables["PGCLARIFY_LLM_PROVIDER"]
+    refused = subprocess.run(
+        [sys.executable, "-m", "pgclarify.cli", "worker"],
+        env=variables,
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+    assert refused.returncode == 1
+    assert "Traceback" not in refused.stderr

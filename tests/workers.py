@@ -1,0 +1,295 @@
+"""Real worker processes for tests: one with a small corpus that a whole module shares, and others to be killed."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+from uuid import uuid4
+
+import psycopg
+import pytest
+from psycopg import sql
+
+from pgclarify import embedded
+from pgclarify.install import install
+from tests.conftest import in_database
+from tests.openai_server import MODEL, Server, by_rules, serve
+
+T = TypeVar("T")
+
+CORPUS = "rental"
+# Ids are numbers, so that citations can be joined back to a table with an integer key.
+DOCUMENTS = {
+    101: ("Coverage", "Rental reimbursement pays for thirty days while your own car is repaired after an accident."),
+    102: ("Deductible", "A deductible of four hundred dollars applies to every rental car that is damaged by hail."),
+    103: ("Age", "Drivers under twenty-five pay a surcharge of nineteen dollars for each day of the rental."),
+    104: ("Fuel", "The rental car must be returned with a full tank or a refueling fee of ninety dollars is due."),
+    105: ("Abroad", "Rental cars may be driven into Canada but not into Mexico under the standard agreement."),
+    106: ("Roadside", "Roadside assistance tows a rental car up to one hundred miles to the nearest repair shop."),
+    107: ("Tolls", "Tolls are charged to the renter with an administrative fee of six dollars for each day of use."),
+    108: ("Cleaning", "A cleaning fee of two hundred dollars is charged when somebody has smoked in the rental car."),
+    109: ("Cancellation", "A rental can be cancelled free of charge until forty-eight hours before the pick-up."),
+    110: ("Mileage", "Unlimited mileage is included in every weekly rental that begins on a Monday morning."),
+    111: ("Loyalty", "Members of the loyalty program receive a free upgrade of their rental car on their birthday."),
+    112: ("Insurance", "The collision damage waiver costs twenty-eight dollars for each day that the car is rented."),
+}
+
+
+def until(what: Callable[[], T], seconds: float = 60.0) -> T:
+    """Ask again and again until the answer is true, and return it."""
+    deadline = time.monotonic() + seconds
+    while not (answer := what()):
+        assert time.monotonic() < deadline, "waited too long"
+        time.sleep(0.02)
+    return answer
+
+
+@contextmanager
+def model_server(**options: Any) -> Iterator[Server]:
+    """A model server in a thread: its latency and behavior can be changed, and its counters read, from the test."""
+    loop = asyncio.new_event_loop()
+    started = threading.Event()
+    servers: list[Server] = []
+
+    async def run(stop: asyncio.Event) -> None:
+        async with serve(keep_bodies=False, **options) as server:
+            servers.append(server)
+            started.set()
+            await stop.wait()
+
+    stop = asyncio.Event()
+    thread = threading.Thread(target=lambda: loop.run_until_complete(run(stop)))
+    thread.start()
+    try:
+        assert started.wait(30)
+        yield servers[0]
+    finally:
+        loop.call_soon_threadsafe(stop.set)
+        thread.join(30)
+        loop.close()
+
+
+@dataclass(frozen=True)
+class Worker:
+    """A process `pgclarify worker`."""
+
+    process: subprocess.Popen[bytes]
+    log: Path
+
+    def kill(self) -> None:
+        """End it by SIGKILL."""
+        self.process.kill()
+        self.process.wait(30)
+
+    def stop(self) -> int:
+        """End it by SIGTERM, and return its exit code."""
+        self.process.terminate()
+        return self.process.wait(60)
+
+
+def environment(dsn: str, base_url: str | None, *, concurrency: int = 8) -> dict[str, str]:
+    """What a worker has in its environment: our own without settings, the database, and a model or none."""
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith(("PGCLARIFY_", "OPENAI_"))}
+    chosen = {"PGCLARIFY_DATABASE_URL": dsn, "PGCLARIFY_LLM_CONCURRENCY": str(concurrency)}
+    if base_url is None:
+        return inherited | chosen | {"PGCLARIFY_LLM_PROVIDER": "extractive"}
+    model = {"OPENAI_BASE_URL": base_url, "PGCLARIFY_LLM_PROVIDER": "openai", "PGCLARIFY_LLM_MODEL": MODEL}
+    # One thread each: the tests share few cores.
+    return inherited | chosen | model | {"OMP_NUM_THREADS": "1"}
+
+
+def living_workers(dsn: str) -> int:
+    """How many workers serve a database."""
+    with closing(psycopg.connect(dsn, autocommit=True)) as connection:
+        row = connection.execute("select count(*) from pgclarify.worker_status where is_alive").fetchone()
+        assert row is not None
+        return int(row[0])
+
+
+@contextmanager
+def worker(
+    dsn: str, base_url: str | None, folder: Path, *, user: str | None = None, concurrency: int = 8
+) -> Iterator[Worker]:
+    """Run a worker, ready to serve when this yields, and end it if that has not happened yet.
+
+    Args:
+        dsn: The database, as a superuser.
+        base_url: The model server's; None runs the extractive provider.
+        folder: Where its log goes.
+        user: Role that the worker connects as; None means the superuser.
+        concurrency: Most calls in flight.
+    """
+    log = folder / f"worker-{uuid4().hex[:8]}.log"
+    before = living_workers(dsn)
+    with log.open("wb") as stream:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "pgclarify.cli", "worker"],
+            env=environment(as_role(dsn, user), base_url, concurrency=concurrency),
+            # Away from any .env file.
+            cwd=folder,
+            stdin=subprocess.DEVNULL,
+            stdout=stream,
+            stderr=subprocess.STDOUT,
+        )
+    try:
+
+        def is_ready() -> bool:
+            assert process.poll() is None, log.read_text()
+            return living_workers(dsn) > before
+
+        until(is_ready, 120)
+        yield Worker(process, log)
+    finally:
+        if process.poll() is None:
+            process.kill()
+        process.wait(30)
+
+
+def as_role(dsn: str, user: str | None) -> str:
+    """The same database, for another role."""
+    return dsn if user is None else psycopg.conninfo.make_conninfo(dsn, user=user)
+
+
+def load(connection: psycopg.Connection[Any], corpus: str = CORPUS, documents: int = len(DOCUMENTS)) -> None:
+    """Make a corpus of the documents above, which a living worker will make searchable."""
+    connection.execute("select pgclarify.create_corpus(%s)", [corpus])
+    for document_id, (title, content) in list(DOCUMENTS.items())[:documents]:
+        connection.execute(
+            "select pgclarify.add_document(%s, %s, %s, title => %s)", [corpus, str(document_id), content, title]
+        )
+
+
+def wait_until_searchable(connection: psycopg.Connection[Any], corpus: str = CORPUS) -> None:
+    """Return when nothing of a corpus is pending any more."""
+    status = "select pending = 0 and passages > 0 from pgclarify.corpus_status where corpus = %s"
+    until(lambda: scalar(connection, status, corpus), 120)
+
+
+def scalar(connection: psycopg.Connection[Any], statement: str, *parameters: object) -> Any:
+    """The first column of the first row; None if there is none."""
+    row = connection.execute(statement.encode(), parameters).fetchone()
+    return None if row is None else row[0]
+
+
+@dataclass(frozen=True)
+class Service:
+    """A database with a loaded corpus, a worker that serves it, and the model that the worker asks."""
+
+    dsn: str
+    model: Server
+    worker: Worker
+    asker: str
+    """A role that may ask and nothing else."""
+
+    def connect(self, user: str | None = None, **options: Any) -> psycopg.Connection[Any]:
+        """Connect in autocommit, as the superuser or as a role."""
+        return psycopg.connect(self.dsn, user=user, autocommit=True, **options)
+
+
+@pytest.fixture(scope="module")
+def service(
+    server: str, template: str, admin: psycopg.Connection[Any], tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Service]:
+    """A service that all tests of a module share; worker and asker are roles that may do just that."""
+    names = {kind: f"{kind}_{uuid4().hex[:12]}" for kind in ("test", "worker", "asker")}
+    database = sql.Identifier(names["test"])
+    admin.execute(sql.SQL("create database {} template {}").format(database, sql.Identifier(template)))
+    # Some tests make further corpora.
+    admin.execute(sql.SQL("alter database {} set pgclarify.corpus = {}").format(database, sql.Literal(CORPUS)))
+    for role, membership in (("worker", "pgclarify_worker"), ("asker", "pgclarify_user")):
+        admin.execute(
+            sql.SQL("create role {} login in role {}").format(sql.Identifier(names[role]), sql.Identifier(membership))
+        )
+    dsn = in_database(server, names["test"])
+    try:
+        with ExitStack() as stack:
+            model = stack.enter_context(model_server())
+            running = stack.enter_context(
+                worker(dsn, model.base_url, tmp_path_factory.mktemp("worker"), user=names["worker"])
+            )
+            with closing(psycopg.connect(dsn, autocommit=True)) as connection:
+                load(connection)
+                wait_until_searchable(connection)
+            yield Service(dsn, model, running, names["asker"])
+    finally:
+        admin.execute(sql.SQL("drop database {} with (force)").format(database))
+        for role in ("worker", "asker"):
+            admin.execute(sql.SQL("drop role {}").format(sql.Identifier(names[role])))
+
+
+@pytest.fixture
+def model(service: Service) -> Iterator[Server]:
+    """The service's model; what a test changes in it lasts as long as the test."""
+    assert service.worker.process.poll() is None, service.worker.log.read_text()
+    yield service.model
+    service.model.latency = 0.0
+    service.model.behavior = by_rules
+    service.model.script.clear()
+
+
+@pytest.fixture
+def asker(service: Service) -> Iterator[psycopg.Connection[Any]]:
+    """A connection, in autocommit, of a role that may ask and nothing else."""
+    with closing(service.connect(service.asker)) as connection:
+        yield connection
+
+
+@pytest.fixture
+def superuser(service: Service) -> Iterator[psycopg.Connection[Any]]:
+    """A superuser's connection to the service's database, in autocommit."""
+    with closing(service.connect()) as connection:
+        yield connection
+
+
+@pytest.fixture
+def run_worker(tmp_path: Path) -> Iterator[Callable[..., Worker]]:
+    """Starts workers of a test's own: `run_worker(dsn, base_url)`; they end with the test."""
+    with ExitStack() as stack:
+        yield lambda dsn, base_url=None, **options: stack.enter_context(worker(dsn, base_url, tmp_path, **options))
+
+
+@pytest.fixture
+def own_model() -> Iterator[Server]:
+    """A model server for one test."""
+    with model_server() as started:
+        yield started
+
+
+@dataclass(frozen=True)
+class PrivateServer:
+    """A PostgreSQL server of one test, with the schema in its database."""
+
+    dsn: str
+    data_dir: Path
+
+    def stop(self) -> None:
+        """Shut it down; sessions are cut off."""
+        assert embedded.stop(self.data_dir)
+
+    def start(self) -> None:
+        """Start it again, at the same address."""
+        assert embedded.start(self.data_dir) == self.dsn
+
+
+@pytest.fixture
+def private_server() -> Iterator[PrivateServer]:
+    """A server that a test may fill or stop."""
+    # Not tmp_path: each session of pytest closes the folder above all of them to other users, and so to our server.
+    with tempfile.TemporaryDirectory(prefix="pgclarify-test-") as folder:
+        data_dir = Path(folder) / "data"
+        try:
+            dsn = embedded.start(data_dir)
+            install(dsn)
+            yield PrivateServer(dsn, data_dir)
+        finally:
+            embedded.stop(data_dir)
