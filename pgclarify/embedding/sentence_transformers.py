@@ -61,6 +61,11 @@ class SentenceTransformerEmbedder:
         self._tokenizer.no_truncation()
         self._tokenizer.no_padding()
         is_cpu = self._transformer.device.type == "cpu"
+        if is_cpu:
+            # Here, since torch takes a second to import.
+            from pgclarify.embedding.linear import use_onednn
+
+            use_onednn(self._transformer)
         self._queue = BatchQueue(
             self._compute,
             dimensions=self._dimensions,
