@@ -168,7 +168,8 @@ class _Hand:
         self._runs = runs
         self._verifier = verifier
         self._embedders = embedders
-        self._held: dict[int, tuple[Run, asyncio.Task[None]]] = {}
+        # By attempt too: a run that was taken for lost may come back while the first attempt winds up.
+        self._held: dict[tuple[int, int], tuple[Run, asyncio.Task[None]]] = {}
 
     async def carry_out(self, run_id: int) -> None:
         """Carry a run out, whatever its operation; one that cannot be is marked as failed.
@@ -181,7 +182,7 @@ class _Hand:
             return
         tables = RunTables(self._runs, run_id)
         task = asyncio.create_task(self._perform(run, tables))
-        self._held[run_id] = (run, task)
+        self._held[run_id, run.attempt] = (run, task)
         try:
             await asyncio.shield(task)
         except asyncio.CancelledError:
@@ -190,23 +191,27 @@ class _Hand:
                 task.cancel()
                 await asyncio.gather(task, return_exceptions=True)
                 raise
-        except (ServerUnavailable, RunLost):
+        except ServerUnavailable:
             raise
+        except RunLost as lost:
+            _logger.info("run %d was left: %s", run_id, lost.message)
         except Exception as error:
             _logger.exception("run %d failed", run_id)
             with suppress(RunLost):
                 await tables.finish_run(run, RunStatus.FAILED, [], describe(error))
         finally:
-            del self._held[run_id]
+            del self._held[run_id, run.attempt]
 
     async def drop_lost_runs(self) -> None:
         """Stop working on runs that were cancelled or taken over."""
         if not self._held:
             return
-        for run_id in await self._runs.lost([run for run, _ in self._held.values()]):
-            if run_id in self._held:
-                _logger.info("run %d was cancelled or taken over", run_id)
-                self._held[run_id][1].cancel()
+        held = list(self._held.values())
+        lost = await self._runs.lost([run for run, _ in held])
+        for run, task in held:
+            if run in lost:
+                _logger.info("run %d was cancelled or taken over", run.run_id)
+                task.cancel()
 
     async def _perform(self, run: Run, tables: RunTables) -> None:
         embedder = await self._embedders.get(run.embedding_model)

@@ -100,6 +100,10 @@ as $$
 declare
     v_run pgclarify.run := pgclarify._hold_run(_retrieve.run_id, _retrieve.attempt);
 begin
+    if v_run.corpus_id is null then
+        raise exception 'the corpus of run % was dropped', v_run.run_id
+            using errcode = 'undefined_object', hint = 'End the run as failed.';
+    end if;
     update pgclarify.run
     set question_vector = _retrieve.query_vector
     where run.run_id = _retrieve.run_id and _retrieve.query_vector is not null;
@@ -341,12 +345,12 @@ comment on function pgclarify._finish_run(bigint, integer, text, text, jsonb) is
 grant execute on function pgclarify._finish_run(bigint, integer, text, text, jsonb) to pgclarify_worker;
 
 create or replace function pgclarify._lost_runs(run_ids bigint[], attempts integer[])
-returns bigint[]
+returns integer[]
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
-    select coalesce(array_agg(given.run_id), '{}')
-    from unnest(_lost_runs.run_ids, _lost_runs.attempts) as given (run_id, attempt)
+    select coalesce(array_agg(given.ordinal::integer), '{}')
+    from unnest(_lost_runs.run_ids, _lost_runs.attempts) with ordinality as given (run_id, attempt, ordinal)
     where not exists (
         select
         from pgclarify.run
@@ -355,5 +359,5 @@ begin atomic
 end;
 
 comment on function pgclarify._lost_runs(bigint[], integer[]) is
-'Those of the given runs that are no longer carried out in the given attempts.';
+'Which of the given runs, counted from 1, are no longer carried out in the given attempts.';
 grant execute on function pgclarify._lost_runs(bigint[], integer[]) to pgclarify_worker;

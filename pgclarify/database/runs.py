@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import timedelta
 from typing import Any
@@ -51,20 +51,19 @@ class Runs:
         rows = await fetch(self.pool, "start_run", run_id=run_id, worker_id=self.worker_id)
         return Run(run_id=run_id, **rows[0]) if rows else None
 
-    async def lost(self, runs: Iterable[Run]) -> set[int]:
-        """Ids of those of the given runs that were cancelled or that another worker has taken over.
+    async def lost(self, runs: Sequence[Run]) -> list[Run]:
+        """Those of the given runs that were cancelled or that another worker has taken over.
 
         Raises:
             DatabaseError: If the server refuses.
         """
-        held = list(runs)
         rows = await fetch(
             self.pool,
             "list_lost_runs",
-            run_ids=[run.run_id for run in held],
-            attempts=[run.attempt for run in held],
+            run_ids=[run.run_id for run in runs],
+            attempts=[run.attempt for run in runs],
         )
-        return set(rows[0]["lost"])
+        return [runs[ordinal - 1] for ordinal in rows[0]["lost"]]
 
     async def _write_verdicts(self, batch: Sequence[tuple[Run, Verdict]]) -> Sequence[bool]:
         rows = await fetch(
