@@ -90,33 +90,23 @@ def test_sigkill_three_times_pays_again_only_for_what_was_in_flight(
     assert verdicts == [(top_k,)] * runs
 
 
-def test_two_workers_share_the_queue(
+def test_two_workers_share_the_queue_until_one_dies(
     database: str, connection: Connection, own_model: Server, run_worker: StartWorker
 ) -> None:
     run_worker(database, own_model.base_url)
+    second = run_worker(database, own_model.base_url)
     load(connection)
     wait_until_searchable(connection)
-    own_model.latency = 600.0
-    run_ids = submit(connection, 16, top_k=2)
-    until(lambda: own_model.in_flight == 8)
-    second = run_worker(database, own_model.base_url)
+    own_model.latency = 0.5
+    run_ids = submit(connection, 32)
     at_work = "select count(distinct worker_id) from pgclarify.run where status = 'running'"
     until(lambda: scalar(connection, at_work) == 2)
 
-    # One dies; what it had in hand goes to the other.
     second.kill()
     own_model.latency = 0.0
-    until(lambda: scalar(connection, "select count(*) from pgclarify.worker_status where is_alive") == 1)
-    scalar(connection, "select pgclarify.cancel(%s)", run_ids[0])
-    connection.execute(
-        "select pgclarify.cancel(run_id) from pgclarify.run where status = 'running' and worker_id = %s",
-        [scalar(connection, "select min(worker_id) from pgclarify.worker")],
-    )
-    states = wait(connection, run_ids)
-    assert set(states) == {"succeeded", "cancelled"}
-    by_second = scalar(connection, "select max(worker_id) from pgclarify.worker")
-    left = "select count(*) from pgclarify.run where worker_id = %s and status = 'running'"
-    assert scalar(connection, left, by_second) == 0
+
+    assert wait(connection, run_ids) == ["succeeded"] * 32
+    assert own_model.stats["repeated_inputs"] <= 8
 
 
 def test_an_answer_is_served_with_no_worker_alive(
@@ -201,19 +191,19 @@ def test_the_database_restarts_in_the_middle(
     with closing(psycopg.connect(private_server.dsn, autocommit=True)) as before:
         load(before)
         wait_until_searchable(before)
-        own_model.latency = 600.0
+        own_model.latency = 1.0
         run_ids = submit(before, 10)
         until(lambda: own_model.in_flight == 8)
         private_server.stop()
-    until(lambda: own_model.in_flight == 0)
-    own_model.latency = 0.0
     private_server.start()
 
     with closing(psycopg.connect(private_server.dsn, autocommit=True)) as after:
         assert wait(after, run_ids) == ["succeeded"] * 10
-        assert own_model.stats["repeated_inputs"] <= 8
         assert alive.process.poll() is None
+        own_model.latency = 0.0
         assert after.execute("select * from pgclarify.clarify('and goes on')").fetchall()
+    # Those in flight, and those that were begun before anybody knew that nothing can be stored.
+    assert own_model.stats["repeated_inputs"] <= 2 * 8
 
 
 def serve_in_vain(dsn: str, folder: Path, base_url: str | None = None) -> subprocess.CompletedProcess[str]:
