@@ -136,6 +136,26 @@ $$;
 comment on function pgclarify._owned_corpus(pgclarify._caller, text) is
 'The corpus of that name, if the caller may change it; error 42501 otherwise.';
 
+create or replace function pgclarify._hold_corpus(corpus_id bigint)
+returns void
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+    perform from pgclarify.corpus where corpus.corpus_id = _hold_corpus.corpus_id for key share;
+    if not found then
+        raise exception 'the corpus does not exist any more'
+            using errcode = 'undefined_object',
+                detail = 'It was dropped after this call had found it.',
+                hint = 'List those that you can search with: select corpus from pgclarify.corpus_status.';
+    end if;
+end
+$$;
+
+comment on function pgclarify._hold_corpus(bigint) is
+'Keep a corpus from being dropped until the transaction ends, or error 42704. Whoever writes rows of a corpus holds it before '
+'locking any of them; otherwise it and drop_corpus would deadlock.';
+
 create or replace function pgclarify._create_corpus(
     caller pgclarify._caller, name text, embedding_model text, options jsonb
 )
@@ -236,8 +256,12 @@ declare
     v_corpus pgclarify.corpus := pgclarify._owned_corpus(_drop_corpus.caller, coalesce(_drop_corpus.name, ''));
     v_space_id bigint;
 begin
-    -- The row first: whoever adds documents holds a key share on it.
+    -- The row first: whoever writes to the corpus holds a key share on it.
     perform from pgclarify.corpus where corpus_id = v_corpus.corpus_id for update;
+    perform pgclarify._hold_corpus(v_corpus.corpus_id);
+    -- Then its runs: workers hold one while they read the partitions.
+    perform from pgclarify.run where corpus_id = v_corpus.corpus_id order by run_id for no key update;
+    update pgclarify.run set corpus_id = null where corpus_id = v_corpus.corpus_id;
     for v_space_id in
         select embedding_space_id from pgclarify.embedding_space
         where corpus_id = v_corpus.corpus_id and dimensions is not null
@@ -247,8 +271,9 @@ begin
     execute format('drop table %s', pgclarify._partition_name('passage', v_corpus.corpus_id));
     delete from pgclarify.pending_document where corpus_id = v_corpus.corpus_id;
     delete from pgclarify.document where corpus_id = v_corpus.corpus_id;
-    delete from pgclarify.term where corpus_id = v_corpus.corpus_id;
+    -- In the order of _apply_term_changes.
     delete from pgclarify.term_change where corpus_id = v_corpus.corpus_id;
+    delete from pgclarify.term where corpus_id = v_corpus.corpus_id;
     delete from pgclarify.corpus where corpus_id = v_corpus.corpus_id;
     return v_corpus.corpus_id;
 end

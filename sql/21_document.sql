@@ -51,23 +51,28 @@ begin
                 hint = 'Pass metadata => ''{"key": "value"}''.';
     end if;
     v_hash := pgclarify._content_hash(_add_document.title, _add_document.content);
-    insert into pgclarify.document (corpus_id, id, content, title, uri, metadata, readers, content_hash)
-    values (
-        v_corpus.corpus_id, _add_document.document_id, _add_document.content, _add_document.title, _add_document.uri,
-        v_metadata, _add_document.readers, v_hash
-    )
-    on conflict on constraint document_pk do nothing;
-    if found then
-        insert into pgclarify.pending_document (corpus_id, document_id)
-        values (v_corpus.corpus_id, _add_document.document_id);
-        insert into pgclarify.corpus_tally (corpus_id, documents, pending) values (v_corpus.corpus_id, 1, 1);
-        return true;
-    end if;
+    perform pgclarify._hold_corpus(v_corpus.corpus_id);
+    loop
+        insert into pgclarify.document (corpus_id, id, content, title, uri, metadata, readers, content_hash)
+        values (
+            v_corpus.corpus_id, _add_document.document_id, _add_document.content, _add_document.title,
+            _add_document.uri, v_metadata, _add_document.readers, v_hash
+        )
+        on conflict on constraint document_pk do nothing;
+        if found then
+            insert into pgclarify.pending_document (corpus_id, document_id)
+            values (v_corpus.corpus_id, _add_document.document_id);
+            insert into pgclarify.corpus_tally (corpus_id, documents, pending) values (v_corpus.corpus_id, 1, 1);
+            return true;
+        end if;
 
-    select document.* into strict v_old
-    from pgclarify.document
-    where document.corpus_id = v_corpus.corpus_id and document.id = _add_document.document_id
-    for no key update;
+        select document.* into v_old
+        from pgclarify.document
+        where document.corpus_id = v_corpus.corpus_id and document.id = _add_document.document_id
+        for no key update;
+        -- Otherwise somebody has removed it since, and it is a new one after all.
+        exit when found;
+    end loop;
     v_is_new_content := v_old.content_hash <> v_hash;
     if not v_is_new_content
         and (v_old.uri, v_old.metadata, v_old.readers)
@@ -208,6 +213,7 @@ declare
     v_was_pending boolean;
     v_tally pgclarify.corpus_tally;
 begin
+    perform pgclarify._hold_corpus(v_corpus.corpus_id);
     delete from pgclarify.document
     where document.corpus_id = v_corpus.corpus_id and document.id = _remove_document.document_id
     returning document.error is not null into v_was_failed;

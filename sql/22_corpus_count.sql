@@ -32,16 +32,18 @@ language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-    with folded as (
-        delete from pgclarify.corpus_tally
-        where corpus_tally.corpus_tally_id in (
-            select tally.corpus_tally_id
-            from pgclarify.corpus_tally as tally
-            where tally.corpus_id in (
-                select many.corpus_id from pgclarify.corpus_tally as many group by many.corpus_id having count(*) > 1
-            )
-            for update skip locked
+    -- The corpora first, as everywhere; one that another worker folds, or that is being dropped, is left out.
+    with held as materialized (
+        select corpus.corpus_id
+        from pgclarify.corpus
+        where corpus.corpus_id in (
+            select many.corpus_id from pgclarify.corpus_tally as many group by many.corpus_id having count(*) > 1
         )
+        for no key update skip locked
+    ),
+    folded as (
+        delete from pgclarify.corpus_tally
+        where corpus_tally.corpus_id in (select held.corpus_id from held)
         returning corpus_tally.*
     ),
     total as (

@@ -22,6 +22,13 @@ as $$
 declare
     v_space pgclarify.embedding_space;
 begin
+    -- The corpus first, as everywhere; if it has been dropped, its space has gone with it.
+    perform from pgclarify.corpus
+    where corpus.corpus_id = (
+        select space.corpus_id from pgclarify.embedding_space as space
+        where space.embedding_space_id = _open_space.embedding_space_id
+    )
+    for key share;
     select space.* into v_space
     from pgclarify.embedding_space as space
     where space.embedding_space_id = _open_space.embedding_space_id and space.state = 'building'
@@ -280,6 +287,8 @@ as $$
 declare
     v_had_failed boolean;
 begin
+    -- The corpus first, as everywhere; if it has been dropped, so has the document.
+    perform from pgclarify.corpus where corpus.corpus_id = _fail_document.corpus_id for key share;
     select document.error is not null into v_had_failed
     from pgclarify.document
     where document.corpus_id = _fail_document.corpus_id
