@@ -5,12 +5,15 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from datetime import timedelta
+from threading import Barrier
 from typing import Any
 from uuid import uuid4
 
 import psycopg
+import pytest
 from psycopg.rows import dict_row
 
 from pgclarify.database.queries import queries
@@ -41,6 +44,29 @@ def state_of(connection: Connection, query: str, parameters: Sequence[Any] = ())
     return None
 
 
+def scalar(connection: Connection, query: str, *parameters: Any) -> Any:
+    """The first column of the first row."""
+    row = connection.execute(query.encode(), parameters).fetchone()
+    assert row is not None
+    return row[0]
+
+
+def at_once(*actions: Callable[[], Any]) -> list[str | None]:
+    """Start actions together, and return the SQLSTATE that each ends with."""
+    start = Barrier(len(actions))
+
+    def carefully(action: Callable[[], Any]) -> str | None:
+        start.wait()
+        try:
+            action()
+        except psycopg.Error as error:
+            return error.sqlstate
+        return None
+
+    with ThreadPoolExecutor(len(actions)) as pool:
+        return list(pool.map(carefully, actions))
+
+
 class HandWorker:
     """A worker of which nothing runs by itself. It lives until it is closed.
 
@@ -63,10 +89,10 @@ class HandWorker:
 
     def die(self) -> None:
         """Lose the session, as a killed process would, and wait until the server knows."""
-        process_id = self.connection.info.backend_pid
+        process_id, dsn = self.connection.info.backend_pid, self.connection.info.dsn
         self.connection.close()
-        with closing(psycopg.connect(self.connection.info.dsn, user="postgres", autocommit=True)) as witness:
-            while witness.execute("select from pg_stat_activity where pid = %s", [process_id]).fetchone():
+        with closing(psycopg.connect(dsn, user="postgres", autocommit=True)) as witness:
+            while scalar(witness, "select count(*) from pg_stat_activity where pid = %s", process_id):
                 pass
 
     def send(self, name: str, **parameters: Any) -> list[dict[str, Any]]:
@@ -139,6 +165,11 @@ class HandWorker:
             self.store(documents, vectors)
         self.send("apply_term_changes")
 
+    def fail(self, document: Mapping[str, Any], error: str = "cannot be read") -> None:
+        """Say that a claimed document cannot be indexed."""
+        given = {key: document[key] for key in ("corpus_id", "document_id", "content_hash")}
+        self.send("fail_document", worker_id=self.worker_id, error=error, **given)
+
     def start(self, run_id: int) -> dict[str, Any] | None:
         """Take a run in hand; None if there is nothing to do."""
         rows = self.send("start_run", run_id=run_id, worker_id=self.worker_id)
@@ -174,3 +205,13 @@ class HandWorker:
         run = self.start(run_id)
         assert run is not None
         self.finish(run_id, run["attempt"])
+
+
+Hire = Callable[[], HandWorker]
+
+
+@pytest.fixture
+def hire(connect: Connect, make_role: MakeRole) -> Hire:
+    """Makes workers, each with a session of its own."""
+    role = make_role("pgclarify_worker")
+    return lambda: HandWorker(connect(role))

@@ -1,0 +1,89 @@
+"""Whether what pgclarify counts agrees with what is there."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.integration.by_hand import Connection
+
+_COUNTED = """
+    select corpus_id, documents, pending, failed, passages, restricted_passages, embedded, lexemes
+    from pgclarify._corpus_count
+    order by corpus_id
+"""
+_REAL = """
+    select
+        corpus.corpus_id,
+        (select count(*) from pgclarify.document as d where d.corpus_id = corpus.corpus_id),
+        (select count(*) from pgclarify.pending_document as p where p.corpus_id = corpus.corpus_id),
+        (select count(d.error) from pgclarify.document as d where d.corpus_id = corpus.corpus_id),
+        (select count(*) from pgclarify.passage as p where p.corpus_id = corpus.corpus_id),
+        (select count(p.readers) from pgclarify.passage as p where p.corpus_id = corpus.corpus_id),
+        (
+            select count(*) from pgclarify.passage_embedding as e
+            where e.embedding_space_id = corpus.embedding_space_id
+        ),
+        (
+            select coalesce(sum(cardinality(occurrence.positions)), 0)
+            from pgclarify.passage as p, unnest(p.lexemes) as occurrence
+            where p.corpus_id = corpus.corpus_id
+        )
+    from pgclarify.corpus
+    order by corpus.corpus_id
+"""
+_WRONG_PASSAGES = """
+    select p.corpus_id, p.document_id, p.id
+    from pgclarify.passage as p
+    join pgclarify.corpus on corpus.corpus_id = p.corpus_id
+    left join pgclarify.document as d on d.corpus_id = p.corpus_id and d.id = p.document_id
+    left join pgclarify.passage_embedding as e
+        on e.embedding_space_id = corpus.embedding_space_id
+        and e.document_id = p.document_id and e.passage_id = p.id
+    where d.id is null or e.passage_id is null or d.readers is distinct from p.readers
+        or p.lexeme_count <> (
+            select coalesce(sum(cardinality(occurrence.positions)), 0) from unnest(p.lexemes) as occurrence
+        )
+"""
+# Of documents that are neither pending nor failed, the passages are those of their present content.
+_STALE = """
+    select d.corpus_id, d.id
+    from pgclarify.document as d
+    where d.error is null
+        and not exists (
+            select from pgclarify.pending_document as p where p.corpus_id = d.corpus_id and p.document_id = d.id
+        )
+        and d.content is distinct from (
+            select string_agg(p.content, E'\\n\\n' order by p.ordinal)
+            from pgclarify.passage as p
+            where p.corpus_id = d.corpus_id and p.document_id = d.id
+        )
+"""
+_TERMS = """
+    select corpus_id, lexeme, sum(passages)
+    from (
+        select corpus_id, lexeme, passages from pgclarify.term
+        union all
+        select corpus_id, lexeme, passages from pgclarify.term_change
+    ) as counted
+    group by corpus_id, lexeme
+    having sum(passages) <> 0
+    order by 1, 2
+"""
+_REAL_TERMS = """
+    select p.corpus_id, lexeme, count(*)
+    from pgclarify.passage as p, unnest(tsvector_to_array(p.lexemes)) as lexeme
+    group by 1, 2
+    order by 1, 2
+"""
+
+
+def assert_counts_agree(connection: Connection) -> None:
+    """Tallies, document frequencies and copies of readers are those of the rows that are there."""
+
+    def rows(query: str) -> list[Any]:
+        return connection.execute(query.encode()).fetchall()
+
+    assert rows(_COUNTED) == rows(_REAL)
+    assert rows(_WRONG_PASSAGES) == []
+    assert rows(_STALE) == []
+    assert rows(_TERMS) == rows(_REAL_TERMS)

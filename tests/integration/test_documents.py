@@ -1,0 +1,318 @@
+"""Documents: added, changed, indexed and removed, with counts that always agree."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.integration.by_hand import Connection, HandWorker, Hire, scalar, state_of
+from tests.integration.counts import assert_counts_agree
+
+INVALID_PARAMETER = "22023"
+ADD = "select pgclarify.add_document('insurance', %s, %s)"
+
+
+@pytest.fixture
+def worker(connection: Connection, hire: Hire) -> HandWorker:
+    """A worker, and corpus "insurance", open for documents."""
+    connection.execute("select pgclarify.create_corpus('insurance')")
+    worker = hire()
+    worker.open_spaces()
+    return worker
+
+
+def status(connection: Connection) -> tuple[int, ...]:
+    """documents, passages, pending, embedded, failed of corpus "insurance"."""
+    row = connection.execute(
+        "select documents, passages, pending, embedded, failed from pgclarify.corpus_status where corpus = 'insurance'"
+    ).fetchone()
+    assert row is not None
+    return tuple(row)
+
+
+def contents(connection: Connection) -> list[tuple[str, str]]:
+    return connection.execute(
+        "select document_id, content from pgclarify.passage order by document_id, ordinal"
+    ).fetchall()
+
+
+class TestAdding:
+    def test_new_content_waits_until_it_is_indexed(self, connection: Connection, worker: HandWorker) -> None:
+        assert scalar(connection, ADD, "1", "Cars are insured.\n\nTrucks are not.")
+        assert status(connection) == (1, 0, 1, 0, 0)
+        assert scalar(connection, "select lag >= interval '0' from pgclarify.corpus_status")
+
+        worker.index_everything()
+
+        assert status(connection) == (1, 2, 0, 2, 0)
+        assert scalar(connection, "select lag from pgclarify.corpus_status") is None
+        assert contents(connection) == [("1", "Cars are insured."), ("1", "Trucks are not.")]
+        assert_counts_agree(connection)
+
+    def test_the_same_again_changes_nothing(self, connection: Connection, worker: HandWorker) -> None:
+        everything = (
+            "select pgclarify.add_document('insurance', '1', 'Cars.', 'Title', 'http://a', '{\"a\": 1}', '{boss}')"
+        )
+        assert scalar(connection, everything)
+        worker.index_everything()
+        before = connection.execute("select xmin, * from pgclarify.document").fetchall()
+        revision = scalar(connection, "select revision from pgclarify.corpus_status")
+
+        assert not scalar(connection, everything)
+
+        assert connection.execute("select xmin, * from pgclarify.document").fetchall() == before
+        assert scalar(connection, "select revision from pgclarify.corpus_status") == revision
+        assert worker.claim() == []
+
+    def test_what_a_search_does_not_see_is_no_new_content(self, connection: Connection, worker: HandWorker) -> None:
+        scalar(connection, ADD, "1", "Cars.")
+        worker.index_everything()
+
+        assert scalar(
+            connection, "select pgclarify.add_document('insurance', '1', 'Cars.', null, 'http://b', '{\"b\": 2}')"
+        )
+
+        assert status(connection) == (1, 1, 0, 1, 0)
+        assert connection.execute("select uri, metadata from pgclarify.document").fetchall() == [("http://b", {"b": 2})]
+
+    def test_a_new_title_is_new_content(self, connection: Connection, worker: HandWorker) -> None:
+        scalar(connection, ADD, "1", "Cars.")
+        worker.index_everything()
+
+        assert scalar(connection, "select pgclarify.add_document('insurance', '1', 'Cars.', 'Policy')")
+
+        assert status(connection)[2] == 1
+        worker.index_everything()
+        assert scalar(connection, "select lexemes @@ 'polici'::tsquery from pgclarify.passage")
+        assert_counts_agree(connection)
+
+    def test_new_content_replaces_the_old_when_it_is_indexed(self, connection: Connection, worker: HandWorker) -> None:
+        scalar(connection, ADD, "1", "Cars are insured.\n\nTrucks are not.")
+        worker.index_everything()
+
+        assert scalar(connection, ADD, "1", "Trucks are insured as well.")
+
+        assert status(connection) == (1, 2, 1, 2, 0)
+        assert len(contents(connection)) == 2
+        worker.index_everything()
+        assert status(connection) == (1, 1, 0, 1, 0)
+        assert contents(connection) == [("1", "Trucks are insured as well.")]
+        assert_counts_agree(connection)
+
+    def test_new_readers_count_at_once(self, connection: Connection, worker: HandWorker) -> None:
+        scalar(connection, ADD, "1", "Cars are insured.\n\nTrucks are not.")
+        worker.index_everything()
+
+        for readers in ("{boss}", "{}", "{boss,staff}", None):
+            connection.execute(
+                "select pgclarify.add_document('insurance', '1', %s, readers => %s::name[])",
+                ["Cars are insured.\n\nTrucks are not.", readers],
+            )
+            assert_counts_agree(connection)
+            assert status(connection) == (1, 2, 0, 2, 0)
+
+    @pytest.mark.parametrize(
+        "arguments",
+        [
+            "'', 'Cars.'",
+            "null, 'Cars.'",
+            "repeat('x', 1001), 'Cars.'",
+            "'1', ''",
+            "'1', e' \\t\\r\\n\\f\\x0b'",
+            "'1', null",
+            "'1', 'Cars.', metadata => '[]'",
+            "'1', 'Cars.', metadata => '\"a\"'",
+        ],
+    )
+    def test_what_is_no_document_is_refused(self, connection: Connection, worker: HandWorker, arguments: str) -> None:
+        assert state_of(connection, f"select pgclarify.add_document('insurance', {arguments})") == INVALID_PARAMETER
+        assert status(connection) == (0, 0, 0, 0, 0)
+
+    @pytest.mark.parametrize("document_id", ["a'b", 'a"b', "a\\b", "a b", "é", "$1", "%s", "x" * 1000])
+    def test_ids_and_contents_are_any_text(self, connection: Connection, worker: HandWorker, document_id: str) -> None:
+        content = f'It\'s "quoted" \\ $1 %s {document_id}'
+
+        scalar(connection, ADD, document_id, content)
+        worker.index_everything()
+
+        assert contents(connection) == [(document_id, content)]
+        assert_counts_agree(connection)
+        assert scalar(connection, "select pgclarify.remove_document('insurance', %s)", document_id)
+        assert_counts_agree(connection)
+
+
+class TestRemoving:
+    def test_is_at_once(self, connection: Connection, worker: HandWorker) -> None:
+        for document_id in ("1", "2"):
+            scalar(connection, ADD, document_id, "Cars are insured.")
+        worker.index_everything()
+
+        assert scalar(connection, "select pgclarify.remove_document('insurance', '1')")
+        assert not scalar(connection, "select pgclarify.remove_document('insurance', '1')")
+
+        assert status(connection) == (1, 1, 0, 1, 0)
+        assert contents(connection) == [("2", "Cars are insured.")]
+        assert_counts_agree(connection)
+        worker.send("apply_term_changes")
+        assert connection.execute("select lexeme, passages from pgclarify.term order by 1").fetchall() == [
+            ("car", 1),
+            ("insur", 1),
+        ]
+        assert scalar(connection, "select count(*) from pgclarify.term_change") == 0
+
+    def test_of_what_is_pending(self, connection: Connection, worker: HandWorker) -> None:
+        scalar(connection, ADD, "1", "Cars.")
+
+        assert scalar(connection, "select pgclarify.remove_document('insurance', '1')")
+
+        assert status(connection) == (0, 0, 0, 0, 0)
+        assert worker.claim() == []
+
+    def test_of_what_failed(self, connection: Connection, worker: HandWorker) -> None:
+        scalar(connection, ADD, "1", "Cars.")
+        worker.fail(worker.claim()[0])
+
+        assert scalar(connection, "select pgclarify.remove_document('insurance', '1')")
+
+        assert status(connection) == (0, 0, 0, 0, 0)
+
+
+class TestIndexing:
+    def test_a_lease_keeps_others_away(self, connection: Connection, worker: HandWorker, hire: Hire) -> None:
+        for number in range(5):
+            scalar(connection, ADD, str(number), "Cars.")
+
+        mine = worker.claim(max_documents=3)
+        others = hire().claim()
+
+        assert len(mine) == 3
+        assert len(others) == 2
+        assert worker.claim() == []
+
+    def test_a_claim_is_bounded_by_characters_and_never_empty(self, connection: Connection, worker: HandWorker) -> None:
+        for number in range(4):
+            scalar(connection, ADD, str(number), "x" * 100)
+
+        assert [len(worker.claim(max_chars=chars)) for chars in (10, 150, 1)] == [1, 2, 1]
+
+    def test_a_claim_is_of_the_corpus_that_waits_longest(self, connection: Connection, worker: HandWorker) -> None:
+        connection.execute("select pgclarify.create_corpus('older'), pgclarify.create_corpus('closed')")
+        for corpus in ("closed", "older", "insurance", "older"):
+            connection.execute("select pgclarify.add_document(%s, gen_random_uuid()::text, 'Cars.')", [corpus])
+        spaces = {space["embedding_space_id"]: space for space in worker.send("list_building_spaces")}
+        worker.send("open_space", embedding_space_id=min(spaces), dimensions=4)
+
+        claims = [{document["corpus_id"] for document in worker.claim()} for _ in range(3)]
+
+        # One corpus at a time; one whose model no worker has loaded waits.
+        assert claims == [{2}, {1}, set()]
+
+    def test_the_leases_of_a_dead_worker_are_free(self, connection: Connection, worker: HandWorker, hire: Hire) -> None:
+        scalar(connection, ADD, "1", "Cars.")
+        dying = hire()
+        assert len(dying.claim()) == 1
+        assert worker.claim() == []
+
+        dying.die()
+
+        documents = worker.claim()
+        assert worker.store(documents) == 1
+        assert status(connection) == (1, 1, 0, 1, 0)
+
+    def test_a_lease_that_has_run_out_is_free(self, connection: Connection, worker: HandWorker, hire: Hire) -> None:
+        scalar(connection, ADD, "1", "Cars.")
+        slow = hire()
+        late = slow.claim(lease=-1)
+
+        taken = worker.claim()
+
+        assert len(late) == len(taken) == 1
+        # Who lost the lease stores nothing, who holds it does.
+        assert slow.store(late) == 0
+        assert worker.store(taken) == 1
+        assert_counts_agree(connection)
+
+    def test_what_changed_meanwhile_is_left_out(self, connection: Connection, worker: HandWorker) -> None:
+        scalar(connection, ADD, "1", "Cars.")
+        scalar(connection, ADD, "2", "Trucks.")
+        old = worker.claim()
+        scalar(connection, ADD, "1", "Cars of today.")
+
+        assert worker.store(old) == 1
+
+        assert contents(connection) == [("2", "Trucks.")]
+        assert status(connection) == (2, 1, 1, 1, 0)
+        worker.index_everything()
+        assert contents(connection) == [("1", "Cars of today."), ("2", "Trucks.")]
+        assert_counts_agree(connection)
+
+    def test_what_was_removed_meanwhile_is_left_out(self, connection: Connection, worker: HandWorker) -> None:
+        scalar(connection, ADD, "1", "Cars.")
+        scalar(connection, ADD, "2", "Trucks.")
+        old = worker.claim()
+        scalar(connection, "select pgclarify.remove_document('insurance', '1')")
+
+        assert worker.store(old) == 1
+
+        assert contents(connection) == [("2", "Trucks.")]
+        assert_counts_agree(connection)
+        assert scalar(connection, "select count(*) from pgclarify.staged_passage") == 0
+
+    def test_what_came_back_as_it_was_is_stored(self, connection: Connection, worker: HandWorker) -> None:
+        """Changed and changed back while it was indexed: whatever is stored is its present content."""
+        scalar(connection, ADD, "1", "Cars.")
+        old = worker.claim()
+        scalar(connection, ADD, "1", "Trucks.")
+        scalar(connection, ADD, "1", "Cars.")
+
+        worker.store(old)
+        worker.index_everything()
+
+        assert contents(connection) == [("1", "Cars.")]
+        assert_counts_agree(connection)
+
+    def test_readers_that_changed_meanwhile_count(self, connection: Connection, worker: HandWorker) -> None:
+        scalar(connection, ADD, "1", "Cars.")
+        documents = worker.claim()
+        connection.execute("select pgclarify.add_document('insurance', '1', 'Cars.', readers => '{boss}')")
+
+        assert worker.store(documents) == 1
+
+        assert scalar(connection, "select readers from pgclarify.passage") == ["boss"]
+        assert_counts_agree(connection)
+
+    def test_a_document_that_fails_keeps_its_old_passages(self, connection: Connection, worker: HandWorker) -> None:
+        scalar(connection, ADD, "1", "Cars.")
+        worker.index_everything()
+        scalar(connection, ADD, "1", "Trucks.")
+
+        worker.fail(worker.claim()[0])
+
+        assert status(connection) == (1, 1, 0, 1, 1)
+        assert contents(connection) == [("1", "Cars.")]
+        # The same content is known to fail; new content is tried again.
+        assert not scalar(connection, ADD, "1", "Trucks.")
+        assert scalar(connection, ADD, "1", "Vans.")
+        assert status(connection) == (1, 1, 1, 1, 0)
+        worker.index_everything()
+        assert_counts_agree(connection)
+
+    def test_a_failure_that_comes_too_late_is_ignored(self, connection: Connection, worker: HandWorker) -> None:
+        scalar(connection, ADD, "1", "Cars.")
+        old = worker.claim()[0]
+        scalar(connection, ADD, "1", "Trucks.")
+
+        worker.fail(old)
+
+        assert status(connection) == (1, 0, 1, 0, 0)
+        assert scalar(connection, "select error from pgclarify.document") is None
+
+    def test_no_worker_can_load_the_model(self, connection: Connection, worker: HandWorker) -> None:
+        connection.execute("select pgclarify.create_corpus('other', 'no-such-model')")
+        space = worker.send("list_building_spaces")[0]
+        worker.send("refuse_space", embedding_space_id=space["embedding_space_id"], error="there is no such model")
+
+        assert connection.execute(
+            "select embedding_model, error from pgclarify.corpus_status where corpus = 'other'"
+        ).fetchall() == [("no-such-model", "there is no such model")]
+        worker.open_spaces()
+        assert scalar(connection, "select error from pgclarify.corpus_status where corpus = 'other'") is None

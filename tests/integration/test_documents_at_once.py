@@ -1,0 +1,222 @@
+"""Users and workers who change documents in any order, and at the same time: counts agree, and nobody deadlocks."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import Any
+
+import pytest
+
+from tests.integration.by_hand import Connect, Connection, HandWorker, Hire, at_once, scalar
+from tests.integration.counts import assert_counts_agree
+
+ADD = "select pgclarify.add_document('insurance', %s, %s)"
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_counts_agree_after_anything(connection: Connection, hire: Hire, seed: int) -> None:
+    """Adding, changing, removing, claiming, storing, failing and dying in any order."""
+    chance = random.Random(seed)  # noqa: S311 - not for secrets
+    words = ["cars", "trucks", "vans", "insured", "stolen", "towed", "rented", "the", "of", "and", "it's", "don't"]
+    for corpus in ("insurance", "rental"):
+        connection.execute("select pgclarify.create_corpus(%s)", [corpus])
+    workers = [hire(), hire()]
+    claimed: list[tuple[HandWorker, list[dict[str, Any]]]] = []
+
+    def text() -> str:
+        return "\n\n".join(
+            " ".join(chance.choices(words, k=chance.randint(1, 12))) for _ in range(chance.randint(1, 3))
+        )
+
+    def add() -> None:
+        connection.execute(
+            "select pgclarify.add_document(%s, %s, %s, title => %s, readers => %s::name[])",
+            [
+                chance.choice(["insurance", "rental"]),
+                str(chance.randint(1, 8)),
+                text(),
+                chance.choice([None, "Policy"]),
+                chance.choice([None, None, "{}", "{boss}"]),
+            ],
+        )
+
+    def touch() -> None:
+        connection.execute(
+            "select pgclarify.add_document(corpus.name, d.id, d.content, d.title, readers => %s::name[])"
+            " from pgclarify.document as d join pgclarify.corpus using (corpus_id) order by random() limit 1",
+            [chance.choice([None, "{staff}"])],
+        )
+
+    def remove() -> None:
+        connection.execute("select pgclarify.remove_document('insurance', %s)", [str(chance.randint(1, 8))])
+
+    def claim() -> None:
+        worker = chance.choice(workers)
+        if documents := worker.claim(max_documents=chance.randint(1, 4), lease=chance.choice([60, -1])):
+            claimed.append((worker, documents))
+
+    def store() -> None:
+        if claimed:
+            worker, documents = claimed.pop(chance.randrange(len(claimed)))
+            worker.store(documents)
+
+    def give_up() -> None:
+        if claimed:
+            worker, documents = claimed.pop(chance.randrange(len(claimed)))
+            worker.fail(documents[0])
+
+    def die() -> None:
+        dead = workers.pop(chance.randrange(2))
+        claimed[:] = [claim for claim in claimed if claim[0] is not dead]
+        dead.die()
+        workers.append(hire())
+
+    def tidy() -> None:
+        workers[0].send("fold_tallies")
+        workers[0].send("apply_term_changes")
+
+    steps: list[Callable[[], None]] = [add] * 8 + [claim, store] * 5 + [touch, remove] * 2 + [give_up, tidy, die]
+    workers[0].open_spaces()
+    for _ in range(80):
+        chance.choice(steps)()
+
+    assert_counts_agree(connection)
+    claimed.clear()
+    for worker in workers:
+        worker.die()
+    last = hire()
+    last.index_everything()
+    last.send("fold_tallies")
+    assert_counts_agree(connection)
+    assert scalar(connection, "select sum(pending) from pgclarify.corpus_status") == 0
+    assert (
+        scalar(
+            connection, "select max(many) from (select count(*) as many from pgclarify.corpus_tally group by corpus_id)"
+        )
+        == 1
+    )
+
+
+class TestAtOnce:
+    def test_workers_and_users_do_not_deadlock(self, connection: Connection, connect: Connect, hire: Hire) -> None:
+        connection.execute("select pgclarify.create_corpus('insurance')")
+        words = [f"word{number}" for number in range(60)]
+
+        def text(chance: random.Random) -> str:
+            return " ".join(chance.choices(words, k=40))
+
+        def write(seed: int) -> None:
+            chance = random.Random(seed)  # noqa: S311 - not for secrets
+            user = connect()
+            for _ in range(40):
+                document_id = str(chance.randint(1, 12))
+                if chance.random() < 0.25:
+                    user.execute("select pgclarify.remove_document('insurance', %s)", [document_id])
+                else:
+                    user.execute(ADD, [document_id, text(chance)])
+
+        def work(worker: HandWorker) -> None:
+            for _ in range(25):
+                if documents := worker.claim(max_documents=5):
+                    worker.store(documents)
+                worker.send("fold_tallies")
+                worker.send("apply_term_changes")
+
+        workers = [hire(), hire(), hire()]
+        workers[0].open_spaces()
+        with ThreadPoolExecutor(6) as pool:
+            tasks = [pool.submit(write, seed) for seed in range(3)] + [pool.submit(work, each) for each in workers]
+            for task in tasks:
+                task.result()
+
+        workers[0].index_everything()
+        assert_counts_agree(connection)
+
+    def test_the_same_document_from_many_sides(self, connection: Connection, connect: Connect, hire: Hire) -> None:
+        connection.execute("select pgclarify.create_corpus('insurance')")
+        users = [connect() for _ in range(6)]
+
+        with ThreadPoolExecutor(6) as pool:
+            added = list(pool.map(lambda user: scalar(user, ADD, "1", "Cars."), users))
+
+        assert sorted(added) == [False] * 5 + [True]
+        assert scalar(connection, "select (documents, pending) = (1, 1) from pgclarify.corpus_status")
+        hire().index_everything()
+        assert_counts_agree(connection)
+
+    def test_an_open_transaction_holds_up_nobody_else(
+        self, connection: Connection, hire: Hire, connect: Connect
+    ) -> None:
+        """Who removes a document and does not commit yet blocks neither writers nor workers on other documents."""
+        connection.execute("select pgclarify.create_corpus('insurance')")
+        worker = hire()
+        scalar(connection, ADD, "1", "Cars are insured.")
+        worker.index_everything()
+        hesitant = connect()
+        hesitant.execute("begin")
+        hesitant.execute("select pgclarify.remove_document('insurance', '1')")
+        hesitant.execute(ADD, ["2", "Cars are towed."])
+
+        connection.execute("set lock_timeout = '2s'")
+        worker.connection.execute("set lock_timeout = '2s'")
+        scalar(connection, ADD, "3", "Cars are rented.")
+        worker.index_everything()
+        worker.send("fold_tallies")
+        assert scalar(connection, "select (documents, pending) = (2, 0) from pgclarify.corpus_status")
+
+        hesitant.execute("commit")
+        worker.index_everything()
+        assert_counts_agree(connection)
+
+    def test_dropping_a_corpus_while_it_is_used(self, connection: Connection, connect: Connect, hire: Hire) -> None:
+        """Whoever comes too late is told so; nobody deadlocks, and nothing is left behind."""
+        users = [connect() for _ in range(4)]
+        indexer, folder, runner = hire(), hire(), hire()
+
+        def carry_out(run_id: int) -> None:
+            if run := runner.start(run_id):
+                runner.retrieve(run_id, run["attempt"], "cars")
+
+        for round_ in range(15):
+            connection.execute("select pgclarify.create_corpus('insurance')")
+            if round_ % 3:
+                indexer.open_spaces()
+            for number in range(4):
+                scalar(connection, ADD, str(number), "Cars are insured.")
+            if round_ % 2:
+                indexer.index_everything()
+            documents = indexer.claim()
+            run_id = scalar(
+                connection, "select pgclarify.submit('cars', 'insurance', options => '{\"search\": \"lexical\"}')"
+            )
+
+            states = at_once(
+                partial(users[0].execute, "select pgclarify.drop_corpus('insurance')"),
+                partial(users[1].execute, "select pgclarify.remove_document('insurance', '1')"),
+                partial(users[2].execute, ADD, ["2", "Trucks."]),
+                partial(users[3].execute, "select pgclarify.submit('trucks', 'insurance')"),
+                partial(indexer.store, documents) if documents else indexer.open_spaces,
+                partial(folder.send, "fold_tallies"),
+                partial(folder.send, "apply_term_changes"),
+                partial(carry_out, run_id),
+            )
+
+            # Not found, gone meanwhile, or gone while it was read.
+            assert set(states) <= {None, "42704", "23503", "42P01"}, states
+            assert states[0] is None
+            assert connection.execute("select pgclarify._start_run(%s, 1)", [run_id]).fetchall() == []
+            assert scalar(connection, "select count(corpus_id) from pgclarify.run") == 0
+            assert scalar(connection, "select count(*) from pgclarify.corpus") == 0
+
+        for table in ("document", "pending_document", "term", "term_change", "corpus_tally", "embedding_space"):
+            assert scalar(connection, f"select count(*) from pgclarify.{table}") == 0  # noqa: S608
+        assert (
+            scalar(
+                connection,
+                "select count(*) from pg_class where relnamespace = 'pgclarify'::regnamespace and relispartition",
+            )
+            == 0
+        )
