@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import os
 import shutil
+import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -28,29 +29,33 @@ def in_database(dsn: str, database: str) -> str:
 
 
 @pytest.fixture(scope="session")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def shared_dir(testrun_uid: str) -> Path:
+    """A folder that all workers of this run share, and no other run: pytest's own are cleaned up by the next runs."""
+    return Path(tempfile.gettempdir()) / f"pgclarify-tests-{testrun_uid[:8]}"
+
+
+@pytest.fixture(scope="session")
+def server(shared_dir: Path) -> Iterator[str]:
     """A server that all workers of pytest-xdist share, as the URL of a superuser in database "postgres".
 
     It listens on a Unix socket only and asks nobody for a password: `user=` is whoever a test wants to be. Who leaves
     last stops it and removes its data.
     """
-    base = tmp_path_factory.getbasetemp()
-    shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
-    data_dir = shared / "server"
-    visitors = shared / "visitors"
-    visitors.mkdir(exist_ok=True)
+    data_dir = shared_dir / "server"
+    visitors = shared_dir / "visitors"
     visitor = visitors / str(os.getpid())
-    with _locked(shared):
+    with _locked(shared_dir):
+        visitors.mkdir(exist_ok=True)
         dsn = in_database(embedded.start(data_dir), "postgres")
         hurry(dsn)
         visitor.touch()
     yield dsn
-    with _locked(shared):
+    with _locked(shared_dir):
         visitor.unlink()
         # A worker that was killed says no goodbye.
         if not any(_is_alive(int(other.name)) for other in visitors.iterdir()):
             embedded.stop(data_dir)
-            shutil.rmtree(data_dir)
+            shutil.rmtree(shared_dir)
 
 
 @pytest.fixture(scope="session")
@@ -61,10 +66,9 @@ def admin(server: str) -> Iterator[psycopg.Connection[Any]]:
 
 
 @pytest.fixture(scope="session")
-def template(server: str, admin: psycopg.Connection[Any], tmp_path_factory: pytest.TempPathFactory) -> str:
+def template(server: str, admin: psycopg.Connection[Any], shared_dir: Path) -> str:
     """Name of a database with the schema in it, to which nobody may connect."""
-    base = tmp_path_factory.getbasetemp()
-    with _locked(base.parent if "PYTEST_XDIST_WORKER" in os.environ else base):
+    with _locked(shared_dir):
         if admin.execute("select from pg_database where datname = %s", [TEMPLATE]).fetchone() is None:
             # Renamed when it is whole: an install that fails leaves no template behind.
             unfinished = f"{TEMPLATE}_unfinished"
@@ -163,6 +167,8 @@ def hurry(dsn: str) -> None:
 
 @contextmanager
 def _locked(folder: Path) -> Iterator[None]:
+    # Whoever left last has removed it.
+    folder.mkdir(exist_ok=True)
     with (folder / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
