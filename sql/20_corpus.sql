@@ -193,9 +193,12 @@ begin
                 hint = 'Pass a whole number from 1 to 1000.';
     end if;
     begin
-        v_search_config := (v_settings ->> 'search_config')::regconfig::text;
+        -- A number passes for the oid of one, whether or not there is one.
+        select pg_ts_config.oid::regconfig::text into strict v_search_config
+        from pg_ts_config
+        where pg_ts_config.oid = (v_settings ->> 'search_config')::regconfig;
     exception
-        when undefined_object or invalid_schema_name or syntax_error or invalid_name then
+        when no_data_found or undefined_object or invalid_schema_name or syntax_error or invalid_name then
             raise exception 'text search configuration "%" does not exist', v_settings ->> 'search_config'
                 using errcode = 'undefined_object',
                     detail = 'Configurations outside pg_catalog are named with their schema.',
