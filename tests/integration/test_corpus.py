@@ -1,0 +1,270 @@
+"""Corpora: making, naming, finding and dropping them, and what a thousand of them cost."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.integration.by_hand import Connect, Connection, Hire, MakeRole, scalar, state_of
+
+INVALID_PARAMETER = "22023"
+UNDEFINED_OBJECT = "42704"
+DUPLICATE_OBJECT = "42710"
+INSUFFICIENT_PRIVILEGE = "42501"
+
+NAMES = ["it's", 'the "best"', "back\\slash", "zwölf Bücher", "a.b", "select", "%s $1", "x" * 200]
+
+
+class TestCreating:
+    def test_says_what_it_made(self, connection: Connection) -> None:
+        corpus_id = scalar(
+            connection,
+            """
+            select pgclarify.create_corpus(
+                'insurance', 'a-model', '{"search_config": "german", "graph_degree": 8, "reader": "pgclarify_user",
+                "analyst": "pgclarify_reader"}'
+            )
+            """,
+        )
+
+        assert connection.execute(
+            "select corpus_id, name, search_config, graph_degree, owner, reader, analyst from pgclarify.corpus"
+        ).fetchall() == [(corpus_id, "insurance", "german", 8, "postgres", "pgclarify_user", "pgclarify_reader")]
+        assert connection.execute("select model, state, dimensions from pgclarify.embedding_space").fetchall() == [
+            ("a-model", "building", None)
+        ]
+
+    @pytest.mark.parametrize("name", NAMES)
+    def test_names_are_any_text(self, connection: Connection, hire: Hire, name: str) -> None:
+        scalar(connection, "select pgclarify.create_corpus(%s)", name)
+        scalar(connection, "select pgclarify.add_document(%s, '1', 'Cars are insured.')", name)
+        hire().index_everything()
+
+        assert connection.execute("select corpus, passages from pgclarify.corpus_status").fetchall() == [(name, 1)]
+        found = "select document_id from pgclarify.search('cars', %s, options => '{\"method\": \"lexical\"}')"
+        assert scalar(connection, found, name) == "1"
+        connection.execute("select set_config('pgclarify.corpus', %s, false)", [name])
+        scalar(connection, "select pgclarify.submit('cars')")
+        assert scalar(connection, "select corpus_name from pgclarify.run") == name
+        scalar(connection, "select pgclarify.drop_corpus(%s)", name)
+
+    @pytest.mark.parametrize(
+        ("arguments", "state"),
+        [
+            ("''", INVALID_PARAMETER),
+            ("null", INVALID_PARAMETER),
+            ("repeat('x', 201)", INVALID_PARAMETER),
+            ("'a', ''", INVALID_PARAMETER),
+            ("'a', null", INVALID_PARAMETER),
+            ("'a', options => '[]'", INVALID_PARAMETER),
+            ("'a', options => '{\"color\": \"red\"}'", INVALID_PARAMETER),
+            ("'a', options => '{\"graph_degree\": \"16\"}'", INVALID_PARAMETER),
+            ("'a', options => '{\"graph_degree\": 0}'", INVALID_PARAMETER),
+            ("'a', options => '{\"graph_degree\": 1.5}'", INVALID_PARAMETER),
+            ("'a', options => '{\"graph_degree\": 1e30}'", INVALID_PARAMETER),
+            ("'a', options => '{\"search_config\": \"klingon\"}'", UNDEFINED_OBJECT),
+            ("'a', options => '{\"search_config\": \"no.such\"}'", UNDEFINED_OBJECT),
+            ("'a', options => '{\"search_config\": \"a..b\"}'", UNDEFINED_OBJECT),
+            ("'a', options => '{\"search_config\": \"\"}'", UNDEFINED_OBJECT),
+            ("'a', options => '{\"search_config\": \"999999\"}'", UNDEFINED_OBJECT),
+            ("'a', options => '{\"reader\": \"no such role\"}'", UNDEFINED_OBJECT),
+            ("'a', options => '{\"analyst\": \"no such role\"}'", UNDEFINED_OBJECT),
+        ],
+    )
+    def test_what_is_wrong_is_said(self, connection: Connection, arguments: str, state: str) -> None:
+        assert state_of(connection, f"select pgclarify.create_corpus({arguments})") == state
+        assert scalar(connection, "select count(*) from pgclarify.corpus") == 0
+
+    def test_null_options_are_the_defaults(self, connection: Connection) -> None:
+        scalar(connection, "select pgclarify.create_corpus('a', options => null)")
+        scalar(connection, "select pgclarify.create_corpus('b', options => '{\"graph_degree\": null}')")
+
+        assert scalar(connection, "select array_agg(graph_degree) from pgclarify.corpus") == [16, 16]
+
+    def test_a_name_is_taken_once(self, connection: Connection) -> None:
+        scalar(connection, "select pgclarify.create_corpus('insurance')")
+
+        assert state_of(connection, "select pgclarify.create_corpus('insurance')") == DUPLICATE_OBJECT
+
+    def test_a_configuration_of_ones_own_is_named_with_its_schema(self, connection: Connection, hire: Hire) -> None:
+        connection.execute('create text search configuration public."My words" (copy = simple)')
+        options = '{"search_config": "public.\\"My words\\""}'
+        scalar(connection, "select pgclarify.create_corpus('a', options => %s)", options)
+        scalar(connection, "select pgclarify.add_document('a', '1', 'The cars')")
+        hire().index_everything()
+
+        assert scalar(connection, "select lexemes::text from pgclarify.passage") == "'cars':2 'the':1"
+
+    def test_searches_of_others_go_on(self, connection: Connection, connect: Connect, hire: Hire) -> None:
+        """A corpus that is made, opened or filled in a transaction that stays open locks nobody out of the others."""
+        scalar(connection, "select pgclarify.create_corpus('old')")
+        scalar(connection, "select pgclarify.add_document('old', '1', 'Cars are insured.')")
+        worker = hire()
+        worker.index_everything()
+        maker = connect()
+        maker.execute("begin")
+        scalar(maker, "select pgclarify.create_corpus('new')")
+        scalar(maker, "select pgclarify.add_document('new', '1', 'Trucks.')")
+        scalar(maker, "select pgclarify._open_space(max(embedding_space_id), 4) from pgclarify.embedding_space")
+
+        for session in (connection, worker.connection):
+            session.execute("set lock_timeout = '1s'")
+        found = "select document_id from pgclarify.search('cars', 'old', options => '{\"method\": \"lexical\"}')"
+        assert scalar(connection, found) == "1"
+        assert scalar(connection, "select count(*) from pgclarify.passage") == 1
+        scalar(connection, "select pgclarify.add_document('old', '2', 'More cars.')")
+        worker.index_everything()
+        assert scalar(connection, "select count(*) from pgclarify.passage_embedding") == 2
+
+
+class TestFinding:
+    def test_the_only_one_need_not_be_named(self, connection: Connection) -> None:
+        assert state_of(connection, "select pgclarify.submit('cars')") == INVALID_PARAMETER
+        scalar(connection, "select pgclarify.create_corpus('insurance')")
+        assert state_of(connection, "select pgclarify.submit('cars')") is None
+        scalar(connection, "select pgclarify.create_corpus('rental')")
+        assert state_of(connection, "select pgclarify.submit('cars')") == INVALID_PARAMETER
+        connection.execute("set pgclarify.corpus = 'rental'")
+        scalar(connection, "select pgclarify.submit('cars')")
+        assert scalar(connection, "select corpus_name from pgclarify.run order by run_id desc") == "rental"
+        assert state_of(connection, "select pgclarify.submit('cars', 'insurance')") is None
+        assert state_of(connection, "select pgclarify.submit('cars', 'other')") == UNDEFINED_OBJECT
+
+    def test_the_only_one_that_one_may_search(
+        self, connection: Connection, connect: Connect, make_role: MakeRole
+    ) -> None:
+        boss = make_role(name="boss")
+        scalar(connection, "select pgclarify.create_corpus('open')")
+        connection.execute(
+            "select pgclarify.create_corpus('closed', options => jsonb_build_object('reader', %s::text))", [boss]
+        )
+        user = connect(make_role("pgclarify_user"))
+
+        assert state_of(user, "select pgclarify.submit('cars')") is None
+        assert state_of(user, "select pgclarify.submit('cars', 'closed')") == UNDEFINED_OBJECT
+
+    def test_to_change_it_is_the_owners_right(self, connect: Connect, make_role: MakeRole) -> None:
+        team = make_role("pgclarify_user", name="team")
+        owner, colleague, user = connect(team), connect(make_role(team)), connect(make_role("pgclarify_user"))
+        scalar(owner, "select pgclarify.create_corpus('insurance')")
+
+        for attempt in (
+            "select pgclarify.add_document('insurance', '1', 'Cars.')",
+            "select pgclarify.remove_document('insurance', '1')",
+            "select pgclarify.drop_corpus('insurance')",
+        ):
+            assert state_of(user, attempt) == INSUFFICIENT_PRIVILEGE
+            assert state_of(colleague, attempt) is None
+        assert state_of(owner, "select pgclarify.drop_corpus('insurance')") == UNDEFINED_OBJECT
+
+
+class TestDropping:
+    def test_nothing_is_left_but_the_runs(self, connection: Connection, hire: Hire) -> None:
+        scalar(connection, "select pgclarify.create_corpus('insurance')")
+        for number in range(3):
+            scalar(connection, "select pgclarify.add_document('insurance', %s, 'Cars are insured.')", str(number))
+        worker = hire()
+        worker.index_everything()
+        scalar(connection, "select pgclarify.remove_document('insurance', '2')")
+        scalar(connection, "select pgclarify.add_document('insurance', '3', 'Trucks.')")
+        run_id = scalar(connection, "select pgclarify.submit('cars', options => '{\"search\": \"lexical\"}')")
+        queued_id = scalar(connection, "select pgclarify.submit('trucks')")
+        worker.start(run_id)
+        worker.retrieve(run_id, question="cars")
+        citation = {
+            "candidate_rank": 1,
+            "is_medoid": True,
+            "quote": "Cars are insured",
+            "start_char": 0,
+            "end_char": 16,
+        }
+        reading = {"interpretation": "What?", "answer": "Cars", "support": 1, "cohesion": 1, "citations": [citation]}
+        worker.finish(run_id, interpretations=[reading])
+
+        assert scalar(connection, "select pgclarify.drop_corpus('insurance')") == 1
+
+        for table in (
+            "corpus", "document", "passage", "passage_embedding", "pending_document", "term", "term_change",
+            "corpus_tally", "embedding_space",
+        ):  # fmt: skip
+            assert scalar(connection, f"select count(*) from pgclarify.{table}") == 0  # noqa: S608
+        assert connection.execute(
+            "select answer, document_ids, citations -> 0 ->> 'quote', citations -> 0 -> 'is_current'"
+            " from pgclarify.result(%s)",
+            [run_id],
+        ).fetchall() == [("Cars", ["0"], "Cars are insured", False)]
+        assert worker.start(queued_id) is None
+        assert connection.execute("select corpus, status from pgclarify.run_summary order by run_id").fetchall() == [
+            ("insurance", "succeeded"),
+            ("insurance", "failed"),
+        ]
+        assert state_of(connection, "select pgclarify.drop_corpus('insurance')") == UNDEFINED_OBJECT
+        assert state_of(connection, "select pgclarify.drop_corpus(null)") == UNDEFINED_OBJECT
+        scalar(connection, "select pgclarify.create_corpus('insurance')")
+        assert scalar(connection, "select documents from pgclarify.corpus_status") == 0
+
+    def test_a_run_in_hand_ends_as_failed(self, connection: Connection, hire: Hire) -> None:
+        scalar(connection, "select pgclarify.create_corpus('insurance')")
+        worker = hire()
+        run_id = scalar(connection, "select pgclarify.submit('cars')")
+        worker.start(run_id)
+        scalar(connection, "select pgclarify.drop_corpus('insurance')")
+
+        assert state_of(worker.connection, f"select pgclarify._retrieve({run_id}, 1, 'cars', null)") == UNDEFINED_OBJECT
+        worker.finish(run_id, status="failed", error="the corpus was dropped")
+
+        assert state_of(connection, f"select pgclarify.result({run_id})") == "PC003"
+
+
+def locks(connection: Connection) -> int:
+    """Locks on tables that this session's transaction holds."""
+    return int(
+        scalar(connection, "select count(*) from pg_locks where pid = pg_backend_pid() and locktype = 'relation'")
+    )
+
+
+def test_a_thousand_corpora_stay_cheap(connection: Connection, hire: Hire) -> None:
+    connection.execute("""
+        do $$
+        begin
+            for number in 1 .. 1000 loop
+                perform pgclarify.create_corpus('corpus ' || number);
+                commit;
+            end loop;
+        end
+        $$
+    """)
+    scalar(connection, "select pgclarify.add_document('corpus 500', '1', 'Cars are insured.')")
+    worker = hire()
+    worker.send("open_space", embedding_space_id=500, dimensions=4)
+    worker.store(worker.claim())
+    scalar(connection, "select pgclarify.add_document('corpus 500', '3', 'Vans.')")
+    run_id = scalar(connection, "select pgclarify.submit('cars', 'corpus 500')")
+    worker.start(run_id)
+    statements = {
+        "status": (connection, "select count(*) from pgclarify.corpus_status"),
+        "create": (connection, "select pgclarify.create_corpus('one more')"),
+        "add": (connection, "select pgclarify.add_document('corpus 500', '2', 'Trucks.')"),
+        "remove": (connection, "select pgclarify.remove_document('corpus 500', '1')"),
+        "search": (
+            connection,
+            "select count(*) from pgclarify.search('cars', 'corpus 500', options => '{\"method\": \"lexical\"}')",
+        ),
+        "submit": (connection, "select pgclarify.submit('trucks', 'corpus 500')"),
+        "retrieve": (
+            worker.connection,
+            f"select count(*) from pgclarify._retrieve({run_id}, 1, 'cars', '[1, 0, 0, 0]')",  # noqa: S608
+        ),
+        "claim": (
+            worker.connection,
+            f"select count(*) from pgclarify._claim_documents({worker.worker_id}, 9, 9, '1 min')",
+        ),
+        "fold": (worker.connection, "select pgclarify._fold_tallies()"),
+        "drop": (connection, "select pgclarify.drop_corpus('corpus 1')"),
+    }
+    held = {}
+    for name, (session, statement) in statements.items():
+        with session.transaction(force_rollback=True):
+            scalar(session, statement)
+            held[name] = locks(session)
+
+    assert {name: count for name, count in held.items() if count > 100} == {}
