@@ -1,0 +1,105 @@
+"""The command line as a user runs it: a process of its own, in a house of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+FILES = {
+    "policies/hail.md": "# Hail\n\n## Deductible\n\n"
+    "The deductible for hail damage to a rental car is four hundred dollars.\n",
+    "policies/tolls.txt": "The administrative fee for unpaid tolls is six dollars for each day of use.\n",
+    "policies/fuel.html": "<html><head><title>Fuel</title></head><body><h1>Fuel</h1>"
+    "<p>The refueling fee for an empty tank is ninety dollars.</p></body></html>\n",
+    "records.jsonl": "".join(
+        json.dumps({"key": key, "body": body, "name": name}) + "\n"
+        for key, name, body in (
+            (7, "Age", "The surcharge for drivers under twenty-five is nineteen dollars for each day."),
+            (8, "Cleaning", "The cleaning fee for smoking in the car is two hundred dollars."),
+        )
+    ),
+}
+
+
+@dataclass(frozen=True)
+class House:
+    """A data directory, and the command line that works on it.
+
+    Attributes:
+        folder: Where commands run; nothing of the checkout is in reach.
+        variables: What the environment has beyond ours without settings.
+    """
+
+    folder: Path
+    variables: dict[str, str] = field(default_factory=dict)
+
+    def run(self, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
+        """Run `pgclarify` with arguments, whatever it exits with."""
+        inherited = {
+            name: value for name, value in os.environ.items() if not name.startswith(("PGCLARIFY_", "OPENAI_", "PG"))
+        }
+        own = {"PGCLARIFY_DATA_DIR": str(self.folder / "data"), "COLUMNS": "100", "OMP_NUM_THREADS": "1"}
+        return subprocess.run(
+            [sys.executable, "-m", "pgclarify.cli", *arguments],
+            env=inherited | own | self.variables | variables,
+            cwd=self.folder,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=180,
+            check=False,
+        )
+
+    def done(self, *arguments: str, **variables: str) -> str:
+        """Run `pgclarify`, which has to succeed; what it printed."""
+        result = self.run(*arguments, **variables)
+        assert result.returncode == 0, result.stdout + result.stderr
+        return result.stdout
+
+    def sql(self, statement: str) -> str:
+        """What psql prints for a statement, without decoration."""
+        return self.done("psql", "-At", "-c", statement).strip()
+
+    def status(self) -> dict[str, Any]:
+        """`status --json`."""
+        seen: dict[str, Any] = json.loads(self.done("status", "--json"))
+        return seen
+
+
+def write_files(folder: Path) -> None:
+    """Write the small corpus that tests load."""
+    for name, content in FILES.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(content)
+
+
+@pytest.fixture
+def empty_house() -> Iterator[House]:
+    """Nothing has happened here yet."""
+    # Not tmp_path: its parents are closed to the server's user.
+    with tempfile.TemporaryDirectory(prefix="pgclarify-test-") as folder:
+        house = House(Path(folder))
+        yield house
+        house.run("down")
+
+
+@pytest.fixture(scope="session")
+def house() -> Iterator[House]:
+    """A server and a worker are running; one for all tests."""
+    with tempfile.TemporaryDirectory(prefix="pgclarify-test-") as folder:
+        house = House(Path(folder))
+        try:
+            house.done("up", "--detach")
+            yield house
+        finally:
+            house.run("down")

@@ -1,0 +1,156 @@
+"""The commands, from the outside."""
+
+from __future__ import annotations
+
+import json
+from contextlib import closing
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from tests.acceptance.conftest import FILES, House, write_files
+
+pytestmark = [pytest.mark.acceptance, pytest.mark.xdist_group("acceptance")]
+
+LOAD = ("--id-field", "key", "--content-field", "body", "--title-field", "name")
+
+
+@pytest.fixture(scope="module")
+def loaded(house: House) -> House:
+    """The house with a corpus in it."""
+    write_files(house.folder / "files")
+    house.done("load", "fees", "files", *LOAD)
+    return house
+
+
+def test_load_again_changes_nothing(loaded: House) -> None:
+    before = loaded.status()["corpora"]
+    loaded.done("load", "fees", "files", *LOAD)
+    after = loaded.status()["corpora"]
+
+    (corpus,) = (corpus for corpus in after if corpus["corpus"] == "fees")
+    assert (corpus["documents"], corpus["pending"], corpus["failed"]) == (5, 0, 0)
+    assert after == before
+
+
+def test_load_again_takes_what_has_changed(loaded: House) -> None:
+    file = loaded.folder / "files" / "policies" / "tolls.txt"
+    before = loaded.sql("select revision from pgclarify.corpus_status where corpus = 'fees'")
+    file.write_text(FILES["policies/tolls.txt"].replace("six", "seven"))
+    loaded.done("load", "fees", "files", *LOAD)
+    assert int(loaded.sql("select revision from pgclarify.corpus_status where corpus = 'fees'")) > int(before)
+    file.write_text(FILES["policies/tolls.txt"])
+    loaded.done("load", "fees", "files", *LOAD)
+    assert loaded.sql("select count(*) from pgclarify.document where content like '%six dollars%'") == "1"
+
+
+def test_ask(loaded: House) -> None:
+    printed = loaded.done("ask", "what is the refueling fee", "--corpus", "fees")
+    assert "ninety dollars" in printed
+    assert "fuel.html" in printed
+
+
+def test_ask_as_json(loaded: House) -> None:
+    lines = loaded.done("ask", "what is the deductible for hail damage", "-c", "fees", "-k", "3", "--json").splitlines()
+    readings = [json.loads(line) for line in lines]
+
+    assert [reading["ordinal"] for reading in readings] == list(range(1, len(readings) + 1))
+    quotes = [citation["quote"] for reading in readings for citation in reading["citations"]]
+    assert any("four hundred dollars" in quote for quote in quotes)
+    contents = "\n".join(FILES.values())
+    assert all(quote in contents for quote in quotes)
+
+
+def test_ask_what_nothing_answers(loaded: House) -> None:
+    result = loaded.run("ask", "zzzz", "--corpus", "fees", "--json")
+    assert result.returncode == 0
+    assert result.stdout == ""
+
+
+def test_status(loaded: House) -> None:
+    status = loaded.status()
+    assert [worker["provider"] for worker in status["workers"]] == ["extractive"]
+    assert status["workers"][0]["is_alive"]
+    assert "fees" in loaded.done("status")
+
+
+def test_psql_and_dsn_lead_to_the_same_database(loaded: House) -> None:
+    assert loaded.sql("select 41 + 1") == "42"
+    assert loaded.run("psql", "-c", "select nothing").returncode == 1
+    dsn = loaded.done("dsn").strip()
+    with closing(psycopg.connect(dsn)) as connection:
+        row = connection.execute("select documents from pgclarify.corpus_status where corpus = 'fees'").fetchone()
+    assert row == (5,)
+
+
+def test_demo_twice(house: House) -> None:
+    first = house.done("demo")
+    runs = house.sql("select count(*) from pgclarify.run")
+    second = house.done("demo")
+
+    assert house.sql("select count(*) from pgclarify.run") == runs, "everything was answered before"
+    for printed in (first, second):
+        assert "rental cars" in printed
+    readings = "select count(*) from pgclarify.clarify('rental cars', corpus => 'insurance')"
+    assert int(house.sql(readings)) >= 3
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["no-such-command"],
+        ["ask"],
+        ["ask", "what", "--no-such-option"],
+        ["ask", "what", "--top-k", "0"],
+        ["load", "fees", "no/such/path"],
+    ],
+)
+def test_wrong_usage_exits_with_2(empty_house: House, arguments: list[str]) -> None:
+    assert empty_house.run(*arguments).returncode == 2
+    assert not (empty_house.folder / "data").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "variables"),
+    [
+        (["ask", "what"], {}),
+        (["dsn"], {}),
+        (["worker"], {}),
+        (["status"], {"PGCLARIFY_LLM_CONCURRENCY": "many"}),
+        (["status"], {"PGCLARIFY_DATABASE_URL": "postgresql://nobody@/nowhere?host=/no/such/socket"}),
+    ],
+)
+def test_failures_exit_with_1_and_a_sentence(
+    empty_house: House, arguments: list[str], variables: dict[str, str]
+) -> None:
+    result = empty_house.run(*arguments, **variables)
+    assert result.returncode == 1
+    assert result.stdout == ""
+    assert result.stderr.strip()
+    assert "Traceback" not in result.stderr
+
+
+def test_failures_in_sql_exit_with_1_and_a_sentence(loaded: House) -> None:
+    for arguments in (["ask", "what", "--corpus", "nowhere"], ["ask", "what", "-c", "fees", "--timeout", "soon"]):
+        result = loaded.run(*arguments)
+        assert result.returncode == 1
+        assert result.stderr.strip()
+        assert "Traceback" not in result.stderr
+
+
+def test_up_and_down(empty_house: House) -> None:
+    empty_house.done("init")
+    empty_house.done("init")
+    assert empty_house.status()["workers"] == []
+
+    empty_house.done("up", "--detach")
+    workers = empty_house.status()["workers"]
+    assert len(workers) == 1
+    empty_house.done("up", "--detach")
+    assert empty_house.status()["workers"][0]["worker_id"] == workers[0]["worker_id"], "one is enough"
+
+    empty_house.done("down")
+    assert empty_house.run("status").returncode == 1
+    empty_house.done("down")
+    assert Path(empty_house.folder / "data").exists()

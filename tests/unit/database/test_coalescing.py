@@ -1,0 +1,142 @@
+"""Writes that wait together are written together, and each caller learns what became of its own."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+import pytest
+
+from pgclarify.database.coalescing import Coalescer
+
+
+class Table:
+    """Writes batches when it is let; remembers them.
+
+    Attributes:
+        batches: What was written, or tried, in order.
+        fails_on: Items whose batch fails.
+    """
+
+    def __init__(self) -> None:
+        self.batches: list[list[int]] = []
+        self.fails_on: set[int] = set()
+        self.is_writing = asyncio.Event()
+        self.may_write = asyncio.Event()
+        self._at_once = 0
+
+    async def write(self, items: Sequence[int]) -> list[str]:
+        assert self._at_once == 0, "one batch at a time"
+        self._at_once += 1
+        self.batches.append(list(items))
+        self.is_writing.set()
+        try:
+            await self.may_write.wait()
+        finally:
+            self._at_once -= 1
+        if self.fails_on & set(items):
+            raise RuntimeError("the table refuses")
+        return [f"wrote {item}" for item in items]
+
+
+async def add_while_writing(
+    table: Table, coalescer: Coalescer[int, str], first: int, others: Sequence[int]
+) -> list[asyncio.Task[str]]:
+    """Begin with one item, and add the others while it is being written."""
+    tasks = [asyncio.create_task(coalescer.add(first))]
+    await table.is_writing.wait()
+    tasks += [asyncio.create_task(coalescer.add(item)) for item in others]
+    await asyncio.sleep(0)
+    return tasks
+
+
+async def test_a_lone_item_goes_out_at_once() -> None:
+    table = Table()
+    table.may_write.set()
+    coalescer = Coalescer(table.write)
+
+    assert await coalescer.add(1) == "wrote 1"
+    assert await coalescer.add(2) == "wrote 2"
+    assert table.batches == [[1], [2]]
+
+
+async def test_what_comes_meanwhile_goes_out_together_and_in_order() -> None:
+    table = Table()
+    coalescer = Coalescer(table.write)
+    tasks = await add_while_writing(table, coalescer, 1, [5, 3, 4, 2])
+
+    table.may_write.set()
+
+    assert await asyncio.gather(*tasks) == ["wrote 1", "wrote 5", "wrote 3", "wrote 4", "wrote 2"]
+    assert table.batches == [[1], [5, 3, 4, 2]]
+
+
+async def test_a_batch_has_a_limit() -> None:
+    table = Table()
+    coalescer = Coalescer(table.write, most=2)
+    tasks = await add_while_writing(table, coalescer, 0, [1, 2, 3, 4, 5])
+
+    table.may_write.set()
+    await asyncio.gather(*tasks)
+
+    assert table.batches == [[0], [1, 2], [3, 4], [5]]
+
+
+async def test_an_error_reaches_all_of_its_batch_and_nobody_else() -> None:
+    table = Table()
+    table.fails_on = {2}
+    coalescer = Coalescer(table.write, most=3)
+    tasks = await add_while_writing(table, coalescer, 0, [1, 2, 3, 4])
+
+    table.may_write.set()
+    results = await asyncio.gather(*tasks, return_exceptions=True)
+
+    assert table.batches == [[0], [1, 2, 3], [4]]
+    assert [isinstance(result, RuntimeError) for result in results] == [False, True, True, True, False]
+    assert await coalescer.add(5) == "wrote 5"
+
+
+async def test_a_cancelled_caller_does_not_take_its_item_back() -> None:
+    table = Table()
+    coalescer = Coalescer(table.write)
+    tasks = await add_while_writing(table, coalescer, 1, [2, 3])
+
+    tasks[0].cancel()
+    tasks[1].cancel()
+    table.may_write.set()
+    results = await asyncio.gather(*tasks, return_exceptions=True)
+
+    assert table.batches == [[1], [2, 3]]
+    assert [isinstance(result, asyncio.CancelledError) for result in results] == [True, True, False]
+    assert results[2] == "wrote 3"
+
+
+async def test_an_error_whose_caller_has_gone_is_nobodys() -> None:
+    table = Table()
+    table.fails_on = {1}
+    coalescer = Coalescer(table.write)
+    (task,) = await add_while_writing(table, coalescer, 1, [])
+
+    task.cancel()
+    table.may_write.set()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+
+    assert await coalescer.add(2) == "wrote 2"
+
+
+async def test_many_callers_at_once() -> None:
+    table = Table()
+    table.may_write.set()
+    coalescer = Coalescer(table.write, most=50)
+
+    async def caller(number: int) -> list[str]:
+        return [await coalescer.add(100 * number + turn) for turn in range(10)]
+
+    results = await asyncio.gather(*(caller(number) for number in range(100)))
+
+    assert results == [[f"wrote {100 * number + turn}" for turn in range(10)] for number in range(100)]
+    assert sorted(item for batch in table.batches for item in batch) == [
+        100 * number + turn for number in range(100) for turn in range(10)
+    ]
+    assert len(table.batches) <= 40, "a thousand writes in batches of nearly fifty"

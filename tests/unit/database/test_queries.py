@@ -1,0 +1,43 @@
+"""Named statements: how they are read, and that the files hold no others than those in use."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+import pgclarify
+from pgclarify.database.queries import parse, queries
+
+PACKAGE = Path(pgclarify.__file__).parent
+
+
+def test_each_statement_stands_under_its_name() -> None:
+    text = "-- A file.\n\n-- name: one\n-- What it does.\nselect 1;\n\n-- name: two\nselect\n  '-- name: no' as text;\n"
+
+    assert parse(text) == {
+        "one": "-- What it does.\nselect 1;",
+        "two": "select\n  '-- name: no' as text;",
+    }
+
+
+def test_a_file_may_hold_nothing() -> None:
+    assert parse("-- Statements will follow.\n") == {}
+
+
+def test_a_name_stands_once() -> None:
+    with pytest.raises(ValueError, match="twice"):
+        parse("-- name: one\nselect 1;\n-- name: one\nselect 2;\n")
+
+
+def test_every_statement_says_its_purpose_in_one_line() -> None:
+    for name, statement in queries.items():
+        purpose, rest = statement.split("\n", 1)
+        assert re.fullmatch(r"-- [A-Z].*\.", purpose), name
+        assert not rest.startswith("--"), name
+
+
+def test_every_statement_is_in_use() -> None:
+    code = "\n".join(path.read_text(encoding="utf-8") for path in PACKAGE.rglob("*.py"))
+    assert [name for name in queries if f'"{name}"' not in code] == []
