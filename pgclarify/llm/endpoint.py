@@ -189,8 +189,11 @@ class Endpoint:
                 # The client's own time-out counts from the last byte, and some servers send white space to keep a
                 # connection alive.
                 async with asyncio.timeout(self.longest_call):
-                    completion = await self._client.chat.completions.create(
-                        model=self._model, **dialect.render(request)
+                    # chat.completions.create() spends half of a call's CPU time on a body that is plain JSON already.
+                    completion = await self._client.post(
+                        "/chat/completions",
+                        cast_to=ChatCompletion,
+                        body={"model": self._model, **dialect.render(request)},
                     )
             except (openai.BadRequestError, openai.UnprocessableEntityError) as error:
                 simpler = dialect.simpler(request, error)
