@@ -27,6 +27,7 @@ from tests.openai_server import MODEL, Server, by_rules, serve
 
 T = TypeVar("T")
 
+API_KEY = "sk-what-nobody-may-see"
 CORPUS = "rental"
 # Ids are numbers, so that citations can be joined back to a table with an integer key.
 DOCUMENTS = {
@@ -100,12 +101,16 @@ class Worker:
 def environment(dsn: str, base_url: str | None, *, concurrency: int = 8) -> dict[str, str]:
     """What a worker has in its environment: our own without settings, the database, and a model or none."""
     inherited = {name: value for name, value in os.environ.items() if not name.startswith(("PGCLARIFY_", "OPENAI_"))}
-    chosen = {"PGCLARIFY_DATABASE_URL": dsn, "PGCLARIFY_LLM_CONCURRENCY": str(concurrency)}
+    chosen = {
+        "PGCLARIFY_DATABASE_URL": dsn,
+        "PGCLARIFY_LLM_CONCURRENCY": str(concurrency),
+        # The tests share few cores.
+        "OMP_NUM_THREADS": "1",
+    }
     if base_url is None:
         return inherited | chosen | {"PGCLARIFY_LLM_PROVIDER": "extractive"}
-    model = {"OPENAI_BASE_URL": base_url, "PGCLARIFY_LLM_PROVIDER": "openai", "PGCLARIFY_LLM_MODEL": MODEL}
-    # One thread each: the tests share few cores.
-    return inherited | chosen | model | {"OMP_NUM_THREADS": "1"}
+    model = {"OPENAI_BASE_URL": base_url, "OPENAI_API_KEY": API_KEY, "PGCLARIFY_LLM_MODEL": MODEL}
+    return inherited | chosen | model | {"PGCLARIFY_LLM_PROVIDER": "openai"}
 
 
 def living_workers(dsn: str) -> int:

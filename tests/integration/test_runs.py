@@ -11,7 +11,7 @@ import psycopg
 import pytest
 
 from tests.openai_server import HANG, PROSE, Chat, Reply, Server, by_rules
-from tests.workers import CORPUS, DOCUMENTS, Service, scalar, until, wait_until_searchable
+from tests.workers import API_KEY, CORPUS, DOCUMENTS, Service, scalar, until, wait_until_searchable
 
 pytestmark = pytest.mark.xdist_group("runs")
 
@@ -213,6 +213,60 @@ def test_a_failed_run_says_why(asker: Connection, model: Server) -> None:
 
     model.behavior = by_rules
     assert asker.execute("select * from pgclarify.clarify('refused', top_k => 4)").fetchall(), "a failure is not served"
+
+
+def test_the_key_is_kept_to_the_worker(
+    service: Service, asker: Connection, superuser: Connection, model: Server
+) -> None:
+    model.behavior = lambda _: Reply.error(422, f"who is {API_KEY}?")
+    with pytest.raises(psycopg.Error) as caught:
+        asker.execute("select * from pgclarify.clarify('what is your key')")
+    assert caught.value.sqlstate == "PC003"
+
+    assert model.keys == {API_KEY}
+    assert API_KEY not in str(caught.value)
+    assert API_KEY not in service.worker.log.read_text()
+    for table in ("run", "completion", "verdict", "worker"):
+        statement = f"select count(*) from pgclarify.{table} as kept where kept::text like %s"  # noqa: S608
+        assert scalar(superuser, statement, f"%{API_KEY}%") == 0
+
+
+@pytest.mark.parametrize("calls", [1, 2])
+def test_a_corpus_that_is_dropped_in_the_middle(asker: Connection, model: Server, calls: int) -> None:
+    asker.execute("select pgclarify.create_corpus('short-lived')")
+    asker.execute("select pgclarify.add_document('short-lived', '101', %s)", [DOCUMENTS[101][1]])
+    wait_until_searchable(asker, "short-lived")
+    model.latency = 0.5
+    until(lambda: model.in_flight == 0)
+    begun = model.calls
+    run_id = scalar(asker, "select pgclarify.submit(%s, 'short-lived')", f"dropped after call {calls}")
+    until(lambda: model.calls == begun + calls)
+
+    asker.execute("select pgclarify.drop_corpus('short-lived')")
+
+    # What was retrieved in time can still be judged and cited.
+    assert wait(asker, run_id) == ["failed" if calls == 1 else "succeeded"]
+    assert wait(asker, submit(asker, f"others go on {calls}")) == ["succeeded"]
+
+
+def test_a_worker_whose_sessions_are_cut_comes_back(
+    service: Service, superuser: Connection, asker: Connection, model: Server
+) -> None:
+    model.latency = 1.0
+    begun = model.calls
+    run_id = submit(asker, "cut off")
+    until(lambda: model.calls > begun)
+
+    superuser.execute(
+        """
+        select pg_terminate_backend(pid) from pg_stat_activity
+        where datname = current_database() and application_name in ('pgclarify worker', 'pgclarify queue')
+        """
+    )
+
+    assert wait(asker, run_id) == ["succeeded"]
+    until(lambda: scalar(asker, "select count(*) from pgclarify.worker_status where is_alive") == 1)
+    assert service.worker.process.poll() is None
 
 
 def test_a_run_of_somebody_else_does_not_exist(

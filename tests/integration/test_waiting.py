@@ -167,6 +167,46 @@ def test_inside_a_view(service: Service, superuser: Connection, asker: Connectio
     assert asker.execute("select * from hail").fetchall() == rows
 
 
+def test_in_a_materialized_view(superuser: Connection, asker: Connection, model: Server) -> None:
+    superuser.execute("create schema kept")
+    superuser.execute("grant usage, create on schema kept to public")
+    asker.execute("create materialized view kept.hail as select * from pgclarify.clarify('kept hail', top_k => 4)")
+    rows = asker.execute("select * from kept.hail").fetchall()
+    assert rows
+
+    # Whoever refreshes it, its owner asks: the answer is the owner's, and is there already.
+    superuser.execute("refresh materialized view kept.hail")
+    assert asker.execute("select * from kept.hail").fetchall() == rows
+
+
+def test_in_a_cursor_and_in_copy(asker: Connection, model: Server) -> None:
+    with asker.transaction(), asker.cursor("reading") as cursor:
+        cursor.execute(CLARIFY, ["a cursor"])
+        rows = cursor.fetchall()
+    copy = "copy (select run_id from pgclarify.clarify('a cursor', top_k => 4)) to stdout"
+    with asker.cursor().copy(copy.encode()) as copied:
+        assert [int(run_id) for (run_id,) in copied.rows()] == [row[0] for row in rows]
+
+
+def test_an_error_can_be_caught_where_it_is_raised(asker: Connection, model: Server) -> None:
+    model.latency = 0.5
+    notices: list[str | None] = []
+    asker.add_notice_handler(lambda notice: notices.append(notice.message_primary))
+    asker.execute(
+        """
+        do $$
+        begin
+            perform from pgclarify.clarify('caught', top_k => 4, timeout => '0.3s');
+        exception
+            when sqlstate 'PC002' then
+                raise notice 'too late';
+        end
+        $$
+        """
+    )
+    assert notices == ["too late"]
+
+
 def test_in_a_pipeline(asker: Connection, model: Server) -> None:
     with asker.pipeline():
         first = asker.execute(CLARIFY, ["pipeline one"])
