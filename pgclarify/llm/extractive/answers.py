@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import takewhile
 
 from pgclarify.llm.extractive.answer_types import AnswerType
-from pgclarify.llm.extractive.grammar import PREPOSITIONS
+from pgclarify.llm.extractive.grammar import PREPOSITIONS, parse_clause
 from pgclarify.llm.extractive.spans import Span, clause_end, find_spans
 from pgclarify.llm.extractive.terms import Word, words
 
@@ -31,7 +31,9 @@ _SECOND_CHOICE = {
 _DEFINES = re.compile(r"\b(?:is|are|was|were|means|mean|refers to|refer to|is defined as|describes)\s")
 _SERIES = re.compile(r"\b(?:including|includes?|such as|covers?|excludes?|consists? of|are|requires?|needs?)\s|:\s")
 _AGENT = re.compile(r"\bby ((?:(?:the|a|an|some|our|your) )?(?:[a-z][a-z'\u2019-]{1,20} ?){1,6})(?!(?:to|of) )")
+_APPOSITION = re.compile(r", ([a-z]{2,20}(?: [a-z][a-z'\u2019-]{1,20}){1,2})(?=[,.;)]|$)")
 _NEAR_NOUN_WORDS = 4
+_AKIN = 5
 _MAX_PHRASE_WORDS = 14
 # Chosen on the tuning half of the calibration pairs.
 _SIZE_WEIGHT = 0.0
@@ -60,7 +62,8 @@ def pick_answer(question: str, sentence: str, kind: AnswerType, topic: str) -> S
         if spans:
             return min(spans, key=lambda span: _distance(sentence, span, asked))
     if kind in (AnswerType.PERSON, AnswerType.ORGANIZATION, AnswerType.PLACE):
-        return _agent(sentence, asked) or _title_in(sentence, topic, asked, kind)
+        who = _agent(sentence, asked) or _title_in(sentence, topic, asked, kind)
+        return who or (None if kind is AnswerType.PLACE else _subject(sentence, asked))
     if kind is AnswerType.DEFINITION:
         return _predicate(sentence, _DEFINES, kind)
     if kind is AnswerType.LIST:
@@ -112,15 +115,39 @@ def _counted(question: str, sentence: str, spans: list[Span]) -> list[Span]:
 
 
 def _agent(sentence: str, asked: frozenset[str]) -> Span | None:
-    """Who did it, named by no name: "by some hunters" after a word that the question says too."""
+    """Who did it, named without capitals: "by some hunters" after a word that the question says too.
+
+    Where the question asks for an office ("the prime minister"), "by the prime minister, jo brill" names who holds it.
+    """
     for match in _AGENT.finditer(sentence):
         before = words(sentence[: match.start()])[-_NEAR_NOUN_WORDS:]
-        if any(word.stem in asked for word in before):
-            name = list(takewhile(_belongs_to_name, words(match[1])))
-            if any(word.is_content for word in name):
-                start = match.start(1)
-                return Span(start, start + name[-1].end, AnswerType.PERSON)
+        name = list(takewhile(_belongs_to_name, words(match[1])))
+        start = match.start(1)
+        is_office = any(word.stem in asked for word in name)
+        apposition = _APPOSITION.match(sentence, start + name[-1].end) if is_office else None
+        if apposition:
+            return Span(apposition.start(1), apposition.end(1), AnswerType.PERSON)
+        is_deed = any(word.stem in asked for word in before) or (bool(before) and _is_akin(before[-1], asked))
+        if is_deed and any(word.is_content for word in name):
+            return Span(start, start + name[-1].end, AnswerType.PERSON)
     return None
+
+
+def _is_akin(word: Word, asked: frozenset[str]) -> bool:
+    """Whether a word and one that was asked for begin alike, as "chaired" and "chairman" do."""
+    return len(word.stem) >= _AKIN and any(one[:_AKIN] == word.stem[:_AKIN] for one in asked)
+
+
+def _subject(sentence: str, asked: frozenset[str]) -> Span | None:
+    """The subject of a sentence in lower case that tells who did something, if the question does not name it."""
+    clause = None if any(map(str.isupper, sentence)) else parse_clause(sentence)
+    if clause is None or clause.verb.is_negated or clause.verb.auxiliary not in ("did", "was", "is", "has"):
+        return None
+    found = words(clause.subject)
+    is_bare = found[0].is_content or (found[0].lower == "the" and len(found) > 2)
+    if len(found) < 2 or not is_bare or any(word.stem in asked for word in found):
+        return None
+    return Span(clause.subject_start, clause.subject_start + len(clause.subject), AnswerType.PERSON)
 
 
 def _belongs_to_name(word: Word) -> bool:

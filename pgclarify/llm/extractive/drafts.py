@@ -14,6 +14,7 @@ from pgclarify.llm.extractive.grammar import (
     Clause,
     ask_for_oneself,
     invert,
+    is_base_verb,
     parse_clause,
 )
 from pgclarify.llm.extractive.terms import word_set, words
@@ -28,11 +29,13 @@ class Draft:
         question: Without what only the title or heading says; ends with "?".
         answer: Part of the sentence, or "Yes" or "No".
         kind: What the answer is.
+        is_found: True for a question that the passage itself asks.
     """
 
     question: str
     answer: str
     kind: AnswerType
+    is_found: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +47,7 @@ class Statement:
         clause: Its grammar, or None if it is not understood.
         topic: Title and headings around it.
         passage: The whole passage.
-        antecedent: The name that an earlier sentence begins with, for "it" and "she"; or "".
+        antecedent: What "it", "she" and "they" mean here, as a question names it; or "".
     """
 
     text: str
@@ -56,9 +59,18 @@ class Statement:
 
 _PRONOUNS = word_set("it he she they its his her their")
 _DEMONSTRATIVES = word_set("this that these those")
-_VAGUE_NOUNS = word_set("one ones coverage cover policy plan benefit protection insurance section option")
+_SCHEMES_DO = word_set("pay cover reimburse provide protect insure replace refund")
+_PEOPLE_DO = word_set(
+    """approve appoint ask buy choose cover drive handle insure lead live manage meet offer own pay play provide
+    refund run sell sign write"""
+)
+# A mass noun that begins a sentence has a capital, too.
+_ABSTRACT = ("ing", "ment", "tion", "sion", "ance", "ence", "ity", "age", "ness", "ship", "sm", "ry")
+_VAGUE_NOUNS = word_set(
+    "one ones coverage cover policy plan benefit protection insurance section option endorsement membership program"
+)
 _CUT = re.compile(
-    r"[;:()\"“”\u2013—|]|,(?!\d)|\.(?=\s)| (?:unless|but|which|because|while|although|so|including|such as"
+    r"[;:()\"“”\u2013—|]|,(?!\d)|\.(?=\s)| (?:unless|but|which|because|although|so|including|such as"
     r"|whichever|provided) "
 )
 SERIES = re.compile(r",[^,.;]{1,80}(?:,| and | or )")
@@ -80,7 +92,8 @@ def asked(
     if not subject:
         return None
     auxiliary = verb.auxiliary
-    if subject.lower() != clause.subject.lower() and auxiliary == "do":
+    # "We pay" becomes "the policy pays"; what "they" stands for is a plural, too.
+    if subject.lower() != clause.subject.lower() != "they" and auxiliary == "do":
         auxiliary = "does"
     inverted = invert(auxiliary, subject)
     negation = "not " if verb.is_negated and wh else ""
@@ -93,14 +106,32 @@ def subject_of(statement: Statement, clause: Clause, base: str) -> str:
     subject = clause.subject
     lowers = subject.lower()
     first, _, rest = lowers.partition(" ")
-    if first in _PRONOUNS or (first in _DEMONSTRATIVES and (not rest or rest.split()[-1] in _VAGUE_NOUNS)):
-        meant = with_article(statement.topic.name) if statement.topic.is_scheme else statement.antecedent
+    scheme = with_article(statement.topic.scheme)
+    if first in _PRONOUNS:
+        meant = statement.antecedent
         if not meant or (rest and first in ("it", "he", "she", "they")):
             return ""
-        return f"{meant}'s {subject.partition(' ')[2]}" if rest and first in _PRONOUNS else meant
-    if lowers == "we" and base in ("pay", "cover", "reimburse", "provide", "protect") and statement.topic.is_scheme:
-        return with_article(statement.topic.name)
-    return lower_first(subject, statement.passage)
+        return f"{meant}'s {subject.partition(' ')[2]}" if rest else meant
+    if first in _DEMONSTRATIVES:
+        # "This" alone means all that was said before, and no question can name that.
+        return scheme if rest and rest.split()[-1] in _VAGUE_NOUNS else ""
+    if lowers == "we" and base in _SCHEMES_DO and scheme:
+        return scheme
+    return subject if _is_name(clause) else lower_first(subject, statement.passage)
+
+
+def _is_name(clause: Clause) -> bool:
+    """Whether a sentence begins with a person's name: one bare word that did something, "Alice was", "Alice signs".
+
+    Of what holds at all times, mass nouns are subjects, too ("Payment is due", "Fuel costs extra").
+    """
+    found = words(clause.subject)
+    is_bare = len(found) == 1 and found[0].is_content and found[0].is_capitalized
+    verb = clause.verb
+    happened = verb.auxiliary in ("was", "did", "had") or (verb.auxiliary == "does" and verb.base in _PEOPLE_DO)
+    # "Premiums rose": a plural has no other verb form in the past. "Rent was": what is a verb, too, is no name.
+    is_noun = (found[0].lower.endswith("s") and verb.auxiliary == "did") or is_base_verb(found[0].lower)
+    return is_bare and happened and not is_noun and not found[0].lower.endswith(_ABSTRACT)
 
 
 def condition_of(statement: Statement) -> str:
@@ -117,9 +148,8 @@ def rest_end(text: str, start: int) -> int:
     end = cut.start() if cut else len(text)
     for match in _AND.finditer(text, start, end):
         following = words(text[match.end() : match.end() + 40])
-        goes_elsewhere = any(word.lower in AUXILIARIES or word.lower in FINITE_FORMS for word in following[:2])
         if (
-            goes_elsewhere
+            _goes_elsewhere(text, match.end())
             or not text[match.end()].isalpha()
             or following[0].lower in (*PREPOSITIONS, "we", "you", "they", "it")
         ):
@@ -128,11 +158,19 @@ def rest_end(text: str, start: int) -> int:
     return start + len(text[start:end].rstrip(" .!?,"))
 
 
+def _goes_elsewhere(text: str, start: int) -> bool:
+    """Whether a verb follows: another thing is said from there on."""
+    following = words(text[start : start + 40])[:2]
+    return any(word.lower in AUXILIARIES or word.lower in FINITE_FORMS for word in following)
+
+
 def is_cut_between(text: str, start: int, end: int) -> bool:
     """Whether another clause begins between the verb and the answer, so that the answer is not the verb's."""
     between = text[start:end]
-    return _CUT.search(between) is not None or any(
-        word.lower in CONDITIONS or word.lower in ("that", "who", "where", "than") for word in words(between)
+    if _CUT.search(between) or any(_goes_elsewhere(between, match.end()) for match in _AND.finditer(between)):
+        return True
+    return any(
+        word.lower in CONDITIONS or word.lower in ("that", "who", "where", "while", "than") for word in words(between)
     )
 
 

@@ -12,16 +12,16 @@ from dataclasses import dataclass
 from pgclarify.llm.extractive.terms import Word, word_set, words
 
 _REGULAR = word_set(
-    """accept accrue add allow appear apply appoint approve arrange arrive ask assign award cancel cap carry
-    change charge charter check choose close collect commence complete connect contact contain continue count
-    cover create credit deduct deliver demand deny depend deposit design develop die discover dispute download
-    elect email employ enclose end enroll enter entitle establish exceed exclude expire extend file fill
+    """accept accrue add allow appear apply appoint approve arrange arrive ask assign award call cancel cap
+    carry change charge charter check choose close collect commence complete connect contact contain continue count
+    cover create credit deduct deliver demand deny depend deposit design develop die discover dispute double download
+    earn elect email employ enclose end enroll enter entitle establish exceed exclude expire extend file fill
     finish follow form found grant guarantee handle happen help host improve include increase inform insure
-    introduce invent issue join land last launch limit list live locate mail manage measure move name need
+    introduce invent issue join land last launch limit list live locate lower mail manage measure move name need
     notify occur offer open operate order own perform permit pick play pledge prepare process produce protect
-    provide publish purchase qualify range reach receive recommend record reduce refund reimburse reject
-    release remain remove renew rent repair replace represent request require reserve reset resolve
-    respond return review save schedule select serve settle sign start stay stop store submit supply support
+    provide publish purchase qualify raise range reach reinstate receive recommend record reduce refund reimburse reject
+    release remain remove renew rent repair replace reply represent request require reserve reset resolve
+    respond return review save schedule select serve settle show sign start stay stop store submit supply support
     suspend switch terminate total track transfer travel treat update upgrade upload use vary verify visit
     wait waive want warrant work"""
 )
@@ -64,6 +64,10 @@ _CONNECTORS = re.compile(
 )
 # What stands before a verb and is no subject that a question could name.
 _NO_SUBJECTS = word_set("there here i my what it's not such another both same either neither some others most")
+# A subject with one of these has a clause inside, or means something that was said before.
+_NOT_INSIDE = word_set("same such which who that whose where if what how why")
+# "Jewelry, watches and furs", but not "Sadly, watches and furs".
+_SERIES = re.compile(r"(?!\w{1,20}ly,)[\w' -]{1,80}(?:, [\w'-]{1,30}){1,4},? (?:and|or) [\w' -]{1,80}")
 _MAX_SUBJECT_WORDS = 10
 
 
@@ -159,6 +163,8 @@ def parse_clause(sentence: str) -> Clause | None:
     """
     start, lead = _main_start(sentence)
     found = [word for word in words(sentence) if word.start >= start]
+    if len(found) > 1 and _is_command(found):
+        return Clause(lead, "you", found[0].start, Verb(found[0].lower, "must", False, found[0].start, found[0].end))
     for index in range(1, min(len(found), _MAX_SUBJECT_WORDS + 1)):
         if found[index].lower in _REPORTING_FORMS and found[index - 1].lower not in _DETERMINERS | PREPOSITIONS:
             return None
@@ -167,6 +173,16 @@ def parse_clause(sentence: str) -> Clause | None:
             subject = sentence[found[0].start : found[index - 1].end]
             return Clause(lead, subject, found[0].start, verb) if _is_subject(subject, found[:index]) else None
     return None
+
+
+def _is_command(found: list[Word]) -> bool:
+    """Whether a sentence tells the reader what to do: "Send us the receipts", but not "Cover ends on Monday"."""
+    second = found[1].lower
+    return (
+        (is_base_verb(found[0].lower) or found[0].lower in _REPORTING)
+        and second not in PREPOSITIONS | AUXILIARIES | _NEGATIONS.keys() | word_set("of or and")
+        and (second not in FINITE_FORMS or second in _DETERMINERS)
+    )
 
 
 def is_report(sentence: str) -> bool:
@@ -200,16 +216,21 @@ def _verb_at(sentence: str, found: list[Word], index: int) -> Verb | None:
         if position < len(found) and is_base_verb(found[position].lower):
             return Verb(found[position].lower, auxiliary, is_negated, word.start, found[position].end)
         return None
-    # As written: "May" is a month.
-    if word.text in AUXILIARIES:
+    # As written: "May" is a month. And in "theresa may began" it is a name.
+    if word.text in AUXILIARIES and not (word.text == "may" and FINITE_FORMS.get(after, ("", ""))[1] == "did"):
         return Verb("", word.lower, after == "not", word.start, found[index + 1].end if after == "not" else word.end)
-    form = FINITE_FORMS.get(word.lower)
+    # Within a sentence only names have capitals: "Halvorsen Body Works guarantees paint".
+    form = None if word.is_capitalized else FINITE_FORMS.get(word.lower)
     is_noun = (
         before in _DETERMINERS or before in PREPOSITIONS or before == "and" or after in AUXILIARIES or after == "of"
     )
     if form is None or is_noun:
         return None
     base, auxiliary = form
+    # "Small repairs take two days": where another verb follows, this one was a noun.
+    following = FINITE_FORMS.get(after, ("", ""))[1]
+    if auxiliary == "does" and following == "do" and found[0].lower not in _DETERMINERS:
+        return None
     # A bare form is a verb only after a subject in the plural: "you pay", "claims take".
     if auxiliary == "do" and not (
         before in ("you", "we", "they") or (before.endswith("s") and not before.endswith("ss"))
@@ -222,14 +243,14 @@ def _verb_at(sentence: str, found: list[Word], index: int) -> Verb | None:
 
 
 def _is_subject(subject: str, found: list[Word]) -> bool:
-    if any(mark in subject for mark in ',;:()"“”|\n'):
+    if any(mark in subject for mark in ';:()"“”|\n') or ("," in subject and not _SERIES.fullmatch(subject)):
         return False
     lowers = [word.lower for word in found]
     if lowers[0] in _LEADS or lowers[0] in _NO_SUBJECTS:
         return False
     if lowers[-1] in PREPOSITIONS or lowers[-1] in _DETERMINERS - {"this", "that", "these", "those", "all"}:
         return False
-    return not any(lower in ("same", "such", "which", "who", "that", "whose", "where", "if") for lower in lowers[1:])
+    return _NOT_INSIDE.isdisjoint(lowers[1:])
 
 
 _PERSON_SHIFTS = {

@@ -20,13 +20,28 @@ _MEASURES = (AnswerType.AMOUNT, AnswerType.PERCENTAGE, AnswerType.DURATION, Answ
 def draft_list(evidence: Evidence, topic: Topic) -> list[Draft]:
     """What a whole list answers: "What does the plan cover?", or, for steps, "How do I file a claim?"."""
     answer = "; ".join(" ".join(item.split()).rstrip(" .;,") for item in evidence.items)
-    task = _task(evidence.lead) or _task(topic.name)
+    task = _task(evidence.lead) or _heading_task(topic.name)
     if task and (evidence.kind is Kind.STEP or evidence.lead or _are_commands(evidence.items)):
         kind = AnswerType.STEPS if evidence.kind is Kind.STEP or _are_commands(evidence.items) else AnswerType.LIST
         wh = "how do I" if kind is AnswerType.STEPS else "what do I need to"
         return [Draft(as_question(f"{wh} {ask_for_oneself(task)}"), answer, kind)]
     draft = draft_lead(evidence.lead, answer, topic) if evidence.lead else None
     return [draft] if draft else []
+
+
+def draft_command(evidence: Evidence, topic: Topic) -> Draft | None:
+    """What a command right below a heading such as "How to file a claim" answers: "How do I file a claim?"."""
+    task = _heading_task(topic.name)
+    if evidence.before or " " not in task or not _are_commands((evidence.text,)):
+        return None
+    return Draft(as_question(f"how do I {ask_for_oneself(task)}"), evidence.text, AnswerType.STEPS)
+
+
+def _heading_task(heading: str) -> str:
+    """What a heading says is to be done; "" for "If you have to stay at home"."""
+    first = words(heading)[:1]
+    is_task = bool(first) and (first[0].lower in ("how", "steps", "to") or not _TO_DO.search(heading))
+    return _task(heading) if is_task else ""
 
 
 def _task(phrase: str) -> str:

@@ -39,21 +39,28 @@ _WH = {
 }  # fmt: skip
 # With which preposition before it a measure answers the question; any, where nothing is listed.
 _PREPOSITIONS_BEFORE = {
-    AnswerType.AMOUNT: ("", "to", "for", "at", "by", "of"), AnswerType.PLACE: ("in", "at", "near", "from"),
-    AnswerType.COUNT: ("",),
+    AnswerType.AMOUNT: ("", "to", "for", "at", "by", "of", "from"), AnswerType.PLACE: ("in", "at", "near", "from"),
+    AnswerType.COUNT: ("", "with", "for", "on"),
 }  # fmt: skip
 # Prepositions that belong to the answer: "within 30 days", "by 1 March".
 _SPOKEN_WITH = {
-    AnswerType.DURATION: ("within", "in", "after", "before", "for"),
+    AnswerType.DURATION: ("within", "in", "after", "before", "for", "from"),
     AnswerType.DATE: ("by", "until", "from", "since", "after", "before"),
+    AnswerType.AMOUNT: ("from",),
 }
 # These begin what follows a measure only when no noun does.
 _NO_NOUNS = PREPOSITIONS | CONDITIONS | AUXILIARIES | word_set("and or that each a an the not you we they it")
-_GETTING = word_set("get receive pay cost carry")
+_GETTING = word_set("get receive pay cost carry earn")
+# What stands between the measures of a series or a range.
+_JOINS = (", ", " or ", ", or ", " and ", ", and ", " to ", " until ")
+_LASTING = word_set("wait take last")
+_PERIODS = word_set("period term time wait delay notice limit guarantee warranty")
 _NO_ATTRIBUTES = word_set(
-    "last next same more less later early ago total old long before maximum minimum deep high wide tall away"
+    "last next same more less later early ago total old long before maximum minimum deep high wide tall away
+    lower higher larger smaller cheaper greater better worse"
 )
 _POINTS_IN_TIME = word_set("after before from of prior following in")
+_SERIES_REST = re.compile(r"(?:, [\w -]{1,30}){1,3},? (?:and|or) [\w-]{1,30}")
 _LABEL = re.compile(r"([^:|\u2013—]{2,60}?)(?::| [-\u2013—])\s+(?=\S)")
 
 
@@ -77,8 +84,12 @@ def _measure(statement: Statement, clause: Clause, span: Span) -> Draft | None:
     """The question that one measure after the verb answers."""
     text = statement.text
     before, preposition = _without_preposition(text[clause.verb.end : span.start].strip())
-    end = rest_end(text, span.end)
-    after = text[span.end : end].strip()
+    answer_end = _alternatives_end(text, span)
+    end = rest_end(text, answer_end)
+    after = text[answer_end:end].strip()
+    # "Once a year or in parts", "within one year of our answer".
+    if after.startswith("or ") or (span.kind is AnswerType.DURATION and after.startswith("of ")):
+        answer_end, after = end, ""
     is_copula = not clause.verb.base and clause.verb.auxiliary in ("is", "are", "was", "were") and not before
     wh = _WH.get(span.kind, "")
     start = text.rindex(preposition, 0, span.start) if preposition in _SPOKEN_WITH.get(span.kind, ()) else span.start
@@ -89,6 +100,10 @@ def _measure(statement: Statement, clause: Clause, span: Span) -> Draft | None:
     if text[: span.start].endswith((" a ", " an ")) and _noun_after(text, span.end):
         return None
     match span.kind:
+        case AnswerType.AMOUNT | AnswerType.PERCENTAGE if preposition == "by":
+            wh = "By how much"
+        case AnswerType.AMOUNT if preposition == "from" and before:
+            return None
         case AnswerType.AMOUNT if before and clause.verb.base and not _is_particle(before):
             # "covers damage up to $500": "how much" would ask for the damage.
             if not text[span.start :].lower().startswith("up to "):
@@ -98,10 +113,12 @@ def _measure(statement: Statement, clause: Clause, span: Span) -> Draft | None:
             if text[span.start : span.end].endswith("notice"):
                 wh = "How much notice"
             elif preposition in ("within", "in"):
-                wh = "How soon"
-            elif preposition in ("after", "before") or after.split(" ", 1)[0].lower() in _POINTS_IN_TIME:
+                wh = "Within what time" if clause.verb.auxiliary in ("can", "may") else "How soon"
+            elif clause.verb.base not in _LASTING and (
+                preposition in ("after", "before", "from") or after.split(" ", 1)[0].lower() in _POINTS_IN_TIME
+            ):
                 return asked(statement, clause, "When", before, "", text[start:end], span.kind)
-            elif is_copula and after:
+            elif preposition == "of" or (is_copula and after):
                 return None
         case AnswerType.PERCENTAGE if after.startswith("of "):
             whole, after = _first_phrase(after)
@@ -110,10 +127,22 @@ def _measure(statement: Statement, clause: Clause, span: Span) -> Draft | None:
             wh = "What" if is_copula else "What percentage"
         case AnswerType.COUNT:
             noun = _noun_after(text, span.end)
-            if not noun:
+            if not noun or is_copula or (preposition and (before or not clause.verb.base)):
                 return None
+            before = before or preposition
             wh, after = f"How many {noun[0]}", text[noun[1] : rest_end(text, noun[1])].strip()
-    return asked(statement, clause, wh, before, _without_measure(after), text[start : span.end], span.kind)
+            if noun[0].endswith(" old"):
+                wh, answer_end = "How old", noun[1]
+    return asked(statement, clause, wh, before, _without_measure(after), text[start:answer_end], span.kind)
+
+
+def _alternatives_end(text: str, span: Span) -> int:
+    """Where a series of measures ends: "once a year, every three months or every month"."""
+    end = span.end
+    for other in find_spans(text, span.kind):
+        if other.start > end and text[end : other.start] in _JOINS:
+            end = other.end
+    return end
 
 
 def _without_measure(after: str) -> str:
@@ -123,7 +152,7 @@ def _without_measure(after: str) -> str:
     if last is None:
         return after
     head, preposition = _without_preposition(after[: last.start].strip())
-    return head if preposition in ("for", "of", "up to", "to") else after
+    return head if preposition in ("for", "up to", "to") else after
 
 
 def _is_particle(before: str) -> bool:
@@ -156,6 +185,9 @@ def draft_attributes(statement: Statement) -> Iterator[Draft]:
             before = words(statement.text[: span.start])
             if before and before[-1].lower == "of":
                 noun = _noun_before(before[:-1], span.end)
+                # "A fee of $35" is that much; "a trip of one week" is only one among others.
+                if noun and kind is AnswerType.DURATION and words(noun[0])[-1].lower not in _PERIODS:
+                    continue
             else:
                 noun = _noun_after(statement.text, span.end)
             if not noun or (before and before[-1].lower == "per"):
@@ -218,6 +250,8 @@ def _attribute_rest(text: str, start: int) -> str:
     if not match:
         return ""
     end = rest_end(text, start + match.end())
+    series = _SERIES_REST.match(text, end)
+    end = series.end() if series else end
     return " for " + text[start + match.end() : end]
 
 

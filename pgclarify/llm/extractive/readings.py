@@ -9,11 +9,12 @@ from pgclarify.llm.extractive.answer_types import AnswerType, expected_type, is_
 from pgclarify.llm.extractive.answers import TYPED, pick_answer
 from pgclarify.llm.extractive.drafts import Draft
 from pgclarify.llm.extractive.evidence import Evidence
-from pgclarify.llm.extractive.lists import draft_list, draft_row
+from pgclarify.llm.extractive.grammar import is_base_verb
+from pgclarify.llm.extractive.lists import draft_command, draft_list, draft_row
 from pgclarify.llm.extractive.scoring import Query
 from pgclarify.llm.extractive.statements import draft_readings
 from pgclarify.llm.extractive.terms import content_stems, coverage, words
-from pgclarify.llm.extractive.topics import Topic, qualifier
+from pgclarify.llm.extractive.topics import Topic, stand_alone
 from pgclarify.model import Reading
 
 # Kinds of answers that say more than "yes" or a clause.
@@ -24,6 +25,8 @@ _MIN_SPECIFIC_STEMS = 2
 _SAME = 0.75
 # Least share of the words asked for that a reading has.
 _MIN_RELEVANCE = 0.5
+# Least share of them that the reading has together with its quote and the headings above it.
+_MIN_SAID = 0.6
 _MAX_ANSWER_CHARS = 240
 
 # Which answers fit a question of a kind, besides those of the kind itself. A question of no kind takes all.
@@ -90,12 +93,13 @@ def _from_question(asked: Asked, evidence: Evidence, topic: Topic, passage: str)
     span = None if same else pick_answer(question, evidence.text, asked.kind, topic.text)
     if same:
         answer = same.answer
-    elif span:
+    elif span and asked.kind is not AnswerType.YES_NO:
         answer = evidence.text[span.start : span.end]
     else:
         return None
-    added = qualifier(topic, question) if topic.is_scheme else ""
-    return Reading(f"{question}{added}?", _tidy(answer), evidence.text), asked.kind in TYPED
+    is_scheme_itself = content_stems(answer) <= content_stems(topic.scheme)
+    whole = stand_alone(topic, f"{question}?") if topic.scheme and not is_scheme_itself else f"{question}?"
+    return Reading(whole, _tidy(answer), evidence.text), asked.kind in TYPED
 
 
 def _is_same(asked: Asked, draft: Draft) -> bool:
@@ -111,9 +115,13 @@ def _from_passage(asked: Asked, evidence: Evidence, topic: Topic, passage: str) 
     for draft in _drafts(evidence, topic, passage):
         if not _fits(asked.kind, draft.kind):
             continue
-        added = "" if draft.kind is AnswerType.DEFINITION else qualifier(topic, draft.question)
-        question = f"{draft.question[:-1]}{added}?"
-        relevance = _relevance(asked, question, draft.answer)
+        is_definition = draft.kind is AnswerType.DEFINITION
+        question = draft.question if is_definition else stand_alone(topic, draft.question)
+        # A question that the passage asks need not share a word with what stands below it.
+        relevance = _relevance(asked, question, "" if draft.is_found else draft.answer)
+        said = topic.stems | content_stems(f"{question} {evidence.text}")
+        if coverage(asked.query.stems, said) < _MIN_SAID:
+            continue
         if relevance is not None and (best is None or relevance > best[0]):
             best = (relevance, draft, question)
     if best is None:
@@ -136,19 +144,40 @@ def _relevance(asked: Asked, question: str, answer: str) -> float | None:
 
 
 def _drafts(evidence: Evidence, topic: Topic, passage: str) -> list[Draft]:
-    asked_before = _question_before(evidence, topic)
-    if asked_before:
-        drafts = list(draft_readings(evidence, topic, passage))
-        kind = expected_type(asked_before)
-        answer = next(
-            (draft.answer for draft in drafts if {kind, draft.kind} <= TYPED and _fits(kind, draft.kind)), evidence.text
-        )
-        return [Draft(asked_before, answer, kind)]
     if evidence.items:
-        return draft_list(evidence, topic)
-    if evidence.header:
-        return draft_row(evidence)
-    return list(draft_readings(evidence, topic, passage))
+        drafts = draft_list(evidence, topic)
+    elif evidence.header:
+        drafts = draft_row(evidence)
+    else:
+        command = draft_command(evidence, topic)
+        drafts = [*([command] if command else []), *draft_readings(evidence, topic, passage)]
+    question = _question_before(evidence, topic)
+    found = _draft_found(question, evidence, drafts, topic) if question else None
+    if found is None:
+        return drafts
+    # "Yes" and whole sentences tell less than a sum or a time does.
+    return [found, *drafts] if found.kind in _TELLING else [*drafts, found]
+
+
+def _draft_found(question: str, evidence: Evidence, drafts: list[Draft], topic: Topic) -> Draft | None:
+    """The question that the passage asks itself, if what follows answers it."""
+    kind = expected_type(question)
+    if kind in TYPED:
+        fitting = (draft.answer for draft in drafts if draft.kind in TYPED and _fits(kind, draft.kind))
+        answer = next(fitting, "")
+        span = None if answer or evidence.items else pick_answer(question, evidence.text, kind, topic.text)
+        if span:
+            answer = evidence.text[span.start : span.end]
+        return Draft(question, answer, kind, is_found=True) if answer else None
+    if evidence.items:
+        return Draft(question, "; ".join(evidence.items), kind, is_found=True)
+    first = words(evidence.text[:40])
+    says_so = kind is AnswerType.YES_NO and first[:1] != [] and first[0].lower in ("yes", "no")
+    is_command = kind is AnswerType.STEPS and first[:1] != [] and is_base_verb(first[0].lower)
+    is_bound = kind in (AnswerType.YES_NO, AnswerType.STEPS) and not (says_so or is_command)
+    if is_bound and not content_stems(question) & content_stems(evidence.text):
+        return None
+    return Draft(question, evidence.text, kind, is_found=True)
 
 
 def _question_before(evidence: Evidence, topic: Topic) -> str:

@@ -42,7 +42,12 @@ class Query:
         """Read a question."""
         text = " ".join(question.split())
         found = words(text)
-        content = [word for word in found if word.is_content]
+        # "Long" of "how long" tells the kind of the answer, and no topic.
+        content = [
+            word
+            for before, word in zip([None, *found], found, strict=False)
+            if word.is_content and not (before and before.lower == "how")
+        ]
         names = {word.stem for word in found[1:] if word.is_capitalized and word.lower not in STOP_WORDS}
         return cls(
             text,

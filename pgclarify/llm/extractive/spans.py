@@ -59,7 +59,7 @@ _PATTERNS: dict[AnswerType, tuple[re.Pattern[str], ...]] = {
             rf"|{_NUMBER}\s?{_CURRENCY_NAME}){_PER}",
             _IGNORE_CASE,
         ),
-        re.compile(r"\b(?:free of charge|at no (?:extra |additional )?(?:cost|charge)|free)\b", _IGNORE_CASE),
+        re.compile(r"\b(?:free of charge|at no (?:extra |additional )?(?:cost|charge)|free(?! to\b))\b", _IGNORE_CASE),
     ),
     AnswerType.PERCENTAGE: (
         re.compile(rf"{_BOUND}(?:{_NUMBER}{_RANGE}\s?(?:%|per\s?cent\b|percent(?:age points?)?\b))", _IGNORE_CASE),

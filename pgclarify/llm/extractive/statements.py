@@ -28,9 +28,9 @@ from pgclarify.llm.extractive.grammar import (
 from pgclarify.llm.extractive.measures import draft_attributes, draft_labels, draft_measures
 from pgclarify.llm.extractive.spans import clause_end, find_spans
 from pgclarify.llm.extractive.terms import word_set, words
-from pgclarify.llm.extractive.topics import Topic, lower_first
+from pgclarify.llm.extractive.topics import Topic, is_scheme, lower_first, with_article
 
-_OBJECT_VERBS = word_set("cover include exclude require need offer provide contain protect")
+_OBJECT_VERBS = word_set("cover insure include exclude require need offer provide contain protect")
 _STATES = word_set(
     """covered included excluded required allowed permitted refunded reimbursed insured available eligible
     deductible responsible entitled refundable transferable mandatory optional liable valid waived prohibited"""
@@ -38,18 +38,55 @@ _STATES = word_set(
 _DEFINING = re.compile(r"(?:an?|the|any|one of|when|what|how)\s", re.IGNORECASE)
 _TO_DO = re.compile(r"To ([a-z]{3,12}) ([^,.;:]{2,80}), (?=\w)")
 _ONLY = re.compile(r"\bonly (?:if|with|when|after|until|for|in|by|on)\b")
+_IF = re.compile(r"\bif\b")
 _BY_DOING = re.compile(r"\b(?:by|through|via) (?:[a-z]{3,12}ing|calling|phone|mail|email|post|our|the app)\b")
+_MANNERS = (
+    (_ONLY, "When", AnswerType.CLAUSE), (_IF, "When", AnswerType.CLAUSE), (_BY_DOING, "How", AnswerType.STEPS),
+)  # fmt: skip
+_EXCEPTION = re.compile(r"\W{0,3}(?:unless|except|but|provided|if|when|while|only|until)\b", re.IGNORECASE)
+_OBJECT_PRONOUNS = word_set("it them him these those")
+_MOST_BEFORE_OPEN = 3
 _MAX_QUESTION_WORDS = 24
 
 
 def draft_readings(evidence: Evidence, topic: Topic, passage: str) -> Iterator[Draft]:
     """All questions that a sentence answers, the most telling first; none if it is not understood."""
     text = " ".join(evidence.text.replace("**", "").split())
-    statement = Statement(text, parse_clause(text), topic, passage, evidence.antecedent)
+    clause = parse_clause(text)
+    # "If it succeeds, ...": a question could not say what does.
+    if clause and any(word.lower in ("it", "they", "he", "she", "this", "that") for word in words(clause.lead)):
+        clause = None
+    statement = Statement(text, clause, topic, passage, _antecedent(evidence, topic, passage))
     for attempt in _ATTEMPTS:
         for draft in attempt(statement):
-            if draft.answer and len(draft.question.split()) <= _MAX_QUESTION_WORDS:
+            if draft.answer and len(draft.question.split()) <= _MAX_QUESTION_WORDS and not _is_open(draft.question):
                 yield draft
+
+
+def _is_open(question: str) -> bool:
+    """Whether a question has an "it" or "them" with hardly anything before it that could be meant."""
+    found = words(question)
+    position = next((index for index, word in enumerate(found) if word.lower in _OBJECT_PRONOUNS), None)
+    return position is not None and sum(word.is_content for word in found[:position]) < _MOST_BEFORE_OPEN
+
+
+def _antecedent(evidence: Evidence, topic: Topic, passage: str) -> str:
+    """What a pronoun at the beginning of a sentence means: the subject of the sentence before it.
+
+    Without such a sentence it is the policy or plan that the heading names; after another pronoun, or a sentence that
+    is not understood, the name that an earlier sentence begins with.
+    """
+    if not evidence.before:
+        is_meant = is_scheme(topic.name) and not evidence.text.startswith("The")
+        return with_article(topic.name) if is_meant else evidence.antecedent
+    clause = parse_clause(" ".join(evidence.before.split()))
+    if clause is None or clause.subject.lower() in ("it", "he", "she", "they"):
+        return evidence.antecedent
+    first = words(clause.subject)[0].lower
+    is_plural = clause.verb.auxiliary in ("do", "are", "were", "have")
+    if first in ("we", "you", "this", "that", "these", "those") or is_plural != evidence.text.startswith("The"):
+        return ""
+    return lower_first(clause.subject, passage)
 
 
 def _steps(statement: Statement) -> Iterator[Draft]:
@@ -76,7 +113,9 @@ def _definition(statement: Statement) -> Iterator[Draft]:
     start = statement.text.index(after, verb.end)
     end = clause_end(statement.text, start)
     answer = statement.text[start:end]
-    if len(answer.split()) >= 3:
+    # "A car is a loss if it cannot be repaired" does not tell what a car is.
+    says_what = " if " not in answer and not answer.startswith("the same ")
+    if len(answer.split()) >= 3 and says_what:
         plural = verb.auxiliary in ("are", "do")
         yield Draft(
             as_question(f"What {'are' if plural else 'is'} {ask_for_oneself(subject)}"), answer, AnswerType.DEFINITION
@@ -100,8 +139,10 @@ def _manners(statement: Statement) -> Iterator[Draft]:
     clause = statement.clause
     if clause is None or clause.verb.is_negated:
         return
-    for pattern, wh, kind in ((_ONLY, "When", AnswerType.CLAUSE), (_BY_DOING, "How", AnswerType.STEPS)):
+    for pattern, wh, kind in _MANNERS:
         match = pattern.search(statement.text, clause.verb.end)
+        if pattern is _IF and (clause.verb.base or clause.verb.auxiliary not in ("is", "are")):
+            continue
         if match and not is_cut_between(statement.text, clause.verb.end, match.start()):
             before = statement.text[clause.verb.end : match.start()].strip()
             answer = statement.text[match.start() : clause_end(statement.text, match.end())]
@@ -134,11 +175,15 @@ def _yes_or_no(statement: Statement) -> Iterator[Draft]:
     after = words(statement.text[verb.end :])
     says_state = not verb.base and bool({word.lower for word in after[:2]} & _STATES)
     pays_for = verb.base == "pay" and bool(after) and after[0].lower == "for"
-    says_permission = verb.auxiliary in ("can", "may", "must", "should") and bool(after)
+    # "A complaint may be about anything" permits nothing; "it may be canceled" does.
+    is_possibility = bool(after) and after[0].lower == "be" and (len(after) < 2 or after[1].lower not in PARTICIPLES)
+    says_permission = verb.auxiliary in ("can", "may", "must", "should") and not verb.base and bool(after)
+    says_permission = says_permission and not is_possibility
     if not (says_state or says_permission or verb.base in _OBJECT_VERBS | {"apply", "extend"} or pays_for):
         return
     end = rest_end(statement.text, verb.end)
-    if SERIES.match(statement.text, end):
+    # Without its exception, "yes" or "no" would be wrong.
+    if SERIES.match(statement.text, end) or _EXCEPTION.match(statement.text, end):
         return
     draft = asked(
         statement,

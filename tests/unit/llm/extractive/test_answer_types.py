@@ -78,6 +78,10 @@ def test_spans_of_each_kind(kind: AnswerType, sentence: str, expected: list[str]
         ("How many dogs does it have?", "It has 12 cats and 30 dogs.", "30"),
         ("Who approves rentals?", "The claims team approves rentals.", "The claims team"),
         ("who leads the board?", "it is led by former minister jo brill in salem", "former minister jo brill"),
+        ("who is the prime minister?", "it was unveiled by the second prime minister, jo brill.", "jo brill"),
+        ("who is chairman of the union?", "the union is chaired by jo brill of salem.", "jo brill"),
+        ("who took power in 1922?", "the brown party came to power in 1922.", "the brown party"),
+        ("who took power in 1922?", "it came to power in 1922.", None),
         (
             "What does architecture involve?",
             "Architecture involves the creation of large buildings.",

@@ -6,7 +6,7 @@ from pgclarify.llm.extractive.answer_types import AnswerType
 from pgclarify.llm.extractive.evidence import Evidence
 from pgclarify.llm.extractive.sentences import Kind
 from pgclarify.llm.extractive.statements import draft_readings
-from pgclarify.llm.extractive.topics import qualifier, read_topic
+from pgclarify.llm.extractive.topics import read_topic, stand_alone
 
 
 def first_draft(sentence: str, heading: str = "Rental reimbursement") -> tuple[AnswerType, str, str] | None:
@@ -21,7 +21,7 @@ def first_draft(sentence: str, heading: str = "Rental reimbursement") -> tuple[A
         (
             "Rental reimbursement pays up to $40 a day for a rental car while yours is being repaired.",
             AnswerType.AMOUNT,
-            "How much does rental reimbursement pay for a rental car?",
+            "How much does rental reimbursement pay for a rental car while mine is being repaired?",
             "up to $40 a day",
         ),
         (
@@ -146,6 +146,62 @@ def first_draft(sentence: str, heading: str = "Rental reimbursement") -> tuple[A
             "Is flood damage covered by the standard policy?",
             "No",
         ),
+        (
+            "The program lowers your deductible by $100 for every year without a claim.",
+            AnswerType.AMOUNT,
+            "By how much does the program lower my deductible for every year without a claim?",
+            "$100",
+        ),
+        ("Repairs cost from $39 a day.", AnswerType.AMOUNT, "How much do repairs cost?", "from $39 a day"),
+        (
+            "Drivers must be at least 21 years old.",
+            AnswerType.COUNT,
+            "How old must drivers be?",
+            "at least 21 years old",
+        ),
+        (
+            "You may pay once a year, every three months or every month.",
+            AnswerType.FREQUENCY,
+            "How often may I pay?",
+            "once a year, every three months or every month",
+        ),
+        (
+            "You may appeal within one year of our answer.",
+            AnswerType.DURATION,
+            "Within what time may I appeal?",
+            "within one year of our answer",
+        ),
+        (
+            "Send us the receipts within 60 days.",
+            AnswerType.DURATION,
+            "How soon must I send you the receipts?",
+            "within 60 days",
+        ),
+        ("Small repairs take two days.", AnswerType.DURATION, "How long do small repairs take?", "two days"),
+        (
+            "Body Works guarantees paint for five years.",
+            AnswerType.DURATION,
+            "How long does Body Works guarantee paint?",
+            "for five years",
+        ),
+        (
+            "Jewelry, watches and furs are covered for up to $3,000.",
+            AnswerType.AMOUNT,
+            "How much are jewelry, watches and furs covered?",
+            "up to $3,000",
+        ),
+        (
+            "A car is a total loss if the repair costs too much.",
+            AnswerType.CLAUSE,
+            "When is a car a total loss?",
+            "if the repair costs too much",
+        ),
+        (
+            "The policy does not cover your car while it is rented out.",
+            AnswerType.YES_NO,
+            "Does the policy cover my car while it is rented out?",
+            "No",
+        ),
         ("Rental cars: up to $40 a day", AnswerType.AMOUNT, "What amount applies to rental cars?", "up to $40 a day"),
     ],
 )
@@ -164,6 +220,13 @@ def test_every_kind_of_statement_becomes_a_question(
         "Mr. Dole reported that glass claims rose by 12% last year.",
         "The same deductible applies as on your own car.",
         "Rental cars!",
+        "A complaint may be about anything.",
+        "Theft is not covered unless we have agreed to it.",
+        "The policy is sold for all trips of a year.",
+        "If it succeeds, you get your payment back.",
+        "Send them to us within 60 days.",
+        "You are free to choose another shop.",
+        "Two accidents are two claims.",
         "",
     ],
 )
@@ -180,12 +243,57 @@ def test_pronouns_give_way_to_what_the_heading_names() -> None:
     assert first_draft("It pays up to $20 a day.", heading="Notes") is None
 
 
-def test_a_question_is_made_to_stand_on_its_own_by_its_scheme() -> None:
-    topic = read_topic("Gold Auto Policy", "Overview", "")
-    assert qualifier(topic, "How much is the deductible?") == " under the Gold Auto Policy"
-    assert qualifier(topic, "How much does the Gold Auto Policy pay?") == ""
-    assert qualifier(read_topic("faq.md", None, ""), "How much is the deductible?") == ""
-    assert (
-        qualifier(read_topic("Young drivers", "Rates", ""), "How large is the surcharge?")
-        == " for Young drivers".lower()
-    )
+@pytest.mark.parametrize(
+    ("before", "sentence", "question"),
+    [
+        ("The glass deductible is $100.", "It lasts three years.", "How long does the glass deductible last?"),
+        ("Repairs are free.", "They take two days.", "How long do repairs take?"),
+        ("We pay the shop.", "It lasts three years.", None),
+        ("Customers of ours can cancel.", "This takes two days.", None),
+    ],
+)
+def test_pronouns_mean_the_subject_of_the_sentence_before(before: str, sentence: str, question: str | None) -> None:
+    passage = f"{before} {sentence}"
+    topic = read_topic("Notes", None, passage)
+    evidence = Evidence(sentence, len(before) + 1, Kind.PROSE, before=before)
+    draft = next(iter(draft_readings(evidence, topic, passage)), None)
+    assert (draft and draft.question) == question
+
+
+@pytest.mark.parametrize(
+    ("sentence", "question"),
+    [
+        ("Alice was here on Monday.", "When was Alice here?"),
+        ("Alice and Bob were here on Monday.", "When were Alice and Bob here?"),
+        ("Premiums rose by 12% in 2024.", "By how much did premiums rise in 2024?"),
+        ("Rent was $900 a month.", "How much was rent?"),
+        ("Fuel costs $5 a gallon.", "How much does fuel cost a gallon?"),
+        ("Payment was due on Monday.", "When was payment due?"),
+    ],
+)
+def test_names_keep_their_capitals(sentence: str, question: str) -> None:
+    draft = first_draft(sentence, heading="Notes")
+    assert draft is not None
+    assert draft[1] == question
+
+
+@pytest.mark.parametrize(
+    ("title", "heading", "question", "expected"),
+    [
+        ("Gold Policy, Form GA-3", "Overview", "How much is the fee?", "How much is the fee under the Gold Policy?"),
+        ("Endorsement G-1: Glass Cover", None, "Is it free?", "Is it free under the Glass Cover endorsement?"),
+        ("The Gold program", None, "How much does this program pay?", "How much does the Gold program pay?"),
+        ("The Gold plan", None, "How much does this plan pay?", "How much does the Gold plan pay?"),
+        ("Gold Policy", None, "How much does the Gold Policy pay?", "How much does the Gold Policy pay?"),
+        ("Gold Auto Policy", None, "What happens if I move?", "What happens under the Gold Auto Policy if I move?"),
+        ("faq.md", None, "How much is the fee?", "How much is the fee?"),
+        ("Coverage", None, "How much is the fee?", "How much is the fee?"),
+        ("Young drivers", "Rates", "How large is the surcharge?", "How large is the surcharge for young drivers?"),
+        ("Letter", "Rental car", "How soon is the receipt due?", "How soon is the receipt due?"),
+        ("Letter", "Your vote", "How often is it held?", "How often is it held?"),
+        ("FAQ", "Canceling your order", "How much is the fee?", "How much is the fee when I cancel my order?"),
+        ("FAQ", "How do I cancel my order?", "How much is the fee?", "How much is the fee when I cancel my order?"),
+    ],
+)  # fmt: skip
+def test_a_question_is_made_to_stand_on_its_own(title: str, heading: str | None, question: str, expected: str) -> None:
+    assert stand_alone(read_topic(title, heading, ""), question) == expected

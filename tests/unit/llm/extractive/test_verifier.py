@@ -83,6 +83,40 @@ async def test_a_question_in_the_passage_is_the_reading_of_its_answer(embedder: 
 
 
 @pytest.mark.parametrize(
+    ("question", "heading", "content"),
+    [
+        ("deductible", "Did you know?", "Half of our customers did not know their deductible."),
+        ("rental cars", "How old must I be to rent?", "Companies with rental cars make their own rules about age."),
+        ("deductible", "Why was my deductible taken twice?", "Two accidents on one day have a deductible each."),
+        ("home insurance", "Complaints", "The insurance ombudsman answers within 15 days."),
+    ],
+)
+async def test_a_heading_that_asks_is_no_reading_without_its_answer(
+    embedder: BagOfWords, question: str, heading: str, content: str
+) -> None:
+    assert await judge(embedder, question, passage(content, "Notes", heading)) is None
+
+
+async def test_a_heading_that_asks_is_the_reading_of_its_answer(embedder: BagOfWords) -> None:
+    content = "You must be 25 years old to rent a car from us."
+    reading = await judge(embedder, "rent", passage(content, "Notes", "How old must I be to rent?"))
+    assert reading is not None
+    assert reading.interpretation == "How old must I be to rent?"
+    assert "25" in reading.answer
+
+
+async def test_a_command_below_a_task_tells_how_it_is_done(embedder: BagOfWords) -> None:
+    content = "Call the claims line as soon as you know."
+    reading = await judge(embedder, "claim", passage(content, "Gold Auto Policy", "How to file a claim"))
+    assert reading == Reading("How do I file a claim under the Gold Auto Policy?", content, content)
+
+
+async def test_yes_or_no_is_not_answered_with_something_else(embedder: BagOfWords) -> None:
+    content = "Trip cancellation cover begins on the day you buy it."
+    assert await judge(embedder, "can I cancel my trip", passage(content, "Travel", "Trip cancellation")) is None
+
+
+@pytest.mark.parametrize(
     ("question", "content"),
     [
         ("rental cars", "The board discussed rental cars on 3 March and agreed to return to them in June."),
