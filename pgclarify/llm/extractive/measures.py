@@ -56,8 +56,8 @@ _JOINS = (", ", " or ", ", or ", " and ", ", and ", " to ", " until ")
 _LASTING = word_set("wait take last")
 _PERIODS = word_set("period term time wait delay notice limit guarantee warranty")
 _NO_ATTRIBUTES = word_set(
-    "last next same more less later early ago total old long before maximum minimum deep high wide tall away
-    lower higher larger smaller cheaper greater better worse"
+    """last next same more less later early ago total old long before maximum minimum deep high wide tall away
+    lower higher larger smaller cheaper greater better worse"""
 )
 _POINTS_IN_TIME = word_set("after before from of prior following in")
 _SERIES_REST = re.compile(r"(?:, [\w -]{1,30}){1,3},? (?:and|or) [\w-]{1,30}")
