@@ -107,10 +107,10 @@ begin
                         select embedding.document_id, embedding.passage_id, %3$s as distance
                         from %2$s as passage
                         inner join %1$s as embedding
-                            on embedding.embedding_space_id = $5
+                            on embedding.embedding_space_id = $4
                             and embedding.document_id = passage.document_id
                             and embedding.passage_id = passage.id
-                        where passage.corpus_id = $4 and (%4$s passage.readers && $3)
+                        where %4$s passage.readers && $3
                         -- Keeps the sort above, and with it the approximate index, out of this plan.
                         offset 0
                     ) as visible
@@ -121,8 +121,7 @@ begin
                 v_embedding, v_passage, v_distance,
                 case when v_count.restricted_passages < v_count.passages then 'passage.readers is null or' else '' end
             ) into document_ids, passage_ids, scores
-            using
-                _dense.query_vector, _dense.depth, _dense.roles, _dense.corpus_id, v_space.embedding_space_id;
+            using _dense.query_vector, _dense.depth, _dense.roles, v_space.embedding_space_id;
         end if;
     end if;
     document_ids := coalesce(document_ids, '{}');
@@ -209,33 +208,34 @@ begin
             from (
                 select passage.document_id, passage.id, passage.lexemes, passage.lexeme_count
                 from %s as passage
-                where passage.corpus_id = $1
-                    and passage.lexemes @@ $2
-                    and (passage.readers is null or passage.readers && $3)
-                limit $4
+                -- Without corpus_id, which the partition implies: before there are statistics, the planner would take it
+                -- for selective and walk the primary key.
+                where passage.lexemes @@ $1
+                    and (passage.readers is null or passage.readers && $2)
+                limit $3
             ) as candidate
             cross join lateral (
                 select
                     sum(
                         asked.weight * seen.occurrences
-                        / (seen.occurrences + $5 * (1 - $6 + $6 * candidate.lexeme_count / $7))
+                        / (seen.occurrences + $4 * (1 - $5 + $5 * candidate.lexeme_count / $6))
                     ) as score
-                from unnest($8, $9) as asked (query, weight)
+                from unnest($7, $8) as asked (query, weight)
                 cross join lateral (
                     select width_bucket(
-                        ts_rank('{1, 1, 1, 1}', candidate.lexemes, asked.query)::double precision, $10
+                        ts_rank('{1, 1, 1, 1}', candidate.lexemes, asked.query)::double precision, $9
                     ) as occurrences
                 ) as seen
                 where seen.occurrences > 0
             ) as scored
             order by scored.score desc, candidate.document_id, candidate.id
-            limit $11
+            limit $10
         ) as best
         $sql$,
         pgclarify._partition_name('passage', _lexical.corpus_id)
     ) into document_ids, passage_ids, scores
     using
-        _lexical.corpus_id, v_candidate_query, _lexical.roles, v_candidates, v_saturation, v_length_weight,
+        v_candidate_query, _lexical.roles, v_candidates, v_saturation, v_length_weight,
         greatest(v_count.lexemes, 1)::double precision / v_count.passages, v_queries, v_weights,
         v_rank_of_occurrences, _lexical.depth;
     document_ids := coalesce(document_ids, '{}');

@@ -275,8 +275,8 @@ passage = Table(
     PrimaryKeyConstraint("corpus_id", "document_id", "id", name="passage_pk"),
     CheckConstraint("ordinal >= 1", name="passage_ordinal_counts_from_one"),
     CheckConstraint("0 <= start_char and start_char < end_char", name="passage_offsets_are_ordered"),
-    Index("passage_lexemes_idx", "lexemes", postgresql_using="gin"),
-    Index("passage_readers_idx", "readers", postgresql_using="gin"),
+    Index("passage_lexemes_idx", "lexemes", postgresql_using="gin", postgresql_with={"fastupdate": "off"}),
+    Index("passage_readers_idx", "readers", postgresql_using="gin", postgresql_with={"fastupdate": "off"}),
     postgresql_partition_by="list (corpus_id)",
     comment="A chunk of a document. One partition a corpus.",
 )
