@@ -1,0 +1,112 @@
+"""The plans of retrieval at a few thousand passages: indexes are used, with and without statistics."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import psycopg
+import pytest
+
+from tests.integration.by_hand import Connection, Hire
+from tests.integration.test_retrieval import add_all
+
+DIMENSIONS = 64
+PASSAGES = 4000
+VECTOR = json.dumps([1.0] * DIMENSIONS)
+
+
+@contextmanager
+def plans(connection: Connection) -> Iterator[list[str]]:
+    """The plans of all statements that functions execute meanwhile, as auto_explain tells them."""
+    seen: list[str] = []
+
+    def keep(diagnostic: psycopg.errors.Diagnostic) -> None:
+        if diagnostic.message_primary and "Query Text:" in diagnostic.message_primary:
+            seen.append(diagnostic.message_primary)
+
+    connection.execute("""
+        load 'auto_explain';
+        set auto_explain.log_min_duration = 0;
+        set auto_explain.log_nested_statements = on;
+        set auto_explain.log_level = 'notice'
+    """)
+    connection.add_notice_handler(keep)
+    yield seen
+    connection.remove_notice_handler(keep)
+    connection.execute("set auto_explain.log_min_duration = -1")
+
+
+@pytest.fixture
+def large(connection: Connection, hire: Hire) -> Connection:
+    """A corpus of a few thousand passages, as they are when they have just been loaded."""
+    chance = random.Random(3)  # noqa: S311 - not for secrets
+    connection.execute("select pgclarify.create_corpus('insurance')")
+    words = [f"word{number}" for number in range(2000)]
+    documents = {str(number): " ".join(chance.choices(words, k=30)) for number in range(PASSAGES)}
+    add_all(connection, documents)
+    worker = hire()
+    worker.open_spaces(DIMENSIONS)
+    vectors = {text: [chance.gauss(0, 1) for _ in range(DIMENSIONS)] for text in documents.values()}
+    while claimed := worker.claim():
+        worker.store(claimed, vectors)
+    return connection
+
+
+@pytest.mark.parametrize("statistics", ["", "analyze"])
+def test_indexes_are_used(large: Connection, statistics: str) -> None:
+    large.execute(statistics.encode())
+
+    with plans(large) as seen:
+        large.execute("select pgclarify._dense(1, '{postgres}', %s::halfvec, 20)", [VECTOR])
+        large.execute("select pgclarify._lexical(1, '{postgres}', 'word17 word1234', 20)")
+        large.execute(
+            "select pgclarify._search(1, '{postgres}', 'hybrid', 'word17 word1234', %s::halfvec, 20)", [VECTOR]
+        )
+
+    for plan in ("Index Scan using passage_embedding_1_vector_idx", "Bitmap Index Scan on passage_1_lexemes_idx"):
+        assert any(plan in each for each in seen), plan
+    for each in seen:
+        assert "Seq Scan on passage" not in each
+        assert "Seq Scan on document" not in each
+
+
+def test_a_few_readable_passages_are_found_by_their_readers(large: Connection) -> None:
+    large.execute("update pgclarify.passage set readers = '{bob}'")
+    large.execute("update pgclarify.passage set readers = '{alice}' where document_id in ('1', '2')")
+    large.execute("insert into pgclarify.corpus_tally (corpus_id, restricted_passages) values (1, %s)", [PASSAGES])
+    large.execute("analyze")
+
+    with plans(large) as seen:
+        large.execute("select pgclarify._dense(1, '{alice}', %s::halfvec, 20)", [VECTOR])
+
+    assert any("Bitmap Index Scan on passage_1_readers_idx" in each for each in seen)
+    assert not any("vector_idx" in each for each in seen)
+
+
+def test_many_readable_passages_are_found_by_their_vectors(large: Connection) -> None:
+    """Nearest first, with each one's readers looked up on the way; nothing is sorted."""
+    large.execute("update pgclarify.passage set readers = '{bob}' where document_id = '1'")
+    large.execute("insert into pgclarify.corpus_tally (corpus_id, restricted_passages) values (1, 1)")
+    large.execute("analyze")
+
+    with plans(large) as seen:
+        large.execute("select pgclarify._dense(1, '{alice}', %s::halfvec, 20)", [VECTOR])
+
+    searched = [each for each in seen if "vector_idx" in each]
+    assert len(searched) == 1
+    assert "passage_1_pkey" in searched[0]
+    assert "Sort" not in searched[0]
+
+
+def test_a_reader_at_the_policies_uses_the_partition(large: Connection) -> None:
+    """Row-level security asks once a query for the reader's roles, not once a row."""
+    with large.transaction():
+        large.execute("set local role pgclarify_reader")
+        rows = large.execute("explain (costs off) select * from pgclarify.passage where corpus_id = 1").fetchall()
+
+    plan = "\n".join(row[0] for row in rows)
+    assert "InitPlan" in plan
+    assert "_my_roles" not in plan

@@ -1,0 +1,264 @@
+"""Retrieval against plain Python: BM25, cosine similarity, reciprocal rank fusion."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import psycopg
+import pytest
+
+from tests.integration.by_hand import Connection, HandWorker, Hire, scalar, vector_of
+
+SIMPLE = '{"search_config": "simple"}'
+
+
+def add_all(
+    connection: Connection, documents: Mapping[str, str], readers: Mapping[str, Sequence[str]] | None = None
+) -> None:
+    with connection.transaction():
+        for document_id, content in documents.items():
+            connection.execute(
+                "select pgclarify.add_document('insurance', %s, %s, readers => %s::name[])",
+                [document_id, content, list(readers[document_id]) if readers and document_id in readers else None],
+            )
+
+
+def lexical(connection: Connection, question: str, top_k: int = 1000) -> list[tuple[str, float]]:
+    return connection.execute(
+        "select document_id, score"
+        " from pgclarify.search(%s, 'insurance', %s, '{\"method\": \"lexical\"}') order by rank",
+        [question, top_k],
+    ).fetchall()
+
+
+def retrieve(
+    connection: Connection,
+    worker: HandWorker,
+    question: str,
+    vector: Sequence[float] | None,
+    *,
+    search: str,
+    top_k: int = 10,
+) -> list[dict[str, Any]]:
+    """Ask, and retrieve for the run."""
+    row = connection.execute(
+        "select pgclarify.submit(%s, 'insurance', %s, jsonb_build_object('search', %s::text))",
+        [question, top_k, search],
+    ).fetchone()
+    assert row is not None
+    run = worker.start(row[0])
+    assert run is not None
+    return worker.retrieve(row[0], run["attempt"], question, vector)
+
+
+def bm25(passages: Mapping[str, list[str]], question: Sequence[str]) -> dict[str, float]:
+    """BM25 with k1 = 1.2 and b = 0.75 in Lucene's form: the score of each passage, a list of words, that matches."""
+    average = sum(len(words) for words in passages.values()) / len(passages)
+    scores: dict[str, float] = {}
+    for word in set(question):
+        holding = sum(word in words for words in passages.values())
+        weight = math.log(1 + (len(passages) - holding + 0.5) / (holding + 0.5))
+        for key, words in passages.items():
+            if occurrences := words.count(word):
+                length = 1.2 * (1 - 0.75 + 0.75 * len(words) / average)
+                scores[key] = scores.get(key, 0.0) + weight * occurrences / (occurrences + length)
+    return scores
+
+
+def cosine(one: Sequence[float], other: Sequence[float]) -> float:
+    return sum(a * b for a, b in zip(one, other, strict=True)) / (math.hypot(*one) * math.hypot(*other))
+
+
+class TestLexical:
+    @pytest.mark.parametrize("seed", range(8))
+    def test_scores_are_those_of_bm25(self, connection: Connection, hire: Hire, seed: int) -> None:
+        chance = random.Random(seed)  # noqa: S311 - not for secrets
+        words = [f"w{number}" for number in range(30)]
+        # Some words are everywhere, most are rare, and passages repeat theirs.
+        weights = [1 / (number + 1) for number in range(30)]
+        passages = {
+            str(number): chance.choices(words, weights, k=chance.choice([1, 5, 20, 60])) for number in range(40)
+        }
+        connection.execute("select pgclarify.create_corpus('insurance', options => %s)", [SIMPLE])
+        add_all(connection, {key: " ".join(value) for key, value in passages.items()})
+        hire().index_everything()
+
+        for _ in range(10):
+            question = chance.choices([*words, "unknown"], k=chance.randint(1, 8))
+            expected = bm25(passages, question)
+
+            found = lexical(connection, " ".join(question))
+
+            assert {key for key, _ in found} == set(expected)
+            for key, score in found:
+                assert score == pytest.approx(expected[key], rel=1e-6)
+            assert [score for _, score in found] == sorted((score for _, score in found), reverse=True)
+
+    def test_scores_follow_what_changes(self, connection: Connection, hire: Hire) -> None:
+        """Removed and replaced passages count no more, nor do their words."""
+        connection.execute("select pgclarify.create_corpus('insurance', options => %s)", [SIMPLE])
+        documents = {str(number): f"car {'van ' * number}truck{number % 3}" for number in range(12)}
+        add_all(connection, documents)
+        worker = hire()
+        worker.index_everything()
+        for number in (1, 4, 7):
+            scalar(connection, "select pgclarify.remove_document('insurance', %s)", str(number))
+            del documents[str(number)]
+        documents["2"] = "bus bus car"
+        add_all(connection, {"2": documents["2"]})
+        worker.index_everything()
+
+        for question in ("car", "van truck1", "bus truck0 car"):
+            expected = bm25({key: content.split() for key, content in documents.items()}, question.split())
+            assert dict(lexical(connection, question)) == pytest.approx(expected, rel=1e-6)
+
+    def test_more_occurrences_than_a_rank_tells_apart(self, connection: Connection, hire: Hire) -> None:
+        connection.execute("select pgclarify.create_corpus('insurance', options => %s)", [SIMPLE])
+        passages = {str(count): ["car"] * count + ["van"] * (70 - count) for count in (1, 2, 15, 16, 62, 63, 64, 70)}
+        add_all(connection, {key: " ".join(value) for key, value in passages.items()})
+        hire().index_everything()
+
+        assert dict(lexical(connection, "car")) == pytest.approx(bm25(passages, ["car"]), rel=3e-3)
+
+    @pytest.mark.parametrize(
+        "word",
+        [
+            "it's",
+            "o''brien",
+            "back\\slash",
+            "a'b\\c",
+            "1.5",
+            "50%",
+            "e-mail",
+            "foo@bar.org",
+            "/usr/bin",
+            "C:*",
+            "d'été",
+        ],
+    )
+    def test_lexemes_are_any_text(self, connection: Connection, hire: Hire, word: str) -> None:
+        connection.execute("select pgclarify.create_corpus('insurance', options => %s)", [SIMPLE])
+        add_all(connection, {"1": f"here is {word} in words", "2": "nothing of the sort"})
+        hire().index_everything()
+
+        assert [key for key, _ in lexical(connection, word)] == ["1"]
+
+    @pytest.mark.parametrize(
+        "question", ["!", "car & | ! <-> ( ) :* ", r"'car' & \\", "'", "\\", "car:*A", "-car", "the of"]
+    )
+    def test_a_question_is_words_and_nothing_else(self, connection: Connection, hire: Hire, question: str) -> None:
+        connection.execute("select pgclarify.create_corpus('insurance')")
+        add_all(connection, {"1": "A car.", "2": "A cart."})
+        hire().index_everything()
+
+        assert [key for key, _ in lexical(connection, question)] == (["1"] if "car" in question else [])
+
+    def test_quotes_in_lexemes(self, connection: Connection, hire: Hire) -> None:
+        """The parser keeps them in paths of URLs."""
+        connection.execute("select pgclarify.create_corpus('insurance', options => %s)", [SIMPLE])
+        add_all(connection, {"1": "see example.org/o'brien", "2": "see example.org/others"})
+        hire().index_everything()
+        assert scalar(connection, "select count(*) from pgclarify.term where strpos(lexeme, chr(39)) > 0") > 0
+
+        found = lexical(connection, "example.org/o'brien")
+
+        assert [key for key, _ in found] == ["1", "2"]
+
+    def test_common_words_are_not_candidates(self, connection: Connection, hire: Hire) -> None:
+        """Passages with nothing but the question's common words are left out once there are too many of them."""
+        connection.execute("select pgclarify.create_corpus('insurance', options => %s)", [SIMPLE])
+        add_all(connection, {"rare": "common needle"} | {str(number): "common hay" for number in range(5200)})
+        hire().index_everything()
+
+        assert [key for key, _ in lexical(connection, "common needle", 3)] == ["rare"]
+        assert len(lexical(connection, "common", 3)) == 3
+        assert lexical(connection, "unknown") == []
+
+
+class TestDense:
+    def test_similarity_is_the_cosine(self, connection: Connection, hire: Hire) -> None:
+        connection.execute("select pgclarify.create_corpus('insurance')")
+        documents = {str(number): f"text {number}" for number in range(50)}
+        add_all(connection, documents)
+        worker = hire()
+        worker.index_everything()
+        asked = vector_of("question")
+        expected = sorted(((cosine(asked, vector_of(text)), key) for key, text in documents.items()), reverse=True)
+
+        found = retrieve(connection, worker, "question", asked, search="dense", top_k=10)
+
+        assert [passage["document_id"] for passage in found] == [key for _, key in expected[:10]]
+        # Vectors are stored with eleven bits of precision.
+        assert [passage["score"] for passage in found] == pytest.approx([score for score, _ in expected[:10]], abs=2e-3)
+        assert {passage["origin"] for passage in found} == {"dense"}
+        assert [passage["rank"] for passage in found] == list(range(1, 11))
+
+    def test_a_vector_of_the_wrong_length(self, connection: Connection, hire: Hire) -> None:
+        connection.execute("select pgclarify.create_corpus('insurance')")
+        add_all(connection, {"1": "Cars."})
+        worker = hire()
+        worker.index_everything()
+
+        with pytest.raises(psycopg.errors.DataException) as wrong:
+            retrieve(connection, worker, "cars", [1.0, 0.0], search="dense")
+        assert wrong.value.sqlstate == "22000"
+
+    def test_nothing_is_open_yet(self, connection: Connection, hire: Hire) -> None:
+        connection.execute("select pgclarify.create_corpus('insurance')")
+        add_all(connection, {"1": "Cars."})
+
+        for search in ("dense", "lexical", "hybrid"):
+            assert retrieve(connection, hire(), "cars", [1.0, 0.0, 0.0, 0.0], search=search) == []
+
+
+class TestHybrid:
+    def test_ranks_are_fused(self, connection: Connection, hire: Hire) -> None:
+        connection.execute("select pgclarify.create_corpus('insurance', options => %s)", [SIMPLE])
+        chance = random.Random(1)  # noqa: S311 - not for secrets
+        words = [f"w{number}" for number in range(12)]
+        documents = {str(number): " ".join(chance.choices(words, k=6)) for number in range(60)}
+        add_all(connection, documents)
+        worker = hire()
+        worker.index_everything()
+        asked = vector_of("question")
+
+        lists = {
+            search: [
+                passage["document_id"]
+                for passage in retrieve(connection, worker, "w1 w2", asked, search=search, top_k=100)
+            ]
+            for search in ("dense", "lexical")
+        }
+        found = retrieve(connection, worker, "w1 w2", asked, search="hybrid", top_k=15)
+
+        scores: dict[str, float] = {}
+        places: dict[str, list[tuple[int, str]]] = {}
+        for search, ranking in lists.items():
+            for place, key in enumerate(ranking, 1):
+                scores[key] = scores.get(key, 0.0) + 1 / (60 + place)
+                places.setdefault(key, []).append((place, search))
+        expected = sorted(scores, key=lambda key: (-scores[key], key))[:15]
+        assert len(lists["dense"]) == 60
+        assert 0 < len(lists["lexical"]) < 60
+        assert [passage["document_id"] for passage in found] == expected
+        assert [passage["score"] for passage in found] == pytest.approx([scores[key] for key in expected])
+        assert [passage["origin"] for passage in found] == [min(places[key])[1] for key in expected]
+
+    def test_candidates_are_kept(self, connection: Connection, hire: Hire) -> None:
+        connection.execute("select pgclarify.create_corpus('insurance')")
+        add_all(connection, {"1": "Cars are insured.\n\nTrucks are not."})
+        worker = hire()
+        worker.index_everything()
+
+        found = retrieve(connection, worker, "trucks", vector_of("x"), search="hybrid", top_k=5)
+
+        assert connection.execute(
+            "select rank, document_id, passage_id, score, origin from pgclarify.candidate order by rank"
+        ).fetchall() == [
+            tuple(passage[key] for key in ("rank", "document_id", "passage_id", "score", "origin")) for passage in found
+        ]
+        assert sorted(passage["content"] for passage in found) == ["Cars are insured.", "Trucks are not."]
+        assert {passage["content"]: passage["start_char"] for passage in found}["Trucks are not."] == 19

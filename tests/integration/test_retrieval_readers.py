@@ -1,0 +1,128 @@
+"""Retrieval for who may see little: top_k visible passages come back if they exist, by whatever method."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from tests.integration.by_hand import Connect, Connection, Hire, MakeRole, vector_of
+from tests.integration.test_retrieval import add_all, cosine, lexical, retrieve
+
+QUESTION = [1.0, 0.0, 0.0, 0.0]
+
+
+@pytest.mark.parametrize(("visible", "restricted"), [(12, 2500), (300, 2500), (1500, 1500), (2500, 20), (0, 2500)])
+def test_dense_finds_what_is_visible(
+    connection: Connection, connect: Connect, hire: Hire, make_role: MakeRole, visible: int, restricted: int
+) -> None:
+    """The visible ones are far from the question, behind all those that are not."""
+    alice, bob = make_role("pgclarify_user", name="alice"), make_role(name="bob")
+    chance = random.Random(7)  # noqa: S311 - not for secrets
+    connection.execute("select pgclarify.create_corpus('insurance')")
+    hers = [f"hers {number}" for number in range(visible)]
+    his = [f"his {number}" for number in range(restricted)]
+    vectors = {
+        text: [direction, *(chance.gauss(0, 0.3) for _ in range(3))]
+        for direction, texts in ((-1.0, hers), (1.0, his))
+        for text in texts
+    }
+    add_all(connection, {text: text for text in vectors}, {text: [alice if text in hers else bob] for text in vectors})
+    worker = hire()
+    worker.index_everything(vectors)
+    nearest = sorted(hers, key=lambda text: cosine(QUESTION, vectors[text]), reverse=True)[:10]
+
+    found = [
+        passage["document_id"]
+        for passage in retrieve(connect(alice), worker, "question", QUESTION, search="dense", top_k=10)
+    ]
+
+    assert len(found) == len(set(found)) == min(10, visible)
+    assert set(found) <= set(hers)
+    assert len(set(found) & set(nearest)) >= 0.9 * len(nearest)
+
+
+def test_dense_where_some_have_no_readers(
+    connection: Connection, connect: Connect, hire: Hire, make_role: MakeRole
+) -> None:
+    """A scan of the index meets only what is invisible, so everything visible is compared."""
+    alice, bob = make_role("pgclarify_user", name="alice"), make_role(name="bob")
+    connection.execute("select pgclarify.create_corpus('insurance')")
+    everyones = [f"open {number}" for number in range(5)]
+    his = [f"his {number}" for number in range(500)]
+    vectors = {text: [1.0 if text in his else -1.0, 0.1, 0.2, 0.3] for text in everyones + his}
+    add_all(connection, {text: text for text in vectors}, {text: [bob] for text in his})
+    worker = hire()
+    worker.index_everything(vectors)
+
+    found = retrieve(connect(alice), worker, "question", QUESTION, search="dense", top_k=10)
+
+    assert sorted(passage["document_id"] for passage in found) == everyones
+
+
+def test_every_method_asks_who_reads(connection: Connection, connect: Connect, hire: Hire, make_role: MakeRole) -> None:
+    alice, bob = make_role("pgclarify_user", name="alice"), make_role("pgclarify_user", name="bob")
+    team = make_role("pgclarify_user", name="team")
+    connection.execute("select pgclarify.create_corpus('insurance')")
+    readers = {
+        "hers": [alice],
+        "his": [bob],
+        "nobody's": [],
+        "a stranger's": ["no such role"],
+        "both": [alice, bob, "no such role"],
+        "team's": [team],
+    }
+    add_all(connection, dict.fromkeys([*readers, "everyone's"], "Cars."), readers)
+    worker = hire()
+    worker.index_everything()
+
+    for role, readable in (
+        (alice, {"hers", "everyone's", "both"}),
+        (bob, {"his", "everyone's", "both"}),
+        (team, {"team's", "everyone's"}),
+        (make_role(team), {"team's", "everyone's"}),
+        (make_role("pgclarify_user"), {"everyone's"}),
+    ):
+        user = connect(role)
+        assert {key for key, _ in lexical(user, "cars")} == readable
+        for search in ("lexical", "hybrid", "dense"):
+            found = retrieve(user, worker, "cars", vector_of("x"), search=search)
+            assert {passage["document_id"] for passage in found} == readable
+
+
+def test_a_new_reader_reads_at_once(connection: Connection, connect: Connect, hire: Hire, make_role: MakeRole) -> None:
+    alice = make_role("pgclarify_user", name="alice")
+    user = connect(alice)
+    connection.execute("select pgclarify.create_corpus('insurance')")
+    add_all(connection, {"1": "Cars."}, {"1": []})
+    worker = hire()
+    worker.index_everything()
+
+    for readers, readable in (([], []), ([alice], ["1"]), (["no such role"], []), (None, ["1"])):
+        add_all(connection, {"1": "Cars."}, {} if readers is None else {"1": readers})
+        assert [key for key, _ in lexical(user, "cars")] == readable
+        found = retrieve(user, worker, "cars", vector_of("x"), search="dense")
+        assert [passage["document_id"] for passage in found] == readable
+
+
+def test_roles_count_when_the_run_is_carried_out(
+    connection: Connection, connect: Connect, hire: Hire, make_role: MakeRole
+) -> None:
+    """A run retrieves with the roles that its requester has then, and a role that is gone has none."""
+    team = make_role(name="team")
+    alice = make_role("pgclarify_user", team, name="alice")
+    connection.execute("select pgclarify.create_corpus('insurance')")
+    add_all(connection, {"team's": "Cars.", "everyone's": "Cars."}, {"team's": [team]})
+    worker = hire()
+    worker.index_everything()
+    user = connect(alice)
+
+    def found() -> set[str]:
+        return {passage["document_id"] for passage in retrieve(user, worker, "cars", vector_of("x"), search="hybrid")}
+
+    assert found() == {"team's", "everyone's"}
+    connection.execute(f"revoke {team} from {alice}".encode())
+    assert found() == {"everyone's"}
+    # Membership without its privileges is not usage.
+    connection.execute(f"grant {team} to {alice} with inherit false".encode())
+    assert found() == {"everyone's"}
