@@ -14,9 +14,10 @@ from pgclarify.embedding.batching import BatchQueue
 from pgclarify.embedding.loading import load_model
 from pgclarify.errors import ConfigurationError, DimensionMismatch, EmbeddingError
 
-# Characters of padded input that are computed at once. On a CPU some 4 passages take 0.1 s, which is how long a query
-# may have to wait, and larger batches are no faster; an accelerator is idle with so few.
-_CPU_BATCH_CHARS = 2048
+# Characters of padded input that are computed at once. On a CPU some 5 passages take 0.1 s, which is how long a query
+# may have to wait, and larger batches are no faster; the readings of one run fit into one. An accelerator is idle with
+# so few.
+_CPU_BATCH_CHARS = 3072
 _ACCELERATOR_BATCH_CHARS = 128 * _CPU_BATCH_CHARS
 # What is beyond cannot be among the tokens that the model reads: no ordinary token has that many characters.
 _MAX_CHARS_PER_TOKEN = 100
