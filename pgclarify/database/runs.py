@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from pgvector import HalfVector
 
 from pgclarify.database.coalescing import Coalescer
 from pgclarify.database.pool import Pool, fetch
@@ -233,5 +232,7 @@ def _claim(row: Mapping[str, Any]) -> Claim:
 
 
 def _vector_text(vector: NDArray[np.float32]) -> str:
-    text: str = HalfVector(vector).to_text()
-    return text
+    """Write a vector as the type halfvec reads it: five digits tell all numbers of half precision apart."""
+    numbers = vector.astype(np.float16).tolist()
+    # One format for all numbers takes a third of the time of formatting each.
+    return ("[" + ",".join(["%.5g"] * len(numbers)) + "]") % tuple(numbers)
