@@ -11,7 +11,7 @@ import pytest
 
 from tests.acceptance.conftest import FILES, House, write_files
 
-pytestmark = [pytest.mark.acceptance, pytest.mark.xdist_group("acceptance")]
+pytestmark = pytest.mark.acceptance
 
 LOAD = ("--id-field", "key", "--content-field", "body", "--title-field", "name")
 

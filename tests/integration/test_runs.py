@@ -13,8 +13,6 @@ import pytest
 from tests.openai_server import HANG, PROSE, Chat, Reply, Server, by_rules
 from tests.workers import API_KEY, CORPUS, DOCUMENTS, Service, scalar, until, wait_until_searchable
 
-pytestmark = pytest.mark.xdist_group("runs")
-
 Connection = psycopg.Connection[Any]
 ABSTENTION = Reply('{"interpretation": null, "answer": null, "quote": null}')
 

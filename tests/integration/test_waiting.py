@@ -16,8 +16,6 @@ from pgclarify.install import install
 from tests.openai_server import Server
 from tests.workers import CORPUS, DOCUMENTS, PrivateServer, Service, Worker, load, scalar, until, wait_until_searchable
 
-pytestmark = pytest.mark.xdist_group("waiting")
-
 Connection = psycopg.Connection[Any]
 CLARIFY = "select * from pgclarify.clarify(%s, top_k => 4)"
 

@@ -76,7 +76,7 @@ def test_sigkill_three_times_pays_again_only_for_what_was_in_flight(
         until(lambda: own_model.calls >= kill * runs * top_k / 4)  # noqa: B023 - called in this turn
         own_model.latency = 600.0
         until(lambda: own_model.in_flight == concurrency)
-        until(lambda: paid(connection) == len(own_model.inputs) - concurrency)
+        until(lambda: paid(connection) == own_model.calls - kill * concurrency)  # noqa: B023
         alive.kill()
         until(lambda: own_model.in_flight == 0)
         own_model.latency = 0.0
