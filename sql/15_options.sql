@@ -28,10 +28,12 @@ begin
                     ),
                     hint = 'Check its spelling.';
         end if;
+        -- null asks for the default.
+        continue when v_option.value = 'null';
         v_choices := _check_options.known -> v_option.key -> 'choices';
         if v_choices is not null and not v_choices @> jsonb_build_array(v_option.value)
             or v_choices is null
-            and jsonb_typeof(v_option.value) not in (_check_options.known -> v_option.key ->> 'type', 'null') then
+            and jsonb_typeof(v_option.value) <> _check_options.known -> v_option.key ->> 'type' then
             raise exception 'option "%" has a wrong value', v_option.key
                 using errcode = 'invalid_parameter_value',
                     detail = format('It is %s.', v_option.value),

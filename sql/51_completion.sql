@@ -26,6 +26,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
     v_living bigint[] := array(select living.worker_id from pgclarify._living_workers() as living);
+    v_until timestamptz := clock_timestamp() + _claim_completions.lease;
     v_ordinals integer[];
     v_completion_ids bigint[];
 begin
@@ -44,7 +45,7 @@ begin
         )
         select distinct
             given.purpose, given.model, given.parameters, given.prompt_version, given.input_hash, given.sample,
-            _claim_completions.run_id, _claim_completions.worker_id, clock_timestamp() + _claim_completions.lease
+            _claim_completions.run_id, _claim_completions.worker_id, v_until
         from given
         -- In one order, or two runs that share inputs deadlock.
         order by 1, 2, 3, 4, 5, 6

@@ -243,7 +243,8 @@ begin
     perform pgclarify._verify_loopback('_loopback_rows', _loopback_rows.payload, _loopback_rows.signature);
     return case _loopback_rows.payload ->> 'kind'
         when 'clarification' then (
-            select jsonb_agg(seen order by seen.run_id, seen.ordinal) from pgclarify._clarifications(v_run_ids) as seen
+            select jsonb_agg(seen order by seen.run_id, seen.ordinal)
+            from pgclarify._clarifications(v_run_ids, (_loopback_rows.payload ->> 'requester')::name) as seen
         )
         when 'search_result' then (
             select jsonb_agg(seen order by seen.rank)

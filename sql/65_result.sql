@@ -27,7 +27,7 @@ $$;
 comment on function pgclarify._visible_run(pgclarify._caller, bigint) is
 'The run, if the caller may see it; error 42704 otherwise, as if there were none.';
 
-create or replace function pgclarify._citations(run_id bigint, ordinal integer)
+create or replace function pgclarify._citations(run_id bigint, ordinal integer, roles name[])
 returns jsonb
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
@@ -60,18 +60,26 @@ begin atomic
     inner join pgclarify.interpretation
         on citation.run_id = interpretation.run_id and citation.ordinal = interpretation.ordinal
     left join pgclarify.document
-        on citation.corpus_id = document.corpus_id and citation.document_id = document.id
+        on citation.corpus_id = document.corpus_id
+        and citation.document_id = document.id
+        and (document.readers is null or document.readers && _citations.roles)
+        and document.corpus_id in (
+            select visible.corpus_id from pgclarify._visible_corpora(_citations.roles) as visible
+        )
     where citation.run_id = _citations.run_id and citation.ordinal = _citations.ordinal;
 end;
 
-comment on function pgclarify._citations(bigint, integer) is
+comment on function pgclarify._citations(bigint, integer, name[]) is
 'Citations of an interpretation as an array of objects with the columns of view interpretation_citation.';
 
-create or replace function pgclarify._clarifications(run_ids bigint[])
+create or replace function pgclarify._clarifications(run_ids bigint[], requester name)
 returns setof pgclarify.clarification
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
+    with asked as materialized (
+        select pgclarify._roles_of(_clarifications.requester) as roles
+    )
     select
         run.run_id,
         run.status,
@@ -89,14 +97,16 @@ begin atomic
                 group by citation.document_id
             ) as cited
         ),
-        pgclarify._citations(run.run_id, interpretation.ordinal)
+        pgclarify._citations(run.run_id, interpretation.ordinal, asked.roles)
     from pgclarify.run
     inner join pgclarify.interpretation on run.run_id = interpretation.run_id
+    cross join asked
     where run.run_id = any(_clarifications.run_ids)
     order by run.run_id, interpretation.ordinal;
 end;
 
-comment on function pgclarify._clarifications(bigint[]) is 'Interpretations of runs, without asking who may see them.';
+comment on function pgclarify._clarifications(bigint[], name) is
+'Interpretations of runs, without asking who may see them; of the documents, what the requester may read now.';
 
 create or replace function pgclarify._run_outcomes(run_ids bigint[])
 returns setof pgclarify.run_outcome
@@ -118,7 +128,7 @@ end;
 
 comment on function pgclarify._run_outcomes(bigint[]) is 'How runs stand, in the order asked, without asking who may see them.';
 
-create or replace function pgclarify._current_clarifications(run_ids bigint[])
+create or replace function pgclarify._current_clarifications(run_ids bigint[], requester name)
 returns setof pgclarify.clarification
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
@@ -134,15 +144,17 @@ begin
         select seen.*
         from jsonb_populate_recordset(
             null::pgclarify.clarification,
-            pgclarify._rows('clarification', _current_clarifications.run_ids, null)
+            pgclarify._rows('clarification', _current_clarifications.run_ids, _current_clarifications.requester)
         ) as seen;
     else
-        return query select seen.* from pgclarify._clarifications(_current_clarifications.run_ids) as seen;
+        return query
+        select seen.*
+        from pgclarify._clarifications(_current_clarifications.run_ids, _current_clarifications.requester) as seen;
     end if;
 end
 $$;
 
-comment on function pgclarify._current_clarifications(bigint[]) is
+comment on function pgclarify._current_clarifications(bigint[], name) is
 'Interpretations of runs that are over, also those that the snapshot of this transaction is too old to see.';
 
 create or replace function pgclarify._current_outcomes(run_ids bigint[])

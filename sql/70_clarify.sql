@@ -19,7 +19,8 @@ begin
         _clarify.caller, 'clarify', v_corpus.corpus_id, v_questions, v_settings, _clarify.timeout
     );
     perform pgclarify._raise_unless_answered(seen) from pgclarify._current_outcomes(v_run_ids) as seen;
-    return query select seen.* from pgclarify._current_clarifications(v_run_ids) as seen;
+    return query
+    select seen.* from pgclarify._current_clarifications(v_run_ids, (_clarify.caller).name) as seen;
 end
 $$;
 
@@ -96,8 +97,9 @@ begin
         from pgclarify._current_outcomes(v_run_ids) as seen
     ),
     reading as materialized (
-        select seen.* from pgclarify._current_clarifications(
-            array(select distinct asked.run_id from unnest(v_run_ids) as asked (run_id))
+        select seen.*
+        from pgclarify._current_clarifications(
+            array(select distinct asked.run_id from unnest(v_run_ids) as asked (run_id)), (_clarify_many.caller).name
         ) as seen
     )
     select
@@ -186,7 +188,8 @@ begin
         _consolidate.caller, 'consolidate', v_run.corpus_id, array[v_run.question], v_settings, v_timeout, v_run.run_id
     );
     perform pgclarify._raise_unless_answered(seen) from pgclarify._current_outcomes(v_run_ids) as seen;
-    return query select seen.* from pgclarify._current_clarifications(v_run_ids) as seen;
+    return query
+    select seen.* from pgclarify._current_clarifications(v_run_ids, (_consolidate.caller).name) as seen;
 end
 $$;
 

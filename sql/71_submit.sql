@@ -171,7 +171,7 @@ declare
     v_run pgclarify.run := pgclarify._visible_run(_result.caller, _result.run_id);
 begin
     perform pgclarify._raise_unless_answered(seen) from pgclarify._run_outcomes(array[v_run.run_id]) as seen;
-    return query select seen.* from pgclarify._clarifications(array[v_run.run_id]) as seen;
+    return query select seen.* from pgclarify._clarifications(array[v_run.run_id], (_result.caller).name) as seen;
 end
 $$;
 

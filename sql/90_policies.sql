@@ -31,17 +31,31 @@ grant select on pgclarify.embedding_space to pgclarify_reader;
 drop policy if exists document_is_readable on pgclarify.document;
 create policy document_is_readable on pgclarify.document for select to pgclarify_reader using (
     (readers is null or readers && (select pgclarify._my_roles())::name[])
-    and corpus_id in (select corpus.corpus_id from pgclarify.corpus)
+    -- As _visible_corpora has it: an analyst sees the corpus and its runs, but reads only what it may read besides.
+    and corpus_id in (
+        select corpus.corpus_id from pgclarify.corpus
+        where
+            corpus.reader is null
+            or corpus.reader = any((select pgclarify._my_roles())::name[])
+            or corpus.owner = any((select pgclarify._my_roles())::name[])
+    )
 );
-comment on policy document_is_readable on pgclarify.document is 'Its readers, as far as they see the corpus.';
+comment on policy document_is_readable on pgclarify.document is 'Its readers, as far as they may search the corpus.';
 grant select on pgclarify.document to pgclarify_reader;
 
 drop policy if exists passage_is_readable on pgclarify.passage;
 create policy passage_is_readable on pgclarify.passage for select to pgclarify_reader using (
     (readers is null or readers && (select pgclarify._my_roles())::name[])
-    and corpus_id in (select corpus.corpus_id from pgclarify.corpus)
+    -- As _visible_corpora has it: an analyst sees the corpus and its runs, but reads only what it may read besides.
+    and corpus_id in (
+        select corpus.corpus_id from pgclarify.corpus
+        where
+            corpus.reader is null
+            or corpus.reader = any((select pgclarify._my_roles())::name[])
+            or corpus.owner = any((select pgclarify._my_roles())::name[])
+    )
 );
-comment on policy passage_is_readable on pgclarify.passage is 'Its readers, as far as they see the corpus.';
+comment on policy passage_is_readable on pgclarify.passage is 'Its readers, as far as they may search the corpus.';
 grant select on pgclarify.passage to pgclarify_reader;
 
 drop policy if exists run_is_visible on pgclarify.run;
