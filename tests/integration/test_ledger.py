@@ -1,0 +1,374 @@
+"""The ledger: one claimant a call, leases that end, replies that stay; and answers that are served again."""
+
+from __future__ import annotations
+
+import hashlib
+import random
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from datetime import timedelta
+from threading import Barrier
+from typing import Any
+
+import pytest
+
+from tests.integration.by_hand import Connect, Connection, HandWorker, Hire, MakeRole, scalar
+
+
+@dataclass(frozen=True)
+class Claims:
+    """What a claim came to: inputs to call for, replies that are there, inputs that another is calling for."""
+
+    ours: dict[str, int]
+    answered: dict[str, str]
+    others: set[str]
+
+
+def claim(worker: HandWorker, run_id: int, inputs: Sequence[str], lease: float = 60, sample: int = 0) -> Claims:
+    """Claim one call for each input."""
+    rows = worker.send(
+        "claim_completions",
+        worker_id=worker.worker_id,
+        run_id=run_id,
+        lease=timedelta(seconds=lease),
+        purposes=["verdict"] * len(inputs),
+        models=["a-model"] * len(inputs),
+        parameters=['{"temperature": 0, "seed": 7}'] * len(inputs),
+        prompt_versions=["v1"] * len(inputs),
+        input_hashes=[hashlib.sha256(text.encode()).digest() for text in inputs],
+        samples=[sample] * len(inputs),
+    )
+    assert [row["ordinal"] for row in rows] == list(range(1, len(inputs) + 1))
+    by_input = dict(zip(inputs, rows, strict=True))
+    return Claims(
+        {text: row["completion_id"] for text, row in by_input.items() if row["is_ours"]},
+        {text: row["reply"] for text, row in by_input.items() if row["reply"] is not None},
+        {text for text, row in by_input.items() if not row["is_ours"] and row["reply"] is None},
+    )
+
+
+def store(worker: HandWorker, replies: dict[int, str]) -> None:
+    worker.send(
+        "store_completions",
+        completion_ids=list(replies),
+        replies=list(replies.values()),
+        prompt_tokens=[10] * len(replies),
+        completion_tokens=[2] * len(replies),
+        latencies_ms=[1.5] * len(replies),
+    )
+
+
+def release(worker: HandWorker, run_id: int, completion_ids: Sequence[int]) -> None:
+    worker.send("release_completions", worker_id=worker.worker_id, run_id=run_id, completion_ids=list(completion_ids))
+
+
+class TestClaims:
+    def test_who_claims_first_makes_the_call(self, hire: Hire) -> None:
+        first, second = hire(), hire()
+
+        mine = claim(first, 1, ["a", "b"])
+        others = claim(second, 2, ["b", "c"])
+
+        assert set(mine.ours) == {"a", "b"}
+        assert (set(others.ours), others.others) == ({"c"}, {"b"})
+        # Another run of the same worker waits as another worker's would.
+        assert claim(first, 3, ["a"]).others == {"a"}
+
+    def test_a_reply_is_there_for_all(self, hire: Hire) -> None:
+        first, second = hire(), hire()
+        store(first, {claim(first, 1, ["a"]).ours["a"]: "yes"})
+
+        assert claim(second, 2, ["a", "b"]).answered == {"a": "yes"}
+        assert claim(first, 1, ["a"]).answered == {"a": "yes"}
+        # Another sample of the same input is another call.
+        assert set(claim(second, 2, ["a"], sample=1).ours) == {"a"}
+
+    def test_the_first_reply_stays(self, connection: Connection, hire: Hire) -> None:
+        worker = hire()
+        completion_id = claim(worker, 1, ["a"]).ours["a"]
+
+        store(worker, {completion_id: "yes"})
+        store(worker, {completion_id: "no"})
+
+        assert claim(worker, 2, ["a"]).answered == {"a": "yes"}
+        assert connection.execute(
+            "select leased_by, leased_until, finished_at is not null, run_id from pgclarify.completion"
+        ).fetchall() == [(None, None, True, 1)]
+
+    def test_equal_inputs_of_one_claim_are_one_call(self, connection: Connection, hire: Hire) -> None:
+        worker = hire()
+        rows = worker.send(
+            "claim_completions",
+            worker_id=worker.worker_id,
+            run_id=1,
+            lease=timedelta(seconds=60),
+            purposes=["verdict"] * 3,
+            models=["a-model"] * 3,
+            parameters=["{}", '{"a": 1}', "{}"],
+            prompt_versions=["v1"] * 3,
+            input_hashes=[b"\0" * 32] * 3,
+            samples=[0] * 3,
+        )
+
+        assert len(rows) == 3
+        assert (
+            len({row["completion_id"] for row in rows})
+            == scalar(connection, "select count(*) from pgclarify.completion")
+            == 2
+        )
+
+    def test_parameters_are_compared_as_json(self, hire: Hire) -> None:
+        worker = hire()
+        common: dict[str, Any] = {
+            "lease": timedelta(seconds=60), "purposes": ["verdict"], "models": ["m"], "prompt_versions": ["v1"],
+            "input_hashes": [b"\0" * 32], "samples": [0], "worker_id": worker.worker_id,
+        }  # fmt: skip
+        one = worker.send("claim_completions", run_id=1, parameters=['{"a": 1, "b": 2}'], **common)
+        other = worker.send("claim_completions", run_id=2, parameters=['{"b":2,"a":1}'], **common)
+
+        assert one[0]["completion_id"] == other[0]["completion_id"]
+
+    def test_a_released_lease_is_free(self, hire: Hire) -> None:
+        first, second = hire(), hire()
+        held = claim(first, 1, ["a", "b"]).ours
+
+        # Not by who does not hold it.
+        release(second, 2, [held["a"]])
+        release(first, 2, [held["a"]])
+        assert claim(second, 2, ["a"]).others == {"a"}
+
+        release(first, 1, [held["a"]])
+        taken = claim(second, 2, ["a", "b"])
+        assert (set(taken.ours), taken.others) == ({"a"}, {"b"})
+        # Whose lease was taken over cannot release it either.
+        release(first, 1, list(held.values()))
+        assert claim(hire(), 3, ["a"]).others == {"a"}
+
+    def test_a_lease_that_has_run_out_is_free(self, hire: Hire) -> None:
+        first, second = hire(), hire()
+        late = claim(first, 1, ["a"], lease=-1).ours["a"]
+
+        assert set(claim(second, 2, ["a"]).ours) == {"a"}
+
+        # Who comes late has paid all the same: its reply is as good.
+        store(first, {late: "late"})
+        assert claim(second, 2, ["a"]).answered == {"a": "late"}
+
+    def test_the_leases_of_a_dead_worker_are_free(self, hire: Hire) -> None:
+        dying, living = hire(), hire()
+        claim(dying, 1, ["a"], lease=3600)
+        assert claim(living, 2, ["a"]).others == {"a"}
+
+        dying.die()
+
+        assert set(claim(living, 2, ["a"]).ours) == {"a"}
+
+    def test_a_run_that_starts_again_takes_its_own_leases_back(self, hire: Hire) -> None:
+        worker = hire()
+        claim(worker, 1, ["a"], lease=3600)
+
+        assert set(claim(worker, 1, ["a"]).ours) == {"a"}
+
+    def test_sessions_that_share_inputs_share_the_calls(self, connection: Connection, hire: Hire) -> None:
+        """Four runs over the same inputs, each in an order of its own: every input is called for exactly once."""
+        workers = [hire() for _ in range(4)]
+        inputs = [f"input {number}" for number in range(40)]
+        start = Barrier(4)
+
+        def work(run_id: int) -> list[str]:
+            worker, chance = workers[run_id], random.Random(run_id)  # noqa: S311 - not for secrets
+            called: list[str] = []
+            waiting = chance.sample(inputs, 30) if run_id else list(inputs)
+            start.wait()
+            while waiting:
+                chance.shuffle(waiting)
+                claims = claim(worker, run_id, waiting[:10])
+                called += claims.ours
+                store(worker, {completion_id: text for text, completion_id in claims.ours.items()})
+                waiting = [text for text in waiting if text not in claims.ours and text not in claims.answered]
+            return called
+
+        with ThreadPoolExecutor(4) as pool:
+            called = [text for each in pool.map(work, range(4)) for text in each]
+
+        assert sorted(called) == sorted(inputs)
+        assert scalar(connection, "select count(*) from pgclarify.completion where reply is null") == 0
+
+    def test_claims_in_any_order_do_not_deadlock(self, hire: Hire) -> None:
+        """All at once and nothing released in between: each input has exactly one owner."""
+        workers = [hire() for _ in range(4)]
+        inputs = [f"input {number}" for number in range(200)]
+        start = Barrier(4)
+
+        def work(run_id: int) -> set[str]:
+            shuffled = random.Random(run_id).sample(inputs, len(inputs))  # noqa: S311 - not for secrets
+            start.wait()
+            return set(claim(workers[run_id], run_id, shuffled).ours)
+
+        with ThreadPoolExecutor(4) as pool:
+            owned = list(pool.map(work, range(4)))
+
+        assert set.union(*owned) == set(inputs)
+        assert sum(map(len, owned)) == len(inputs)
+
+    def test_what_a_run_paid_and_what_it_took_over(self, connection: Connection, hire: Hire) -> None:
+        connection.execute("select pgclarify.create_corpus('insurance')")
+        worker = hire()
+        first = scalar(connection, "select pgclarify.submit('cars')")
+        worker.start(first)
+        store(worker, dict.fromkeys(claim(worker, first, ["a", "b", "c"]).ours.values(), "x"))
+        worker.finish(first)
+
+        assert connection.execute(
+            "select completions, prompt_tokens, completion_tokens from pgclarify.run_summary"
+        ).fetchall() == [(3, 30, 6)]
+
+
+class TestServedAgain:
+    """An answered run answers again: the same role with the same roles, at the same revision, by the same model."""
+
+    @pytest.fixture
+    def worker(self, connection: Connection, hire: Hire) -> HandWorker:
+        connection.execute("select pgclarify.create_corpus('insurance')")
+        connection.execute("select pgclarify.add_document('insurance', '1', 'Cars are insured.')")
+        worker = hire()
+        worker.index_everything()
+        return worker
+
+    @staticmethod
+    def ask(connection: Connection, question: str = "cars", **arguments: Any) -> int:
+        row = connection.execute(
+            "select pgclarify.submit(%s, 'insurance', %s, %s)",
+            [question, arguments.get("top_k", 20), arguments.get("options", "{}")],
+        ).fetchone()
+        assert row is not None
+        return int(row[0])
+
+    def test_to_who_asked(
+        self, connection: Connection, connect: Connect, make_role: MakeRole, worker: HandWorker
+    ) -> None:
+        team = make_role("pgclarify_user", name="team")
+        alice, bob = connect(make_role(team)), connect(make_role(team))
+        run_id = self.ask(alice)
+        # Not while it goes on.
+        assert self.ask(alice) != run_id
+        worker.answer(run_id)
+
+        assert self.ask(alice) == run_id
+        assert self.ask(alice, "  cars\n") == run_id
+        assert self.ask(alice, options='{"search": "hybrid", "singletons": null}') == run_id
+        others = [
+            self.ask(alice, "Cars"),
+            self.ask(alice, top_k=19),
+            self.ask(alice, options='{"search": "dense"}'),
+            self.ask(bob),
+            self.ask(connection),
+        ]
+        assert run_id not in others
+        assert len(set(others)) == 5
+
+    def test_not_with_other_roles(
+        self, connection: Connection, connect: Connect, make_role: MakeRole, worker: HandWorker
+    ) -> None:
+        team, name = make_role(name="team"), make_role("pgclarify_user")
+        alice = connect(name)
+        run_id = self.ask(alice)
+        worker.answer(run_id)
+
+        connection.execute(f"grant {team} to {name}".encode())
+        assert self.ask(alice) != run_id
+        connection.execute(f"revoke {team} from {name}".encode())
+        assert self.ask(alice) == run_id
+
+    def test_not_once_the_corpus_has_changed(self, connection: Connection, worker: HandWorker) -> None:
+        run_id = self.ask(connection)
+        worker.answer(run_id)
+        worker.send("fold_tallies")
+        assert self.ask(connection) == run_id
+
+        changes = [
+            lambda: connection.execute("select pgclarify.add_document('insurance', '2', 'Vans.')"),
+            lambda: connection.execute(
+                "select pgclarify.add_document('insurance', '1', 'Cars are insured.', readers => '{a}')"
+            ),
+            lambda: connection.execute("select pgclarify.add_document('insurance', '1', 'Cars are not insured.')"),
+            lambda: connection.execute("select pgclarify.remove_document('insurance', '1')"),
+        ]
+        for change in changes:
+            change()
+            worker.index_everything()
+            worker.send("fold_tallies")
+            later = self.ask(connection)
+            assert later != run_id
+            worker.answer(later)
+            assert self.ask(connection) == later
+            run_id = later
+
+    def test_what_no_search_sees_changes_nothing(self, connection: Connection, worker: HandWorker) -> None:
+        run_id = self.ask(connection)
+        worker.answer(run_id)
+
+        connection.execute("select pgclarify.add_document('insurance', '1', 'Cars are insured.', uri => 'http://a')")
+        connection.execute("select pgclarify.add_document('insurance', '2', 'Not indexed yet.')")
+
+        assert self.ask(connection) == run_id
+
+    def test_not_by_another_model(
+        self, connection: Connection, connect: Connect, make_role: MakeRole, worker: HandWorker
+    ) -> None:
+        role = make_role("pgclarify_worker")
+        run_id = self.ask(connection)
+        worker.answer(run_id)
+
+        other = HandWorker(connect(role), model="another model")
+        assert self.ask(connection) == run_id, "the one that answered is still there"
+        worker.die()
+        assert self.ask(connection) != run_id
+        newer = HandWorker(connect(role), prompt_version="v2")
+        other.die()
+        assert self.ask(connection) != run_id
+        newer.die()
+        assert self.ask(connection) != run_id, "nobody lives, and the last who did was another"
+        HandWorker(connect(role))
+        assert self.ask(connection) == run_id
+
+    def test_with_no_worker_alive(self, connection: Connection, worker: HandWorker) -> None:
+        run_id = self.ask(connection)
+        worker.start(run_id)
+        worker.retrieve(run_id, question="cars", vector=[1, 0, 0, 0])
+        citation = {"candidate_rank": 1, "is_medoid": True, "quote": "Cars", "start_char": 0, "end_char": 4}
+        reading = {"interpretation": "What?", "answer": "Cars", "support": 1, "cohesion": 1, "citations": [citation]}
+        worker.finish(run_id, interpretations=[reading])
+        worker.die()
+
+        clarify = "select run_id, status, ordinal, answer, document_ids from pgclarify.clarify('cars')"
+        expected = [(run_id, "succeeded", 1, "Cars", ["1"])]
+        assert connection.execute(clarify.encode()).fetchall() == expected
+        with connection.transaction():
+            connection.execute("set transaction isolation level repeatable read, read only")
+            assert connection.execute(clarify.encode()).fetchall() == expected
+        assert connection.execute(
+            "select question_ordinal, question_key, answer from pgclarify.clarify_many('{cars,cars}', '{a,b}')"
+        ).fetchall() == [(1, "a", "Cars"), (2, "b", "Cars")]
+
+    @pytest.mark.parametrize(("status", "error"), [("partial", None), ("failed", "no endpoint")])
+    def test_only_what_succeeded(
+        self, connection: Connection, worker: HandWorker, status: str, error: str | None
+    ) -> None:
+        run_id = self.ask(connection)
+        worker.start(run_id)
+        worker.finish(run_id, status=status, error=error)
+
+        assert self.ask(connection) != run_id
+
+    def test_equal_questions_are_one_run(self, connection: Connection, worker: HandWorker) -> None:
+        answered = self.ask(connection)
+        worker.answer(answered)
+
+        run_ids = scalar(connection, "select pgclarify.submit_many('{vans,cars,trucks,\" vans\",cars}')")
+
+        assert run_ids[1] == run_ids[4] == answered
+        assert run_ids[0] == run_ids[3]
+        assert len(set(run_ids)) == 3
+        assert scalar(connection, "select count(*) from pgclarify_queue.procrastinate_jobs") == 3

@@ -1,0 +1,299 @@
+"""Who sees which rows, with real logins: corpora and their documents, runs and all that hangs on them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from psycopg import sql
+
+from tests.integration.by_hand import Connect, Connection, Hire, MakeRole, scalar, state_of
+
+UNDEFINED_OBJECT = "42704"
+INSUFFICIENT_PRIVILEGE = "42501"
+LEXICAL = '{"search": "lexical"}'
+
+
+def create(connection: Connection, name: str, **options: str) -> None:
+    connection.execute("select pgclarify.create_corpus(%s, 'm', %s::text::jsonb)", [name, as_json(options)])
+
+
+def as_json(options: dict[str, str]) -> str:
+    return "{" + ", ".join(f'"{key}": "{value}"' for key, value in options.items()) + "}"
+
+
+def corpora(connection: Connection) -> set[str]:
+    """The corpora that somebody sees, which are the same by every way of looking."""
+    names = {row[0] for row in connection.execute("select corpus from pgclarify.corpus_status")}
+    assert {row[0] for row in connection.execute("select name from pgclarify.corpus")} >= names
+    return names
+
+
+class TestCorpora:
+    def test_a_corpus_without_a_reader_is_everyones(
+        self, connection: Connection, connect: Connect, make_role: MakeRole
+    ) -> None:
+        create(connection, "open")
+
+        for role in (make_role("pgclarify_user"), make_role("pgclarify_reader")):
+            assert corpora(connect(role)) == {"open"}
+
+    def test_a_corpus_is_its_readers(self, connection: Connection, connect: Connect, make_role: MakeRole) -> None:
+        team = make_role(name="team")
+        member, stranger = connect(make_role("pgclarify_user", team)), connect(make_role("pgclarify_user"))
+        owner = connect(make_role("pgclarify_user"))
+        create(owner, "closed", reader=team)
+        owner.execute("select pgclarify.add_document('closed', '1', 'Cars.')")
+
+        assert corpora(member) == corpora(owner) == {"closed"}
+        assert corpora(stranger) == set()
+        assert state_of(member, "select pgclarify.submit('cars', 'closed')") is None
+        for attempt in (
+            "select pgclarify.submit('cars', 'closed')",
+            "select pgclarify.search('cars', 'closed')",
+            "select pgclarify.clarify('cars', 'closed')",
+            "select pgclarify.add_document('closed', '1', 'Cars.')",
+            "select pgclarify.drop_corpus('closed')",
+        ):
+            assert state_of(stranger, attempt) == UNDEFINED_OBJECT
+        assert scalar(member, "select count(*) from pgclarify.document") == 1
+        assert scalar(stranger, "select count(*) from pgclarify.document") == 0
+
+    def test_a_reader_who_is_no_role_any_more_admits_nobody(
+        self, connection: Connection, connect: Connect, make_role: MakeRole
+    ) -> None:
+        gone = make_role(name="gone")
+        user = connect(make_role("pgclarify_user"))
+        create(connection, "closed", reader=gone)
+        connection.execute(sql.SQL("drop role {}").format(sql.Identifier(gone)))
+
+        assert corpora(user) == set()
+        assert state_of(user, "select pgclarify.submit('cars', 'closed')") == UNDEFINED_OBJECT
+        assert corpora(connection) == {"closed"}, "its owner sees it"
+        # Whoever takes the name later is not whom the owner meant, but the name is all that is known.
+        assert scalar(connection, "select reader from pgclarify.corpus") == gone
+
+    def test_membership_without_its_privileges_is_no_usage(
+        self, connection: Connection, connect: Connect, make_role: MakeRole
+    ) -> None:
+        team, name = make_role(name="team"), make_role("pgclarify_user")
+        connection.execute(
+            sql.SQL("grant {} to {} with inherit false").format(sql.Identifier(team), sql.Identifier(name))
+        )
+        create(connection, "closed", reader=team)
+        user = connect(name)
+
+        assert corpora(user) == set()
+        connection.execute(sql.SQL("grant pgclarify_user to {}").format(sql.Identifier(team)))
+        user.execute(sql.SQL("set role {}").format(sql.Identifier(team)))
+        assert corpora(user) == {"closed"}
+
+    @pytest.mark.parametrize("name", ["o'brien", 'the "boss"', "a,b", "{x}", "back\\slash", "NULL"])
+    def test_names_of_roles_are_any_text(
+        self, connection: Connection, connect: Connect, hire: Hire, make_role: MakeRole, name: str
+    ) -> None:
+        role = make_role("pgclarify_user", name=name)
+        connection.execute(
+            "select pgclarify.create_corpus('closed', options => jsonb_build_object('reader', %s::text))", [role]
+        )
+        connection.execute("select pgclarify.add_document('closed', '1', 'Cars.', readers => %s)", [[role]])
+        hire().index_everything()
+        user = connect(role)
+
+        assert corpora(user) == {"closed"}
+        assert scalar(user, "select count(*) from pgclarify.passage") == 1
+        assert (
+            scalar(user, "select count(*) from pgclarify.search('cars', options => '{\"method\": \"lexical\"}')") == 1
+        )
+
+
+class TestDocuments:
+    def test_are_their_readers(self, connection: Connection, connect: Connect, hire: Hire, make_role: MakeRole) -> None:
+        alice, bob, team = (make_role("pgclarify_user", name=name) for name in ("alice", "bob", "team"))
+        create(connection, "open")
+        create(connection, "closed", reader=alice)
+        for corpus, document_id, readers in (
+            ("open", "hers", [alice]),
+            ("open", "his", [bob]),
+            ("open", "nobody's", []),
+            ("open", "a stranger's", ["no such role"]),
+            ("open", "the team's", [team, "no such role"]),
+            ("open", "everyone's", None),
+            ("closed", "closed", None),
+            ("closed", "closed to her", [bob]),
+        ):
+            connection.execute(
+                "select pgclarify.add_document(%s, %s, 'Cars.', readers => %s)", [corpus, document_id, readers]
+            )
+        hire().index_everything()
+
+        for role, readable in (
+            (alice, {"hers", "everyone's", "closed"}),
+            (bob, {"his", "everyone's"}),
+            (make_role(team), {"the team's", "everyone's"}),
+            (make_role("pgclarify_reader"), {"everyone's"}),
+        ):
+            session = connect(role)
+            for query in ("select id from pgclarify.document", "select document_id from pgclarify.passage"):
+                assert {row[0] for row in session.execute(query.encode())} == readable
+        with pytest.raises(Exception) as denied:
+            connect(alice).execute("select * from pgclarify.passage_1")
+        assert getattr(denied.value, "sqlstate", None) == INSUFFICIENT_PRIVILEGE
+
+    def test_nobody_changes_them_by_hand(self, connect: Connect, make_role: MakeRole) -> None:
+        owner = connect(make_role("pgclarify_user"))
+        create(owner, "hers")
+        owner.execute("select pgclarify.add_document('hers', '1', 'Cars.')")
+
+        for attempt in (
+            "update pgclarify.document set content = 'Vans.'",
+            "delete from pgclarify.document",
+            "insert into pgclarify.document (corpus_id, id, content, content_hash) values (1, '2', 'Vans.', '')",
+            "update pgclarify.corpus set owner = current_user",
+            "truncate pgclarify.run",
+        ):
+            assert state_of(owner, attempt) == INSUFFICIENT_PRIVILEGE
+
+
+def seen_of_runs(connection: Connection) -> dict[str, set[int]]:
+    """The runs that somebody sees rows of, by every table and view."""
+    tables = ("run", "candidate", "verdict", "interpretation", "citation", "run_summary", "interpretation_citation")
+    return {
+        name: {row[0] for row in connection.execute(f"select run_id from pgclarify.{name}".encode())}  # noqa: S608
+        for name in tables
+    }
+
+
+class TestRuns:
+    def answered(self, connection: Connection, hire: Hire, user: Connection) -> int:
+        """A run of the user's with a row in every table."""
+        run_id = scalar(user, "select pgclarify.submit('cars', 'insurance', 5, %s)", LEXICAL)
+        worker = hire()
+        worker.index_everything()
+        worker.start(run_id)
+        worker.retrieve(run_id, question="cars")
+        quote: dict[str, Any] = {"quote": "Cars", "start_char": 0, "end_char": 4}
+        worker.send(
+            "record_verdicts",
+            run_ids=[run_id], attempts=[1], ranks=[1], outcomes=["grounded"], interpretations=["What?"],
+            answers=["Cars"], quotes=["Cars"], start_chars=[0], end_chars=[4], vectors=["[1,0,0,0]"],
+            completion_ids=[None], are_reused=[False], reasons=[None], errors=[None],
+        )  # fmt: skip
+        citation = {"candidate_rank": 1, "is_medoid": True, **quote}
+        reading = {"interpretation": "What?", "answer": "Cars", "support": 1, "cohesion": 1, "citations": [citation]}
+        worker.finish(run_id, interpretations=[reading])
+        return int(run_id)
+
+    def test_are_whose_they_are(
+        self, connection: Connection, connect: Connect, hire: Hire, make_role: MakeRole
+    ) -> None:
+        team, analysts = make_role("pgclarify_user", name="team"), make_role("pgclarify_reader", name="analysts")
+        create(connection, "insurance", analyst=analysts)
+        create(connection, "other")
+        connection.execute("select pgclarify.add_document('insurance', '1', 'Cars are insured.')")
+        member = connect(make_role(team))
+        alice = connect(make_role("pgclarify_user", name="alice"))
+        as_team = connect(team)
+        run_id = self.answered(connection, hire, as_team)
+
+        for session in (as_team, member, connect(make_role(analysts)), connection):
+            assert all(seen == {run_id} for seen in seen_of_runs(session).values())
+        for session in (alice, connect(make_role("pgclarify_reader"))):
+            assert not any(seen_of_runs(session).values())
+
+        for call in (
+            f"select pgclarify.result({run_id})",
+            f"select pgclarify.wait('{{{run_id}}}')",
+            f"select pgclarify.cancel({run_id})",
+            f"select pgclarify.consolidate({run_id})",
+        ):
+            assert state_of(alice, call) == UNDEFINED_OBJECT
+            assert state_of(alice, call.replace(str(run_id), "999")) == UNDEFINED_OBJECT
+        assert scalar(member, "select answer from pgclarify.result(%s)", run_id) == "Cars"
+
+    def test_an_analyst_sees_and_does_not_cancel(
+        self, connection: Connection, connect: Connect, make_role: MakeRole
+    ) -> None:
+        analysts = make_role("pgclarify_user", name="analysts")
+        create(connection, "insurance", analyst=analysts)
+        alice = connect(make_role("pgclarify_user"))
+        run_id = scalar(alice, "select pgclarify.submit('cars')")
+        analyst = connect(make_role(analysts))
+
+        assert scalar(analyst, "select question from pgclarify.run_summary") == "cars"
+        assert state_of(analyst, f"select pgclarify.cancel({run_id})") == INSUFFICIENT_PRIVILEGE
+        assert scalar(alice, f"select pgclarify.cancel({run_id})")
+        assert not scalar(alice, f"select pgclarify.cancel({run_id})")
+
+    def test_an_analyst_reads_documents_as_everyone_does(
+        self, connection: Connection, connect: Connect, hire: Hire, make_role: MakeRole
+    ) -> None:
+        """To see the runs on a corpus, with their quotes, is not to read the corpus."""
+        analysts, team = make_role("pgclarify_reader", name="analysts"), make_role("pgclarify_user", name="team")
+        create(connection, "insurance", analyst=analysts, reader=team)
+        connection.execute("select pgclarify.add_document('insurance', '1', 'Cars are insured.', 'Policy')")
+        self.answered(connection, hire, connect(team))
+        analyst = connect(make_role(analysts))
+
+        for table in ("document", "passage"):
+            assert scalar(analyst, f"select count(*) from pgclarify.{table}") == 0  # noqa: S608
+        assert analyst.execute("select quote, title from pgclarify.interpretation_citation").fetchall() == [
+            ("Cars", None)
+        ]
+
+    def test_an_analyst_of_a_dropped_corpus_sees_its_runs_no_more(
+        self, connection: Connection, connect: Connect, hire: Hire, make_role: MakeRole
+    ) -> None:
+        analysts = make_role("pgclarify_reader", name="analysts")
+        create(connection, "insurance", analyst=analysts)
+        connection.execute("select pgclarify.add_document('insurance', '1', 'Cars are insured.')")
+        alice = connect(make_role("pgclarify_user"))
+        run_id = self.answered(connection, hire, alice)
+        connection.execute("select pgclarify.drop_corpus('insurance')")
+
+        assert seen_of_runs(connect(make_role(analysts)))["run"] == set()
+        assert seen_of_runs(alice)["citation"] == {run_id}
+
+    def test_a_citation_outlives_the_right_to_read_and_the_document(
+        self, connection: Connection, connect: Connect, hire: Hire, make_role: MakeRole
+    ) -> None:
+        """What was answered stays answered, with its quote; the document itself is no longer shown."""
+        name = make_role("pgclarify_user", name="alice")
+        create(connection, "insurance")
+        content = "Cars are insured."
+        connection.execute("select pgclarify.add_document('insurance', '1', %s, 'Policy')", [content])
+        alice = connect(name)
+        run_id = self.answered(connection, hire, alice)
+        view = "select quote, title, is_current from pgclarify.interpretation_citation"
+        assert alice.execute(view.encode()).fetchall() == [("Cars", "Policy", True)]
+
+        connection.execute("select pgclarify.add_document('insurance', '1', %s, 'Policy', readers => '{}')", [content])
+        assert alice.execute(view.encode()).fetchall() == [("Cars", None, False)]
+        cited = "select citations -> 0 -> 'title', citations -> 0 -> 'is_current' from pgclarify.result(%s)"
+        assert alice.execute(cited.encode(), [run_id]).fetchall() == [(None, False)]
+
+        connection.execute("select pgclarify.add_document('insurance', '1', 'Trucks now.', 'Policy')")
+        assert alice.execute(view.encode()).fetchall() == [("Cars", "Policy", False)]
+        connection.execute("select pgclarify.remove_document('insurance', '1')")
+        assert alice.execute(view.encode()).fetchall() == [("Cars", None, False)]
+
+    def test_a_dashboards_role_counts_the_queue_and_starts_nothing(
+        self, connection: Connection, connect: Connect, hire: Hire, make_role: MakeRole
+    ) -> None:
+        create(connection, "insurance")
+        hire()
+        scalar(connection, "select pgclarify.submit('cars')")
+        reader = connect(make_role("pgclarify_reader"))
+
+        assert reader.execute("select queued, running from pgclarify.queue_status").fetchall() == [(1, 0)]
+        assert reader.execute("select provider, is_alive from pgclarify.worker_status").fetchall() == [
+            ("extractive", True)
+        ]
+        for attempt in (
+            "select pgclarify.submit('cars')",
+            "select pgclarify.clarify('cars')",
+            "select pgclarify.search('cars')",
+            "select pgclarify.create_corpus('x')",
+        ):
+            assert state_of(reader, attempt) == INSUFFICIENT_PRIVILEGE
+        assert scalar(connection, "select count(*) from pgclarify.run") == 1
