@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import random
 from collections.abc import Mapping, Sequence
@@ -18,12 +19,17 @@ SIMPLE = '{"search_config": "simple"}'
 def add_all(
     connection: Connection, documents: Mapping[str, str], readers: Mapping[str, Sequence[str]] | None = None
 ) -> None:
-    with connection.transaction():
-        for document_id, content in documents.items():
-            connection.execute(
-                "select pgclarify.add_document('insurance', %s, %s, readers => %s::name[])",
-                [document_id, content, list(readers[document_id]) if readers and document_id in readers else None],
-            )
+    rows = [
+        {"id": document_id, "content": content, "readers": (readers or {}).get(document_id)}
+        for document_id, content in documents.items()
+    ]
+    connection.execute(
+        """
+        select pgclarify.add_document('insurance', given.id, given.content, readers => given.readers)
+        from jsonb_to_recordset(%s) as given (id text, content text, readers name[])
+        """,
+        [json.dumps(rows)],
+    )
 
 
 def lexical(connection: Connection, question: str, top_k: int = 1000) -> list[tuple[str, float]]:
