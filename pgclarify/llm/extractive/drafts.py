@@ -75,11 +75,13 @@ _CUT = re.compile(
 )
 SERIES = re.compile(r",[^,.;]{1,80}(?:,| and | or )")
 _AND = re.compile(r" and ")
+_LIMITS = word_set("after before for during within with without")
 
 
 def as_question(question: str) -> str:
     """A capital in front, a question mark behind, and no mark-up between."""
     question = " ".join(question.replace("*", "").replace("`", "").split()).rstrip(" .,;:!?")
+    question = question.removesuffix(" as well").removesuffix(" too")
     return question[:1].upper() + question[1:] + "?"
 
 
@@ -137,7 +139,7 @@ def _is_name(clause: Clause) -> bool:
 def condition_of(statement: Statement) -> str:
     """The opening phrase of a sentence, if it limits what is said: " if I cancel early", " after 14 days"."""
     lead = statement.clause.lead if statement.clause else ""
-    if not lead or lead.split()[0].lower() not in CONDITIONS | {"after", "before", "for", "during", "within"}:
+    if not lead or lead.split()[0].lower() not in CONDITIONS | _LIMITS:
         return ""
     return " " + lower_first(lead, statement.passage)
 
@@ -151,11 +153,16 @@ def rest_end(text: str, start: int) -> int:
         if (
             _goes_elsewhere(text, match.end())
             or not text[match.end()].isalpha()
+            or text.startswith(("up to ", "at most ", "at least "), match.end())
             or following[0].lower in (*PREPOSITIONS, "we", "you", "they", "it")
         ):
             end = match.start()
             break
-    return start + len(text[start:end].rstrip(" .!?,"))
+    rest = text[start:end].rstrip(" .!?,")
+    # "to the account from which they came"
+    if text[end:].startswith(" which ") and rest.rpartition(" ")[2].lower() in PREPOSITIONS:
+        rest = rest.rpartition(" ")[0]
+    return start + len(rest)
 
 
 def _goes_elsewhere(text: str, start: int) -> bool:

@@ -68,6 +68,9 @@ _NO_SUBJECTS = word_set("there here i my what it's not such another both same ei
 _NOT_INSIDE = word_set("same such which who that whose where if what how why")
 # "Jewelry, watches and furs", but not "Sadly, watches and furs".
 _SERIES = re.compile(r"(?!\w{1,20}ly,)[\w' -]{1,80}(?:, [\w'-]{1,30}){1,4},? (?:and|or) [\w' -]{1,80}")
+_NEVER_NOUNS = word_set("get receive earn apply become begin keep need cost pay")
+_COMMA = re.compile(r",(?!\d)")
+_STAYING = word_set("remain remains stay stays become becomes get gets")
 _MAX_SUBJECT_WORDS = 10
 
 
@@ -178,6 +181,9 @@ def parse_clause(sentence: str) -> Clause | None:
 def _is_command(found: list[Word]) -> bool:
     """Whether a sentence tells the reader what to do: "Send us the receipts", but not "Cover ends on Monday"."""
     second = found[1].lower
+    # "Travel claims must be filed": an auxiliary follows the noun, so what looked like a command is part of it.
+    if len(found) > 2 and found[2].text in AUXILIARIES:
+        return False
     return (
         (is_base_verb(found[0].lower) or found[0].lower in _REPORTING)
         and second not in PREPOSITIONS | AUXILIARIES | _NEGATIONS.keys() | word_set("of or and")
@@ -233,8 +239,14 @@ def _verb_at(sentence: str, found: list[Word], index: int) -> Verb | None:
         return None
     # A bare form is a verb only after a subject in the plural: "you pay", "claims take".
     if auxiliary == "do" and not (
-        before in ("you", "we", "they") or (before.endswith("s") and not before.endswith("ss"))
+        before in ("you", "we", "they")
+        or (before.endswith("s") and not before.endswith("ss"))
+        # "Homes with a valve get": the plural stands further left.
+        or (word.lower in _NEVER_NOUNS and found[0].lower.endswith("s") and found[1].lower in PREPOSITIONS)
     ):
+        return None
+    # "Fire and theft remain insured": the verb stands before the participle.
+    if auxiliary == "did" and before in _STAYING:
         return None
     # "Claims filed after May are ...": a participle that describes the subject, with the true verb behind it.
     if auxiliary == "did" and any(one.text in AUXILIARIES for one in found[index + 1 : index + 7]):
@@ -243,10 +255,13 @@ def _verb_at(sentence: str, found: list[Word], index: int) -> Verb | None:
 
 
 def _is_subject(subject: str, found: list[Word]) -> bool:
-    if any(mark in subject for mark in ';:()"“”|\n') or ("," in subject and not _SERIES.fullmatch(subject)):
+    if any(mark in subject for mark in ';:()"“”|\n') or (_COMMA.search(subject) and not _SERIES.fullmatch(subject)):
         return False
     lowers = [word.lower for word in found]
     if lowers[0] in _LEADS or lowers[0] in _NO_SUBJECTS:
+        return False
+    # "Answered by the travel desk, ...": a remark without a subject.
+    if len(lowers) > 1 and lowers[0].endswith("ed") and lowers[1] in PREPOSITIONS:
         return False
     if lowers[-1] in PREPOSITIONS or lowers[-1] in _DETERMINERS - {"this", "that", "these", "those", "all"}:
         return False

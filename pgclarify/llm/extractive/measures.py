@@ -20,6 +20,7 @@ from pgclarify.llm.extractive.grammar import (
     AUXILIARIES,
     CONDITIONS,
     FINITE_FORMS,
+    PARTICIPLES,
     PREPOSITIONS,
     Clause,
     ask_for_oneself,
@@ -31,7 +32,7 @@ from pgclarify.llm.extractive.topics import lower_first
 
 _MEASURED = (
     AnswerType.AMOUNT, AnswerType.PERCENTAGE, AnswerType.DURATION, AnswerType.FREQUENCY, AnswerType.DATE,
-    AnswerType.PLACE, AnswerType.COUNT,
+    AnswerType.COUNT, AnswerType.PLACE,
 )  # fmt: skip
 _WH = {
     AnswerType.AMOUNT: "How much", AnswerType.DURATION: "How long", AnswerType.FREQUENCY: "How often",
@@ -40,7 +41,7 @@ _WH = {
 # With which preposition before it a measure answers the question; any, where nothing is listed.
 _PREPOSITIONS_BEFORE = {
     AnswerType.AMOUNT: ("", "to", "for", "at", "by", "of", "from"), AnswerType.PLACE: ("in", "at", "near", "from"),
-    AnswerType.COUNT: ("", "with", "for", "on"),
+    AnswerType.COUNT: ("", "with", "for", "on", "to"),
 }  # fmt: skip
 # Prepositions that belong to the answer: "within 30 days", "by 1 March".
 _SPOKEN_WITH = {
@@ -57,11 +58,17 @@ _LASTING = word_set("wait take last")
 _PERIODS = word_set("period term time wait delay notice limit guarantee warranty")
 _NO_ATTRIBUTES = word_set(
     """last next same more less later early ago total old long before maximum minimum deep high wide tall away
-    lower higher larger smaller cheaper greater better worse"""
+    lower higher larger smaller cheaper greater better worse today yesterday tomorrow instead together abroad away
+    online back down alone each apart"""
 )
 _POINTS_IN_TIME = word_set("after before from of prior following in")
 _SERIES_REST = re.compile(r"(?:, [\w -]{1,30}){1,3},? (?:and|or) [\w-]{1,30}")
-_LABEL = re.compile(r"([^:|\u2013—]{2,60}?)(?::| [-\u2013—])\s+(?=\S)")
+_OF_NOUNS = (AnswerType.AMOUNT, AnswerType.PERCENTAGE)
+_FREE = re.compile(r"free of charge|at no ", re.IGNORECASE)
+_VAGUE = word_set("it them both their its his her this that these those")
+_MOST_WORDS_BEFORE_VALUE = 2
+_NO_LABEL_WORDS = AUXILIARIES | word_set("i you we he she it they don't do does")
+_LABEL = re.compile(r"([^:,|\u2013—]{2,60}?)(?::| [-\u2013—])\s+(?=\S)")
 
 
 def draft_measures(statement: Statement) -> Iterator[Draft]:
@@ -91,19 +98,30 @@ def _measure(statement: Statement, clause: Clause, span: Span) -> Draft | None:
     if after.startswith("or ") or (span.kind is AnswerType.DURATION and after.startswith("of ")):
         answer_end, after = end, ""
     is_copula = not clause.verb.base and clause.verb.auxiliary in ("is", "are", "was", "were") and not before
+    is_passive = not clause.verb.base and bool(words(before)) and words(before)[0].lower in PARTICIPLES
     wh = _WH.get(span.kind, "")
     start = text.rindex(preposition, 0, span.start) if preposition in _SPOKEN_WITH.get(span.kind, ()) else span.start
-    if "than" in after.lower().split() or (
+    # "12 percent lower than before", but "10 percent for cars that are driven less than 7,500 miles".
+    if "than" in after.lower().split()[:3] or (
         span.kind in _PREPOSITIONS_BEFORE and preposition not in _PREPOSITIONS_BEFORE[span.kind]
     ):
         return None
     if text[: span.start].endswith((" a ", " an ")) and _noun_after(text, span.end):
+        return None
+    # "After the storm of 1 June", "covered with a deductible of $250": the measure is the noun's, not the verb's.
+    if preposition == "of" and (span.kind is AnswerType.DATE or (before and span.kind in _OF_NOUNS)):
+        return None
+    if after.lower().startswith(("more ", "less ")):
         return None
     match span.kind:
         case AnswerType.AMOUNT | AnswerType.PERCENTAGE if preposition == "by":
             wh = "By how much"
         case AnswerType.AMOUNT if preposition == "from" and before:
             return None
+        case AnswerType.AMOUNT if is_passive and _FREE.match(text, span.start):
+            wh = "At what cost"
+        case AnswerType.AMOUNT if is_passive and text[span.start :].startswith("up to "):
+            wh = "Up to what amount"
         case AnswerType.AMOUNT if before and clause.verb.base and not _is_particle(before):
             # "covers damage up to $500": "how much" would ask for the damage.
             if not text[span.start :].lower().startswith("up to "):
@@ -128,6 +146,9 @@ def _measure(statement: Statement, clause: Clause, span: Span) -> Draft | None:
         case AnswerType.COUNT:
             noun = _noun_after(text, span.end)
             if not noun or is_copula or (preposition and (before or not clause.verb.base)):
+                return None
+            # "get a car after a breakdown more than 100 miles from home": they do not get miles.
+            if any(word.lower in PREPOSITIONS for word in words(before)):
                 return None
             before = before or preposition
             wh, after = f"How many {noun[0]}", text[noun[1] : rest_end(text, noun[1])].strip()
@@ -177,7 +198,9 @@ def _first_phrase(text: str) -> tuple[str, str]:
 
 def draft_attributes(statement: Statement) -> Iterator[Draft]:
     """Read "A 14-day waiting period applies to thefts." answers "How long is the waiting period for thefts?"."""
-    if is_report(statement.text):
+    # "A refund of $318 was sent": what one case was tells nothing of others.
+    was = statement.clause is not None and statement.clause.verb.auxiliary in ("did", "was", "were")
+    if was or is_report(statement.text):
         return
     wh = {AnswerType.AMOUNT: "How much", AnswerType.DURATION: "How long", AnswerType.PERCENTAGE: "How large"}
     for kind in wh:
@@ -192,7 +215,9 @@ def draft_attributes(statement: Statement) -> Iterator[Draft]:
                 noun = _noun_after(statement.text, span.end)
             if not noun or (before and before[-1].lower == "per"):
                 continue
-            rest = _attribute_rest(statement.text, noun[1]) or _owner(statement, span)
+            rest = _owner(statement, span) or _attribute_rest(statement.text, noun[1])
+            if rest is None:
+                continue
             question = f"{wh[kind]} is the {noun[0]}{rest}{condition_of(statement)}"
             yield Draft(as_question(ask_for_oneself(question)), statement.text[span.start : span.end], kind)
 
@@ -227,7 +252,11 @@ def _noun_after(text: str, start: int) -> tuple[str, int] | None:
             break
     if not taken or any(word.text.isdigit() for word in taken) or taken[-1].lower.endswith(("ly", "ing")):
         return None
-    if taken[0].lower in _NO_ATTRIBUTES:
+    # "Three drive-in centers" are no three drives.
+    if text[start + taken[-1].end :].startswith("-"):
+        return None
+    is_verb = FINITE_FORMS.get(taken[0].lower, ("", ""))[1] == "does"
+    if is_verb or taken[0].lower in _NO_ATTRIBUTES or taken[-1].lower == "ago":
         return None
     return text[start + taken[0].start : start + taken[-1].end], start + taken[-1].end
 
@@ -241,10 +270,10 @@ def _owner(statement: Statement, span: Span) -> str:
     return f" for {subject}" if subject and subject.lower() not in ("you", "we") else ""
 
 
-def _attribute_rest(text: str, start: int) -> str:
-    """What the attribute is for: " for late returns"."""
+def _attribute_rest(text: str, start: int) -> str | None:
+    """What the attribute is for: " for late returns"; None if that is something which was named before."""
     match = re.match(
-        r"\s(?:(?:also |always )?(?:applies|apply|applied) to|is charged for|is added for|for|on)\s",
+        r"\s(?:(?:also |always )?(?:applies|apply|applied) to|is (?:charged|added|given|granted) for|for|on)\s",
         text[start : start + 40],
     )
     if not match:
@@ -252,13 +281,21 @@ def _attribute_rest(text: str, start: int) -> str:
     end = rest_end(text, start + match.end())
     series = _SERIES_REST.match(text, end)
     end = series.end() if series else end
-    return " for " + text[start + match.end() : end]
+    rest = text[start + match.end() : end]
+    # "On both", "on their premium": whose, a question would have to say.
+    return None if words(rest)[0].lower in _VAGUE else f" for {rest}"
+
+
+def _is_label(text: str) -> bool:
+    """True for "Rental cars"; false for "Outside the city you don't"."""
+    lowers = [word.lower for word in words(text)]
+    return bool(lowers) and lowers[0] not in PREPOSITIONS and _NO_LABEL_WORDS.isdisjoint(lowers)
 
 
 def draft_labels(statement: Statement) -> Iterator[Draft]:
     """Read "Rental cars: up to $40 a day" answers "How much is paid for rental cars?"."""
     match = _LABEL.match(statement.text)
-    if not match or (statement.clause and statement.clause.verb.start < match.end(1)):
+    if not match or (statement.clause and statement.clause.verb.start < match.end(1)) or not _is_label(match[1]):
         return
     label = lower_first(match[1].strip("* "), statement.passage)
     templates = {
@@ -270,7 +307,8 @@ def draft_labels(statement: Statement) -> Iterator[Draft]:
     }
     for kind, question in templates.items():
         spans = find_spans(statement.text[match.end() :], kind)
-        if spans:
-            value = statement.text[match.end() :]
+        value = statement.text[match.end() :]
+        # "Storm, hail, fire: no two days are alike" gives no value to its label.
+        if spans and len(words(value[: spans[0].start])) <= _MOST_WORDS_BEFORE_VALUE:
             yield Draft(as_question(ask_for_oneself(question)), value[spans[0].start : spans[0].end], kind)
             return

@@ -63,7 +63,7 @@ _PATTERNS: dict[AnswerType, tuple[re.Pattern[str], ...]] = {
     ),
     AnswerType.PERCENTAGE: (
         re.compile(rf"{_BOUND}(?:{_NUMBER}{_RANGE}\s?(?:%|per\s?cent\b|percent(?:age points?)?\b))", _IGNORE_CASE),
-        re.compile(r"\b(?:half|a third|a quarter|two[- ]thirds|three[- ]quarters) of\b", _IGNORE_CASE),
+        re.compile(r"\b(?:half|a third|a quarter|two[- ]thirds|three[- ]quarters)(?= of\b)", _IGNORE_CASE),
     ),
     AnswerType.DURATION: (
         re.compile(

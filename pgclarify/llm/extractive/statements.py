@@ -21,6 +21,7 @@ from pgclarify.llm.extractive.grammar import (
     FINITE_FORMS,
     PARTICIPLES,
     PREPOSITIONS,
+    Clause,
     ask_for_oneself,
     is_base_verb,
     parse_clause,
@@ -35,7 +36,7 @@ _STATES = word_set(
     """covered included excluded required allowed permitted refunded reimbursed insured available eligible
     deductible responsible entitled refundable transferable mandatory optional liable valid waived prohibited"""
 )
-_DEFINING = re.compile(r"(?:an?|the|any|one of|when|what|how)\s", re.IGNORECASE)
+_DEFINING = re.compile(r"(?:an?|the|any|one of|when|what|how|[a-z]{3,20} (?:that|which|who))\s", re.IGNORECASE)
 _TO_DO = re.compile(r"To ([a-z]{3,12}) ([^,.;:]{2,80}), (?=\w)")
 _ONLY = re.compile(r"\bonly (?:if|with|when|after|until|for|in|by|on)\b")
 _IF = re.compile(r"\bif\b")
@@ -44,6 +45,8 @@ _MANNERS = (
     (_ONLY, "When", AnswerType.CLAUSE), (_IF, "When", AnswerType.CLAUSE), (_BY_DOING, "How", AnswerType.STEPS),
 )  # fmt: skip
 _EXCEPTION = re.compile(r"\W{0,3}(?:unless|except|but|provided|if|when|while|only|until)\b", re.IGNORECASE)
+_MEANT_BEFORE = word_set("it they he she this that one ones them")
+_NEXT_CLAUSE = re.compile(r",? (?:and|but) (?:it|they|he|she|we|you)\b")
 _OBJECT_PRONOUNS = word_set("it them him these those")
 _MOST_BEFORE_OPEN = 3
 _MAX_QUESTION_WORDS = 24
@@ -53,19 +56,47 @@ def draft_readings(evidence: Evidence, topic: Topic, passage: str) -> Iterator[D
     """All questions that a sentence answers, the most telling first; none if it is not understood."""
     text = " ".join(evidence.text.replace("**", "").split())
     clause = parse_clause(text)
-    # "If it succeeds, ...": a question could not say what does.
-    if clause and any(word.lower in ("it", "they", "he", "she", "this", "that") for word in words(clause.lead)):
+    # "If it succeeds, ...", "Without one, ...": a question could not say what that means.
+    if clause and _means_before(clause.lead):
         clause = None
+    if clause and _is_one_case(text, clause):
+        return
     statement = Statement(text, clause, topic, passage, _antecedent(evidence, topic, passage))
     for attempt in _ATTEMPTS:
         for draft in attempt(statement):
-            if draft.answer and len(draft.question.split()) <= _MAX_QUESTION_WORDS and not _is_open(draft.question):
+            is_short = len(draft.question.split()) <= _MAX_QUESTION_WORDS
+            is_open = _is_open(draft.question) or draft.answer.endswith((" this", " that"))
+            if draft.answer and is_short and not is_open:
                 yield draft
 
 
+def _means_before(lead: str) -> bool:
+    """Whether an opening phrase means something said before: "If it succeeds", "After that", "Without one"."""
+    found = words(lead)
+    for index, word in enumerate(found):
+        # "After an accident that you caused" does not.
+        is_relative = word.lower == "that" and index > 0 and found[index - 1].is_content
+        if word.lower in _MEANT_BEFORE and not is_relative:
+            return True
+    return False
+
+
+def _is_one_case(text: str, clause: Clause) -> bool:
+    """Whether a sentence tells what became of its one reader, as letters do: "You canceled on 2 April".
+
+    So does one that tells what did not come about: "The money should have reached you within 14 days".
+    """
+    if clause.subject.lower() == "you" and clause.verb.auxiliary in ("did", "were", "had"):
+        return True
+    is_wish = clause.verb.auxiliary in ("should", "would", "could")
+    return is_wish and text.startswith(" have ", clause.verb.end)
+
+
 def _is_open(question: str) -> bool:
-    """Whether a question has an "it" or "them" with hardly anything before it that could be meant."""
+    """Whether a question has an "it" or "that" with hardly anything before it that could be meant."""
     found = words(question)
+    if found and found[-1].lower in ("this", "that"):
+        return True
     position = next((index for index, word in enumerate(found) if word.lower in _OBJECT_PRONOUNS), None)
     return position is not None and sum(word.is_content for word in found[:position]) < _MOST_BEFORE_OPEN
 
@@ -112,7 +143,8 @@ def _definition(statement: Statement) -> Iterator[Draft]:
         return
     start = statement.text.index(after, verb.end)
     end = clause_end(statement.text, start)
-    answer = statement.text[start:end]
+    # "Water that rises from the sea, a river or the street" is cut nowhere.
+    answer = statement.text[start:].rstrip(" .") if SERIES.match(statement.text, end) else statement.text[start:end]
     # "A car is a loss if it cannot be repaired" does not tell what a car is.
     says_what = " if " not in answer and not answer.startswith("the same ")
     if len(answer.split()) >= 3 and says_what:
@@ -156,7 +188,7 @@ def _objects(statement: Statement) -> Iterator[Draft]:
     clause = statement.clause
     if clause is None or clause.verb.base not in _OBJECT_VERBS or clause.verb.is_negated:
         return
-    answer = statement.text[clause.verb.end :].strip(" .")
+    answer = _NEXT_CLAUSE.split(statement.text[clause.verb.end :])[0].strip(" .")
     if len(answer) < 3 or (words(answer)[:1] and words(answer)[0].lower in PREPOSITIONS):
         return
     is_series = bool(re.search(r", | and | or ", answer))

@@ -98,6 +98,8 @@ def stand_alone(topic: Topic, question: str) -> str:
     topic is added only to a question that shares no word with it.
     """
     scheme = topic.scheme
+    if scheme and _names_scheme(question):
+        return question
     if scheme:
         plain = re.compile(rf"\b(?:the|this) {re.escape(_last_word(scheme))}\b", re.IGNORECASE)
         if not content_stems(scheme) <= content_stems(question):
@@ -116,6 +118,15 @@ def stand_alone(topic: Topic, question: str) -> str:
         if _tells_apart(phrase):
             return question if " for " in question else f"{question[:-1]} for {phrase}?"
     return question
+
+
+def _names_scheme(question: str) -> bool:
+    """Whether a question names a policy or the like itself, be it the one around it or another one."""
+    found = words(question)
+    return any(
+        word.lower in _COUNTED_SCHEMES and (word.is_capitalized or (index > 1 and found[index - 1].is_capitalized))
+        for index, word in enumerate(found)
+    )
 
 
 def _names_topic(topic: Topic, question: str) -> bool:
@@ -203,7 +214,8 @@ def _stands_capitalized(word: str, passage: str) -> bool:
     """Whether a capitalized word also stands within a sentence, where only names have capitals."""
     position = passage.find(" " + word)
     while position > 0:
-        if passage[position - 1] not in ".!?:\n*-|>#":
+        is_whole = not passage[position + 1 + len(word) :][:1].isalnum()
+        if is_whole and passage[position - 1] not in ".!?:\n*-|>#":
             return True
         position = passage.find(" " + word, position + 1)
     return False
