@@ -1,0 +1,114 @@
+"""A server set up as docker-compose.yml has it: everyone needs a password, the loopback too."""
+
+from __future__ import annotations
+
+import os
+import pwd
+import shlex
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+
+import psycopg
+import pytest
+from psycopg import sql
+
+from pgclarify import embedded
+from pgclarify.install import install
+from tests.compose import SERVICES, variables
+from tests.workers import Worker, load, scalar, wait_until_searchable
+
+PASSWORD = "correct horse@battery/staple"  # noqa: S105 - of a server that lives as long as its test
+
+
+def run_as_server(program: str, *arguments: str, folder: Path) -> None:
+    """Run a program of the server, not as root, which it refuses."""
+    subprocess.run(
+        [embedded.binary(program), *arguments],
+        user=folder.stat().st_uid if os.geteuid() == 0 else None,
+        cwd=folder,
+        stdin=subprocess.DEVNULL,
+        # The server outlives pg_ctl, and would keep a pipe open.
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        check=True,
+        timeout=60,
+    )
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port: int = listener.getsockname()[1]
+        return port
+
+
+@pytest.fixture
+def dsn(server: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """URL of a server that trusts nobody, without the password, which is in the environment as in a container.
+
+    It asks for the shared server because with that comes the system user that servers run as when we are root.
+    """
+    options = variables("database")
+    # Not tmp_path: its parents are closed to the server's user.
+    with tempfile.TemporaryDirectory(prefix="pgclarify-test-") as name:
+        folder = Path(name)
+        if os.geteuid() == 0:
+            shutil.chown(folder, "pgclarify", pwd.getpwnam("pgclarify").pw_gid)
+        cluster, port = folder / "data", free_port()
+        password_file = folder / "password"
+        password_file.write_text(PASSWORD)
+        password_file.chmod(0o644)
+        # What the image does with these variables.
+        initdb = [f"--pgdata={cluster}", "--username=postgres", f"--pwfile={password_file}", "--no-sync"]
+        run_as_server("initdb", *initdb, *shlex.split(options["POSTGRES_INITDB_ARGS"] or ""), folder=folder)
+        with (cluster / "pg_hba.conf").open("a") as rules:
+            rules.write(f"\nhost all all all {options['POSTGRES_HOST_AUTH_METHOD']}\n")
+        settings = f"-p {port} -c listen_addresses=127.0.0.1 -c unix_socket_directories={folder} -c fsync=off"
+        log = folder / "log"
+        run_as_server("pg_ctl", "start", "-w", "-D", str(cluster), "-l", str(log), "-o", settings, folder=folder)
+        try:
+            monkeypatch.setenv("PGPASSWORD", PASSWORD)
+            yield f"postgresql://postgres@127.0.0.1:{port}/postgres"
+        finally:
+            run_as_server("pg_ctl", "stop", "-w", "-m", "immediate", "-D", str(cluster), folder=folder)
+
+
+def test_a_question_where_everyone_needs_a_password(
+    dsn: str, run_worker: Callable[..., Worker], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with closing(psycopg.connect(dsn, autocommit=True)) as superuser:
+        methods = superuser.execute("select distinct auth_method from pg_hba_file_rules").fetchall()
+        assert methods == [("scram-sha-256",)]
+        assert install(dsn).has_dblink
+        alice = sql.SQL("create role alice login password {} in role pgclarify_user")
+        superuser.execute(alice.format(PASSWORD))
+        worker = run_worker(dsn)
+        load(superuser, documents=2)
+        wait_until_searchable(superuser)
+
+        assert is_healthy(dsn)
+        with closing(psycopg.connect(dsn, user="alice", autocommit=True)) as asker:
+            # Nobody but the owner's functions knows the loopback's password.
+            quotes = scalar(asker, "select string_agg(citations::text, '') from pgclarify.clarify('car deductible')")
+        assert "four hundred dollars" in quotes
+        worker.stop()
+        assert not is_healthy(dsn)
+
+    for wrong in ("", "guess"):
+        monkeypatch.setenv("PGPASSWORD", wrong)
+        for user in ("postgres", "alice", "pgclarify_loopback"):
+            with pytest.raises(psycopg.OperationalError):
+                psycopg.connect(dsn, user=user)
+
+
+def is_healthy(dsn: str) -> bool:
+    """What the worker's health check says, in the shell that Compose runs it with."""
+    check = SERVICES["worker"]["healthcheck"]["test"].replace("$$", "$")
+    programs = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    environment = {**os.environ, "PATH": programs, "PGCLARIFY_DATABASE_URL": dsn}
+    return subprocess.run(["sh", "-c", check], env=environment, check=False, timeout=60).returncode == 0

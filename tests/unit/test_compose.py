@@ -1,0 +1,125 @@
+"""The containers agree with the settings, the command line and each other."""
+
+from __future__ import annotations
+
+import fnmatch
+import re
+import tomllib
+from typing import Any
+
+import pytest
+import typer
+
+from pgclarify.cli.main import app
+from tests.compose import COMPOSE, SERVICES, dockerfile, variables
+from tests.pages import CHECKOUT
+from tests.unit.test_docs import VARIABLES
+
+# The image of PostgreSQL reads these when it makes a cluster.
+IMAGE_VARIABLES = {"POSTGRES_DB", "POSTGRES_PASSWORD", "POSTGRES_HOST_AUTH_METHOD", "POSTGRES_INITDB_ARGS"}
+# libpq reads it wherever a connection string has no password.
+LIBPQ_VARIABLES = {"PGPASSWORD"}
+# pip reads it while the image is built.
+BUILD_VARIABLES = {"PIP_EXTRA_INDEX_URL"}
+OURS = ["init", "worker"]
+PROJECT: dict[str, Any] = tomllib.loads((CHECKOUT / "pyproject.toml").read_text())
+
+
+def command_names() -> set[str]:
+    group = typer.main.get_command(app)
+    assert isinstance(group, typer.core.TyperGroup)
+    return set(group.commands)
+
+
+def test_variables_are_known() -> None:
+    assert variables("database").keys() <= IMAGE_VARIABLES
+    for service in OURS:
+        assert variables(service).keys() <= VARIABLES.keys() | LIBPQ_VARIABLES
+    interpolated = set(re.findall(r"(?<!\$)\$\{?(\w+)", (CHECKOUT / "docker-compose.yml").read_text()))
+    assert interpolated <= VARIABLES.keys() | IMAGE_VARIABLES
+    arguments = {instruction.words[0] for instruction in dockerfile() if instruction.name in {"ARG", "ENV"}}
+    assert arguments <= VARIABLES.keys() | BUILD_VARIABLES
+
+
+def test_the_worker_is_handed_every_setting() -> None:
+    # It has no server of its own, so no data of its own.
+    handed_on = {name for name, value in variables("worker").items() if value is None}
+    assert handed_on == VARIABLES.keys() - {"PGCLARIFY_DATABASE_URL", "PGCLARIFY_DATA_DIR"}
+
+
+def test_nobody_gets_in_without_a_password() -> None:
+    environment = variables("database")
+    assert environment["POSTGRES_HOST_AUTH_METHOD"] == "scram-sha-256"
+    assert environment["POSTGRES_INITDB_ARGS"] == "--auth=scram-sha-256"
+    secrets = [environment["POSTGRES_PASSWORD"], *(variables(service)["PGPASSWORD"] for service in OURS)]
+    for secret in secrets:
+        # Compose refuses to start without it.
+        assert secret is not None
+        assert re.fullmatch(r"\$\{POSTGRES_PASSWORD:\?[^}]+\}", secret)
+    for service in OURS:
+        url = variables(service)["PGCLARIFY_DATABASE_URL"]
+        assert url == f"postgresql://postgres@database/{environment['POSTGRES_DB']}"
+
+
+@pytest.mark.parametrize("service", SERVICES)
+def test_ports_are_open_to_this_machine_only(service: str) -> None:
+    assert all(port.startswith("127.0.0.1:") for port in SERVICES[service].get("ports", []))
+
+
+def test_what_runs_exists_and_waits_for_what_it_needs() -> None:
+    for service in OURS:
+        assert set(SERVICES[service]["command"]) <= command_names()
+        assert SERVICES[service]["build"] == "."
+        assert SERVICES[service]["depends_on"]["database"] == {"condition": "service_healthy"}
+    assert SERVICES["worker"]["depends_on"]["init"] == {"condition": "service_completed_successfully"}
+    assert SERVICES["worker"]["restart"] == "unless-stopped"
+    assert SERVICES["database"]["healthcheck"]["test"][1] == "pg_isready"
+    mounted = {volume.partition(":")[0] for volume in SERVICES["database"]["volumes"]}
+    assert mounted == COMPOSE["volumes"].keys()
+
+
+def test_the_image_runs_the_command_line_as_an_ordinary_user() -> None:
+    instructions = dockerfile()
+    last = {instruction.name: instruction for instruction in instructions}
+    assert instructions[0] == ("FROM", "python:3.11-slim")
+    assert last["ENTRYPOINT"].words == [*PROJECT["project"]["scripts"]]
+    assert set(last["CMD"].words) <= command_names()
+    user = last["USER"].value
+    made = [instruction for instruction in instructions if "useradd" in instruction.value]
+    assert len(made) == 1
+    assert made[0].value.endswith(user)
+    assert user != "root"
+
+
+def test_the_image_has_all_that_the_package_is_built_from() -> None:
+    instructions = dockerfile()
+    install = [place for place, instruction in enumerate(instructions) if instruction.value.endswith("--no-deps .")]
+    assert len(install) == 1
+    copied = {
+        source
+        for instruction in instructions[: install[0]]
+        if instruction.name == "COPY"
+        for source in instruction.words[:-1]
+    }
+    wheel = PROJECT["tool"]["hatch"]["build"]["targets"]["wheel"]
+    needed = {
+        "pyproject.toml",
+        PROJECT["project"]["readme"],
+        *PROJECT["project"]["license-files"],
+        *wheel["packages"],
+        *wheel["force-include"],
+    }
+    assert needed <= copied
+    assert all((CHECKOUT / source).exists() for source in copied)
+    assert copied == sent_to_the_builder()
+
+
+def sent_to_the_builder() -> set[str]:
+    """What of the checkout .dockerignore lets through: its last line that fits decides."""
+    rules = [line for line in (CHECKOUT / ".dockerignore").read_text().splitlines() if line and line[0] != "#"]
+    sent = set()
+    for path in [*CHECKOUT.iterdir(), CHECKOUT / ".env"]:
+        fitting = [rule for rule in rules if fnmatch.fnmatch(path.name, rule.lstrip("!"))]
+        if not fitting or fitting[-1].startswith("!"):
+            sent.add(path.name)
+    return sent

@@ -1,0 +1,164 @@
+"""What the pages say about commands, settings and each other."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import typer
+import yaml
+from pydantic import AliasChoices
+from pydantic.fields import FieldInfo
+
+from pgclarify.cli.main import app
+from pgclarify.config import Settings
+from tests.pages import CHECKOUT, PAGES, anchors, blocks, tables
+
+SETTINGS_PAGE = CHECKOUT / "docs" / "settings.md"
+WORDS_BETWEEN_COMMANDS = {"&&", "||", "|", ";"}
+# The folder that a default names depends on who runs it, and on what.
+DEFAULTS_IN_WORDS = {"PGCLARIFY_DATA_DIR": "the user's data folder"}
+# Not ours: the shell's, Docker Compose's, and one that a person debugs with.
+OTHER_VARIABLES = {"PATH", "POSTGRES_PASSWORD", "PGCLARIFY_DEBUG"}
+
+
+def name(page: Path) -> str:
+    return str(page.relative_to(CHECKOUT))
+
+
+def variable(field: str, info: FieldInfo) -> str:
+    """The environment variable of a setting."""
+    alias = info.validation_alias
+    return str(alias.choices[0]) if isinstance(alias, AliasChoices) else f"PGCLARIFY_{field.upper()}"
+
+
+VARIABLES = {variable(field, info): info for field, info in Settings.model_fields.items()}
+
+
+def test_every_setting_is_on_its_page() -> None:
+    told = {row[0]: (row[1], row[2]) for row in tables(SETTINGS_PAGE, "variable")["Settings"]}
+
+    known = {
+        name: (
+            DEFAULTS_IN_WORDS.get(name, "" if info.default is None else str(info.default)),
+            info.description,
+        )
+        for name, info in VARIABLES.items()
+    }
+    assert told == known
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name)
+def test_variables_that_a_page_names_exist(page: Path) -> None:
+    named = set(re.findall(r"\b(?:PGCLARIFY|OPENAI)_[A-Z_]+\b", page.read_text()))
+    assert named <= VARIABLES.keys() | OTHER_VARIABLES
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name)
+def test_links_lead_somewhere(page: Path) -> None:
+    for target in re.findall(r"\]\(([^)\s]+)\)", page.read_text()):
+        if "://" in target:
+            continue
+        path, _, anchor = target.partition("#")
+        linked = (page.parent / path).resolve() if path else page
+        assert linked.exists(), target
+        assert not anchor or anchor in anchors(linked), target
+
+
+def test_every_page_is_in_the_index() -> None:
+    index = CHECKOUT / "docs" / "README.md"
+    linked = {(index.parent / target).resolve() for target in re.findall(r"\]\(([^)#\s]+)\)", index.read_text())}
+    assert set((CHECKOUT / "docs").glob("**/*.md")) - {index} <= linked
+
+
+def commands(page: Path) -> Iterator[list[str]]:
+    """The commands of a page's shell blocks, without variables set before them; arguments as the shell passes them."""
+    for block in blocks(page, "sh"):
+        for line in block.code.splitlines():
+            # A command in quotes is an argument, and a command as well.
+            for part in (line, *re.findall(r"\$\(([^)]*)\)", line)):
+                words: list[str] = []
+                lexer = shlex.shlex(part, posix=True, punctuation_chars=";|&")
+                lexer.whitespace_split = True
+                for word in (*lexer, ";"):
+                    if word not in WORDS_BETWEEN_COMMANDS:
+                        words.append(word)
+                        continue
+                    while words and re.match(r"\w+=", words[0]):
+                        words.pop(0)
+                    if words:
+                        yield words
+                    words = []
+
+
+def check_ours(arguments: list[str]) -> None:
+    """Check a command of pgclarify: it exists, and takes these options and arguments."""
+    group = typer.main.get_command(app)
+    assert isinstance(group, typer.core.TyperGroup)
+    assert arguments, "a command is missing"
+    assert arguments[0] in group.commands
+    command = group.commands[arguments[0]]
+    # Parsed as it would be, with whatever stands for a file in place of one that must exist.
+    known = {option for parameter in command.params for option in (*parameter.opts, *parameter.secondary_opts)}
+    if not command.context_settings.get("ignore_unknown_options"):
+        options = {word.partition("=")[0] for word in arguments[1:] if word.startswith("-")}
+        assert options <= known, arguments
+    existing = [os.curdir if re.match(r"[~/.]|.*[/.*]", word) else word for word in arguments[1:]]
+    command.make_context(arguments[0], existing)
+
+
+def check(words: list[str]) -> None:
+    """Check one command of a shell block."""
+    compose = yaml.safe_load((CHECKOUT / "docker-compose.yml").read_text())
+    match words:
+        case ["pgclarify", *arguments]:
+            check_ours(arguments)
+        case ["make", target]:
+            assert re.search(rf"^{target}:", (CHECKOUT / "Makefile").read_text(), re.M)
+        case ["pip", "install", package]:
+            extras = tomllib.loads((CHECKOUT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+            asked = re.fullmatch(r"pgclarify\[([\w,]+)\]", package)
+            assert asked, package
+            assert set(asked[1].split(",")) <= extras.keys()
+        case ["docker", "compose", "run", *rest]:
+            services = [place for place, word in enumerate(rest) if word in compose["services"]]
+            assert services, words
+            check_ours(rest[services[0] + 1 :])
+        case ["docker", "compose", "up", *rest]:
+            scaled = {word.partition("=")[0] for word in rest if "=" in word}
+            assert scaled <= compose["services"].keys()
+        case ["python", "-c", program]:
+            compile(program, "<page>", "exec")
+        case ["export", *assignments]:
+            named = {assignment.partition("=")[0] for assignment in assignments}
+            assert named <= VARIABLES.keys() | OTHER_VARIABLES
+        case ["pg_dump" | "pg_dumpall" | "psql", *_]:
+            pass
+        case _:
+            pytest.fail(f"no test knows this command: {shlex.join(words)}")
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if blocks(page, "sh")], ids=name)
+def test_commands_that_a_page_shows_exist(page: Path) -> None:
+    for words in commands(page):
+        check(words)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "pgclarify unknown",
+        "pgclarify ask what --no-such-option",
+        "pgclarify load",
+        "make nothing",
+        "docker compose run no ask",
+    ],
+)
+def test_commands_that_do_not_exist_are_found(line: str) -> None:
+    with pytest.raises((AssertionError, typer.BadParameter)):
+        check(shlex.split(line))
