@@ -1,0 +1,15 @@
+"""All benchmarks that need no data from elsewhere: `make bench`."""
+
+from __future__ import annotations
+
+from tests.benchmark import clarify_latency, clarify_throughput, lexical, product, repeat
+from tests.benchmark.figures import show
+
+with product.made_up_corpus() as (dsn, corpus):
+    figures = [
+        *clarify_latency.measure(dsn, corpus),
+        *clarify_throughput.measure(dsn, corpus),
+        *repeat.measure(dsn, corpus),
+        *lexical.measure(dsn),
+    ]
+show(figures)

@@ -1,0 +1,40 @@
+"""What a benchmark hands back, and how it is shown."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from rich.console import Console
+from rich.table import Table
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One measured value: in its unit, or a ratio if it has none. aim: what it should be, "< 1.2"."""
+
+    name: str
+    value: float
+    unit: str = ""
+    aim: str = ""
+
+
+@contextmanager
+def step(what: str) -> Iterator[None]:
+    """Say on stderr what is being done, and how long it took."""
+    print(f"{what} … ", end="", file=sys.stderr, flush=True)
+    started = time.perf_counter()
+    yield
+    print(f"{time.perf_counter() - started:.1f} s", file=sys.stderr)
+
+
+def show(figures: Iterable[Figure]) -> None:
+    """Print the table."""
+    table = Table("what", "value", "unit", "aim")
+    table.columns[1].justify = "right"
+    for figure in figures:
+        table.add_row(figure.name, f"{figure.value:.4g}", figure.unit or "ratio", figure.aim)
+    Console(width=120).print(table)

