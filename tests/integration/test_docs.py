@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import subprocess
-from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -15,8 +14,6 @@ import pytest
 from pgclarify import embedded
 from tests.pages import CHECKOUT, PAGES, blocks, tables
 from tests.workers import Service, load, wait_until_searchable
-
-pytestmark = pytest.mark.xdist_group("docs")
 
 SQL_PAGE = CHECKOUT / "docs" / "sql.md"
 # Creates and drops roles, so it runs where nothing stays.
@@ -125,22 +122,24 @@ def psql(dsn: str, script: str) -> str:
     return done.stdout
 
 
-@pytest.fixture(scope="module")
-def reader_dsn(service: Service, admin: psycopg.Connection[Any]) -> Iterator[str]:
+@pytest.fixture
+def reader_dsn(service: Service) -> str:
     """Whoever tries the pages out: a role that may ask and make tables, in a database with the corpora they name."""
     with closing(service.connect()) as superuser:
         load(superuser, "insurance")
         wait_until_searchable(superuser, "insurance")
         superuser.execute("grant create on schema public to public")
-    yield psycopg.conninfo.make_conninfo(service.dsn, user=service.asker)
+    return psycopg.conninfo.make_conninfo(service.dsn, user=service.asker)
 
 
-PAGES_TO_TRY = [page for page in PAGES if blocks(page, "sql") and page != OPERATIONS_PAGE]
+def test_sql_of_the_pages_runs_and_has_these_columns(reader_dsn: str) -> None:
+    for page in PAGES:
+        if page != OPERATIONS_PAGE:
+            try_out(page, reader_dsn)
 
 
-@pytest.mark.parametrize("page", PAGES_TO_TRY, ids=lambda page: str(page.relative_to(CHECKOUT)))
-def test_sql_of_a_page_runs_and_has_these_columns(page: Path, reader_dsn: str) -> None:
-    # In one session, since the examples of a page follow each other.
+def try_out(page: Path, dsn: str) -> None:
+    """Run the SQL of a page in one session, since its examples follow each other."""
     script = ["\\pset footer off"]
     for place, block in enumerate(blocks(page, "sql")):
         script += [INDEXING, f"\\echo block {place}"]
@@ -148,14 +147,14 @@ def test_sql_of_a_page_runs_and_has_these_columns(page: Path, reader_dsn: str) -
             script.append(re.sub(rf"\b{RUN_ID}\b", ":run_id", line))
             if "pgclarify.submit(" in line:
                 script.append("select max(run_id) as run_id from pgclarify.run_summary \\gset")
-    printed = psql(reader_dsn, "\n".join(script))
+    printed = psql(dsn, "\n".join(script))
 
     for place, block in enumerate(blocks(page, "sql")):
         shown = re.search(rf"^block {place}\n(.*?)(?=^block |\Z)", printed, re.M | re.S)
-        assert shown, place
+        assert shown, (page, place)
         if block.output is not None:
             # Answers are the provider's matter; columns are ours.
-            assert columns(block.output) == columns(shown[1]), block.code
+            assert columns(block.output) == columns(shown[1]), (page, block.code)
 
 
 def columns(output: str) -> list[str]:
