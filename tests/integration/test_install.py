@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import tempfile
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
@@ -46,22 +47,27 @@ def test_twenty_installs_at_once(make_database: Callable[..., str]) -> None:
         assert connection.execute("select pgclarify.create_corpus('insurance')").fetchone() == (1,)
 
 
-def test_four_databases_at_once_on_a_new_server(tmp_path: Path) -> None:
-    """Roles belong to the whole server, so whoever comes second finds them half made."""
-    dsn = embedded.start(tmp_path)
-    try:
-        names = ["one", "two", "three", "four"]
+@pytest.fixture
+def new_server() -> Iterator[str]:
+    """A server on which nothing of ours has ever been. Not in pytest's folder, which other runs close to its user."""
+    with tempfile.TemporaryDirectory(prefix="pgclarify-tests-") as folder:
+        dsn = embedded.start(Path(folder))
         hurry(dsn)
-        with closing(psycopg.connect(dsn, autocommit=True)) as connection:
-            for name in names:
-                connection.execute(sql.SQL("create database {}").format(sql.Identifier(name)))
+        yield dsn
+        embedded.stop(Path(folder))
 
-        with ThreadPoolExecutor(4) as pool:
-            installations = list(pool.map(install.install, [in_database(dsn, name) for name in names]))
 
-        assert [installation.previous for installation in installations] == [None] * 4
-    finally:
-        embedded.stop(tmp_path)
+def test_four_databases_at_once_on_a_new_server(new_server: str) -> None:
+    """Roles belong to the whole server, so whoever comes second finds them half made."""
+    names = ["one", "two", "three", "four"]
+    with closing(psycopg.connect(new_server, autocommit=True)) as connection:
+        for name in names:
+            connection.execute(sql.SQL("create database {}").format(sql.Identifier(name)))
+
+    with ThreadPoolExecutor(4) as pool:
+        installations = list(pool.map(install.install, [in_database(new_server, name) for name in names]))
+
+    assert [installation.previous for installation in installations] == [None] * 4
 
 
 def test_a_failed_install_leaves_nothing(make_database: Callable[..., str]) -> None:
