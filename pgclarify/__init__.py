@@ -1,5 +1,67 @@
-"""pgclarify: ask PostgreSQL a vague question; get the readings your documents can answer, each with its evidence."""
+"""pgclarify: ask PostgreSQL a vague question; get the readings your documents can answer, each with its evidence.
 
+    import pgclarify
+
+    with pgclarify.connect() as client:
+        for reading in client.clarify("rental cars", corpus="insurance"):
+            print(reading.interpretation, reading.answer, reading.document_ids)
+
+Errors are those of `pgclarify.errors`. Names are imported when they are first used, so that a program which only wants
+the version, or the command line, does not wait for a database driver.
+"""
+
+from importlib import import_module
 from importlib.metadata import version
+from typing import TYPE_CHECKING
+
+from pgclarify import errors
+
+if TYPE_CHECKING:
+    from pgclarify.client import (
+        Answer,
+        AsyncClient,
+        Citation,
+        Client,
+        CorpusStatus,
+        Document,
+        Interpretation,
+        Outcome,
+        RunOutcome,
+        RunStatus,
+        SearchResult,
+        Verdict,
+        connect,
+        connect_async,
+    )
 
 __version__ = version("pgclarify")
+
+__all__ = [
+    "Answer",
+    "AsyncClient",
+    "Citation",
+    "Client",
+    "CorpusStatus",
+    "Document",
+    "Interpretation",
+    "Outcome",
+    "RunOutcome",
+    "RunStatus",
+    "SearchResult",
+    "Verdict",
+    "__version__",
+    "connect",
+    "connect_async",
+    "errors",
+]
+
+# Type checkers see the imports above, and would take any name for an export if they saw this.
+if not TYPE_CHECKING:
+
+    def __getattr__(name):  # noqa: ANN001, ANN202
+        if name not in __all__:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        return getattr(import_module("pgclarify.client"), name)
+
+    def __dir__():  # noqa: ANN202
+        return sorted(__all__)

@@ -3,7 +3,11 @@
 PgclarifyError
 ├── ConfigurationError        a setting is missing, unknown or contradicts another
 ├── InputError                what was given cannot be used: a file, a question, a parameter
-│   └── UnreadableFile        a file that is not what its name says
+│   ├── UnreadableFile        a file that is not what its name says
+│   ├── NotFound              no such corpus, run or role, or none that the caller may see
+│   └── AlreadyExists         there is one of that name
+├── NotReady                  what is asked for is not there yet: a run goes on, documents wait to be indexed
+│   └── NotCommitted          it was made in a transaction that is still open
 ├── EmbeddingError            the embedding model
 │   ├── ModelNotFound         no model of that name on this machine
 │   └── DimensionMismatch     vectors of another shape than expected
@@ -12,7 +16,10 @@ PgclarifyError
 │   └── InvalidReply          a reply that does not fit its schema
 ├── DatabaseError             the server, or what it answered
 │   ├── ServerUnavailable     no connection
-│   └── SchemaMismatch        the schema is not the one this version works with
+│   ├── SchemaMismatch        the schema is not the one this version works with
+│   ├── PermissionDenied      the role may not do that
+│   ├── LoopbackUnavailable   the server cannot wait in one call: no dblink, or no way to itself
+│   └── CallCancelled         somebody cancelled the statement, or statement_timeout came
 └── RunError                  one run
     ├── NoWorker              nobody serves the queue
     ├── RunTimeout            the caller stopped waiting; the run goes on
@@ -21,6 +28,8 @@ PgclarifyError
 """
 
 from __future__ import annotations
+
+import re
 
 
 class PgclarifyError(Exception):
@@ -71,6 +80,22 @@ class UnreadableFile(InputError):
     """A file that is not what its name says."""
 
 
+class NotFound(InputError):
+    """There is no such corpus, run or role, or none that the caller may see."""
+
+
+class AlreadyExists(InputError):
+    """There is one of that name."""
+
+
+class NotReady(PgclarifyError):
+    """What is asked for is not there yet, or not in a state for it."""
+
+
+class NotCommitted(NotReady):
+    """What is asked about was made in a transaction that is still open, so no worker sees it."""
+
+
 class EmbeddingError(PgclarifyError):
     """The embedding model failed."""
 
@@ -107,6 +132,18 @@ class SchemaMismatch(DatabaseError):
     """The schema in the database is not the one this version works with."""
 
 
+class PermissionDenied(DatabaseError):
+    """The role may not do that."""
+
+
+class LoopbackUnavailable(DatabaseError):
+    """The server cannot wait in one call: dblink is missing, or it has no way to connect to itself."""
+
+
+class CallCancelled(DatabaseError):
+    """Somebody cancelled the statement, or statement_timeout came; a call that waited has cancelled its runs."""
+
+
 class RunError(PgclarifyError):
     """One run did not come to its end."""
 
@@ -117,6 +154,12 @@ class NoWorker(RunError):
 
 class RunTimeout(RunError):
     """The caller stopped waiting; the run goes on."""
+
+    @property
+    def run_ids(self) -> tuple[int, ...]:
+        """Runs that go on, as DETAIL names them: "Run 17 goes on." or "Runs 17, 18 go on."; empty if it names none."""
+        named = re.match(r"Runs? (\d+(?:, \d+)*) go", self.detail or "")
+        return tuple(int(run_id) for run_id in named[1].split(", ")) if named else ()
 
 
 class RunFailed(RunError):

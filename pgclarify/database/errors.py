@@ -2,39 +2,75 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 import psycopg
 import psycopg_pool
 
-from pgclarify.errors import DatabaseError, PgclarifyError, RunLost, ServerUnavailable
+from pgclarify.errors import (
+    DatabaseError,
+    PermissionDenied,
+    PgclarifyError,
+    RunLost,
+    SchemaMismatch,
+    ServerUnavailable,
+)
 
 # Of our own class PC: a run that is no longer carried out here.
-_RUN_LOST = "PC006"
+_WORKERS_REFUSALS: Mapping[str, type[PgclarifyError]] = {"PC006": RunLost}
+# What the driver refuses before the server sees it, by the code that the server would have for it.
+_DATA_EXCEPTION = "22000"
+_NOT_IN_REPERTOIRE = "22021"
+_HINTS: Mapping[type[PgclarifyError], str] = {
+    PermissionDenied: "Have your role granted what it lacks: pgclarify_user may ask, pgclarify_reader may look.",
+    SchemaMismatch: "If pgclarify is not installed in this database yet, or in another version, run: pgclarify init",
+}
 
 
 @contextmanager
-def translated() -> Iterator[None]:
+def translated(refusals: Mapping[str, type[PgclarifyError]] = _WORKERS_REFUSALS) -> Iterator[None]:
     """Raise our own exceptions in place of psycopg's.
 
+    Args:
+        refusals: The exception for a SQLSTATE, or for the two characters of its class. Without it, a worker's.
+
     Raises:
-        RunLost: For SQLSTATE PC006.
         ServerUnavailable: If the connection broke, could not be had, or the server is shutting down.
-        DatabaseError: For any other error of the server.
+        DatabaseError: For any other error of the server that refusals do not name.
+        PgclarifyError: Those that they do; RunLost for PC006 without any.
     """
     try:
         yield
     except (psycopg_pool.PoolTimeout, psycopg_pool.PoolClosed) as error:
         raise ServerUnavailable("no connection to PostgreSQL", detail=str(error)) from error
     except psycopg.Error as error:
-        raise _translation(error) from error
+        raise _translation(error, refusals) from error
+    except UnicodeEncodeError as error:
+        raise _kind(_NOT_IN_REPERTOIRE, refusals)(
+            "a text has half a surrogate pair in it",
+            detail=f"It is character {error.start + 1} of {len(error.object)}.",
+            hint="Remove it, or decode the text in its own encoding.",
+            sqlstate=_NOT_IN_REPERTOIRE,
+        ) from error
 
 
-def _translation(error: psycopg.Error) -> PgclarifyError:
-    message = error.diag.message_primary or str(error).strip() or type(error).__name__
-    if error.sqlstate == _RUN_LOST:
-        return RunLost(message, detail=error.diag.message_detail, sqlstate=error.sqlstate)
-    is_gone = error.sqlstate is None or error.sqlstate[:2] in ("08", "57")
-    kind = ServerUnavailable if isinstance(error, psycopg.OperationalError) and is_gone else DatabaseError
-    return kind(message, detail=error.diag.message_detail, hint=error.diag.message_hint, sqlstate=error.sqlstate)
+def _translation(error: psycopg.Error, refusals: Mapping[str, type[PgclarifyError]]) -> PgclarifyError:
+    # What did not come from the server may have several lines.
+    first_line, _, other_lines = str(error).strip().partition("\n")
+    message = error.diag.message_primary or first_line or type(error).__name__
+    detail = error.diag.message_detail if error.diag.message_primary else " ".join(other_lines.split()) or None
+    sqlstate = error.sqlstate
+    if sqlstate is None and isinstance(error, psycopg.DataError):
+        sqlstate = _DATA_EXCEPTION
+    kind = _kind(sqlstate, refusals)
+    if kind is DatabaseError and isinstance(error, psycopg.OperationalError) and (sqlstate or "08")[:2] in ("08", "57"):
+        kind = ServerUnavailable
+    # PostgreSQL's own hint on a function that is not there speaks of type casts.
+    hint = None if kind is SchemaMismatch else error.diag.message_hint
+    return kind(message, detail=detail, hint=hint or _HINTS.get(kind), sqlstate=sqlstate)
+
+
+def _kind(sqlstate: str | None, refusals: Mapping[str, type[PgclarifyError]]) -> type[PgclarifyError]:
+    code = sqlstate or ""
+    return refusals.get(code) or refusals.get(code[:2]) or DatabaseError

@@ -1,0 +1,392 @@
+"""Scripts about questions and runs. The docstrings are those of the client's methods."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import Literal
+
+from pgclarify.client.records import (
+    Answer,
+    Interpretation,
+    Row,
+    RunOutcome,
+    SearchResult,
+    Verdict,
+    is_over,
+    read_interpretation,
+    read_outcome,
+    read_verdict,
+    record,
+)
+from pgclarify.client.scripts import Script, Session, Statement, Stream, interval, pace, to_json
+from pgclarify.errors import InputError, RunTimeout
+from pgclarify.model import RunStatus
+
+# A look at how a run stands, rather than a wait.
+_LOOK_SECONDS = 0.001
+
+
+def clarify(
+    session: Session,
+    /,
+    question: str,
+    *,
+    corpus: str | None = None,
+    top_k: int = 20,
+    timeout: float | None = 60.0,
+    **options: object,
+) -> Script[list[Interpretation]]:
+    """Ask a vague question, and wait for the readings that the corpus really answers.
+
+    Interrupted (Ctrl-C, a cancelled task), it cancels the run. A run that is partial is also logged as a warning of
+    logger "pgclarify.client", since an empty list would not show it.
+
+        for reading in client.clarify("rental cars", corpus="insurance"):
+            print(reading.interpretation, reading.answer, reading.document_ids)
+
+    Args:
+        question: 1 to 10,000 characters.
+        corpus: Its name; None means the client's, then the server's (`pgclarify.corpus`, or the only one).
+        top_k: Passages to judge, 1 to 1000.
+        timeout: Seconds to wait; None means without end.
+        options: As in SQL: search, consolidation, embed, singletons, retrieval.
+
+    Returns:
+        Readings by falling support; none if the corpus answers no reading.
+
+    Raises:
+        InputError: If the question, top_k, the timeout or an option cannot be used.
+        NotFound: If there is no such corpus.
+        NoWorker: If no worker is running.
+        RunTimeout: If the time is up; the run goes on, and run_ids names it.
+        RunFailed: If the run failed, or somebody cancelled it.
+    """
+    rows = yield Statement(
+        "client_clarify",
+        {
+            "question": question,
+            "corpus": corpus or session.corpus,
+            "top_k": top_k,
+            "timeout": interval(timeout),
+            "options": to_json(options, "an option"),
+        },
+    )
+    return [read_interpretation(row) for row in rows]
+
+
+def clarify_many(
+    session: Session,
+    /,
+    questions: Sequence[str],
+    keys: Sequence[str] | None = None,
+    *,
+    corpus: str | None = None,
+    top_k: int = 20,
+    timeout: float | None = None,
+    **options: object,
+) -> Script[list[Answer]]:
+    """Ask many questions at once, and wait for all; equal ones are asked once.
+
+    A question whose run fails does not keep the others from being answered.
+
+        for answer in client.clarify_many(["rental cars", "deductible"]):
+            print(answer.question, answer.status, len(answer.interpretations))
+
+    Args:
+        questions: At least one; each 1 to 10,000 characters.
+        keys: Your own key of each question, given back with its answer.
+        corpus: As in clarify.
+        top_k: As in clarify.
+        timeout: Seconds to wait for all of them together; None means without end.
+        options: As in clarify.
+
+    Returns:
+        One answer for each question, in order, also where nothing was found.
+
+    Raises:
+        InputError: As clarify; also if there are not as many keys as questions.
+        NotFound: If there is no such corpus.
+        NoWorker: If no worker is running.
+        RunTimeout: If the time is up; the runs go on.
+    """
+    asked = _listed(questions)
+    chosen = [None] * len(asked) if keys is None else _listed(keys)
+    if len(chosen) != len(asked):
+        raise InputError(
+            "there must be as many keys as questions",
+            detail=f"There are {len(chosen)} keys and {len(asked)} questions.",
+        )
+    rows = yield Statement(
+        "client_clarify_many",
+        {
+            "questions": asked,
+            "corpus": corpus or session.corpus,
+            "top_k": top_k,
+            "timeout": interval(timeout),
+            "options": to_json(options, "an option"),
+        },
+    )
+    found: dict[int, list[Row]] = {}
+    for row in rows:
+        found.setdefault(row["question_ordinal"], []).append(row)
+    return [
+        _answer(question, key, found.get(ordinal, []))
+        for ordinal, (question, key) in enumerate(zip(asked, chosen, strict=True), start=1)
+    ]
+
+
+def _answer(question: str, key: str | None, rows: Sequence[Row]) -> Answer:
+    """Read one question's rows: none means that nothing was found, one without a reading that its run failed."""
+    return Answer(
+        question=question,
+        key=key,
+        status=RunStatus(rows[0]["status"]) if rows else RunStatus.SUCCEEDED,
+        run_id=rows[0]["run_id"] if rows else None,
+        interpretations=tuple(read_interpretation(row) for row in rows if row["ordinal"] is not None),
+    )
+
+
+def submit(
+    session: Session, /, question: str, *, corpus: str | None = None, top_k: int = 20, **options: object
+) -> Script[int]:
+    """Ask a question and come back for the answer, with wait, verdicts and result.
+
+    The run is part of the connection's transaction: workers see it once that commits. Without an open transaction it
+    is committed at once.
+
+    Args:
+        question: As in clarify.
+        corpus: As in clarify.
+        top_k: As in clarify.
+        options: As in clarify.
+
+    Returns:
+        The run's id.
+
+    Raises:
+        InputError: As clarify.
+        NotFound: If there is no such corpus.
+    """
+    (run_id,) = yield from submit_many(session, [question], corpus=corpus, top_k=top_k, **options)
+    return run_id
+
+
+def submit_many(
+    session: Session, /, questions: Sequence[str], *, corpus: str | None = None, top_k: int = 20, **options: object
+) -> Script[list[int]]:
+    """Ask many questions and come back for the answers: submit, for several at once.
+
+    Args:
+        questions: As in clarify_many.
+        corpus: As in clarify.
+        top_k: As in clarify.
+        options: As in clarify.
+
+    Returns:
+        The run of each question, in order; equal questions share one.
+
+    Raises:
+        InputError: As clarify.
+        NotFound: If there is no such corpus.
+    """
+    rows = yield Statement(
+        "client_submit_many",
+        {
+            "questions": _listed(questions),
+            "corpus": corpus or session.corpus,
+            "top_k": top_k,
+            "options": to_json(options, "an option"),
+        },
+    )
+    return list(rows[0]["run_ids"])
+
+
+def wait(session: Session, /, run_ids: Sequence[int], *, timeout: float | None = 60.0) -> Script[list[RunOutcome]]:
+    """Wait until runs are over or the time is up, and say how each stands.
+
+    Interrupted, it leaves the runs alone.
+
+    Args:
+        run_ids: From submit, committed.
+        timeout: Seconds to wait; None means without end.
+
+    Returns:
+        One outcome for each run, in order; `is_over` is False for those that go on.
+
+    Raises:
+        NotFound: If there is no such run, or none that you may see.
+        NotCommitted: If a run was submitted in a transaction that is still open.
+    """
+    rows = yield Statement("client_wait", {"run_ids": list(run_ids), "timeout": interval(timeout)})
+    return [read_outcome(row) for row in rows]
+
+
+def result(session: Session, /, run_id: int) -> Script[list[Interpretation]]:
+    """Read what a run found.
+
+    Args:
+        run_id: From submit, or any run that you may see.
+
+    Returns:
+        As clarify.
+
+    Raises:
+        NotFound: If there is no such run, or none that you may see.
+        NotReady: If it is not over.
+        RunFailed: If it failed or was cancelled.
+    """
+    rows = yield Statement("client_result", {"run_id": run_id})
+    return [read_interpretation(row) for row in rows]
+
+
+def cancel(session: Session, /, run_id: int) -> Script[bool]:
+    """Cancel a run. Calls in flight are cut off; what was paid for is kept.
+
+    Args:
+        run_id: One of yours.
+
+    Returns:
+        False if it was over already.
+
+    Raises:
+        NotFound: If there is no such run, or none that you may see.
+        PermissionDenied: If somebody else asked.
+    """
+    (row,) = yield Statement("client_cancel", {"run_id": run_id})
+    return bool(row["was_cancelled"])
+
+
+def consolidate(
+    session: Session, /, run_id: int, *, timeout: float = 60.0, **options: object
+) -> Script[list[Interpretation]]:
+    """Group a run's verdicts again, under a run of its own and with no model call.
+
+    Args:
+        run_id: A clarify run that succeeded.
+        timeout: Seconds to wait.
+        options: As in SQL: consolidation, embed, singletons.
+
+    Returns:
+        As clarify.
+
+    Raises:
+        InputError: If the timeout or an option cannot be used.
+        NotFound: If there is no such run, or none that you may see.
+        NotReady: If it has no verdicts to group.
+        NoWorker: If no worker is running.
+        RunTimeout: If the time is up.
+        RunFailed: If the new run failed.
+    """
+    rows = yield Statement(
+        "client_consolidate", {"run_id": run_id, "options": to_json(_timed(options, timeout), "an option")}
+    )
+    return [read_interpretation(row) for row in rows]
+
+
+def search(
+    session: Session,
+    /,
+    question: str,
+    *,
+    corpus: str | None = None,
+    top_k: int = 10,
+    method: Literal["hybrid", "dense", "lexical"] = "hybrid",
+    timeout: float = 60.0,
+) -> Script[list[SearchResult]]:
+    """Find the passages that fit a question best, without judging them.
+
+    Args:
+        question: As in clarify.
+        corpus: As in clarify.
+        top_k: How many, 1 to 1000.
+        method: lexical needs no worker.
+        timeout: Seconds to wait.
+
+    Returns:
+        Passages, best first.
+
+    Raises:
+        InputError: As clarify.
+        NotFound: If there is no such corpus.
+        NoWorker: If no worker is running.
+        RunTimeout: If the time is up.
+        RunFailed: If the question could not be embedded.
+    """
+    rows = yield Statement(
+        "client_search",
+        {
+            "question": question,
+            "corpus": corpus or session.corpus,
+            "top_k": top_k,
+            "options": to_json(_timed({"method": method}, timeout), "an option"),
+        },
+    )
+    return [record(SearchResult, row) for row in rows]
+
+
+def verdicts(session: Session, /, run_id: int, *, timeout: float | None = 60.0) -> Stream[Verdict]:
+    """Watch a run: its verdicts as they land, until it is over.
+
+    Looks again and again, in short statements; nothing is held open in between. How the run ended is for wait or
+    result to say.
+
+        run_id = client.submit("rental cars")
+        for verdict in client.verdicts(run_id):
+            print(verdict.rank, verdict.outcome, verdict.answer)
+        readings = client.result(run_id)
+
+    Args:
+        run_id: From submit, committed, or any run that you may see.
+        timeout: Seconds to watch; None means until it is over, however long that takes.
+
+    Returns:
+        An iterator over verdicts; each passage once, in the order in which they were decided.
+
+    Raises:
+        NotFound: If there is no such run, or none that you may see.
+        NotCommitted: If it was submitted in a transaction that is still open.
+        InputError: If the connection is in a transaction that cannot see the run go on.
+        RunTimeout: If the time is up; the run goes on.
+    """
+    limit = interval(timeout)
+    began = time.monotonic()
+    # For its errors: a run that does not exist, or that no worker can see yet.
+    yield from wait(session, [run_id], timeout=_LOOK_SECONDS)
+    seen: list[int] = []
+    while True:
+        rows = yield Statement("client_watch_run", {"run_id": run_id, "seen": seen})
+        for row in rows:
+            if row["rank"] is not None:
+                seen.append(row["rank"])
+                yield read_verdict(row)
+        if not rows or is_over(RunStatus(rows[0]["status"])):
+            return
+        if session.is_in_transaction and rows[0]["isolation"] in ("repeatable read", "serializable"):
+            raise InputError(
+                f"run {run_id} cannot be watched from here",
+                detail=f"The connection is in a {rows[0]['isolation']} transaction, whose snapshot does not move on.",
+                hint="Watch it outside of a transaction.",
+            )
+        elapsed = time.monotonic() - began
+        if limit is not None and elapsed >= limit.total_seconds():
+            raise RunTimeout(
+                f"the run was not over within {limit}", detail=f"Run {run_id} goes on.", hint="Watch it again, or wait."
+            )
+        yield pace(elapsed)
+
+
+def _listed(texts: Sequence[str]) -> list[str]:
+    if isinstance(texts, str):
+        raise InputError(
+            "several texts are expected, not one",
+            detail=f"It is {texts[:100]!r}.",
+            hint="Pass a list, of one if need be.",
+        )
+    return list(texts)
+
+
+def _timed(options: dict[str, object], timeout: float) -> dict[str, object]:
+    """The options with the timeout among them, as an interval in words."""
+    limit = interval(timeout)
+    return options if limit is None else options | {"timeout": f"{limit.total_seconds():f} seconds"}

@@ -1,0 +1,179 @@
+"""The client whose calls are awaited."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Coroutine, Generator
+from contextlib import AbstractAsyncContextManager, closing, nullcontext
+from typing import Any, Concatenate, ParamSpec, Self, TypeVar
+
+import psycopg
+from psycopg.rows import dict_row
+from psycopg_pool import AsyncConnectionPool
+
+from pgclarify.client import asking, documents
+from pgclarify.client.opening import CONNECTION_OPTIONS, connecting, database_url, is_in_transaction, log_warning
+from pgclarify.client.refusals import REFUSALS
+from pgclarify.client.scripts import Pause, Rows, Script, Session, Statement, Stream, described
+from pgclarify.database.errors import translated
+from pgclarify.database.queries import queries
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def _call(
+    script: Callable[Concatenate[Session, P], Script[T]],
+) -> Callable[Concatenate[AsyncClient, P], Coroutine[Any, Any, T]]:
+    """A method that carries a script out and returns what it returns."""
+
+    async def call(client: AsyncClient, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        with closing(script(client, *args, **kwargs)) as steps:
+            try:
+                step = next(steps)
+                while True:
+                    step = steps.send(await client._take(step))
+            except StopIteration as end:
+                returned: T = end.value
+                return returned
+
+    return described(call, script)
+
+
+def _iteration(
+    script: Callable[Concatenate[Session, P], Stream[T]],
+) -> Callable[Concatenate[AsyncClient, P], AsyncIterator[T]]:
+    """A method that carries a script out while the caller iterates over what it yields."""
+
+    async def call(client: AsyncClient, /, *args: P.args, **kwargs: P.kwargs) -> AsyncIterator[T]:
+        with closing(script(client, *args, **kwargs)) as steps:
+            try:
+                step = next(steps)
+                while True:
+                    if isinstance(step, Statement | Pause):
+                        step = steps.send(await client._take(step))
+                    else:
+                        yield step
+                        step = next(steps)
+            except StopIteration:
+                return
+
+    return described(call, script, "AsyncIterator[{}]")
+
+
+class AsyncClient(Session):
+    """Asks pgclarify from asyncio: `Client`, with calls to be awaited and `verdicts` for `async for`.
+
+    Over one connection, calls wait for their turn; over a pool, they run at the same time.
+
+        async with pgclarify.connect_async() as client:
+            readings = await client.clarify("rental cars", corpus="insurance")
+
+    Args:
+        connection: A connection or a pool.
+        corpus: Name of the corpus that calls mean when they name none; None leaves it to the server.
+        owns_connection: Whether close closes the connection too.
+    """
+
+    def __init__(
+        self,
+        connection: psycopg.AsyncConnection[Any] | AsyncConnectionPool[Any],
+        *,
+        corpus: str | None = None,
+        owns_connection: bool = False,
+    ) -> None:
+        super().__init__(corpus)
+        self._connection = connection
+        self._owns_connection = owns_connection
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Close the connection, if it is the client's own."""
+        if self._owns_connection:
+            await self._connection.close()
+
+    clarify = _call(asking.clarify)
+    clarify_many = _call(asking.clarify_many)
+    submit = _call(asking.submit)
+    submit_many = _call(asking.submit_many)
+    wait = _call(asking.wait)
+    verdicts = _iteration(asking.verdicts)
+    result = _call(asking.result)
+    cancel = _call(asking.cancel)
+    consolidate = _call(asking.consolidate)
+    search = _call(asking.search)
+    create_corpus = _call(documents.create_corpus)
+    drop_corpus = _call(documents.drop_corpus)
+    add_documents = _call(documents.add_documents)
+    remove_document = _call(documents.remove_document)
+    corpora = _call(documents.corpora)
+    corpus_status = _call(documents.corpus_status)
+    wait_until_searchable = _call(documents.wait_until_searchable)
+
+    @property
+    def is_in_transaction(self) -> bool:
+        """True if the connection has a transaction open."""
+        return is_in_transaction(self._connection)
+
+    async def _take(self, step: Statement | Pause) -> Rows:
+        if isinstance(step, Pause):
+            await asyncio.sleep(step.seconds)
+            return ()
+        with translated(REFUSALS):
+            async with self._borrowed() as connection:
+                connection.add_notice_handler(log_warning)
+                try:
+                    async with connection.cursor(row_factory=dict_row) as cursor:
+                        await cursor.execute(queries[step.name], step.parameters)
+                        return await cursor.fetchall()
+                finally:
+                    connection.remove_notice_handler(log_warning)
+
+    def _borrowed(self) -> AbstractAsyncContextManager[psycopg.AsyncConnection[Any]]:
+        if isinstance(self._connection, AsyncConnectionPool):
+            return self._connection.connection()
+        return nullcontext(self._connection)
+
+
+class Connecting:
+    """A client to come: awaited, it is the client; in `async with`, one that closes at the end of the block."""
+
+    def __init__(self, url: str | None, corpus: str | None) -> None:
+        self._url = url
+        self._corpus = corpus
+
+    def __await__(self) -> Generator[Any, None, AsyncClient]:
+        return self._connect().__await__()
+
+    async def __aenter__(self) -> AsyncClient:
+        self._client = await self
+        return self._client
+
+    async def __aexit__(self, *_: object) -> None:
+        await self._client.close()
+
+    async def _connect(self) -> AsyncClient:
+        with connecting():
+            connection = await psycopg.AsyncConnection.connect(database_url(self._url), **CONNECTION_OPTIONS)
+        return AsyncClient(connection, corpus=self._corpus, owns_connection=True)
+
+
+def connect_async(url: str | None = None, *, corpus: str | None = None) -> Connecting:
+    """Connect to a database with pgclarify in it, from asyncio; every call commits by itself.
+
+        async with pgclarify.connect_async() as client: ...
+        client = await pgclarify.connect_async()
+
+    Args:
+        url: As of connect.
+        corpus: As of connect.
+
+    Returns:
+        To be awaited or entered; that raises what connect raises.
+    """
+    return Connecting(url, corpus)

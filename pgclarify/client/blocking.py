@@ -1,0 +1,156 @@
+"""The client whose calls block."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, closing, nullcontext
+from typing import Any, Concatenate, ParamSpec, Self, TypeVar
+
+import psycopg
+from psycopg.rows import dict_row
+from psycopg_pool import ConnectionPool
+
+from pgclarify.client import asking, documents
+from pgclarify.client.opening import CONNECTION_OPTIONS, connecting, database_url, is_in_transaction, log_warning
+from pgclarify.client.refusals import REFUSALS
+from pgclarify.client.scripts import Pause, Rows, Script, Session, Statement, Stream, described
+from pgclarify.database.errors import translated
+from pgclarify.database.queries import queries
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def _call(script: Callable[Concatenate[Session, P], Script[T]]) -> Callable[Concatenate[Client, P], T]:
+    """A method that carries a script out and returns what it returns."""
+
+    def call(client: Client, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        with closing(script(client, *args, **kwargs)) as steps:
+            try:
+                step = next(steps)
+                while True:
+                    step = steps.send(client._take(step))
+            except StopIteration as end:
+                returned: T = end.value
+                return returned
+
+    return described(call, script)
+
+
+def _iteration(script: Callable[Concatenate[Session, P], Stream[T]]) -> Callable[Concatenate[Client, P], Iterator[T]]:
+    """A method that carries a script out while the caller iterates over what it yields."""
+
+    def call(client: Client, /, *args: P.args, **kwargs: P.kwargs) -> Iterator[T]:
+        with closing(script(client, *args, **kwargs)) as steps:
+            try:
+                step = next(steps)
+                while True:
+                    if isinstance(step, Statement | Pause):
+                        step = steps.send(client._take(step))
+                    else:
+                        yield step
+                        step = next(steps)
+            except StopIteration:
+                return
+
+    return described(call, script, "Iterator[{}]")
+
+
+class Client(Session):
+    """Asks pgclarify; every call returns when it has its answer, and raises errors of `pgclarify.errors` only.
+
+    `pgclarify.connect` makes one with a connection of its own. Over a connection of yours, its calls are part of that
+    connection's transaction; over a pool, each takes a connection from it, so that threads do not wait for each other.
+
+        with pgclarify.connect() as client:
+            for reading in client.clarify("rental cars", corpus="insurance"):
+                print(reading.ordinal, reading.interpretation, reading.answer, reading.document_ids)
+
+    Args:
+        connection: A connection or a pool.
+        corpus: Name of the corpus that calls mean when they name none; None leaves it to the server.
+        owns_connection: Whether close closes the connection too.
+    """
+
+    def __init__(
+        self,
+        connection: psycopg.Connection[Any] | ConnectionPool[Any],
+        *,
+        corpus: str | None = None,
+        owns_connection: bool = False,
+    ) -> None:
+        super().__init__(corpus)
+        self._connection = connection
+        self._owns_connection = owns_connection
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the connection, if it is the client's own."""
+        if self._owns_connection:
+            self._connection.close()
+
+    clarify = _call(asking.clarify)
+    clarify_many = _call(asking.clarify_many)
+    submit = _call(asking.submit)
+    submit_many = _call(asking.submit_many)
+    wait = _call(asking.wait)
+    verdicts = _iteration(asking.verdicts)
+    result = _call(asking.result)
+    cancel = _call(asking.cancel)
+    consolidate = _call(asking.consolidate)
+    search = _call(asking.search)
+    create_corpus = _call(documents.create_corpus)
+    drop_corpus = _call(documents.drop_corpus)
+    add_documents = _call(documents.add_documents)
+    remove_document = _call(documents.remove_document)
+    corpora = _call(documents.corpora)
+    corpus_status = _call(documents.corpus_status)
+    wait_until_searchable = _call(documents.wait_until_searchable)
+
+    @property
+    def is_in_transaction(self) -> bool:
+        """True if the connection has a transaction open."""
+        return is_in_transaction(self._connection)
+
+    def _take(self, step: Statement | Pause) -> Rows:
+        if isinstance(step, Pause):
+            time.sleep(step.seconds)
+            return ()
+        with translated(REFUSALS), self._borrowed() as connection:
+            connection.add_notice_handler(log_warning)
+            try:
+                with connection.cursor(row_factory=dict_row) as cursor:
+                    return cursor.execute(queries[step.name], step.parameters).fetchall()
+            finally:
+                connection.remove_notice_handler(log_warning)
+
+    def _borrowed(self) -> AbstractContextManager[psycopg.Connection[Any]]:
+        if isinstance(self._connection, ConnectionPool):
+            return self._connection.connection()
+        return nullcontext(self._connection)
+
+
+def connect(url: str | None = None, *, corpus: str | None = None) -> Client:
+    """Connect to a database with pgclarify in it; every call commits by itself.
+
+    Args:
+        url: A libpq connection string or URL. None means PGCLARIFY_DATABASE_URL, else the embedded server.
+        corpus: Name of the corpus that calls mean when they name none; None leaves it to the server.
+
+    Returns:
+        A client with a connection of its own; it closes at the end of its with block.
+
+    Raises:
+        ConfigurationError: If the connection string or a setting cannot be used.
+        ServerUnavailable: If the server does not answer, or turns us away; or none is named and the embedded one does
+            not run.
+    """
+    with connecting():
+        connection = psycopg.connect(database_url(url), **CONNECTION_OPTIONS)
+    return Client(connection, corpus=corpus, owns_connection=True)

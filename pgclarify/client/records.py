@@ -1,0 +1,249 @@
+"""What a client hands out: frozen, typed, and free of any connection.
+
+`pgclarify.model` has an Interpretation, a Citation and a Verdict too. Those are what a worker has in hand while it
+makes a run: they carry vectors and candidate ranks, and know neither their run nor their document. These here are rows
+of the SQL API, as callers see them, and the ones that `pgclarify` exports.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from datetime import timedelta
+from typing import Any, TypeAlias, TypeVar
+
+from pgclarify.model import Outcome, RunStatus
+
+Row: TypeAlias = Mapping[str, Any]
+R = TypeVar("R")
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """A passage that proves an interpretation.
+
+    Attributes:
+        rank: Place among the citations of its interpretation, from 1.
+        is_medoid: True for the one that speaks for the interpretation.
+        document_id: The document, by your own id.
+        title: Its title now; None if it has none or is gone.
+        uri: Where a person finds it; None if nowhere or gone.
+        passage_id: The passage.
+        heading: Headings above the passage when it was cited; None if there were none.
+        quote: The words that prove the answer, verbatim.
+        start_char: Offset of the quote in the document, from 0.
+        end_char: Offset after the quote.
+        is_current: True if the quote still stands in the document.
+    """
+
+    rank: int
+    is_medoid: bool
+    document_id: str
+    title: str | None
+    uri: str | None
+    passage_id: int
+    heading: str | None
+    quote: str
+    start_char: int
+    end_char: int
+    is_current: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Interpretation:
+    """A reading of the question that the corpus really answers.
+
+    Attributes:
+        run_id: The run that found it.
+        status: How that run ended: succeeded, or partial if some passages could not be judged.
+        ordinal: Place by falling support, from 1.
+        interpretation: The reading: a question that stands on its own.
+        answer: Its answer, short.
+        support: Distinct documents that support it.
+        cohesion: How much its evidence agrees: mean cosine similarity to the reading that speaks for it, up to 1.
+        document_ids: Those documents by your own ids, best first.
+        citations: What proves it; the first one speaks for it.
+    """
+
+    run_id: int
+    status: RunStatus
+    ordinal: int
+    interpretation: str
+    answer: str
+    support: int
+    cohesion: float
+    document_ids: tuple[str, ...]
+    citations: tuple[Citation, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What became of one question of several.
+
+    Attributes:
+        question: The question, as it was passed.
+        key: The key that was passed with it; None without keys.
+        status: succeeded, partial, failed or cancelled.
+        run_id: Its run; `result(run_id)` says why it failed. None if it succeeded and nothing was found.
+        interpretations: What was found, by falling support; empty if the corpus answers no reading of it.
+    """
+
+    question: str
+    key: str | None
+    status: RunStatus
+    run_id: int | None
+    interpretations: tuple[Interpretation, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RunOutcome:
+    """How a run stands.
+
+    Attributes:
+        run_id: The run.
+        status: Its state; queued or running if it is not over.
+        error: Why it failed; None unless it did.
+        interpretations: Readings found: 0 means that the corpus answers none; None unless succeeded or partial.
+    """
+
+    run_id: int
+    status: RunStatus
+    error: str | None
+    interpretations: int | None
+
+    @property
+    def is_over(self) -> bool:
+        """True if nothing more will come of it."""
+        return is_over(self.status)
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What was decided about one passage, while the run may still go on.
+
+    Attributes:
+        run_id: The run.
+        rank: The passage's place in the ranking, from 1.
+        outcome: grounded (it answers a reading), abstained (it does not) or failed (it could not be judged).
+        document_id: The document, by your own id.
+        title: Its title now; None if it has none, is gone, or is not yours to read.
+        passage_id: The passage.
+        heading: Headings above the passage; None if there are none.
+        interpretation: The reading; None unless grounded.
+        answer: Its answer; None unless grounded.
+        quote: The words that prove it, verbatim; None unless grounded.
+        start_char: Offset of the quote in the document, from 0; None unless grounded.
+        end_char: Offset after the quote; None unless grounded.
+        reason: Why it abstained; None unless it did.
+        error: What went wrong; None unless it failed.
+    """
+
+    run_id: int
+    rank: int
+    outcome: Outcome
+    document_id: str
+    title: str | None
+    passage_id: int
+    heading: str | None
+    interpretation: str | None
+    answer: str | None
+    quote: str | None
+    start_char: int | None
+    end_char: int | None
+    reason: str | None
+    error: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResult:
+    """A passage that fits a question.
+
+    Attributes:
+        rank: Place, from 1.
+        passage_id: The passage.
+        document_id: Its document, by your own id.
+        title: The document's title; None if it has none.
+        heading: Headings above the passage; None if there are none.
+        content: The passage.
+        score: Cosine similarity (dense), BM25 (lexical) or reciprocal rank fusion (hybrid); higher is better.
+        origin: How it was found: dense or lexical.
+    """
+
+    rank: int
+    passage_id: int
+    document_id: str
+    title: str | None
+    heading: str | None
+    content: str
+    score: float
+    origin: str
+
+
+@dataclass(frozen=True, slots=True)
+class CorpusStatus:
+    """How far a corpus is.
+
+    Attributes:
+        corpus: Its name.
+        documents: Documents in it.
+        passages: Passages in it.
+        pending: Documents whose present content is not searchable yet; 0: all that was added is.
+        embedded: Passages with a vector.
+        linked: Passages with neighbors in the graph.
+        failed: Documents that cannot be indexed.
+        lag: Age of the oldest pending document; None if there is none.
+        revision: How often its searchable content changed.
+        embedding_model: Its embedding model.
+        error: Why no worker could load that model; None if nothing is wrong.
+    """
+
+    corpus: str
+    documents: int
+    passages: int
+    pending: int
+    embedded: int
+    linked: int
+    failed: int
+    lag: timedelta | None
+    revision: int
+    embedding_model: str
+    error: str | None
+
+
+def is_over(status: RunStatus) -> bool:
+    """True if a run in this state has ended."""
+    return status not in (RunStatus.QUEUED, RunStatus.RUNNING)
+
+
+def record(kind: type[R], row: Row, **converted: object) -> R:
+    """Make a record of a row that has its fields by name, and perhaps others.
+
+    Args:
+        kind: A dataclass of this module.
+        row: The row; what it has beyond the fields is left out, so that a newer server may send more.
+        converted: Fields that are not taken from the row as they are.
+    """
+    # The caller passes a dataclass; the type system has no name for those.
+    names = [field.name for field in fields(kind)]  # type: ignore[arg-type]
+    return kind(**{name: converted[name] if name in converted else row[name] for name in names})
+
+
+def read_interpretation(row: Row) -> Interpretation:
+    """Read a row of type pgclarify.clarification."""
+    return record(
+        Interpretation,
+        row,
+        status=RunStatus(row["status"]),
+        document_ids=tuple(row["document_ids"]),
+        citations=tuple(record(Citation, citation) for citation in row["citations"]),
+    )
+
+
+def read_outcome(row: Row) -> RunOutcome:
+    """Read a row of type pgclarify.run_outcome."""
+    return record(RunOutcome, row, status=RunStatus(row["status"]))
+
+
+def read_verdict(row: Row) -> Verdict:
+    """Read a row of statement client_watch_run."""
+    return record(Verdict, row, outcome=Outcome(row["outcome"]))

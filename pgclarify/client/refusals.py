@@ -1,0 +1,42 @@
+"""What the server's errors mean to a caller; docs/errors.md has the same table for people."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pgclarify.errors import (
+    AlreadyExists,
+    CallCancelled,
+    InputError,
+    LoopbackUnavailable,
+    NotCommitted,
+    NotFound,
+    NotReady,
+    NoWorker,
+    PermissionDenied,
+    PgclarifyError,
+    RunFailed,
+    RunTimeout,
+    SchemaMismatch,
+)
+
+REFUSALS: Mapping[str, type[PgclarifyError]] = {
+    "22": InputError,
+    "42501": PermissionDenied,
+    "42704": NotFound,
+    "42710": AlreadyExists,
+    # More than PostgreSQL can hold.
+    "54000": InputError,
+    "55000": NotReady,
+    "57014": CallCancelled,
+    "PC001": NoWorker,
+    "PC002": RunTimeout,
+    "PC003": RunFailed,
+    "PC004": NotCommitted,
+    "PC005": LoopbackUnavailable,
+    # A schema, table, column or function that is not there: none is installed, or that of another version.
+    "3F000": SchemaMismatch,
+    "42P01": SchemaMismatch,
+    "42703": SchemaMismatch,
+    "42883": SchemaMismatch,
+}

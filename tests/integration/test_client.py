@@ -1,0 +1,438 @@
+"""The Python client against a real server and a real worker, blocking and awaited."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import signal
+import threading
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import closing
+from typing import Any
+
+import psycopg
+import pytest
+from psycopg_pool import AsyncConnectionPool, ConnectionPool
+
+import pgclarify
+from pgclarify import AsyncClient, Client, Outcome, RunStatus
+from pgclarify.client.refusals import REFUSALS
+from pgclarify.errors import (
+    AlreadyExists,
+    CallCancelled,
+    DatabaseError,
+    InputError,
+    NotCommitted,
+    NotFound,
+    NotReady,
+    NoWorker,
+    PermissionDenied,
+    PgclarifyError,
+    RunFailed,
+    RunTimeout,
+    SchemaMismatch,
+    ServerUnavailable,
+)
+from tests.openai_server import HANG, PROSE, Chat, Reply, Server, by_rules
+from tests.pages import CHECKOUT, blocks, tables
+from tests.workers import CORPUS, DOCUMENTS, Service, as_role, scalar, until
+
+pytestmark = pytest.mark.xdist_group("client")
+
+Connection = psycopg.Connection[Any]
+PYTHON_PAGE = CHECKOUT / "docs" / "python.md"
+ABSTENTION = Reply('{"interpretation": null, "answer": null, "quote": null}')
+
+
+@pytest.fixture
+def client(service: Service, model: Server) -> Iterator[Client]:
+    """A client of a role that may ask and nothing else."""
+    with pgclarify.connect(as_role(service.dsn, service.asker)) as connected:
+        yield connected
+
+
+@pytest.fixture
+async def async_client(service: Service, model: Server) -> AsyncIterator[AsyncClient]:
+    """The same, to be awaited."""
+    async with pgclarify.connect_async(as_role(service.dsn, service.asker)) as connected:
+        yield connected
+
+
+def hang_on_canada(chat: Chat) -> Reply:
+    """Never answer for one of the passages."""
+    return HANG if chat.passage is not None and "Canada" in chat.passage else by_rules(chat)
+
+
+def status_of(connection: Connection, question: str) -> str | None:
+    status: str | None = scalar(connection, "select status from pgclarify.run_summary where question = %s", question)
+    return status
+
+
+def test_readings_with_their_evidence(client: Client, asker: Connection) -> None:
+    readings = client.clarify("what does a rental cost", corpus=CORPUS, top_k=len(DOCUMENTS), search="hybrid")
+
+    assert [reading.ordinal for reading in readings] == list(range(1, len(readings) + 1))
+    assert len(readings) > 1
+    for reading in readings:
+        assert reading.status is RunStatus.SUCCEEDED
+        assert reading.support == len(reading.document_ids)
+        assert {citation.document_id for citation in reading.citations} == set(reading.document_ids)
+        assert [citation.is_medoid for citation in reading.citations] == [True] + [False] * (len(reading.citations) - 1)
+        for citation in reading.citations:
+            title, content = DOCUMENTS[int(citation.document_id)]
+            assert content[citation.start_char : citation.end_char] == citation.quote
+            assert (citation.title, citation.is_current) == (title, True)
+    rows = asker.execute(
+        "select ordinal, interpretation, answer from pgclarify.result(%s)", [readings[0].run_id]
+    ).fetchall()
+    assert rows == [(reading.ordinal, reading.interpretation, reading.answer) for reading in readings]
+    assert client.result(readings[0].run_id) == readings
+
+
+def test_many_questions_are_kept_apart(client: Client, model: Server) -> None:
+    def behavior(chat: Chat) -> Reply:
+        if "Question: client refused" in chat.outside:
+            return Reply.error(403)
+        return ABSTENTION if "Question: client unheard" in chat.outside and chat.passage else by_rules(chat)
+
+    model.behavior = behavior
+    questions = ["client hail", "client refused", "client unheard of", " client hail "]
+    answers = client.clarify_many(questions, keys=["a", "b", "c", "d"], top_k=4, timeout=60)
+
+    assert [(answer.question, answer.key, answer.status.value) for answer in answers] == [
+        ("client hail", "a", "succeeded"),
+        ("client refused", "b", "failed"),
+        ("client unheard of", "c", "succeeded"),
+        (" client hail ", "d", "succeeded"),
+    ]
+    assert [len(answer.interpretations) > 0 for answer in answers] == [True, False, False, True]
+    assert answers[0].interpretations == answers[3].interpretations
+    refused = answers[1].run_id
+    assert refused is not None
+    with pytest.raises(RunFailed, match="403"):
+        client.result(refused)
+    (outcome,) = client.wait([refused])
+    assert (outcome.status, outcome.is_over, outcome.interpretations) == (RunStatus.FAILED, True, None)
+
+
+def test_verdicts_land_before_the_run_is_over(client: Client, model: Server) -> None:
+    model.behavior = hang_on_canada
+    run_id = client.submit("client watched", top_k=len(DOCUMENTS))
+    watched = client.verdicts(run_id)
+
+    verdicts = [next(watched) for _ in range(len(DOCUMENTS) - 1)]
+    with pytest.raises(NotReady):
+        client.result(run_id)
+    assert client.wait([run_id], timeout=0.01)[0].status is RunStatus.RUNNING
+    assert {verdict.document_id for verdict in verdicts} == {str(key) for key in DOCUMENTS} - {"105"}
+    for verdict in verdicts:
+        assert verdict.title == DOCUMENTS[int(verdict.document_id)][0]
+        assert (verdict.outcome is Outcome.GROUNDED) == (verdict.answer is not None) == (verdict.reason is None)
+    assert {verdict.outcome for verdict in verdicts} == {Outcome.GROUNDED, Outcome.ABSTAINED}
+
+    assert client.cancel(run_id) is True
+    assert list(watched) == []
+    assert client.cancel(run_id) is False
+
+
+def test_a_run_that_is_over_can_be_watched_too(client: Client) -> None:
+    run_ids = client.submit_many(["client again", "client again", "client other"], top_k=4)
+    assert run_ids[0] == run_ids[1] != run_ids[2]
+    assert [outcome.status.value for outcome in client.wait(run_ids)] == ["succeeded"] * 3
+
+    assert len(list(client.verdicts(run_ids[0]))) == 4
+
+
+def test_after_the_timeout_the_run_goes_on(client: Client, model: Server) -> None:
+    model.latency = 0.3
+    with pytest.raises(RunTimeout) as caught:
+        client.clarify("client late", top_k=4, timeout=0.1)
+    (run_id,) = caught.value.run_ids
+    with pytest.raises(RunTimeout) as watched:
+        list(client.verdicts(run_id, timeout=0.05))
+    assert watched.value.run_ids == (run_id,)
+    assert client.wait([run_id])[0].status is RunStatus.SUCCEEDED
+    assert client.result(run_id)
+
+
+def test_consolidating_again(client: Client, model: Server) -> None:
+    first = client.clarify("client again and again", top_k=6)
+    calls = model.calls
+    again = client.consolidate(first[0].run_id, consolidation="conservative")
+    assert model.calls == calls
+    assert again[0].run_id != first[0].run_id
+
+
+@pytest.mark.parametrize("method", ["hybrid", "dense", "lexical"])
+def test_search(client: Client, method: Any) -> None:
+    found = client.search("driving into Canada or Mexico", top_k=3, method=method)
+    assert [result.rank for result in found] == list(range(1, len(found) + 1))
+    assert (found[0].document_id, found[0].title, found[0].content) == ("105", *DOCUMENTS[105])
+
+
+def test_a_corpus_from_beginning_to_end(client: Client) -> None:
+    name = "client's own"
+    client.create_corpus(name, search_config="simple")
+    documents = [
+        pgclarify.Document(str(key), content, title, metadata={"key": key})
+        for key, (title, content) in list(DOCUMENTS.items())[:3]
+    ]
+    assert client.add_documents(documents, corpus=name) == 3
+    status = client.wait_until_searchable(name, timeout=60)
+    assert (status.corpus, status.documents, status.pending, status.failed) == (name, 3, 0, 0)
+    assert client.add_documents(documents, corpus=name) == 0
+    assert client.remove_document("101", corpus=name) is True
+    assert client.remove_document("101", corpus=name) is False
+    assert [found.document_id for found in client.search("hail", corpus=name, method="lexical")] == ["102"]
+    assert client.corpus_status(name).documents == 2
+    assert {CORPUS, name} <= {found.corpus for found in client.corpora()}
+    assert client.corpus_status().corpus == CORPUS
+    with pytest.raises(AlreadyExists):
+        client.create_corpus(name)
+    client.drop_corpus(name)
+    with pytest.raises(NotFound):
+        client.corpus_status(name)
+
+
+@pytest.mark.parametrize(
+    ("call", "kind", "sqlstate"),
+    [
+        (lambda client: client.clarify("q", top_k=0), InputError, "22023"),
+        (lambda client: client.clarify(""), InputError, "22023"),
+        (lambda client: client.clarify("q" * 100_000), InputError, "22023"),
+        (lambda client: client.clarify("q", timeout=0), InputError, "22023"),
+        (lambda client: client.clarify("q", retrieval="clairvoyant"), InputError, "22023"),
+        (lambda client: client.clarify("q", unheard_of=1), InputError, "22023"),
+        (lambda client: client.clarify("q", timeout=1e13), InputError, "22008"),
+        (lambda client: client.clarify("q\x00"), InputError, "22000"),
+        (lambda client: client.clarify("q\ud800"), InputError, "22021"),
+        (lambda client: client.clarify_many([]), InputError, "22023"),
+        (lambda client: client.submit("q", corpus="no such"), NotFound, "42704"),
+        (lambda client: client.result(2**40), NotFound, "42704"),
+        (lambda client: list(client.verdicts(2**40)), NotFound, "42704"),
+        (lambda client: client.wait([2**40]), NotFound, "42704"),
+        (lambda client: client.remove_document("101"), PermissionDenied, "42501"),
+        (lambda client: client.create_corpus(CORPUS), AlreadyExists, "42710"),
+    ],
+)
+def test_what_the_server_refuses(
+    client: Client, call: Callable[[Client], object], kind: type[PgclarifyError], sqlstate: str
+) -> None:
+    with pytest.raises(kind) as caught:
+        call(client)
+    assert caught.value.sqlstate == sqlstate
+    assert "\n" not in caught.value.message
+
+
+def test_facts_and_advice_come_along(client: Client) -> None:
+    with pytest.raises(NotFound) as caught:
+        client.clarify("q", corpus="insurence")
+    assert CORPUS in (caught.value.detail or "")
+    assert caught.value.hint
+
+
+def test_every_sqlstate_has_its_class(connection: Connection) -> None:
+    # The client's own statement, answered by a function that refuses.
+    connection.execute("drop function pgclarify.cancel(bigint)")
+    connection.execute("""
+        create function pgclarify.cancel(run_id bigint) returns boolean language plpgsql as $$ begin
+            raise exception 'it was refused'
+                using errcode = current_setting('test.sqlstate'), detail = 'Facts.', hint = 'Advice.';
+        end $$
+    """)
+    kinds = {code.ljust(5, "0"): kind for code, kind in REFUSALS.items()}
+    kinds |= {"57P01": ServerUnavailable, "40001": DatabaseError, "PC006": DatabaseError}
+    for sqlstate, kind in kinds.items():
+        connection.execute("select set_config('test.sqlstate', %s, false)", [sqlstate])
+        with pytest.raises(PgclarifyError) as caught:
+            Client(connection).cancel(1)
+        assert type(caught.value) is kind
+        assert (caught.value.message, caught.value.detail) == ("it was refused", "Facts.")
+        assert caught.value.sqlstate == sqlstate
+        assert caught.value.hint
+        assert isinstance(caught.value.__cause__, psycopg.Error)
+
+
+def test_a_database_without_pgclarify(make_database: Callable[..., str]) -> None:
+    with pgclarify.connect(make_database()) as client:
+        for call in (lambda: client.clarify("q"), client.corpora, lambda: client.submit("q")):
+            with pytest.raises(SchemaMismatch) as caught:
+                call()
+            assert "pgclarify init" in (caught.value.hint or "")
+
+
+def test_nobody_there(connection: Connection, connect: Callable[..., Connection]) -> None:
+    client = Client(connection, corpus="empty")
+    client.create_corpus("empty")
+    with pytest.raises(NoWorker):
+        client.clarify("nobody there")
+    assert client.search("nobody there", method="lexical") == []
+    client.close()
+    assert not connection.closed
+    with closing(connect()) as other, pytest.raises(ServerUnavailable):
+        other.close()
+        Client(other).corpora()
+
+
+def test_a_session_that_is_cut_off(client: Client, superuser: Connection, service: Service) -> None:
+    superuser.execute(
+        "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'pgclarify client'"
+        " and datname = current_database()"
+    )
+    for _ in range(2):  # the first call learns of it, the second knows
+        with pytest.raises(ServerUnavailable) as caught:
+            client.corpora()
+        assert "\n" not in caught.value.message
+
+
+def test_a_statement_timeout_cancels_the_run(service: Service, model: Server, asker: Connection) -> None:
+    model.behavior = hang_on_canada
+    url = psycopg.conninfo.make_conninfo(as_role(service.dsn, service.asker), options="-c statement_timeout=500")
+    with pgclarify.connect(url) as client, pytest.raises(CallCancelled):
+        client.clarify("client's statement timeout", top_k=len(DOCUMENTS))
+    assert status_of(asker, "client's statement timeout") == "cancelled"
+
+
+def test_ctrl_c_cancels_the_run(client: Client, model: Server, asker: Connection) -> None:
+    model.behavior = hang_on_canada
+
+    def press() -> None:
+        until(lambda: model.in_flight == 1 and status_of(asker, "client interrupted") == "running")
+        os.kill(os.getpid(), signal.SIGINT)
+
+    pressing = threading.Thread(target=press)
+    pressing.start()
+    with pytest.raises(KeyboardInterrupt):
+        client.clarify("client interrupted", top_k=len(DOCUMENTS), timeout=None)
+    pressing.join()
+
+    assert status_of(asker, "client interrupted") == "cancelled"
+    until(lambda: model.in_flight == 0)
+    model.behavior = by_rules
+    assert client.clarify("client interrupted", top_k=len(DOCUMENTS)), "the connection is as good as before"
+
+
+async def test_a_cancelled_task_cancels_the_run(async_client: AsyncClient, model: Server, asker: Connection) -> None:
+    model.behavior = hang_on_canada
+    asking = asyncio.create_task(async_client.clarify("client's task", top_k=len(DOCUMENTS), timeout=None))
+    await asyncio.to_thread(until, lambda: model.in_flight == 1 and status_of(asker, "client's task") == "running")
+    asking.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await asking
+
+    assert status_of(asker, "client's task") == "cancelled"
+    model.behavior = by_rules
+    assert await async_client.clarify("client's task", top_k=len(DOCUMENTS))
+
+
+async def test_the_awaited_client(async_client: AsyncClient, model: Server) -> None:
+    run_id = await async_client.submit("client awaited", top_k=4)
+    verdicts = [verdict async for verdict in async_client.verdicts(run_id)]
+    assert sorted(verdict.rank for verdict in verdicts) == [1, 2, 3, 4]
+    readings = await async_client.result(run_id)
+    assert readings == await async_client.clarify("client awaited", top_k=4)
+    (answer,) = await async_client.clarify_many(["client awaited"], top_k=4)
+    assert list(answer.interpretations) == readings
+    assert (await async_client.wait_until_searchable()).corpus == CORPUS
+    with pytest.raises(NotFound):
+        await async_client.result(2**40)
+    with pytest.raises(NotFound):
+        async for _ in async_client.verdicts(2**40):
+            pass
+
+
+async def test_connecting_can_be_awaited(service: Service) -> None:
+    client = await pgclarify.connect_async(as_role(service.dsn, service.asker), corpus=CORPUS)
+    assert (await client.corpus_status()).corpus == CORPUS
+    await client.close()
+    with pytest.raises(ServerUnavailable):
+        await client.corpora()
+
+
+async def test_calls_over_a_pool_run_at_the_same_time(service: Service, model: Server) -> None:
+    # Each waits for the other's call: one after the other, they would wait for ever.
+    model.behavior = hang_on_canada
+    async with AsyncConnectionPool(as_role(service.dsn, service.asker), min_size=2, open=False) as pool:
+        client = AsyncClient(pool, corpus=CORPUS)
+        run_id = await client.submit("client pooled", top_k=len(DOCUMENTS))
+        waiting = asyncio.create_task(client.wait([run_id]))
+        assert await client.corpora()
+        assert not waiting.done()
+        assert await client.cancel(run_id)
+        assert (await waiting)[0].status is RunStatus.CANCELLED
+    with pytest.raises(ServerUnavailable):
+        await client.corpora()
+
+
+def test_a_blocking_client_over_a_pool(service: Service, model: Server) -> None:
+    with ConnectionPool(as_role(service.dsn, service.asker), min_size=1, open=True) as pool:
+        client = Client(pool)
+        run_id = client.submit("client pooled too", top_k=4)
+        assert len(list(client.verdicts(run_id))) == 4, "each call is committed by itself"
+        client.close()
+        assert client.result(run_id)
+
+
+def test_inside_a_transaction_of_the_application(service: Service, model: Server) -> None:
+    with closing(psycopg.connect(as_role(service.dsn, service.asker))) as connection:
+        client = Client(connection)
+        run_id = client.submit("client uncommitted", top_k=4)
+        for call in (lambda: client.wait([run_id]), lambda: list(client.verdicts(run_id))):
+            with pytest.raises(NotCommitted), connection.transaction():
+                call()
+        assert client.clarify("client in a transaction", top_k=4)
+        connection.rollback()
+        with pytest.raises(NotFound):
+            client.result(run_id)
+        connection.rollback()
+
+        run_id = client.submit("client committed", top_k=4)
+        connection.commit()
+        assert client.wait([run_id])[0].status is RunStatus.SUCCEEDED
+
+
+def test_a_snapshot_that_does_not_move_on_is_not_watched(asker: Connection, model: Server) -> None:
+    model.behavior = hang_on_canada
+    client = Client(asker)
+    run_id = client.submit("client frozen", top_k=len(DOCUMENTS))
+    with asker.transaction():
+        asker.execute("set transaction isolation level repeatable read")
+        with pytest.raises(InputError, match="repeatable read"):
+            list(client.verdicts(run_id))
+    client.cancel(run_id)
+
+
+def test_a_partial_run_is_logged(client: Client, model: Server, caplog: pytest.LogCaptureFixture) -> None:
+    def behavior(chat: Chat) -> Reply:
+        if chat.passage is None:
+            return by_rules(chat)
+        return PROSE if "Canada" in chat.passage else ABSTENTION
+
+    model.behavior = behavior
+    with caplog.at_level(logging.WARNING, logger="pgclarify.client"):
+        assert client.clarify("client partial", top_k=len(DOCUMENTS)) == []
+    assert "partial" in caplog.text
+
+
+def test_the_url_comes_from_the_settings(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PGCLARIFY_DATABASE_URL", as_role(service.dsn, service.asker))
+    with pgclarify.connect() as client:
+        assert client.corpus_status().corpus == CORPUS
+
+
+def test_the_page_on_python_runs(service: Service, model: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PGCLARIFY_DATABASE_URL", as_role(service.dsn, service.asker))
+    code = [block.code for block in blocks(PYTHON_PAGE, "python")]
+    assert code
+    try:
+        for example in code:
+            exec(compile(example, PYTHON_PAGE.name, "exec"), {"__name__": "__main__"})  # noqa: S102
+    finally:
+        with pgclarify.connect() as client:
+            client.drop_corpus("garage")
+
+
+def test_the_page_on_python_has_every_exception() -> None:
+    told = tables(PYTHON_PAGE, "SQLSTATE")["Errors"]
+    assert dict(told) == {code: kind.__name__ for code, kind in REFUSALS.items()}

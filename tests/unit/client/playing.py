@@ -1,0 +1,46 @@
+"""Plays the server to a script."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from pgclarify.client.records import Row
+from pgclarify.client.scripts import Pause, Statement
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Played(Generic[T]):
+    """What a script has done."""
+
+    sent: list[Statement]
+    pauses: list[float]
+    yielded: list[Any]
+    returned: T
+
+
+def play(script: Generator[Any, Sequence[Row], T], *replies: Sequence[Row]) -> Played[T]:
+    """Carry a script out, with a reply for each statement, in order; it must want neither more nor fewer."""
+    left = list(replies)
+    sent: list[Statement] = []
+    pauses: list[float] = []
+    yielded: list[Any] = []
+    answer: Sequence[Row] = ()
+    try:
+        step = next(script)
+        while True:
+            answer = ()
+            if isinstance(step, Statement):
+                sent.append(step)
+                answer = left.pop(0)
+            elif isinstance(step, Pause):
+                pauses.append(step.seconds)
+            else:
+                yielded.append(step)
+            step = script.send(answer)
+    except StopIteration as end:
+        assert not left, "replies that nobody asked for"
+        return Played(sent, pauses, yielded, end.value)

@@ -1,0 +1,218 @@
+"""Scripts about questions and runs: what they send, and what they make of the rows."""
+
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from pgclarify.client import asking
+from pgclarify.client.records import Answer, Citation, Interpretation, RunOutcome, Verdict
+from pgclarify.client.scripts import Session
+from pgclarify.errors import InputError, RunTimeout
+from pgclarify.model import Outcome, RunStatus
+from tests.unit.client.playing import play
+
+SESSION = Session()
+CITATION: dict[str, Any] = {
+    "rank": 1,
+    "is_medoid": True,
+    "document_id": "17",
+    "title": "Coverage",
+    "uri": None,
+    "passage_id": 5,
+    "heading": None,
+    "quote": "thirty days",
+    "start_char": 10,
+    "end_char": 21,
+    "is_current": True,
+}
+# As the server sends them: with columns that the record repeats from elsewhere, or that are newer than the client.
+READING: dict[str, Any] = {
+    "run_id": 3,
+    "status": "succeeded",
+    "ordinal": 1,
+    "interpretation": "How long?",
+    "answer": "thirty days",
+    "support": 1,
+    "cohesion": 1.0,
+    "document_ids": ["17"],
+    "citations": [CITATION | {"run_id": 3, "ordinal": 1, "interpretation": "How long?", "answer": "thirty days"}],
+    "invented_later": 1,
+}
+RECORD = Interpretation(3, RunStatus.SUCCEEDED, 1, "How long?", "thirty days", 1, 1.0, ("17",), (Citation(**CITATION),))
+
+
+def look(status: str, rank: int | None = None, **others: Any) -> dict[str, Any]:
+    """A row of client_watch_run."""
+    columns = dict.fromkeys(("document_id", "title", "passage_id", "heading", "outcome", "interpretation", "answer"))
+    columns |= dict.fromkeys(("quote", "start_char", "end_char", "reason", "error"))
+    if rank is not None:
+        columns |= {"document_id": "17", "passage_id": 5, "outcome": "abstained", "reason": "no answer"}
+    return columns | {"run_id": 3, "status": status, "isolation": "read committed", "rank": rank} | others
+
+
+def outcome(status: str) -> dict[str, Any]:
+    return {"run_id": 3, "status": status, "error": None, "interpretations": None}
+
+
+def test_clarify_reads_readings() -> None:
+    played = play(asking.clarify(SESSION, "rental cars", top_k=5, timeout=1.5, search="dense"), [READING])
+
+    assert played.returned == [RECORD]
+    assert hash(played.returned[0])
+    (statement,) = played.sent
+    assert statement.parameters == {
+        "question": "rental cars",
+        "corpus": None,
+        "top_k": 5,
+        "timeout": timedelta(seconds=1.5),
+        "options": '{"search": "dense"}',
+    }
+
+
+def test_a_call_that_names_no_corpus_means_that_of_the_client() -> None:
+    session = Session("insurance")
+    scripts = [
+        lambda **corpus: asking.clarify(session, "q", **corpus),
+        lambda **corpus: asking.clarify_many(session, ["q"], **corpus),
+        lambda **corpus: asking.submit_many(session, ["q"], **corpus),
+        lambda **corpus: asking.search(session, "q", **corpus),
+    ]
+    for script in scripts:
+        assert next(script()).parameters["corpus"] == "insurance"  # type: ignore[union-attr]
+        assert next(script(corpus="wiki")).parameters["corpus"] == "wiki"  # type: ignore[union-attr]
+
+
+def test_no_timeout_means_without_end() -> None:
+    for script in (asking.clarify(SESSION, "q", timeout=None), asking.wait(SESSION, [1], timeout=None)):
+        assert next(script).parameters["timeout"] is None  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("timeout", [float("nan"), float("inf"), 1e300, "60s"])
+def test_a_timeout_that_is_no_length_of_time(timeout: Any) -> None:
+    with pytest.raises(InputError) as caught:
+        play(asking.clarify(SESSION, "q", timeout=timeout), [])
+    assert repr(timeout) in str(caught.value)
+
+
+@pytest.mark.parametrize("value", [object(), float("nan"), {1, 2}])
+def test_an_option_that_json_does_not_know(value: object) -> None:
+    with pytest.raises(InputError):
+        play(asking.clarify(SESSION, "q", search=value), [])
+
+
+def test_timeouts_among_options_are_intervals() -> None:
+    for script in (asking.search(SESSION, "q", timeout=1e-5), asking.consolidate(SESSION, 3, timeout=1e-5)):
+        options = next(script).parameters["options"]  # type: ignore[union-attr]
+        assert json.loads(str(options))["timeout"] == "0.000010 seconds"
+
+
+def test_each_question_has_its_answer() -> None:
+    nothing = dict.fromkeys(READING) | {"run_id": 4, "status": "failed"}
+    rows = [
+        nothing | {"question_ordinal": 2},
+        READING | {"question_ordinal": 3},
+        READING | {"question_ordinal": 3, "ordinal": 2},
+    ]
+    played = play(asking.clarify_many(SESSION, ["unheard of", "refused", "rental"], ["a", "b", "c"]), rows)
+
+    found = played.returned[2]
+    assert played.returned[:2] == [
+        Answer("unheard of", "a", RunStatus.SUCCEEDED, None, ()),
+        Answer("refused", "b", RunStatus.FAILED, 4, ()),
+    ]
+    assert (found.question, found.key, found.status, found.run_id) == ("rental", "c", RunStatus.SUCCEEDED, 3)
+    assert [reading.ordinal for reading in found.interpretations] == [1, 2]
+
+
+def test_without_keys_answers_have_none() -> None:
+    assert [answer.key for answer in play(asking.clarify_many(SESSION, ["one", "two"]), []).returned] == [None, None]
+
+
+def test_as_many_keys_as_questions() -> None:
+    with pytest.raises(InputError):
+        play(asking.clarify_many(SESSION, ["one", "two"], ["a"]), [])
+
+
+def test_one_text_is_no_list_of_letters() -> None:
+    for script in (
+        asking.clarify_many(SESSION, "abc"),
+        asking.clarify_many(SESSION, ["one", "two"], "ab"),
+        asking.submit_many(SESSION, "abc"),
+    ):
+        with pytest.raises(InputError):
+            play(script, [])
+
+
+def test_submit_is_submit_many_of_one() -> None:
+    played = play(asking.submit(SESSION, "rental", top_k=3), [{"run_ids": [7]}])
+    assert played.returned == 7
+    assert played.sent[0].parameters["questions"] == ["rental"]
+
+
+def test_wait_tells_what_is_over() -> None:
+    rows = [outcome(status) for status in RunStatus]
+    outcomes = play(asking.wait(SESSION, [3]), rows).returned
+    assert outcomes[0] == RunOutcome(3, RunStatus.QUEUED, None, None)
+    assert [found.status.value for found in outcomes if not found.is_over] == ["queued", "running"]
+
+
+def test_verdicts_come_as_they_land_and_once() -> None:
+    played = play(
+        asking.verdicts(SESSION, 3),
+        [outcome("queued")],
+        [look("queued")],
+        [look("running", 2), look("running", 1)],
+        [look("running")],
+        [look("partial", 4, outcome="failed", reason=None, error="no reply")],
+    )
+
+    assert [verdict.rank for verdict in played.yielded] == [2, 1, 4]
+    assert played.yielded[2] == Verdict(
+        3, 4, Outcome.FAILED, "17", None, 5, None, None, None, None, None, None, None, "no reply"
+    )
+    assert [statement.name for statement in played.sent] == ["client_wait"] + ["client_watch_run"] * 4
+    assert played.sent[-1].parameters["seen"] == [2, 1, 4]
+    assert len(played.pauses) == 3
+    assert all(0 < pause <= 0.25 for pause in played.pauses)
+
+
+def test_watching_ends_when_the_time_is_up() -> None:
+    with pytest.raises(RunTimeout) as caught:
+        play(asking.verdicts(SESSION, 3, timeout=1e-6), [outcome("running")], [look("running", 1)])
+    assert caught.value.run_ids == (3,)
+
+
+def test_what_landed_before_the_end_is_not_lost_to_the_timeout() -> None:
+    played = play(asking.verdicts(SESSION, 3, timeout=1e-6), [outcome("running")], [look("succeeded", 1)])
+    assert [verdict.rank for verdict in played.yielded] == [1]
+
+
+@pytest.mark.parametrize("isolation", ["repeatable read", "serializable"])
+def test_a_snapshot_that_does_not_move_on_is_not_watched(isolation: str) -> None:
+    class InTransaction(Session):
+        @property
+        def is_in_transaction(self) -> bool:
+            return True
+
+    rows = [look("running", isolation=isolation)]
+    with pytest.raises(InputError):
+        play(asking.verdicts(InTransaction(), 3), [outcome("running")], rows)
+    # In a transaction of its own, every look has a snapshot of its own.
+    assert play(asking.verdicts(SESSION, 3), [outcome("running")], rows, [look("succeeded")]).yielded == []
+
+
+@pytest.mark.parametrize(
+    ("detail", "run_ids"),
+    [
+        ("Run 17 goes on.", (17,)),
+        ("Runs 17, 19 go on.", (17, 19)),
+        ("Of runs 17 to 21, 3 go on.", ()),
+        (None, ()),
+    ],
+)
+def test_a_timeout_names_the_runs_that_go_on(detail: str | None, run_ids: tuple[int, ...]) -> None:
+    assert RunTimeout("too late", detail=detail).run_ids == run_ids

@@ -1,0 +1,144 @@
+"""Scripts about corpora and documents: batches, waiting, and documents that cannot be stored."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from pgclarify.client import documents
+from pgclarify.client.scripts import Session, Statement
+from pgclarify.errors import EmbeddingError, InputError, NotFound, NotReady, NoWorker
+from pgclarify.model import Document
+from tests.unit.client.playing import play
+
+SESSION = Session("insurance")
+
+
+def status(pending: int = 0, corpus: str = "insurance", error: str | None = None) -> dict[str, Any]:
+    counts = dict.fromkeys(("documents", "passages", "embedded", "linked", "failed", "revision"), 0)
+    return counts | {
+        "corpus": corpus,
+        "pending": pending,
+        "lag": timedelta(seconds=1) if pending else None,
+        "embedding_model": "model",
+        "error": error,
+    }
+
+
+def batches_of(given: Sequence[Document]) -> list[Statement]:
+    """Statements that add documents, each of which is said to have changed."""
+    script = documents.add_documents(SESSION, given)
+    sent: list[Statement] = []
+    try:
+        step = next(script)
+        while True:
+            assert isinstance(step, Statement)
+            sent.append(step)
+            step = script.send([{"is_changed": True} for _ in step.parameters["document_ids"]])  # type: ignore[attr-defined]
+    except StopIteration as end:
+        assert end.value == len(given)
+        return sent
+
+
+def test_documents_go_in_batches() -> None:
+    sent = batches_of([Document(f"{number:04}", "text") for number in range(1001)])
+    assert [len(statement.parameters["document_ids"]) for statement in sent] == [500, 500, 1]  # type: ignore[arg-type]
+
+
+def test_long_documents_go_in_smaller_ones() -> None:
+    sent = batches_of([Document(str(number), "x" * 3_000_000) for number in range(3)])
+    assert [len(statement.parameters["document_ids"]) for statement in sent] == [2, 1]  # type: ignore[arg-type]
+
+
+def test_no_documents_send_nothing() -> None:
+    assert batches_of([]) == []
+
+
+def test_a_batch_is_in_order_of_ids_and_the_last_of_equal_ones_wins() -> None:
+    given = [Document("b", "first"), Document("a", "other"), Document("b", "last")]
+    (statement,) = batches_of(given)
+    assert statement.parameters["document_ids"] == ["a", "b", "b"]
+    assert statement.parameters["contents"] == ["other", "first", "last"]
+
+
+def test_what_a_document_has_is_sent() -> None:
+    given = Document("1", "text", "Title", "https://example.org", {"year": 2026}, ("alice", "bob"))
+    (statement,) = batches_of([given])
+    assert statement.parameters == {
+        "corpus": "insurance",
+        "document_ids": ["1"],
+        "contents": ["text"],
+        "titles": ["Title"],
+        "uris": ["https://example.org"],
+        "metadata": ['{"year": 2026}'],
+        "readers": ['["alice", "bob"]'],
+    }
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        Document("bad\x00", "text"),
+        Document("bad", "te\x00xt"),
+        Document("bad", "text", title="\ud800"),
+        Document("bad", "text", uri="\udc80"),
+    ],
+)
+def test_the_document_that_cannot_be_stored_is_named(document: Document) -> None:
+    script = documents.add_documents(SESSION, [Document("good", "text")] * 500 + [document])
+    assert isinstance(next(script), Statement)
+    with pytest.raises(InputError) as caught:
+        script.send([{"is_changed": True}])
+    assert repr(document.document_id) in caught.value.message
+
+
+def test_only_the_changed_ones_are_counted() -> None:
+    rows = [{"is_changed": True}, {"is_changed": False}]
+    script = documents.add_documents(SESSION, [Document("1", "text"), Document("2", "text")], corpus="wiki")
+    played = play(script, rows)
+    assert played.returned == 1
+    assert played.sent[0].parameters["corpus"] == "wiki"
+
+
+def test_the_status_of_a_corpus() -> None:
+    found = play(documents.corpus_status(SESSION), [status(pending=2)]).returned
+    assert (found.corpus, found.pending, found.lag) == ("insurance", 2, timedelta(seconds=1))
+    with pytest.raises(NotFound):
+        play(documents.corpus_status(SESSION, "no such"), [])
+    with pytest.raises(NotFound):
+        play(documents.corpus_status(Session()), [])
+    with pytest.raises(InputError) as caught:
+        play(documents.corpus_status(Session()), [status(), status(corpus="wiki")])
+    assert "insurance, wiki" in str(caught.value)
+
+
+def test_waiting_until_nothing_is_pending() -> None:
+    worker = [{"worker_id": 1}]
+    replies = [[status(pending=2)], worker, [status(pending=1)], worker, [status()]]
+    played = play(documents.wait_until_searchable(SESSION), *replies)
+    assert played.returned.pending == 0
+    assert len(played.pauses) == 2
+
+
+def test_a_model_that_no_worker_can_load_ends_the_wait() -> None:
+    with pytest.raises(EmbeddingError, match="no such file"):
+        play(documents.wait_until_searchable(SESSION), [status(pending=1, error="no such file")])
+
+
+def test_the_wait_has_an_end() -> None:
+    with pytest.raises(NotReady):
+        play(documents.wait_until_searchable(SESSION, timeout=1e-6), [status(pending=1)], [{"worker_id": 1}])
+
+
+def test_a_worker_may_be_restarted_in_the_meantime() -> None:
+    replies = [[status(pending=1)], [], [status(pending=1)], [{"worker_id": 2}], [status()]]
+    assert play(documents.wait_until_searchable(SESSION), *replies).returned.pending == 0
+
+
+def test_without_a_worker_nothing_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(documents, "_WORKERLESS_SECONDS", 0.0)
+    with pytest.raises(NoWorker):
+        play(documents.wait_until_searchable(SESSION), [status(pending=1)], [])

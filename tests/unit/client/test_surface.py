@@ -1,0 +1,114 @@
+"""What `pgclarify` exports, what importing it costs, and that both clients are the same."""
+
+from __future__ import annotations
+
+import inspect
+import re
+import subprocess
+import sys
+from dataclasses import FrozenInstanceError
+from pathlib import Path
+
+import pytest
+
+import pgclarify
+from pgclarify.errors import ConfigurationError, PgclarifyError, ServerUnavailable
+
+METHODS = {name for name in vars(pgclarify.Client) if not name.startswith("_")} - {"close", "is_in_transaction"}
+
+
+def modules_after(statement: str) -> set[str]:
+    shown = subprocess.run(
+        [sys.executable, "-c", f"{statement}; import sys; print(*sys.modules)"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return set(shown.stdout.split())
+
+
+def test_importing_is_cheap() -> None:
+    heavy = {"torch", "sentence_transformers", "sqlalchemy", "typer", "openai", "hdbscan", "pydantic", "procrastinate"}
+    assert not modules_after("import pgclarify") & (heavy | {"psycopg", "numpy"})
+    connected = modules_after("from pgclarify import connect")
+    assert "psycopg" in connected
+    assert not connected & heavy
+
+
+def test_every_export_is_there_and_explained() -> None:
+    assert dir(pgclarify) == sorted(pgclarify.__all__)
+    for name in set(pgclarify.__all__) - {"__version__"}:
+        assert inspect.getdoc(getattr(pgclarify, name)), name
+    with pytest.raises(AttributeError):
+        _ = pgclarify.no_such_name  # type: ignore[attr-defined]
+
+
+def test_both_clients_do_the_same() -> None:
+    assert {"clarify", "verdicts", "add_documents"} <= METHODS
+    for name in METHODS:
+        blocking, awaiting = getattr(pgclarify.Client, name), getattr(pgclarify.AsyncClient, name)
+        assert inspect.signature(blocking).parameters == inspect.signature(awaiting).parameters
+        assert inspect.getdoc(blocking) == inspect.getdoc(awaiting)
+        assert inspect.iscoroutinefunction(awaiting) or inspect.isasyncgenfunction(awaiting)
+
+
+def test_a_method_tells_what_it_takes_and_returns() -> None:
+    told = inspect.signature(pgclarify.Client.clarify)
+    assert list(told.parameters)[1:] == ["question", "corpus", "top_k", "timeout", "options"]
+    assert told.return_annotation == "list[Interpretation]"
+    assert inspect.signature(pgclarify.Client.verdicts).return_annotation == "Iterator[Verdict]"
+    assert inspect.signature(pgclarify.AsyncClient.verdicts).return_annotation == "AsyncIterator[Verdict]"
+
+
+def test_records_are_frozen() -> None:
+    outcome = pgclarify.RunOutcome(1, pgclarify.RunStatus.QUEUED, None, None)
+    with pytest.raises(FrozenInstanceError):
+        outcome.error = "changed"  # type: ignore[misc]
+
+
+def test_the_tree_of_errors_is_told_as_it_is() -> None:
+    told: dict[str, str] = {}
+    above: list[str] = []
+    for prefix, name in re.findall(r"^([│├└─ ]*)([A-Z]\w+)", pgclarify.errors.__doc__ or "", re.MULTILINE)[1:]:
+        depth = len(prefix) // 4
+        told[name] = above[depth - 1] if depth else ""
+        above[depth:] = [name]
+    kinds = {name: kind for name, kind in vars(pgclarify.errors).items() if isinstance(kind, type)}
+    assert told == {name: "" if kind is PgclarifyError else kind.__mro__[1].__name__ for name, kind in kinds.items()}
+
+
+def test_without_a_url_and_without_a_server(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("PGCLARIFY_DATABASE_URL", raising=False)
+    monkeypatch.setenv("PGCLARIFY_DATA_DIR", str(tmp_path / "data"))
+    with pytest.raises(ServerUnavailable) as caught:
+        pgclarify.connect()
+    assert str(tmp_path / "data") in str(caught.value)
+    assert caught.value.hint is not None
+
+
+def test_a_wrong_setting_is_named_and_not_repeated(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PGCLARIFY_LLM_CONCURRENCY", "sk-secret")
+    with pytest.raises(ConfigurationError) as caught:
+        pgclarify.connect()
+    assert "concurrency" in str(caught.value).lower()
+    assert "secret" not in str(caught.value)
+
+
+@pytest.mark.parametrize("url", ["postgres//alice:secret@host/db", "postgresql://a:%zzsecret@h/d", "secret=1"])
+def test_a_connection_string_that_is_none_is_not_repeated(url: str) -> None:
+    with pytest.raises(ConfigurationError) as caught:
+        pgclarify.connect(url)
+    assert "secret" not in str(caught.value)
+    assert caught.value.__suppress_context__
+
+
+async def test_a_server_that_does_not_answer(tmp_path: Path) -> None:
+    with pytest.raises(ServerUnavailable):
+        pgclarify.connect(f"host={tmp_path}")
+    with pytest.raises(ServerUnavailable):
+        await pgclarify.connect_async(f"host={tmp_path}")
+    with pytest.raises(ServerUnavailable):
+        async with pgclarify.connect_async(f"host={tmp_path}"):
+            pass
