@@ -73,7 +73,7 @@ begin
         end if;
         exit when cardinality(v_unfinished) = 0 or clock_timestamp() >= _await.deadline;
         -- A small part of what it has taken so far: never much too late, never busy. A look through the loopback costs
-        -- milliseconds, a local one a tenth of one.
+        -- milliseconds, a local one some microseconds.
         v_pause := greatest(
             case when v_is_remote then 0.01 else 0.002 end,
             least(
