@@ -59,7 +59,8 @@ def downgrade() -> None:
         declare
             v_statement text;
         begin
-            for v_statement in
+            -- All names first: what one statement drops, the next could not name any more.
+            foreach v_statement in array array(
                 select format('drop table if exists %s cascade', c.oid::regclass)
                 from pg_class as c
                 where c.relnamespace = 'pgclarify_queue'::regnamespace and c.relkind = 'r'
@@ -73,6 +74,7 @@ def downgrade() -> None:
                 left join pg_class as c on c.oid = t.typrelid
                 where t.typnamespace = 'pgclarify_queue'::regnamespace
                     and (t.typtype = 'e' or c.relkind = 'c')
+            )
             loop
                 execute v_statement;
             end loop;

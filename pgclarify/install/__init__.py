@@ -1,0 +1,18 @@
+"""Install, upgrade and remove the schema: extensions, roles, migrations, functions, policies and views."""
+
+from pgclarify.install.extensions import OLDEST_SERVER, OLDEST_VECTOR
+from pgclarify.install.installer import Installation, drop_routines, install, migrate, uninstall
+from pgclarify.install.revisions import check_schema
+from pgclarify.install.roles import ROLES
+
+__all__ = [
+    "OLDEST_SERVER",
+    "OLDEST_VECTOR",
+    "ROLES",
+    "Installation",
+    "check_schema",
+    "drop_routines",
+    "install",
+    "migrate",
+    "uninstall",
+]

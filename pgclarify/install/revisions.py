@@ -1,0 +1,107 @@
+"""Revisions of the tables: which one is there, which ones are shipped, and the way between them."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import sqlalchemy
+from alembic.config import Config
+from alembic.runtime.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from psycopg.rows import tuple_row
+
+from pgclarify.errors import SchemaMismatch
+from pgclarify.schema import SCHEMA
+
+# What alembic works on is one global of the process; threads may be installing into several databases.
+_alembic_lock = threading.Lock()
+
+
+def check_schema(connection: psycopg.Connection[Any]) -> None:
+    """Check that the schema in the database is the one that this version works with.
+
+    Raises:
+        SchemaMismatch: If it is missing, older or newer; the hint names the command that mends it.
+    """
+    # Whatever its rows are made into otherwise.
+    cursor = connection.cursor(row_factory=tuple_row)
+    is_there = cursor.execute(
+        """
+        select from pg_class as c join pg_namespace as n on n.oid = c.relnamespace
+        where n.nspname = 'pgclarify' and c.relname = 'schema_version'
+            and has_schema_privilege(n.oid, 'usage') and has_table_privilege(c.oid, 'select')
+        """
+    ).fetchone()
+    found = None
+    if is_there is not None:
+        version = cursor.execute("select version_num from pgclarify.schema_version").fetchone()
+        found = None if version is None else str(version[0])
+    _compare(found)
+
+
+def current_revision(connection: sqlalchemy.Connection) -> str | None:
+    """The revision of the tables in the database; None if there are none.
+
+    Raises:
+        SchemaMismatch: If it is one that this version does not know.
+    """
+    if connection.exec_driver_sql("select to_regclass('pgclarify.schema_version')").scalar() is None:
+        return None
+    context = MigrationContext.configure(
+        connection, opts={"version_table": "schema_version", "version_table_schema": SCHEMA}
+    )
+    current = context.get_current_revision()
+    if current is not None and current not in known_revisions():
+        _compare(current)
+    return current
+
+
+def known_revisions() -> list[str]:
+    """Revisions that this version ships, newest first."""
+    config = Config()
+    config.set_main_option("script_location", str(shipped("migrations")))
+    return [script.revision for script in ScriptDirectory.from_config(config).walk_revisions()]
+
+
+def run_alembic(action: Callable[[Config, str], None], connection: sqlalchemy.Connection, revision: str) -> None:
+    """Run one of Alembic's commands on a connection of ours, within its transaction."""
+    config = Config()
+    config.set_main_option("script_location", str(shipped("migrations")))
+    config.attributes["connection"] = connection
+    with _alembic_lock:
+        action(config, revision)
+
+
+def shipped(name: str) -> Path:
+    """A folder that travels inside the wheel as _name, and lies beside the package in a checkout."""
+    package = Path(str(files("pgclarify")))
+    installed = package / f"_{name}"
+    return installed if installed.is_dir() else package.parent / name
+
+
+def _compare(found: str | None) -> None:
+    known = known_revisions()
+    if found == known[0]:
+        return
+    if found is None:
+        raise SchemaMismatch(
+            "pgclarify is not installed in this database",
+            detail="There is no schema pgclarify, or you may not look into it.",
+            hint="Run: pgclarify init",
+        )
+    if found in known:
+        raise SchemaMismatch(
+            "the schema in the database is older than this version of pgclarify",
+            detail=f"It is at revision {found}; this version works with {known[0]}.",
+            hint="Run: pgclarify init",
+        )
+    raise SchemaMismatch(
+        "the schema in the database is newer than this version of pgclarify",
+        detail=f"It is at revision {found}; this version works with {known[0]}.",
+        hint="Run: pip install --upgrade pgclarify",
+    )
