@@ -9,7 +9,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -180,6 +180,28 @@ def wait_until_searchable(connection: psycopg.Connection[Any], corpus: str = COR
     until(lambda: scalar(connection, status, corpus), 120)
 
 
+def submit_many(
+    connection: psycopg.Connection[Any], count: int, question: str = "question", top_k: int = 6
+) -> list[int]:
+    """Submit so many questions; the ids of their runs."""
+    questions = [f"{question} {number}" for number in range(count)]
+    return list(scalar(connection, "select pgclarify.submit_many(%s, top_k => %s)", questions, top_k))
+
+
+def wait(connection: psycopg.Connection[Any], run_ids: Sequence[int]) -> list[str]:
+    """Wait for the end of runs; their states."""
+    rows = connection.execute("select status from pgclarify.wait(%s::bigint[], '3min')", [list(run_ids)]).fetchall()
+    return [status for (status,) in rows]
+
+
+def loopbacks(superuser: psycopg.Connection[Any]) -> int:
+    """How many loopback connections of waiting calls a database has."""
+    statement = (
+        "select count(*) from pg_stat_activity where usename = 'pgclarify_loopback' and datname = current_database()"
+    )
+    return int(scalar(superuser, statement))
+
+
 def scalar(connection: psycopg.Connection[Any], statement: str, *parameters: object) -> Any:
     """The first column of the first row; None if there is none."""
     row = connection.execute(statement.encode(), parameters).fetchone()
@@ -271,30 +293,32 @@ def own_model() -> Iterator[Server]:
 
 
 @dataclass(frozen=True)
-class PrivateServer:
-    """A PostgreSQL server of one test, with the schema in its database."""
+class PrivateService:
+    """A PostgreSQL server of its own, which a module may fill and stop, with a worker and a loaded corpus."""
 
     dsn: str
     data_dir: Path
+    model: Server
+    worker: Worker
 
-    def stop(self) -> None:
-        """Shut it down; sessions are cut off."""
+    def restart(self) -> None:
+        """Shut the server down, which cuts all sessions off, and start it again at the same address."""
         assert embedded.stop(self.data_dir)
-
-    def start(self) -> None:
-        """Start it again, at the same address."""
         assert embedded.start(self.data_dir) == self.dsn
 
 
-@pytest.fixture
-def private_server() -> Iterator[PrivateServer]:
-    """A server that a test may fill or stop."""
+@pytest.fixture(scope="module")
+def private_service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PrivateService]:
+    """A service on a server that belongs to the module."""
     # Not tmp_path: each session of pytest closes the folder above all of them to other users, and so to our server.
-    with tempfile.TemporaryDirectory(prefix="pgclarify-test-") as folder:
+    with tempfile.TemporaryDirectory(prefix="pgclarify-test-") as folder, ExitStack() as stack:
         data_dir = Path(folder) / "data"
-        try:
-            dsn = embedded.start(data_dir)
-            install(dsn)
-            yield PrivateServer(dsn, data_dir)
-        finally:
-            embedded.stop(data_dir)
+        stack.callback(embedded.stop, data_dir)
+        dsn = embedded.start(data_dir)
+        install(dsn)
+        model = stack.enter_context(model_server())
+        running = stack.enter_context(worker(dsn, model.base_url, tmp_path_factory.mktemp("worker")))
+        with closing(psycopg.connect(dsn, autocommit=True)) as connection:
+            load(connection)
+            wait_until_searchable(connection)
+        yield PrivateService(dsn, data_dir, model, running)

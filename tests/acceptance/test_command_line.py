@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from contextlib import closing
-from pathlib import Path
 
 import psycopg
 import pytest
@@ -139,18 +138,20 @@ def test_failures_in_sql_exit_with_1_and_a_sentence(loaded: House) -> None:
         assert "Traceback" not in result.stderr
 
 
-def test_up_and_down(empty_house: House) -> None:
+def test_init_starts_a_server_and_down_stops_it(empty_house: House) -> None:
     empty_house.done("init")
     empty_house.done("init")
-    assert empty_house.status()["workers"] == []
-
-    empty_house.done("up", "--detach")
-    workers = empty_house.status()["workers"]
-    assert len(workers) == 1
-    empty_house.done("up", "--detach")
-    assert empty_house.status()["workers"][0]["worker_id"] == workers[0]["worker_id"], "one is enough"
+    status = empty_house.status()
+    assert (status["workers"], status["corpora"]) == ([], [])
 
     empty_house.done("down")
     assert empty_house.run("status").returncode == 1
     empty_house.done("down")
-    assert Path(empty_house.folder / "data").exists()
+
+
+def test_up_leaves_one_worker(house: House) -> None:
+    before = house.status()["workers"]
+    house.done("up", "--detach")
+    after = house.status()["workers"]
+    assert [worker["worker_id"] for worker in after] == [worker["worker_id"] for worker in before]
+    assert len(after) == 1

@@ -38,6 +38,8 @@ def test_the_wheel_works_away_from_the_checkout(empty_house: House, tmp_path: Pa
     lines = house.done("ask", "what is the refueling fee", "--json").splitlines()
 
     assert any("ninety dollars" in json.loads(line)["citations"][0]["quote"] for line in lines)
+    house.done("down")
+    assert house.run("status").returncode == 1
     assert {path.name for path in (CHECKOUT / "sql").glob("*.sql")} == {
         path.name for path in (packages / "pgclarify" / "_sql").glob("*.sql")
     }

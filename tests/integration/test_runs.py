@@ -11,7 +11,7 @@ import psycopg
 import pytest
 
 from tests.openai_server import HANG, PROSE, Chat, Reply, Server, by_rules
-from tests.workers import API_KEY, CORPUS, DOCUMENTS, Service, scalar, until, wait_until_searchable
+from tests.workers import API_KEY, CORPUS, DOCUMENTS, Service, scalar, until, wait, wait_until_searchable
 
 Connection = psycopg.Connection[Any]
 ABSTENTION = Reply('{"interpretation": null, "answer": null, "quote": null}')
@@ -26,11 +26,6 @@ def submit(connection: Connection, question: str, top_k: int = 4, options: str =
     return int(
         scalar(connection, "select pgclarify.submit(%s, top_k => %s, options => %s::jsonb)", question, top_k, options)
     )
-
-
-def wait(connection: Connection, *run_ids: int) -> list[str]:
-    rows = connection.execute("select status from pgclarify.wait(%s::bigint[], '2min')", [list(run_ids)]).fetchall()
-    return [status for (status,) in rows]
 
 
 def test_many_questions_at_once(asker: Connection, model: Server) -> None:
@@ -168,7 +163,7 @@ def test_a_run_can_be_watched_and_cancelled(asker: Connection, model: Server) ->
     assert scalar(asker, "select pgclarify.cancel(%s)", run_id) is True
     assert scalar(asker, "select pgclarify.cancel(%s)", run_id) is False
     until(lambda: model.in_flight == 0)
-    assert wait(asker, run_id) == ["cancelled"]
+    assert wait(asker, [run_id]) == ["cancelled"]
     with pytest.raises(psycopg.Error) as caught:
         asker.execute("select * from pgclarify.result(%s)", [run_id])
     assert caught.value.sqlstate == "PC003"
@@ -176,7 +171,7 @@ def test_a_run_can_be_watched_and_cancelled(asker: Connection, model: Server) ->
     # What the cancelled run paid for is kept: the same question costs one call.
     model.behavior = by_rules
     before = model.calls
-    assert wait(asker, submit(asker, "watched", len(DOCUMENTS))) == ["succeeded"]
+    assert wait(asker, [submit(asker, "watched", len(DOCUMENTS))]) == ["succeeded"]
     assert model.calls == before + 1
 
 
@@ -243,8 +238,8 @@ def test_a_corpus_that_is_dropped_in_the_middle(asker: Connection, model: Server
     asker.execute("select pgclarify.drop_corpus('short-lived')")
 
     # What was retrieved in time can still be judged and cited.
-    assert wait(asker, run_id) == ["failed" if calls == 1 else "succeeded"]
-    assert wait(asker, submit(asker, f"others go on {calls}")) == ["succeeded"]
+    assert wait(asker, [run_id]) == ["failed" if calls == 1 else "succeeded"]
+    assert wait(asker, [submit(asker, f"others go on {calls}")]) == ["succeeded"]
 
 
 def test_a_worker_whose_sessions_are_cut_comes_back(
@@ -262,7 +257,7 @@ def test_a_worker_whose_sessions_are_cut_comes_back(
         """
     )
 
-    assert wait(asker, run_id) == ["succeeded"]
+    assert wait(asker, [run_id]) == ["succeeded"]
     until(lambda: scalar(asker, "select count(*) from pgclarify.worker_status where is_alive") == 1)
     assert service.worker.process.poll() is None
 
@@ -271,7 +266,7 @@ def test_a_run_of_somebody_else_does_not_exist(
     service: Service, asker: Connection, model: Server, make_role: Callable[..., str]
 ) -> None:
     run_id = submit(asker, "private")
-    assert wait(asker, run_id) == ["succeeded"]
+    assert wait(asker, [run_id]) == ["succeeded"]
 
     with closing(service.connect(make_role("pgclarify_user"))) as stranger:
         for statement in (
@@ -322,7 +317,7 @@ def test_equal_work_of_two_runs_is_paid_for_once(
     before = model.calls
     with closing(service.connect(make_role("pgclarify_user"))) as other:
         runs = [submit(asker, "equal work", 6), submit(other, "equal work", 6)]
-        assert wait(asker, runs[0]) == wait(other, runs[1]) == ["succeeded"]
+        assert wait(asker, [runs[0]]) == wait(other, [runs[1]]) == ["succeeded"]
         paid = [
             connection.execute("select completions from pgclarify.run_summary where run_id = %s", [run_id]).fetchone()
             for connection, run_id in zip((asker, other), runs, strict=True)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from typing import Any
@@ -14,7 +12,7 @@ from psycopg import sql
 
 from pgclarify.install import install
 from tests.openai_server import Server
-from tests.workers import CORPUS, DOCUMENTS, PrivateServer, Service, Worker, load, scalar, until, wait_until_searchable
+from tests.workers import CORPUS, DOCUMENTS, Service, loopbacks, scalar, until
 
 Connection = psycopg.Connection[Any]
 CLARIFY = "select * from pgclarify.clarify(%s, top_k => 4)"
@@ -248,13 +246,6 @@ def test_after_the_timeout_the_run_goes_on(asker: Connection, model: Server, lev
     assert asker.execute("select * from pgclarify.result(%s)", [run_id]).fetchall()
 
 
-def loopbacks(superuser: Connection) -> int:
-    statement = (
-        "select count(*) from pg_stat_activity where usename = 'pgclarify_loopback' and datname = current_database()"
-    )
-    return int(scalar(superuser, statement))
-
-
 @pytest.mark.parametrize("level", ["read committed", "repeatable read"])
 @pytest.mark.parametrize("by", ["statement_timeout", "pg_cancel_backend"])
 def test_a_cancelled_call_cancels_its_run_and_leaves_nothing_behind(
@@ -341,34 +332,3 @@ def test_without_dblink_submit_wait_and_result_still_work(
         install(service.dsn)
 
     assert asker.execute(CLARIFY, ["a second connection again"]).fetchall()
-
-
-def test_sixty_callers_at_once(
-    private_server: PrivateServer, own_model: Server, run_worker: Callable[..., Worker]
-) -> None:
-    own_model.latency = 0.05
-    run_worker(private_server.dsn, own_model.base_url, concurrency=32)
-    with closing(psycopg.connect(private_server.dsn, autocommit=True)) as superuser:
-        load(superuser)
-        wait_until_searchable(superuser)
-        superuser.execute("create role caller login in role pgclarify_user")
-        assert scalar(superuser, "show max_connections") == "100"
-
-        def ask(number: int) -> list[tuple[Any, ...]]:
-            options = r"-c default_transaction_isolation=repeatable\ read" if number % 2 else ""
-            with closing(
-                psycopg.connect(private_server.dsn, user="caller", options=options, autocommit=True)
-            ) as caller:
-                together.wait(60)
-                statement = CLARIFY.replace(")", ", timeout => '5min')").encode()
-                return caller.execute(statement, [f"caller {number % 50}"]).fetchall()
-
-        together = threading.Barrier(60)
-        with ThreadPoolExecutor(60) as pool:
-            answers = list(pool.map(ask, range(60)))
-
-        assert all(answers)
-        assert {status for rows in answers for _, status, *_ in rows} == {"succeeded"}
-        assert own_model.stats["repeated_inputs"] == 0, "ten questions were asked by two callers each"
-        until(lambda: loopbacks(superuser) == 0)
-        assert scalar(superuser, "select count(*) from pgclarify.queue_status where queued + running > 0") == 0

@@ -1,4 +1,4 @@
-"""Worker processes that end, die, lose their database or have nothing to work with."""
+"""Worker processes that are told to stop, or have nothing to work with; and life without one."""
 
 from __future__ import annotations
 
@@ -16,26 +16,10 @@ from psycopg import sql
 
 from pgclarify import install
 from tests.openai_server import HANG, Server, by_rules
-from tests.workers import PrivateServer, Worker, environment, load, scalar, until, wait_until_searchable
+from tests.workers import Worker, environment, load, scalar, submit_many, until, wait, wait_until_searchable
 
 Connection = psycopg.Connection[Any]
 StartWorker = Callable[..., Worker]
-
-
-def submit(connection: Connection, count: int, question: str = "question", top_k: int = 6) -> list[int]:
-    """Submit so many questions; the run ids."""
-    questions = [f"{question} {number}" for number in range(count)]
-    return list(scalar(connection, "select pgclarify.submit_many(%s, top_k => %s)", questions, top_k))
-
-
-def wait(connection: Connection, run_ids: list[int]) -> list[str]:
-    """Wait for the end of runs; their states."""
-    rows = connection.execute("select status from pgclarify.wait(%s, '3min')", [run_ids]).fetchall()
-    return [status for (status,) in rows]
-
-
-def paid(connection: Connection) -> int:
-    return int(scalar(connection, "select count(*) from pgclarify.completion where reply is not null"))
 
 
 def test_sigterm_finishes_what_can_be_finished_and_puts_the_rest_back(
@@ -46,9 +30,9 @@ def test_sigterm_finishes_what_can_be_finished_and_puts_the_rest_back(
     first = run_worker(database, own_model.base_url)
     load(connection)
     wait_until_searchable(connection)
-    stuck = submit(connection, 1, "stuck", top_k=2)
+    stuck = submit_many(connection, 1, "stuck", top_k=2)
     until(lambda: own_model.calls == 3)
-    quick = submit(connection, 1, "quick", top_k=2)
+    quick = submit_many(connection, 1, "quick", top_k=2)
     until(lambda: own_model.calls == 4)
 
     assert first.stop() == 0
@@ -61,52 +45,6 @@ def test_sigterm_finishes_what_can_be_finished_and_puts_the_rest_back(
     run_worker(database, own_model.base_url)
     assert wait(connection, stuck) == ["succeeded"]
     assert own_model.stats["repeated_inputs"] == 2, "the two calls that hung"
-
-
-def test_sigkill_three_times_pays_again_only_for_what_was_in_flight(
-    database: str, connection: Connection, own_model: Server, run_worker: StartWorker
-) -> None:
-    concurrency, runs, top_k = 6, 20, 8
-    alive = run_worker(database, own_model.base_url, concurrency=concurrency)
-    load(connection)
-    wait_until_searchable(connection)
-    run_ids = submit(connection, runs, top_k=top_k)
-    for kill in range(1, 4):
-        # From some call on, nobody gets an answer any more: that many calls are in flight, and all others are stored.
-        until(lambda: own_model.calls >= kill * runs * top_k / 4)  # noqa: B023 - called in this turn
-        own_model.latency = 600.0
-        until(lambda: own_model.in_flight == concurrency)
-        until(lambda: paid(connection) == own_model.calls - kill * concurrency)  # noqa: B023
-        alive.kill()
-        until(lambda: own_model.in_flight == 0)
-        own_model.latency = 0.0
-        assert scalar(connection, "select count(*) from pgclarify.run where finished_at is null") > 0
-        alive = run_worker(database, own_model.base_url, concurrency=concurrency)
-
-    assert wait(connection, run_ids) == ["succeeded"] * runs
-    assert own_model.stats["repeated_inputs"] <= 3 * concurrency
-    assert own_model.calls == paid(connection) + 3 * concurrency
-    verdicts = connection.execute("select count(*) from pgclarify.verdict group by run_id").fetchall()
-    assert verdicts == [(top_k,)] * runs
-
-
-def test_two_workers_share_the_queue_until_one_dies(
-    database: str, connection: Connection, own_model: Server, run_worker: StartWorker
-) -> None:
-    run_worker(database, own_model.base_url)
-    second = run_worker(database, own_model.base_url)
-    load(connection)
-    wait_until_searchable(connection)
-    own_model.latency = 0.5
-    run_ids = submit(connection, 32)
-    at_work = "select count(distinct worker_id) from pgclarify.run where status = 'running'"
-    until(lambda: scalar(connection, at_work) == 2)
-
-    second.kill()
-    own_model.latency = 0.0
-
-    assert wait(connection, run_ids) == ["succeeded"] * 32
-    assert own_model.stats["repeated_inputs"] <= 8
 
 
 def test_an_answer_is_served_with_no_worker_alive(
@@ -169,41 +107,6 @@ def test_an_endpoint_that_is_down(database: str, connection: Connection, run_wor
     error = scalar(connection, "select error from pgclarify.run_summary where status = 'failed'")
     assert str(port) in error
     assert str(port) in (caught.value.diag.message_detail or "")
-
-
-def test_the_extractive_provider_needs_no_model(database: str, connection: Connection, run_worker: StartWorker) -> None:
-    run_worker(database)
-    load(connection)
-    wait_until_searchable(connection)
-
-    rows = connection.execute(
-        "select document_ids, citations from pgclarify.clarify('what does the collision damage waiver cost')"
-    ).fetchall()
-
-    assert "112" in {document_id for document_ids, _ in rows for document_id in document_ids}
-    assert all(citation["is_current"] for _, citations in rows for citation in citations)
-
-
-def test_the_database_restarts_in_the_middle(
-    private_server: PrivateServer, own_model: Server, run_worker: StartWorker
-) -> None:
-    alive = run_worker(private_server.dsn, own_model.base_url)
-    with closing(psycopg.connect(private_server.dsn, autocommit=True)) as before:
-        load(before)
-        wait_until_searchable(before)
-        own_model.latency = 1.0
-        run_ids = submit(before, 10)
-        until(lambda: own_model.in_flight == 8)
-        private_server.stop()
-    private_server.start()
-
-    with closing(psycopg.connect(private_server.dsn, autocommit=True)) as after:
-        assert wait(after, run_ids) == ["succeeded"] * 10
-        assert alive.process.poll() is None
-        own_model.latency = 0.0
-        assert after.execute("select * from pgclarify.clarify('and goes on')").fetchall()
-    # Those in flight, and those that were begun before anybody knew that nothing can be stored.
-    assert own_model.stats["repeated_inputs"] <= 2 * 8
 
 
 def serve_in_vain(dsn: str, folder: Path, base_url: str | None = None) -> subprocess.CompletedProcess[str]:
