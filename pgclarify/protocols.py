@@ -63,7 +63,7 @@ class Verifier(Protocol):
 
     @property
     def provider(self) -> str:
-        """openai or extractive."""
+        """Who judges: openai or extractive."""
 
     @property
     def model(self) -> str:
@@ -74,7 +74,7 @@ class Verifier(Protocol):
         """One version for all prompts of this verifier; changes when any of them does."""
 
     def relaxation_request(self, question: str) -> CompletionRequest | None:
-        """Render "relax this question for recall"; None if this verifier does not relax (the question is used as it is).
+        """Render "relax this question for recall"; None if this verifier uses the question as it is.
 
         Source: VERDICT, Eq. 6.
         """

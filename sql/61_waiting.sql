@@ -194,10 +194,11 @@ begin
             raise exception 'the answer did not come within %', _ask.timeout
                 using errcode = 'PC002',
                     detail = case
-                        when cardinality(v_entered) = 1 then format('Run %s goes on.', v_entered[1])
+                        when cardinality(v_unfinished) = 1 then format('Run %s goes on.', v_unfinished[1])
                         else format(
-                            'Of runs %s to %s, %s go on.', v_entered[1], v_entered[cardinality(v_entered)],
-                            cardinality(v_unfinished)
+                            'Runs %s%s go on.',
+                            array_to_string(v_unfinished[:100], ', '),
+                            case when cardinality(v_unfinished) > 100 then ' and more' else '' end
                         )
                     end,
                     hint = format(

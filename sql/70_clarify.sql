@@ -109,7 +109,7 @@ begin
     from unnest(v_questions, v_run_ids) with ordinality as asked (question, run_id, ordinal)
     inner join outcome on outcome.run_id = asked.run_id
     left join reading on reading.run_id = asked.run_id
-    where reading.run_id is not null or outcome.status not in ('succeeded', 'partial')
+    where reading.run_id is not null or outcome.status <> 'succeeded'
     order by asked.ordinal, reading.ordinal;
 end
 $$;
@@ -146,8 +146,9 @@ $$;
 
 comment on function pgclarify.clarify_many(text[], text[], text, integer, interval, jsonb) is
 'clarify for many questions at once; equal questions are asked once. A question that the corpus does not answer has no row; '
-'one whose run failed or was cancelled has one row that says so in status and is null in what follows. questions: the '
-'questions. keys: your own key of each, given back as question_key. The rest as in clarify; timeout is for all together.';
+'one whose run failed, was cancelled, or is partial without a reading, has one row that says so in status and is null in '
+'what follows. questions: the questions. keys: your own key of each, given back as question_key. The rest as in clarify; '
+'timeout is for all together.';
 grant execute on function pgclarify.clarify_many(
     text[], text[], text, integer, interval, jsonb
 ) to pgclarify_user;
