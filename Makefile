@@ -8,7 +8,7 @@ demo: install ## Install everything, start PostgreSQL, load a corpus and ask
 	$(BIN)/pgclarify demo
 
 test: lint ## Lint, then run every test
-	$(BIN)/pytest -n 2 --dist worksteal
+	$(BIN)/pytest -n 2 --dist loadfile
 
 lint: install ## Style, types, import order, SQL
 	$(BIN)/ruff check .

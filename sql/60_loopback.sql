@@ -49,9 +49,17 @@ begin
         exception
             when sqlclient_unable_to_establish_sqlconnection then
                 get stacked diagnostics v_message = pg_exception_detail;
-                -- Many callers at once: the role's connection limit keeps them from using up all connections.
-                if v_message not like '%too many%' and v_message not like '%remaining connection slots%'
-                    or clock_timestamp() > v_deadline then
+                -- Many callers at once: the role's connection limit keeps them from using up all connections. The
+                -- message may be in the server's language, so being near a limit counts, too.
+                if clock_timestamp() > v_deadline
+                    or v_message not like '%too many%'
+                    and v_message not like '%remaining connection slots%'
+                    and (
+                        select
+                            count(*) filter (where pg_stat_activity.usename = 'pgclarify_loopback') < 15
+                            and count(*) < 0.8 * current_setting('max_connections')::integer
+                        from pg_stat_activity
+                    ) then
                     raise exception 'the loopback connection failed'
                         using errcode = 'PC005',
                             detail = v_message,
