@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-import subprocess
+import re
 import time
 from importlib.resources import as_file, files
 from typing import TYPE_CHECKING
 
 from pgclarify.cli import asking, connection, corpus, server, terminal
-from pgclarify.errors import DatabaseError, InputError
+from pgclarify.errors import InputError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from rich.console import Console
+    from rich.text import Text
 
     from pgclarify.cli.rendering import Row
     from pgclarify.config import Settings
@@ -19,52 +22,59 @@ if TYPE_CHECKING:
 
 CORPUS = "insurance"
 QUESTION = "rental cars"
-SECOND_QUESTION = "cancellation"
 STATEMENT = """\
-select ordinal, interpretation, answer, support, document_ids
+select interpretation, answer, support
 from pgclarify.clarify('rental cars', corpus => 'insurance');"""
+# What a search alone has to offer, for comparison.
+SEARCH = """\
+select document_id, passage_id, content
+from pgclarify.search('rental cars', corpus => 'insurance')
+order by rank"""
+# What is opened up, what was left out and what to try next fit on a terminal of 24 lines together.
+_MOST_CITATIONS = 1
+_MOST_LEFT_OUT = 3
 _NEXT_STEPS = """\
 What to try next
-  pgclarify ask deductible --corpus insurance
-  pgclarify psql -c "select * from pgclarify.search('deductible', corpus => 'insurance')"
-  pgclarify load mine path/to/documents && pgclarify ask 'your question' --corpus mine
-  pgclarify status
-  pgclarify down
-With a language model in place of the extractive method
-  pgclarify down
-  OPENAI_BASE_URL=... OPENAI_API_KEY=... PGCLARIFY_LLM_MODEL=... pgclarify up --detach"""
+  pgclarify ask deductible -c insurance    or cancellation, hail, pets, discount
+  pgclarify psql                           all of it is SQL
+  pgclarify load mine FOLDER && pgclarify ask 'your question' -c mine
+  pgclarify down                           stop it all"""
+_WITH_A_MODEL = """\
+A language model reads better: set OPENAI_BASE_URL, OPENAI_API_KEY and
+PGCLARIFY_LLM_MODEL, then: pgclarify down && pgclarify demo"""
 
 
 def demo() -> None:
-    """Start everything, load a small corpus, ask two vague questions; safe to repeat."""
+    """Start everything, load a small corpus, ask a vague question; safe to repeat."""
     settings = connection.load_settings()
     console = terminal.results()
     dsn = server.start_server(settings)
     with connection.connect(dsn) as database:
         documents = _documents()
         _refuse_foreign_corpus(database, documents)
-        _start_worker(database, settings, dsn)
+        if not connection.fetch(database, "cli_list_workers"):
+            server.start_worker(settings, dsn, environment=worker_environment(settings))
         _load(database, settings, documents, console)
-        _ask_in_sql(database, dsn, console)
-        _ask_again(database, console)
-        console.print(f"\nAnother one: pgclarify ask {SECOND_QUESTION} --corpus {CORPUS}\n", style="bold")
-        rows = asking.clarify(database, SECOND_QUESTION, CORPUS)
-        console.print(asking.answer(database, SECOND_QUESTION, CORPUS, rows))
+        is_without_model = _say_who_judges(database, settings, console)
+        rows = _ask_in_sql(database, console)
+        if rows:
+            _open_up(database, rows, console)
     console.print(f"\n{_NEXT_STEPS}", soft_wrap=True)
-
-
-def _start_worker(database: connection.Database, settings: Settings, dsn: str) -> None:
-    if not connection.fetch(database, "cli_list_workers"):
-        server.start_worker(settings, dsn, environment=worker_environment(settings))
+    if is_without_model:
+        console.print(_WITH_A_MODEL, soft_wrap=True)
 
 
 def worker_environment(settings: Settings) -> dict[str, str]:
     """What the demo's worker needs beyond our environment: no call that costs money unless someone chose a model."""
     from pgclarify.config import Provider
 
-    if settings.llm_provider is Provider.AUTO and settings.llm_model is None:
+    if settings.llm_provider is Provider.AUTO and not (settings.llm_model is not None and _has_endpoint(settings)):
         return {"PGCLARIFY_LLM_PROVIDER": Provider.EXTRACTIVE.value}
     return {}
+
+
+def _has_endpoint(settings: Settings) -> bool:
+    return settings.openai_base_url is not None or settings.openai_api_key is not None
 
 
 def _documents() -> list[Document]:
@@ -86,12 +96,15 @@ def _documents() -> list[Document]:
 
 
 def _load(database: connection.Database, settings: Settings, documents: list[Document], console: Console) -> None:
+    began = time.perf_counter()
     corpus.ensure_corpus(database, CORPUS, settings)
     report = corpus.add_documents(database, CORPUS, documents)
     with corpus.progress_bar() as progress:
         corpus.wait_until_searchable(database, CORPUS, progress)
-    state = "loaded" if report.changed else "already there"
-    console.print(f"{len(documents)} documents of a made-up insurance company are {state}: corpus {CORPUS}\n")
+    took = f"loaded in {time.perf_counter() - began:.1f} s" if report.changed else "there already"
+    console.print(
+        f"{len(documents)} documents of a made-up insurer (policies, letters, invoices, minutes, blogs) are {took}."
+    )
 
 
 def _refuse_foreign_corpus(database: connection.Database, documents: list[Document]) -> None:
@@ -107,46 +120,95 @@ def _refuse_foreign_corpus(database: connection.Database, documents: list[Docume
         )
 
 
-def _ask_in_sql(database: connection.Database, dsn: str, console: Console) -> None:
-    """Run the statement in psql itself if it is here, and show it as psql does if not."""
+def _say_who_judges(database: connection.Database, settings: Settings, console: Console) -> bool:
+    """Name the models of the workers that run; whether there is none among them."""
+    workers = connection.fetch(database, "cli_list_workers")
+    models = sorted({worker["model"] for worker in workers if worker["provider"] != "extractive"})
+    for line in judges(models, settings):
+        console.print(line)
+    return not models
+
+
+def judges(models: Sequence[str], settings: Settings) -> list[str]:
+    """Who reads the passages, and why it is not the endpoint that is set, if there is one.
+
+    Args:
+        models: Language models of the workers that run.
+        settings: Settings in use.
+    """
+    from pgclarify.cli import rendering
+
+    if models:
+        return [f"Passages are read by a language model: {rendering.printable(', '.join(models))}."]
+    lines = ["Passages are read by the built-in extractive method, without a language model."]
+    if _has_endpoint(settings) and settings.llm_model is None:
+        lines.append("An endpoint is set, but no PGCLARIFY_LLM_MODEL: nothing is sent there, and nothing costs money.")
+    elif worker_environment(settings) == {} and _has_endpoint(settings):
+        lines.append("The worker was running before your endpoint was set. To use it: pgclarify down && pgclarify demo")
+    return lines
+
+
+def _ask_in_sql(database: connection.Database, console: Console) -> list[Row]:
+    """Show the statement and its rows as psql does; psql itself would break lines within words.
+
+    Returns:
+        The same readings with their citations.
+    """
     from pgclarify.cli import rendering
 
     (connected,) = connection.fetch(database, "cli_get_server")
+    console.print()
     console.print(rendering.statement(connected["database"], STATEMENT), soft_wrap=True)
-    if server.psql_program() is None:
-        # The constant above has no parameters; rows are those that psql would print.
-        console.print(rendering.psql_table(database.execute(STATEMENT).fetchall()))
-        return
-    # The rows are wider than most terminals.
-    looks = ("expanded=on", "format=wrapped", f"columns={console.width}", "pager=off")
-    options = ["--no-psqlrc", "--quiet", *(part for look in looks for part in ("--pset", look)), "--command", STATEMENT]
-    arguments, environment = server.psql_call(dsn, options)
-    console.file.flush()
-    if subprocess.run(arguments, env=environment, check=False).returncode != 0:  # noqa: S603
-        raise DatabaseError("psql could not run the demo's statement", detail="Its own message stands above.")
-
-
-def _ask_again(database: connection.Database, console: Console) -> None:
-    console.print("The same question as a person asks it, with the evidence: ", end="")
-    console.print(f"pgclarify ask '{QUESTION}' --corpus {CORPUS}\n", style="bold")
-    began = time.perf_counter()
+    with terminal.notices().status("Reading passages"):
+        # It has no parameters.
+        shown: list[Row] = [*database.execute(STATEMENT).fetchall()]
+    # Answered from the tables, since the question has just been asked.
     rows = asking.clarify(database, QUESTION, CORPUS)
-    milliseconds = 1000 * (time.perf_counter() - began)
-    console.print(asking.answer(database, QUESTION, CORPUS, rows))
-    _say_what_is_different(database, rows, milliseconds, console)
+    console.print(rendering.psql_table(shown) if shown else asking.answer(database, QUESTION, CORPUS, rows))
+    return rows
 
 
-def _say_what_is_different(
-    database: connection.Database, rows: list[Row], milliseconds: float, console: Console
-) -> None:
-    if not rows:
-        return
-    (run,) = connection.fetch(database, "cli_get_run", run_id=rows[0]["run_id"])
+def _open_up(database: connection.Database, rows: Sequence[Row], console: Console) -> None:
+    """The first reading as `ask` shows it, what was left out, and what is different about that."""
+    from rich.text import Text
+
+    from pgclarify.cli import rendering
+
+    console.print()
+    console.print(Text("The first one opened up, as pgclarify ask shows each:", style="bold"))
+    first = {**rows[0], "citations": rows[0]["citations"][:_MOST_CITATIONS]}
+    printed = asking.answer(database, QUESTION, CORPUS, [first])
+    with console.capture() as capture:
+        console.print(printed)
+    # Without its first line, which counts the readings.
+    console.print(Text.from_ansi(capture.get().partition("\n")[2].rstrip("\n")))
+    hidden = len(rows[0]["citations"]) - _MOST_CITATIONS
+    if hidden > 0:
+        console.print(f"   and {rendering.counted(hidden, 'more passage')}, quoted in the same way", style="dim")
+
     cited = {(citation["document_id"], citation["passage_id"]) for row in rows for citation in row["citations"]}
+    found = database.execute(SEARCH).fetchall()
+    left_out = [row for row in found if (row["document_id"], row["passage_id"]) not in cited]
+    console.print()
+    console.print(Text("Left out, though a search ranks them high: no answer was found in these", style="bold"))
+    for row in left_out[:_MOST_LEFT_OUT]:
+        console.print(mention(row["document_id"], row["content"], console.width))
+    (run,) = connection.fetch(database, "cli_get_run", run_id=rows[0]["run_id"])
     console.print(
-        "\nWhat is different here: no reading was guessed from the question."
-        f" {run['candidates']} passages were read, and {len(cited)} of them each answer a reading completely, in words"
-        f" that are quoted above and checked. The others mention {QUESTION} or sound like it, but prove nothing, so"
-        f" they are not here. Asked a second time, the answer came from the tables in {milliseconds:.0f} ms.",
-        style="dim",
+        f"\nWhat is different: of the {run['candidates']} passages that were read, {len(cited)} answer a reading of the"
+        " question. No reading is guessed: each comes from a passage, and its quote is checked."
     )
+
+
+def mention(document_id: str, content: str, width: int) -> Text:
+    """One line about a passage that was left out: the first sentence in which it mentions what was asked."""
+    from rich.text import Text
+
+    from pgclarify.cli import rendering
+
+    plain = " ".join(line for line in content.splitlines() if not line.startswith("#"))
+    sentences = re.split(r"(?<=[.!?]) +", rendering.printable(plain))
+    said = next((one for one in sentences if QUESTION.removesuffix("s") in one.lower()), sentences[0])
+    line = Text.assemble("  ", (rendering.printable(document_id), "cyan"), "  ", (f'"{said}"', "italic"))
+    line.truncate(width, overflow="ellipsis")
+    return line

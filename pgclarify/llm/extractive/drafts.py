@@ -75,7 +75,7 @@ _CUT = re.compile(
 )
 SERIES = re.compile(r",[^,.;]{1,80}(?:,| and | or )")
 _AND = re.compile(r" and ")
-_LIMITS = word_set("after before for during within with without")
+_LIMITS = word_set("after before for from during since until within with without")
 
 
 def as_question(question: str) -> str:

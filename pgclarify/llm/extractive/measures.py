@@ -93,6 +93,8 @@ def _measure(statement: Statement, clause: Clause, span: Span) -> Draft | None:
     before, preposition = _without_preposition(text[clause.verb.end : span.start].strip())
     answer_end = _alternatives_end(text, span)
     end = rest_end(text, answer_end)
+    series = _SERIES_REST.match(text, end)
+    end = series.end() if series else end
     after = text[answer_end:end].strip()
     # "Once a year or in parts", "within one year of our answer".
     if after.startswith("or ") or (span.kind is AnswerType.DURATION and after.startswith("of ")):
@@ -133,7 +135,9 @@ def _measure(statement: Statement, clause: Clause, span: Span) -> Draft | None:
             elif preposition in ("within", "in"):
                 wh = "Within what time" if clause.verb.auxiliary in ("can", "may") else "How soon"
             elif clause.verb.base not in _LASTING and (
-                preposition in ("after", "before", "from") or after.split(" ", 1)[0].lower() in _POINTS_IN_TIME
+                preposition in ("after", "before", "from")
+                # "For three days after the loss" tells how long.
+                or (preposition != "for" and after.split(" ", 1)[0].lower() in _POINTS_IN_TIME)
             ):
                 return asked(statement, clause, "When", before, "", text[start:end], span.kind)
             elif preposition == "of" or (is_copula and after):
@@ -141,6 +145,9 @@ def _measure(statement: Statement, clause: Clause, span: Span) -> Draft | None:
         case AnswerType.PERCENTAGE if after.startswith("of "):
             whole, after = _first_phrase(after)
             wh = f"What percentage {whole}"
+        case AnswerType.PERCENTAGE if is_copula and after.split(" ", 1)[0] in ("lower", "higher", "cheaper"):
+            comparative, _, after = after.partition(" ")
+            wh = f"How much {comparative}"
         case AnswerType.PERCENTAGE:
             wh = "What" if is_copula else "What percentage"
         case AnswerType.COUNT:

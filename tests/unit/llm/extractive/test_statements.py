@@ -270,6 +270,30 @@ def first_draft(sentence: str, heading: str = "Rental reimbursement") -> tuple[A
             "20 percent",
         ),
         (
+            "Members get a car for up to three days after a breakdown.",
+            AnswerType.DURATION,
+            "How long do members get a car after a breakdown?",
+            "for up to three days",
+        ),
+        (
+            "If you wait, the premium is 25 percent lower.",
+            AnswerType.PERCENTAGE,
+            "How much lower is the premium if I wait?",
+            "25 percent",
+        ),
+        (
+            "From 1 July 2026, premiums rise by 4 percent.",
+            AnswerType.PERCENTAGE,
+            "By how much do premiums rise from 1 July 2026?",
+            "4 percent",
+        ),
+        (
+            "The plan pays up to $900 for lawyers, lost wages and fees.",
+            AnswerType.AMOUNT,
+            "How much does the plan pay for lawyers, lost wages and fees?",
+            "up to $900",
+        ),
+        (
             "A flood is water that rises from the sea, a river or the street.",
             AnswerType.DEFINITION,
             "What is a flood?",
