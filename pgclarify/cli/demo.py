@@ -190,7 +190,7 @@ def _open_up(database: connection.Database, rows: Sequence[Row], console: Consol
     found = database.execute(SEARCH).fetchall()
     left_out = [row for row in found if (row["document_id"], row["passage_id"]) not in cited]
     console.print()
-    console.print(Text("Left out, though a search ranks them high: no answer was found in these", style="bold"))
+    console.print(Text("Left out, though a search ranks them high: no reading rests on these", style="bold"))
     for row in left_out[:_MOST_LEFT_OUT]:
         console.print(mention(row["document_id"], row["content"], console.width))
     (run,) = connection.fetch(database, "cli_get_run", run_id=rows[0]["run_id"])
