@@ -33,6 +33,7 @@ _WATCH_SECONDS = 0.5
 _RESCUE_SECONDS = 2.0
 _PRESENCE_SECONDS = 2.0
 _RECONNECT_SECONDS = 2.0
+_MODEL_RETRY_SECONDS = 30.0
 # About ten seconds of embedding on two cores, so that progress shows.
 _MOST_CHARS_A_CLAIM = 200_000
 
@@ -134,13 +135,15 @@ async def _serve(
         concurrency = max(8, settings.llm_concurrency // 2)
         queue = await stack.enter_async_context(open_queue(dsn, hand.carry_out, concurrency=concurrency))
         ingestion = Ingestion(Documents(pool, presence.worker_id), embedders.get, max_chars=_MOST_CHARS_A_CLAIM)
+        spaces = _Spaces(pool, embedders)
         chores = [
             asyncio.create_task(work, name=name)
             for name, work in (
                 ("presence", _be_present(presence, queue, embedders, on_ready)),
                 ("watch", _every(_WATCH_SECONDS, hand.drop_lost_runs)),
                 ("rescue", _every(_RESCUE_SECONDS, lambda: _rescue(pool))),
-                ("ingestion", _every(_INGESTION_SECONDS, lambda: _ingest(pool, ingestion, embedders))),
+                ("spaces", _every(_INGESTION_SECONDS, spaces.open_new)),
+                ("ingestion", _every(_INGESTION_SECONDS, lambda: _ingest(pool, ingestion))),
             )
         ]
         serving = asyncio.create_task(queue.serve(), name="queue")
@@ -247,15 +250,32 @@ async def _rescue(pool: Pool) -> None:
         _logger.info("took over %d jobs of workers that are gone", row["jobs"])
 
 
-async def _ingest(pool: Pool, ingestion: Ingestion, embedders: Embedders) -> None:
-    """Open new spaces, and index until nothing is pending."""
-    for space in await fetch(pool, "list_building_spaces"):
-        try:
-            embedder = await embedders.get(space["model"])
-        except EmbeddingError as error:
-            await fetch(pool, "refuse_space", embedding_space_id=space["embedding_space_id"], error=describe(error))
-            continue
-        await fetch(pool, "open_space", embedding_space_id=space["embedding_space_id"], dimensions=embedder.dimensions)
+class _Spaces:
+    """Opens new spaces, beside the ingestion: looking for a model that does not exist can take a minute."""
+
+    def __init__(self, pool: Pool, embedders: Embedders) -> None:
+        self._pool = pool
+        self._embedders = embedders
+        self._refused_until: dict[str, float] = {}
+
+    async def open_new(self) -> None:
+        """Load the models of spaces that wait for theirs; one that cannot be loaded is tried again after a while."""
+        now = asyncio.get_running_loop().time
+        for space in await fetch(self._pool, "list_building_spaces"):
+            space_id, model = space["embedding_space_id"], space["model"]
+            if self._refused_until.get(model, 0.0) > now():
+                continue
+            try:
+                embedder = await self._embedders.get(model)
+            except EmbeddingError as error:
+                self._refused_until[model] = now() + _MODEL_RETRY_SECONDS
+                await fetch(self._pool, "refuse_space", embedding_space_id=space_id, error=describe(error))
+            else:
+                await fetch(self._pool, "open_space", embedding_space_id=space_id, dimensions=embedder.dimensions)
+
+
+async def _ingest(pool: Pool, ingestion: Ingestion) -> None:
+    """Index until nothing is pending."""
     while await ingestion.ingest_once():
         await fetch(pool, "fold_tallies")
     await fetch(pool, "apply_term_changes")

@@ -62,6 +62,33 @@ end;
 comment on function pgclarify._visible_corpora(name[]) is
 'Corpora that a holder of these roles may search: those without a reader, with a reader among them, or their own.';
 
+create or replace function pgclarify._bigrams(word text)
+returns text[]
+language sql immutable strict parallel safe
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select coalesce(array_agg(distinct substr(' ' || lower(_bigrams.word) || ' ', place, 2)), '{}')
+    from generate_series(1, length(_bigrams.word) + 1) as place;
+end;
+
+comment on function pgclarify._bigrams(text) is
+'The distinct pairs of neighboring letters of a word in lower case, with a blank before and after it.';
+
+create or replace function pgclarify._likeness(one text, other text)
+returns real
+language sql immutable strict parallel safe
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select (
+        2.0 * cardinality(array(select unnest(pairs.one) intersect select unnest(pairs.other)))
+        / (cardinality(pairs.one) + cardinality(pairs.other))
+    )::real
+    from (select pgclarify._bigrams(_likeness.one) as one, pgclarify._bigrams(_likeness.other) as other) as pairs;
+end;
+
+comment on function pgclarify._likeness(text, text) is
+'How alike two names are, 0 to 1: the Dice coefficient of their pairs of letters. Case does not count.';
+
 create or replace function pgclarify._find_corpus(roles name[], corpus text)
 returns pgclarify.corpus
 language plpgsql stable security definer
@@ -71,6 +98,7 @@ declare
     v_name text := coalesce(_find_corpus.corpus, nullif(current_setting('pgclarify.corpus', true), ''));
     v_corpus pgclarify.corpus;
     v_names text[];
+    v_near text;
 begin
     if v_name is not null then
         select visible.* into v_corpus
@@ -80,9 +108,13 @@ begin
             return v_corpus;
         end if;
     end if;
-    select array_agg(named.name order by named.name) into v_names
+    -- The likest first, so that a typing error among a thousand names is still told.
+    select array_agg(named.name), (array_agg(named.name) filter (where named.likeness >= 0.4))[1] into v_names, v_near
     from (
-        select visible.name from pgclarify._visible_corpora(_find_corpus.roles) as visible order by visible.name limit 10
+        select visible.name, pgclarify._likeness(visible.name, left(v_name, 200)) as likeness
+        from pgclarify._visible_corpora(_find_corpus.roles) as visible
+        order by likeness desc nulls last, visible.name
+        limit 10
     ) as named;
     if v_name is not null then
         raise exception 'corpus "%" does not exist', v_name
@@ -91,7 +123,10 @@ begin
                     when v_names is null then 'You can search no corpus.'
                     else format('You can search: %s.', array_to_string(v_names, ', '))
                 end,
-                hint = 'Name one of these, or make one with pgclarify.create_corpus(''name'').';
+                hint = case
+                    when v_near is null then 'Name one that exists, or make one with pgclarify.create_corpus(''name'').'
+                    else format('Did you mean "%s"?', v_near)
+                end;
     end if;
     if coalesce(cardinality(v_names), 0) <> 1 then
         raise exception 'no corpus is named'

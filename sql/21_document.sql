@@ -44,6 +44,12 @@ begin
                 detail = format('Document "%s" has only white space.', _add_document.document_id),
                 hint = 'Leave empty documents out.';
     end if;
+    if length(_add_document.content) > 10000000 then
+        raise exception 'a document may have 10000000 characters'
+            using errcode = 'program_limit_exceeded',
+                detail = format('Document "%s" has %s.', _add_document.document_id, length(_add_document.content)),
+                hint = 'Split it, by chapters say, and add each part under an id of its own.';
+    end if;
     if jsonb_typeof(v_metadata) <> 'object' then
         raise exception 'metadata must be a JSON object'
             using errcode = 'invalid_parameter_value',
@@ -153,8 +159,9 @@ end;
 
 comment on function pgclarify.add_document(text, text, text, text, text, jsonb, name[]) is
 'Add a document, or put new content in place of the old; true if anything changed. Workers make it searchable (see '
-'corpus_status.pending). corpus: its name. document_id: your own id as text. content: plain text or Markdown. title, uri: '
-'shown with citations. metadata: any JSON object. readers: roles that may read it; null means every reader of the corpus.';
+'corpus_status.pending). corpus: its name. document_id: your own id as text. content: plain text or Markdown, at most '
+'10,000,000 characters. title, uri: shown with citations. metadata: any JSON object. readers: roles that may read it; null '
+'means every reader of the corpus.';
 grant execute on function pgclarify.add_document(text, text, text, text, text, jsonb, name[]) to pgclarify_user;
 
 create or replace function pgclarify._delete_passages(corpus_id bigint, document_ids text[])

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pgclarify.cli import connection, terminal
+from pgclarify.errors import InputError, NoWorker, RunTimeout
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -14,18 +15,29 @@ if TYPE_CHECKING:
     from pgclarify.cli.rendering import Row
 
 ASK_EXAMPLES = terminal.examples(
-    "pgclarify ask 'rental cars' --corpus insurance", "pgclarify ask 'deductible' --json | jq -r .answer"
+    "pgclarify ask 'rental cars' --corpus insurance",
+    "pgclarify ask 'deductible' --top-k 50 --timeout 5min",
+    "pgclarify ask 'deductible' --json | jq -r .answer",
 )
+# Waiting inside the call needs a second connection, which the server may not have or not allow.
+_NO_LOOPBACK = "PC005"
 
 
 def ask(
-    question: Annotated[str, typer.Argument(help="What you want to know, as vague as it comes.")],
+    question: Annotated[str, typer.Argument(metavar="QUESTION", help="What you want to know, as vague as it comes.")],
     corpus: Annotated[
-        str | None, typer.Option("--corpus", "-c", help="Corpus to ask; may be left out if there is only one.")
+        str | None,
+        typer.Option("--corpus", "-c", metavar="NAME", help="Corpus to ask; may be left out if there is only one."),
     ] = None,
-    top_k: Annotated[int, typer.Option("--top-k", "-k", min=1, max=1000, help="How many passages are looked at.")] = 20,
-    timeout: Annotated[str, typer.Option(help="How long to wait: 90s, 5min, or any interval.")] = "60s",
-    as_json: Annotated[bool, typer.Option("--json", help="JSON lines: one object for each reading.")] = False,
+    top_k: Annotated[
+        int, typer.Option("--top-k", "-k", metavar="N", min=1, max=1000, help="How many passages are looked at.")
+    ] = 20,
+    timeout: Annotated[
+        str, typer.Option(metavar="INTERVAL", help="How long to wait: 90s, 5min, or any interval.")
+    ] = "60s",
+    as_json: Annotated[
+        bool, typer.Option("--json", metavar="", help="JSON lines: one object for each reading.")
+    ] = False,
 ) -> None:
     """Ask a vague question; get every reading that documents answer."""
     settings = connection.load_settings()
@@ -43,8 +55,41 @@ def ask(
 def clarify(
     database: connection.Database, question: str, corpus: str | None, *, top_k: int = 20, timeout: str = "60s"
 ) -> list[Row]:
-    """Ask, and wait for the rows of `pgclarify.clarify`: one for each reading."""
-    return [*connection.fetch(database, "cli_clarify", question=question, corpus=corpus, top_k=top_k, timeout=timeout)]
+    """Ask, and wait for the rows of `pgclarify.clarify`: one for each reading.
+
+    Raises:
+        InputError: If the timeout is no interval.
+        NoWorker: If nobody is there to answer.
+        RunTimeout: If the answer does not come in time.
+    """
+    import psycopg
+
+    asked: dict[str, object] = {"question": question, "corpus": corpus, "top_k": top_k}
+    try:
+        return [*connection.fetch(database, "cli_clarify", timeout=timeout, **asked)]
+    except (psycopg.errors.InvalidDatetimeFormat, psycopg.errors.DatetimeFieldOverflow) as error:
+        raise InputError(
+            "the timeout is no interval", detail=f"It is {timeout!r}.", hint="Pass --timeout 90s, or 5min."
+        ) from error
+    except psycopg.Error as error:
+        if error.sqlstate != _NO_LOOPBACK:
+            raise
+    return _submit_and_wait(database, asked, timeout)
+
+
+def _submit_and_wait(database: connection.Database, asked: dict[str, object], timeout: str) -> list[Row]:
+    """The same without dblink, since no transaction of ours is open that the worker could not see into."""
+    if not connection.fetch(database, "cli_list_workers"):
+        raise NoWorker("no worker is running", hint="Start one with: pgclarify up --detach, or pgclarify worker.")
+    (run,) = connection.fetch(database, "cli_submit", **asked)
+    (outcome,) = connection.fetch(database, "cli_wait", run_id=run["run_id"], timeout=timeout)
+    if outcome["status"] in ("queued", "running"):
+        raise RunTimeout(
+            f"the answer did not come within {timeout}",
+            detail=f"Run {run['run_id']} goes on.",
+            hint="Ask again with a longer --timeout, or see how it stands with: pgclarify status",
+        )
+    return [*connection.fetch(database, "cli_result", run_id=run["run_id"])]
 
 
 def answer(database: connection.Database, question: str, corpus: str | None, rows: list[Row]) -> RenderableType:

@@ -1,4 +1,4 @@
-"""Commands about what is stored: load and status."""
+"""Filling a corpus: documents in batches, and waiting until they are searchable."""
 
 from __future__ import annotations
 
@@ -6,34 +6,24 @@ import json
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import chain
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING
 
 from pgclarify.cli import connection, terminal
-from pgclarify.errors import EmbeddingError, InputError, NoWorker, UnreadableFile
+from pgclarify.errors import EmbeddingError, NoWorker, UnreadableFile
 
 if TYPE_CHECKING:
     from rich.progress import Progress
 
     from pgclarify.config import Settings
-    from pgclarify.ingest.records import FieldMapping
     from pgclarify.model import Document
 
 # A batch is one statement and one transaction: large enough to hide the round trip, small enough to be sent at once.
 BATCH_DOCUMENTS = 500
 BATCH_CHARS = 4_000_000
 _POLL_SECONDS = 0.1
+_ID_CHARS_SHOWN = 200
 # A worker that is restarted in the meantime is waited for so long.
 _WORKERLESS_SECONDS = 10.0
-
-LOAD_EXAMPLES = terminal.examples(
-    "pgclarify load insurance policies/ letters/*.html",
-    "pgclarify load wiki pages.jsonl --id-field url --content-field text --title-field name",
-)
-STATUS_EXAMPLES = terminal.examples("pgclarify status", "pgclarify status --json | jq .corpora")
 
 
 @dataclass(slots=True)
@@ -51,62 +41,6 @@ class LoadReport:
     unchanged: int = 0
     problems: list[str] = field(default_factory=list)
     repeated: list[str] = field(default_factory=list)
-
-
-def load(
-    corpus: Annotated[str, typer.Argument(help="Name of the corpus; it is created if it is missing.")],
-    paths: Annotated[
-        list[Path],
-        typer.Argument(metavar="PATH", exists=True, help="Files and folders: text, Markdown, HTML, JSON lines."),
-    ],
-    id_field: Annotated[str | None, typer.Option(help="JSON lines: the field of a document's id.")] = None,
-    content_field: Annotated[str | None, typer.Option(help="JSON lines: the field of its text.")] = None,
-    title_field: Annotated[str | None, typer.Option(help="JSON lines: the field of its title, if any.")] = None,
-    uri_field: Annotated[str | None, typer.Option(help="JSON lines: the field of its address, if any.")] = None,
-    no_wait: Annotated[bool, typer.Option("--no-wait", help="Return before all is searchable.")] = False,
-) -> None:
-    """Load documents into a corpus. Loading the same again changes nothing."""
-    from pgclarify.cli import rendering
-    from pgclarify.ingest.readers import SUPPORTED_SUFFIXES, read_documents
-
-    settings = connection.load_settings()
-    fields = _field_mapping(id=id_field, content=content_field, title=title_field, uri=uri_field)
-    say = terminal.notices().print
-    documents = read_documents(paths, fields=fields)
-    first = next(documents, None)
-    if first is None:
-        kinds = ", ".join(sorted(SUPPORTED_SUFFIXES))
-        raise InputError("there is nothing to load", hint=f"Name files or folders with any of {kinds}.")
-    with connection.connect(connection.running_dsn(settings)) as database:
-        if ensure_corpus(database, corpus, settings):
-            say(f"corpus {corpus} created")
-        with progress_bar() as progress:
-            reading = progress.add_task("Reading", total=None)
-            report = add_documents(
-                database,
-                corpus,
-                chain([first], documents),
-                lambda report: progress.update(reading, completed=report.changed + report.unchanged),
-            )
-            progress.remove_task(reading)
-            if not no_wait:
-                wait_until_searchable(database, corpus, progress)
-        failed = [] if no_wait else connection.fetch(database, "cli_list_failed_documents", corpus=corpus)
-    terminal.results().print(rendering.loaded(corpus, report.changed, report.unchanged, is_searchable=not no_wait))
-    if report.repeated:
-        say(rendering.repeated(report.repeated))
-    if report.problems:
-        say(rendering.unreadable(report.problems))
-    if failed:
-        say(rendering.not_indexed(failed))
-    if report.problems or failed:
-        raise typer.Exit(1)
-
-
-def _field_mapping(**fields: str | None) -> FieldMapping:
-    from pgclarify.ingest.records import FieldMapping
-
-    return FieldMapping(**{part: (field,) for part, field in fields.items() if field is not None})
 
 
 def add_documents(
@@ -139,7 +73,8 @@ def batches(documents: Iterable[Document | UnreadableFile], report: LoadReport) 
     chars = 0
     for document in documents:
         if isinstance(document, UnreadableFile):
-            report.problems.append(f"{document.message}: {document.detail}")
+            reason = " ".join(part for part in (document.detail, document.hint) if part)
+            report.problems.append(f"{document.message}: {reason}")
             continue
         if document.document_id in batch:
             report.repeated.append(document.document_id)
@@ -170,7 +105,8 @@ def _add_batch(database: connection.Database, corpus: str, batch: Sequence[Docum
     except (psycopg.DataError, psycopg.IntegrityError, psycopg.errors.ProgramLimitExceeded) as error:
         # A document that PostgreSQL cannot hold must not keep its neighbors out: halve until it stands alone.
         if len(batch) == 1:
-            report.problems.append(f"cannot store {batch[0].document_id}: {error.diag.message_primary or error}")
+            reason = ": ".join(filter(None, (error.diag.message_primary or str(error), error.diag.message_detail)))
+            report.problems.append(f"cannot store {batch[0].document_id[:_ID_CHARS_SHOWN]}: {reason}")
             return
         middle = len(batch) // 2
         _add_batch(database, corpus, batch[:middle], report)
@@ -240,23 +176,3 @@ def wait_until_searchable(database: connection.Database, corpus: str, progress: 
                 hint="Start one with: pgclarify up --detach",
             )
         time.sleep(_POLL_SECONDS)
-
-
-def status(
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False,
-) -> None:
-    """Show the server, the workers, the queue and every corpus."""
-    settings = connection.load_settings()
-    with connection.connect(connection.running_dsn(settings)) as database:
-        (server,) = connection.fetch(database, "cli_get_server")
-        workers = connection.fetch(database, "cli_list_workers")
-        (queue,) = connection.fetch(database, "cli_get_queue")
-        corpora = connection.fetch(database, "cli_list_corpora")
-    if as_json:
-        terminal.print_json({"server": server, "workers": workers, "queue": queue, "corpora": corpora})
-        return
-    from pgclarify.cli import rendering
-
-    described = f"PostgreSQL {server['version']}, database {server['database']}"
-    place = "from PGCLARIFY_DATABASE_URL" if settings.database_url else f"embedded, in {settings.data_dir}"
-    terminal.results().print(rendering.status(described, place, workers, queue, corpora))

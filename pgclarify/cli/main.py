@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
-from pgclarify.cli import asking, corpus, demo, server
+from pgclarify.cli import asking, demo, loading, server, status
+from pgclarify.cli.doctor import command as doctor
 from pgclarify.errors import PgclarifyError
 
 if TYPE_CHECKING:
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
 # Objects that are missing because the schema is: schema, table, function, type.
 _NOT_INSTALLED = frozenset({"3F000", "42P01", "42883", "42704"})
+
+_RUN_FAILED = "PC003"
 
 app = typer.Typer(
     name="pgclarify",
@@ -31,25 +34,26 @@ app = typer.Typer(
     help="Ask PostgreSQL a vague question; get the readings your documents can answer, each with its evidence.",
     epilog="Start with: pgclarify demo",
 )
+app.command()(demo.demo)
 app.command(epilog=server.UP_EXAMPLES)(server.up)
-app.command()(server.down)
+app.command(epilog=server.DOWN_EXAMPLES)(server.down)
+app.command(epilog=loading.LOAD_EXAMPLES)(loading.load)
+app.command(epilog=asking.ASK_EXAMPLES)(asking.ask)
+app.command(epilog=status.STATUS_EXAMPLES)(status.status)
+app.command(epilog=doctor.DOCTOR_EXAMPLES)(doctor.doctor)
 app.command(epilog=server.INIT_EXAMPLES)(server.init)
 app.command(epilog=server.WORKER_EXAMPLES)(server.worker)
-app.command(epilog=server.DSN_EXAMPLES)(server.dsn)
 app.command(
     epilog=server.PSQL_EXAMPLES,
     # Options that are not ours are psql's, `-h` among them.
     context_settings={"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": ["--help"]},
 )(server.psql)
-app.command(epilog=corpus.LOAD_EXAMPLES)(corpus.load)
-app.command(epilog=asking.ASK_EXAMPLES)(asking.ask)
-app.command(epilog=corpus.STATUS_EXAMPLES)(corpus.status)
-app.command()(demo.demo)
+app.command(epilog=server.DSN_EXAMPLES)(server.dsn)
 
 
 @app.callback(invoke_without_command=True)
 def _options(
-    version: Annotated[bool, typer.Option("--version", help="Show the version and exit.")] = False,
+    version: Annotated[bool, typer.Option("--version", metavar="", help="Show the version and exit.")] = False,
 ) -> None:
     if version:
         from pgclarify import __version__
@@ -86,6 +90,9 @@ def explain(error: Exception) -> tuple[str, str | None, str | None]:
     if isinstance(error, OSError):
         place = f"The path is {error.filename}." if error.filename else None
         return (error.strerror or type(error).__name__).lower(), place, None
+    if isinstance(error, UnicodeEncodeError):
+        # Python spells a byte that is no character as half a surrogate pair.
+        return "an argument is no valid text", f"Its character {error.start + 1} is none.", "Type it in UTF-8."
     # Whoever raised a psycopg error has imported it, so this costs nothing for the others.
     import psycopg
 
@@ -107,6 +114,11 @@ def _explain_database_error(error: psycopg.Error) -> tuple[str, str | None, str 
         is_lost = isinstance(error, OperationalError)
         message = "the connection to the database server was lost" if is_lost else "the database driver failed"
         return message, str(error) or None, None
+    if diagnostic.sqlstate == _RUN_FAILED and diagnostic.message_detail:
+        # Why it failed is what matters; it is written as a message, a colon and its facts.
+        reason, _, facts = diagnostic.message_detail.partition(": ")
+        advice = f"{diagnostic.message_hint or ''} pgclarify doctor says more.".strip()
+        return f"{diagnostic.message_primary}: {reason}", facts or None, advice
     hint = diagnostic.message_hint
     if hint is None and diagnostic.sqlstate in _NOT_INSTALLED:
         hint = "If pgclarify is not installed in this database yet, run: pgclarify init"

@@ -13,7 +13,6 @@ from typing import Any
 
 from rich.box import Box
 from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
-from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
@@ -21,8 +20,6 @@ Row = Mapping[str, Any]
 
 # The look of psql's aligned format: a rule below the header, bars between columns, no frame.
 _PSQL_BOX = Box("    \n  | \n -+ \n  | \n -+ \n -+ \n  | \n    \n", ascii=True)
-
-_COUNTERS = ("documents", "passages", "pending", "embedded", "linked", "failed")
 
 
 def printable(text: str) -> str:
@@ -229,41 +226,3 @@ def not_indexed(documents: Sequence[Row]) -> Text:
     for document in documents:
         text.append(f"\n  {printable(document['document_id'])}: {printable(document['error'])}")
     return text
-
-
-def status(server: str, place: str, workers: Sequence[Row], queue: Row, corpora: Sequence[Row]) -> RenderableType:
-    """The state of an installation, on one screen.
-
-    Args:
-        server: What is connected to.
-        place: Where it is.
-        workers: Rows of `pgclarify.worker_status`, of those alive.
-        queue: The row of `pgclarify.queue_status`.
-        corpora: Rows of `pgclarify.corpus_status`.
-    """
-    lines = Text()
-    lines.append("server   ", style="bold")
-    lines.append(f"{printable(server)}\n         {printable(place)}\n")
-    lines.append("workers  ", style="bold")
-    if workers:
-        described = (
-            f"{worker['provider']} {worker['model']} on {worker['host']}, version {worker['version']}"
-            for worker in workers
-        )
-        lines.append(f"{len(workers)} alive: {printable('; '.join(described))}\n")
-    else:
-        lines.append("none: nothing is indexed or answered until one runs (pgclarify up --detach)\n", "yellow")
-    lines.append("queue    ", style="bold")
-    lines.append(f"{queue['queued']} waiting, {queue['running']} running\n")
-    lines.append("corpora  ", style="bold")
-    if not corpora:
-        lines.append("none yet: load one with pgclarify load NAME PATH")
-        return lines
-    lines.append(str(len(corpora)))
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    table.add_column("corpus", overflow="fold")
-    for name in _COUNTERS:
-        table.add_column(name, justify="right", no_wrap=True)
-    for corpus in corpora:
-        table.add_row(Text(printable(corpus["corpus"])), *(Text(f"{corpus[name]:,}") for name in _COUNTERS))
-    return Group(lines, Padding(table, (0, 0, 0, 9), expand=False))

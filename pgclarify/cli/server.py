@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import shutil
+import sys
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -15,25 +16,46 @@ from pgclarify.errors import ConfigurationError
 if TYPE_CHECKING:
     from pgclarify.config import Settings
 
-UP_EXAMPLES = terminal.examples("pgclarify up --detach", "PGCLARIFY_DATABASE_URL=postgresql://… pgclarify up")
-INIT_EXAMPLES = terminal.examples("PGCLARIFY_DATABASE_URL=postgresql://owner@db.example/app pgclarify init")
-WORKER_EXAMPLES = terminal.examples("OPENAI_BASE_URL=http://… PGCLARIFY_LLM_MODEL=… pgclarify worker")
+UP_EXAMPLES = terminal.examples(
+    "pgclarify up --detach",
+    "OPENAI_API_KEY=… PGCLARIFY_LLM_MODEL=… pgclarify up",
+    "PGCLARIFY_DATABASE_URL=postgresql://… pgclarify up",
+)
+DOWN_EXAMPLES = terminal.examples("pgclarify down")
+INIT_EXAMPLES = terminal.examples(
+    "PGCLARIFY_DATABASE_URL=postgresql://owner@db.example/app pgclarify init",
+    "pgclarify init --loopback-host primary.example --loopback-port 5432",
+)
+WORKER_EXAMPLES = terminal.examples(
+    "PGCLARIFY_DATABASE_URL=postgresql://… OPENAI_BASE_URL=http://…/v1 PGCLARIFY_LLM_MODEL=… pgclarify worker",
+    "PGCLARIFY_LLM_PROVIDER=extractive pgclarify worker",
+)
 DSN_EXAMPLES = terminal.examples('pg_dump "$(pgclarify dsn)" > backup.sql')
 PSQL_EXAMPLES = terminal.examples("pgclarify psql", "pgclarify psql -c 'select * from pgclarify.corpus_status'")
+
+AsJson = Annotated[bool, typer.Option("--json", metavar="", help="One JSON object: what was found and done.")]
 
 
 def up(
     detach: Annotated[
-        bool, typer.Option("--detach", "-d", help="Return when the worker is alive, and leave it running.")
+        bool,
+        typer.Option("--detach", "-d", metavar="", help="Return when the worker is alive, and leave it running."),
     ] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Start the embedded server if no URL is set, install the schema, run a worker."""
     settings = connection.load_settings()
-    dsn = start_server(settings)
+    dsn, done = _install(settings)
     if detach:
-        start_worker(settings, dsn)
+        is_new = start_worker(settings, dsn)
+        if as_json:
+            terminal.print_json(done | {"worker_started": is_new})
         terminal.notices().print("Stop it with: pgclarify down")
         return
+    if as_json:
+        terminal.print_json(done)
+        # Whoever reads it through a pipe should not have to wait for the worker's end.
+        sys.stdout.flush()
     _run_worker(settings, dsn)
     if settings.database_url is None:
         terminal.notices().print("The worker has stopped; the server goes on. Stop it with: pgclarify down")
@@ -51,9 +73,22 @@ def down() -> None:
     say("server stopped" if embedded.stop(settings.data_dir) else "the embedded server was not running")
 
 
-def init() -> None:
+def init(
+    loopback_host: Annotated[
+        str | None,
+        typer.Option(metavar="HOST", help="Where calls that wait reach this server; if left out, its Unix socket."),
+    ] = None,
+    loopback_port: Annotated[
+        int | None, typer.Option(metavar="PORT", min=1, max=65535, help="Its port there, if it is another.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
     """Install the schema, or upgrade it. Safe to repeat."""
-    start_server(connection.load_settings())
+    if loopback_port is not None and loopback_host is None:
+        raise typer.BadParameter("--loopback-port needs --loopback-host.")
+    _, done = _install(connection.load_settings(), loopback_host=loopback_host, loopback_port=loopback_port)
+    if as_json:
+        terminal.print_json(done)
 
 
 def worker() -> None:
@@ -114,13 +149,20 @@ def start_server(settings: Settings) -> str:
     Returns:
         The connection string.
     """
+    return _install(settings)[0]
+
+
+def _install(
+    settings: Settings, *, loopback_host: str | None = None, loopback_port: int | None = None
+) -> tuple[str, dict[str, object]]:
+    """The same; the connection string, and what `--json` says about it."""
     from pgclarify.install import install
 
     console = terminal.notices()
     with console.status("Starting PostgreSQL"):
         dsn = connection.started_dsn(settings)
     with console.status("Installing the schema"):
-        installation = install(dsn)
+        installation = install(dsn, loopback_host=loopback_host, loopback_port=loopback_port)
     where = "database of PGCLARIFY_DATABASE_URL" if settings.database_url else f"embedded server in {settings.data_dir}"
     if installation.previous is None:
         done = "installed"
@@ -131,16 +173,25 @@ def start_server(settings: Settings) -> str:
     console.print(f"schema is {done}: {where}")
     if not installation.has_dblink:
         console.print("calls that wait will not work here: the server has no dblink; use submit, wait and result")
-    return dsn
+    return dsn, {
+        "embedded": settings.database_url is None,
+        "data_dir": str(settings.data_dir) if settings.database_url is None else None,
+        "previous_revision": installation.previous,
+        "revision": installation.current,
+        "has_dblink": installation.has_dblink,
+    }
 
 
-def start_worker(settings: Settings, dsn: str, environment: dict[str, str] | None = None) -> None:
+def start_worker(settings: Settings, dsn: str, environment: dict[str, str] | None = None) -> bool:
     """Start a detached worker unless one runs, and wait until it serves the queue.
 
     Args:
         settings: Settings in use.
         dsn: The database it serves.
         environment: What its environment has beyond ours.
+
+    Returns:
+        False if one was running already.
     """
     files = processes.WorkerFiles.of(settings)
     console = terminal.notices()
@@ -153,6 +204,7 @@ def start_worker(settings: Settings, dsn: str, environment: dict[str, str] | Non
             environment=os.environ | (environment or {}),
         )
     console.print(f"worker is {'alive' if is_new else 'alive already'}: its log is {files.log_file}")
+    return is_new
 
 
 def _alive_workers(database: connection.Database) -> frozenset[int]:

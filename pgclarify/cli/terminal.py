@@ -41,7 +41,9 @@ def print_json(row: Mapping[str, Any]) -> None:
 
 def examples(*commands: str) -> str:
     """The last lines of a command's help."""
-    return "\n\n".join(("Examples:", *commands))
+    from rich.markup import escape
+
+    return "\n".join(("[bold]Examples[/bold]", *(escape(f"$ {command}") for command in commands)))
 
 
 def survive_any_encoding() -> None:

@@ -1,6 +1,8 @@
 -- name: cli_list_workers
 -- Workers that serve the queue now.
-select worker_id, host, version, provider, model, prompt_version, embedding_models, started_at, seen_at, is_alive
+select
+    worker_id, host, version, provider, model, prompt_version, embedding_models, started_at, seen_at, is_alive,
+    extract(epoch from now() - seen_at)::double precision as silent_seconds
 from pgclarify.worker_status
 where is_alive
 order by worker_id;
@@ -9,11 +11,14 @@ order by worker_id;
 -- What is connected to.
 select
     current_database() as database,
+    current_user as user,
     current_setting('server_version') as version;
 
 -- name: cli_get_queue
 -- How much work waits.
-select queued, running, oldest_queued_at
+select
+    queued, running, oldest_queued_at,
+    extract(epoch from now() - oldest_queued_at)::double precision as oldest_queued_seconds
 from pgclarify.queue_status;
 
 -- name: cli_list_corpora
@@ -88,4 +93,85 @@ from pgclarify.document
 inner join pgclarify.corpus using (corpus_id)
 where corpus.name = %(corpus)s and document.error is not null
 order by document.id
+limit 100;
+
+-- name: cli_list_recent_runs
+-- The last runs that the caller may see, newest first.
+select
+    run_id, operation, corpus, question, status, error, requested_by, created_at, finished_at, interpretations,
+    completions, reused_completions, model,
+    extract(epoch from coalesce(finished_at, now()) - created_at)::double precision as seconds
+from pgclarify.run_summary
+order by run_id desc
+limit %(most)s;
+
+-- name: cli_list_recent_errors
+-- Of the last runs those that failed or came out in part, newest first, with the error, or one of those of its passages.
+select
+    run_summary.run_id, run_summary.corpus, run_summary.question, run_summary.status, run_summary.finished_at,
+    coalesce(run_summary.error, failure.error) as error,
+    failure.failed_passages
+from pgclarify.run_summary
+left join lateral (
+    select count(*) as failed_passages, min(verdict.error) as error
+    from pgclarify.verdict
+    where verdict.run_id = run_summary.run_id and verdict.outcome = 'failed'
+) as failure on true
+where
+    run_summary.status in ('failed', 'partial')
+    -- Without a bound, a house without errors would be searched from end to end.
+    and run_summary.run_id > (select max(newest.run_id) - 10000 from pgclarify.run_summary as newest)
+order by run_summary.run_id desc
+limit %(most)s;
+
+-- name: cli_submit
+-- Ask without waiting.
+select pgclarify.submit(question => %(question)s, corpus => %(corpus)s, top_k => %(top_k)s) as run_id;
+
+-- name: cli_wait
+-- Wait for one run; how it stands.
+select run_id, status, error, interpretations
+from pgclarify.wait(array[%(run_id)s::bigint], timeout => %(timeout)s::interval);
+
+-- name: cli_result
+-- What a run found.
+select
+    run_id, status, ordinal, interpretation, answer, support, cohesion, document_ids, citations
+from pgclarify.result(%(run_id)s)
+order by ordinal;
+
+-- name: cli_list_extensions
+-- Versions of the extensions that pgclarify uses: what is in this database, and what the server could install.
+select
+    wanted.name,
+    installed.extversion as installed,
+    available.default_version as available
+from (values ('vector'), ('dblink')) as wanted (name)
+left join pg_catalog.pg_extension as installed on wanted.name = installed.extname
+left join pg_catalog.pg_available_extensions as available on wanted.name = available.name;
+
+-- name: cli_list_roles
+-- Roles of pgclarify that exist, and which of them the caller has the rights of.
+select
+    rolname as role,
+    pg_has_role(oid, 'usage') as has_usage
+from pg_catalog.pg_roles
+where rolname = any(%(roles)s::text[]);
+
+-- name: cli_freeze_snapshot
+-- From here on, this transaction sees what others commit through the loopback alone.
+set transaction isolation level repeatable read;
+
+-- name: cli_wait_for_nothing
+-- Look at no run at all.
+select run_id from pgclarify.wait('{}', timeout => '5s');
+
+-- name: cli_list_running
+-- Runs under way that the caller may see, with their age, oldest first.
+select
+    run_id,
+    extract(epoch from now() - coalesce(started_at, created_at))::double precision as seconds
+from pgclarify.run_summary
+where status = 'running'
+order by started_at
 limit 100;

@@ -11,7 +11,7 @@ from pgclarify.errors import ConfigurationError, UnreadableFile
 _UNSEEN = ["script", "style", "noscript", "template", "svg", "iframe", "img", "input", "button"]
 
 
-def read_html(html: str, path: Path) -> tuple[str | None, str]:
+def read_html(html: str, name: str | Path) -> tuple[str | None, str]:
     """Render an HTML page as Markdown: headings, lists, tables and code; of links and emphasis the text alone.
 
     Returns:
@@ -28,7 +28,7 @@ def read_html(html: str, path: Path) -> tuple[str | None, str]:
     except ImportError as error:
         raise ConfigurationError(
             "reading HTML needs the package markdownify",
-            detail=f"{path} is an HTML file, and {error.name} is not installed.",
+            detail=f"{name} is an HTML file, and {error.name} is not installed.",
             hint="Run: pip install 'pgclarify[files]'",
         ) from error
 
@@ -50,4 +50,4 @@ def read_html(html: str, path: Path) -> tuple[str | None, str]:
             element.decompose()
         return title or None, converter.convert_soup(soup).strip()
     except RecursionError as error:
-        raise UnreadableFile(f"cannot read {path}", detail="Its elements are nested too deeply.") from error
+        raise UnreadableFile(f"cannot read {name}", detail="Its elements are nested too deeply.") from error

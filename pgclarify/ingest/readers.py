@@ -5,19 +5,22 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import IO, Any
 
 from pgclarify.errors import UnreadableFile
 from pgclarify.ingest.headings import find_headings
 from pgclarify.ingest.markup import read_html
-from pgclarify.ingest.records import FieldMapping, read_records
-from pgclarify.ingest.text import decode, unstorable
+from pgclarify.ingest.pdf import read_pdf
+from pgclarify.ingest.records import FieldMapping, read_record_stream, read_records
+from pgclarify.ingest.text import MAX_DOCUMENT_BYTES, decode, too_long, unstorable
 from pgclarify.model import Document
 
 _TEXT = frozenset({".txt", ".text", ".rst"})
 _MARKDOWN = frozenset({".md", ".markdown"})
 _HTML = frozenset({".html", ".htm"})
+_PDF = frozenset({".pdf"})
 _RECORDS = frozenset({".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz"})
-SUPPORTED_SUFFIXES = _TEXT | _MARKDOWN | _HTML | _RECORDS
+SUPPORTED_SUFFIXES = _TEXT | _MARKDOWN | _HTML | _PDF | _RECORDS
 
 
 def read_documents(
@@ -25,7 +28,7 @@ def read_documents(
 ) -> Iterator[Document | UnreadableFile]:
     """Read documents from files and folders, as a stream.
 
-    Text, Markdown and HTML files are one document each: their id is their path below `root`, or below the given
+    Text, Markdown, HTML and PDF files are one document each: their id is their path below `root`, or below the given
     folder, in POSIX form; a file given by itself has its name as id. JSON lines are one document a line. In folders,
     hidden files and folders and those of other kinds are passed over.
 
@@ -60,6 +63,44 @@ def read_documents(
                 yield _read_file(path, document_id)
             except UnreadableFile as problem:
                 yield problem
+
+
+def read_stream(
+    stream: IO[bytes],
+    suffix: str,
+    *,
+    name: str,
+    document_id: str | None = None,
+    title: str | None = None,
+    fields: FieldMapping | None = None,
+) -> Iterator[Document | UnreadableFile]:
+    """Read what comes through a stream, such as standard input, of the kind that a file name's suffix says.
+
+    Args:
+        stream: Binary.
+        suffix: One of SUPPORTED_SUFFIXES, without ".gz".
+        name: What it is called where something is wrong.
+        document_id: Of the one document; JSON lines bring their own.
+        title: Its title; None for the one in it, if any.
+        fields: Which fields of JSON lines make up a document; None for the usual ones.
+
+    Yields:
+        As read_documents.
+
+    Raises:
+        ConfigurationError: If the kind needs an extra that is not installed.
+    """
+    if suffix in _RECORDS:
+        yield from read_record_stream(stream, name, fields or FieldMapping())
+        return
+    try:
+        if reason := unstorable(document_id or ""):
+            raise UnreadableFile(f"cannot use {name}", detail=f"Its id cannot be stored. {reason}")
+        data = stream.read(_most_bytes(suffix) + 1)
+        found, content, metadata = _parse(data, suffix, name)
+        yield Document(document_id=document_id or name, content=content, title=title or found, metadata=metadata)
+    except UnreadableFile as problem:
+        yield problem
 
 
 def _files(given: Path) -> Iterator[Path]:
@@ -103,16 +144,46 @@ def _read_file(path: Path, document_id: str) -> Document:
     if path.exists() and not path.is_file():
         raise UnreadableFile(f"cannot read {path}", detail="It is no regular file.")
     try:
-        data = path.read_bytes()
+        with path.open("rb") as stream:
+            data = stream.read(_most_bytes(suffix) + 1)
     except OSError as error:
         raise UnreadableFile(f"cannot read {path}", detail=f"{error.strerror}.") from error
-    content = decode(data, path)
-    title = None
-    if suffix in _HTML:
-        title, content = read_html(content, path)
-        # A character reference can spell what the file itself does not hold.
-        if reason := unstorable(content + (title or "")):
-            raise UnreadableFile(f"cannot read {path}", detail=reason)
-    if title is None and suffix not in _TEXT:
+    title, content, metadata = _parse(data, suffix, path)
+    return Document(document_id=document_id, content=content, title=title or path.stem, metadata=metadata)
+
+
+def _most_bytes(suffix: str) -> int:
+    """How much of a file is read at most: it is in memory whole, and pictures make a PDF larger than its text."""
+    return 10 * MAX_DOCUMENT_BYTES if suffix in _PDF else MAX_DOCUMENT_BYTES
+
+
+def _parse(data: bytes, suffix: str, name: str | Path) -> tuple[str | None, str, dict[str, Any]]:
+    """Title, if there is one in it, content and metadata of one file.
+
+    Raises:
+        ConfigurationError: If the kind needs an extra that is not installed.
+        UnreadableFile: If it is not what its suffix says, or too long.
+    """
+    if len(data) > _most_bytes(suffix):
+        raise UnreadableFile(
+            f"cannot read {name}",
+            detail=f"It is larger than {_most_bytes(suffix) // 1_000_000} MB.",
+            hint="Split it, by chapters say.",
+        )
+    title: str | None = None
+    metadata: dict[str, Any] = {}
+    if suffix in _PDF:
+        title, content, page_starts = read_pdf(data, name)
+        metadata = {"page_starts": page_starts}
+    else:
+        content = decode(data, name)
+        if suffix in _HTML:
+            title, content = read_html(content, name)
+            # A character reference can spell what the file itself does not hold.
+            if reason := unstorable(content + (title or "")):
+                raise UnreadableFile(f"cannot read {name}", detail=reason)
+    if reason := too_long(len(content)):
+        raise UnreadableFile(f"cannot read {name}", detail=reason)
+    if title is None and suffix in _MARKDOWN | _HTML:
         title = next((heading.text for heading in find_headings(content) if heading.level == 1), None)
-    return Document(document_id=document_id, content=content, title=title or path.stem)
+    return title, content, metadata

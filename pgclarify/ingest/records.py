@@ -7,12 +7,11 @@ import json
 import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields, replace
-from io import BufferedIOBase
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import IO, Any, NoReturn
 
 from pgclarify.errors import InputError, UnreadableFile
-from pgclarify.ingest.text import unstorable
+from pgclarify.ingest.text import too_long, unstorable
 from pgclarify.model import Document
 
 # A line is held in memory whole; PostgreSQL stores no field of more than a gigabyte.
@@ -66,23 +65,42 @@ def read_records(path: Path, mapping: FieldMapping) -> Iterator[Document | Unrea
     Yields:
         For each line that is not blank, its document, or the reason why it has none.
     """
-    number = 0
     try:
         with gzip.open(path) if path.suffix.lower() == ".gz" else path.open("rb") as stream:
-            for number, line in enumerate(_lines(stream), start=1):
-                try:
-                    if len(line) > _MAX_LINE_BYTES:
-                        raise ValueError(f"The line is longer than {_MAX_LINE_BYTES} bytes.")
-                    text = line.decode("utf-8-sig" if number == 1 else "utf-8")
-                    if text.strip():
-                        yield _document(text, mapping)
-                except (ValueError, RecursionError) as error:
-                    yield UnreadableFile(f"cannot read line {number} of {path}", detail=_reason(error))
+            yield from read_record_stream(stream, path, mapping)
+    except OSError as error:
+        yield UnreadableFile(f"cannot read {path}", detail=f"{error.strerror or error}.")
+
+
+def read_record_stream(
+    stream: IO[bytes] | gzip.GzipFile, name: str | Path, mapping: FieldMapping
+) -> Iterator[Document | UnreadableFile]:
+    """Read JSON lines from a stream, one line in memory at a time.
+
+    Args:
+        stream: Binary.
+        name: What it is called where a line is wrong.
+        mapping: Which fields make up a document.
+
+    Yields:
+        For each line that is not blank, its document, or the reason why it has none.
+    """
+    number = 0
+    try:
+        for number, line in enumerate(_lines(stream), start=1):
+            try:
+                if len(line) > _MAX_LINE_BYTES:
+                    raise ValueError(f"The line is longer than {_MAX_LINE_BYTES} bytes.")
+                text = line.decode("utf-8-sig" if number == 1 else "utf-8")
+                if text.strip():
+                    yield _document(text, mapping)
+            except (ValueError, RecursionError) as error:
+                yield UnreadableFile(f"cannot read line {number} of {name}", detail=_reason(error))
     except (OSError, EOFError, zlib.error) as error:
-        yield UnreadableFile(f"cannot read {path} beyond line {number}", detail=f"{type(error).__name__}: {error}.")
+        yield UnreadableFile(f"cannot read {name} beyond line {number}", detail=f"{type(error).__name__}: {error}.")
 
 
-def _lines(stream: BufferedIOBase) -> Iterator[bytes]:
+def _lines(stream: IO[bytes] | gzip.GzipFile) -> Iterator[bytes]:
     """Lines of a stream; of one that is too long only the beginning, one byte over the limit."""
     while line := stream.readline(_MAX_LINE_BYTES + 1):
         rest = line
@@ -106,6 +124,8 @@ def _document(line: str, mapping: FieldMapping) -> Document:
         raise ValueError(f"There is no id: the field {' or '.join(mapping.id)} is missing, null or empty.")
     if content is None:
         raise ValueError(f"There is no content: the field {' or '.join(mapping.content)} is missing or null.")
+    if reason := too_long(len(content)):
+        raise ValueError(reason)
     return Document(
         document_id=document_id,
         content=content,
@@ -177,7 +197,7 @@ def _kind(value: object) -> str:
 
 def _reason(error: Exception) -> str:
     if isinstance(error, json.JSONDecodeError):
-        return f"It is no JSON: {error.msg} at column {error.colno}."
+        return f"It is no JSON: {error.msg.removesuffix(' at')} at column {error.colno}."
     if isinstance(error, UnicodeDecodeError):
         return f"It is not UTF-8 text: byte {error.start} is 0x{error.object[error.start]:02x}."
     if isinstance(error, RecursionError):

@@ -28,10 +28,10 @@ def test_of_equal_ids_the_last_counts_and_the_others_are_reported() -> None:
 
 def test_what_could_not_be_read_is_reported_and_loses_nothing_else() -> None:
     report = LoadReport()
-    problem = UnreadableFile("cannot read b.md", detail="It is not UTF-8 text.")
+    problem = UnreadableFile("cannot read b.md", detail="It is not UTF-8 text.", hint="Convert it.")
     (batch,) = batches([Document("a", "1"), problem, Document("c", "3")], report)
     assert [document.document_id for document in batch] == ["a", "c"]
-    assert report.problems == ["cannot read b.md: It is not UTF-8 text."]
+    assert report.problems == ["cannot read b.md: It is not UTF-8 text. Convert it."]
 
 
 def test_nothing_makes_no_batch() -> None:

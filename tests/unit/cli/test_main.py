@@ -12,7 +12,7 @@ import pytest
 from pgclarify.cli.main import explain, main
 from pgclarify.errors import NoWorker
 
-COMMANDS = ("up", "down", "init", "worker", "dsn", "psql", "load", "ask", "status", "demo")
+COMMANDS = ("demo", "up", "down", "load", "ask", "status", "doctor", "init", "worker", "psql", "dsn")
 
 
 def run(*arguments: str) -> int:
@@ -32,7 +32,9 @@ def test_help_and_version_succeed(capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_has_help(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(command, "--help") == 0
-    assert f"pgclarify {command}" in capsys.readouterr().out
+    output = capsys.readouterr().out
+    assert f"pgclarify {command}" in output
+    assert command in output.partition("Examples")[2] or command == "demo", "nothing shows how it is called"
 
 
 @pytest.mark.parametrize(
@@ -44,6 +46,9 @@ def test_every_command_has_help(command: str, capsys: pytest.CaptureFixture[str]
         ("ask", "q", "--top-k", "many"),
         ("load", "corpus"),
         ("load", "corpus", "/no/such/file"),
+        ("load", "corpus", "/no/such/*.md"),
+        ("load", "corpus", "-"),
+        ("init", "--loopback-port", "5432"),
         ("status", "--yaml"),
     ],
 )
@@ -102,6 +107,9 @@ def test_explain_has_an_answer_to_any_error(tmp_path: Path) -> None:
     message, detail, hint = explain(ZeroDivisionError("division by zero"))
     assert (message, detail) == ("unexpected ZeroDivisionError", "division by zero")
     assert "PGCLARIFY_DEBUG=1" in str(hint)
+    with pytest.raises(UnicodeEncodeError) as no_text:
+        "caf\udce9".encode()
+    assert explain(no_text.value)[:2] == ("an argument is no valid text", "Its character 4 is none.")
     assert explain(psycopg.OperationalError("broken pipe"))[0] == "the connection to the database server was lost"
     assert explain(psycopg.DataError("NUL is no text")) == ("the database driver failed", "NUL is no text", None)
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console, RenderableType
 
-from pgclarify.cli import rendering
+from pgclarify.cli import overview, rendering
 
 HOSTILE = "\x1b[2J\x1b]0;owned\x07[bold red]loud[/bold red] \u202egnp.exe\r\nnext\x9b31m :smile:"
 
@@ -72,7 +72,7 @@ def every_rendering(text: str) -> list[RenderableType]:
         rendering.unreadable([text]),
         rendering.not_indexed([{"document_id": text, "error": text}]),
         rendering.psql_table([{"answer": text, "document_ids": [text]}]),
-        rendering.status(text, text, [worker], {"queued": 0, "running": 0}, [corpus]),
+        overview.status(text, text, [worker], {"queued": 0, "running": 0}, [corpus]),
         rendering.statement(text, "select 1;"),
     ]
 
@@ -191,7 +191,7 @@ def test_a_load_is_summed_up(changed: int, unchanged: int, expected: str) -> Non
 
 
 def test_status_says_when_no_worker_is_alive() -> None:
-    output = shown(rendering.status("PostgreSQL 18", "embedded", [], {"queued": 3, "running": 1}, []))
+    output = shown(overview.status("PostgreSQL 18", "embedded", [], {"queued": 3, "running": 1}, []))
     assert "none: nothing is indexed" in output
     assert "3 waiting, 1 running" in output
     assert "none yet" in output
@@ -202,5 +202,5 @@ def test_status_tells_the_workers_apart() -> None:
         {"is_alive": True, "provider": "openai", "model": model, "host": host, "version": "1"}
         for model, host in (("small", "one"), ("large", "two"))
     ]
-    output = shown(rendering.status("PostgreSQL 18", "embedded", workers, {"queued": 0, "running": 0}, []), width=200)
+    output = shown(overview.status("PostgreSQL 18", "embedded", workers, {"queued": 0, "running": 0}, []), width=200)
     assert "2 alive: openai small on one, version 1; openai large on two, version 1" in output

@@ -1,0 +1,138 @@
+"""The command doctor: which checks are made, in which order, and what each needs of those before it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from pgclarify.cli import connection, terminal
+
+if TYPE_CHECKING:
+    from pgclarify.cli.doctor.check import Check
+    from pgclarify.config import Settings
+
+DOCTOR_EXAMPLES = terminal.examples(
+    "pgclarify doctor",
+    "PGCLARIFY_DATABASE_URL=postgresql://app@db.example/app pgclarify doctor",
+    "pgclarify doctor --json | jq -r '.checks[] | select(.level != \"ok\") | .remedy'",
+)
+
+
+def doctor(
+    as_json: Annotated[bool, typer.Option("--json", metavar="", help="One JSON object with all checks.")] = False,
+) -> None:
+    """Say what is missing or wrong, and how to mend it; exits with 1 if anything is.
+
+    Nothing is changed, and no call is paid for. A warning says what works less well than it could.
+    """
+    from pgclarify.cli.doctor.check import Level
+
+    settings = connection.load_settings()
+    console = terminal.results()
+    checks = []
+    with terminal.notices().status("Looking"):
+        for check in examine(settings):
+            checks.append(check)
+            if not as_json:
+                from pgclarify.cli.doctor import report
+
+                console.print(report.line(check), soft_wrap=True)
+    problems = sum(check.level is Level.PROBLEM for check in checks)
+    warnings = sum(check.level is Level.WARNING for check in checks)
+    if as_json:
+        terminal.print_json({"problems": problems, "warnings": warnings, "checks": [asdict(check) for check in checks]})
+    else:
+        from pgclarify.cli.doctor import report
+
+        console.print(report.verdict(problems, warnings))
+    if problems:
+        raise typer.Exit(1)
+
+
+def examine(settings: Settings) -> Iterator[Check]:
+    """Make all checks, those that take long last."""
+    from pgclarify.cli.doctor import endpoint, machine
+
+    # A name that is not on this machine is not looked for elsewhere, which takes minutes where there is no network.
+    os.environ.setdefault("HF_HUB_OFFLINE", "1")
+    yield from machine.check_packages(settings)
+    yield machine.check_data_dir(settings.data_dir, is_embedded=settings.database_url is None)
+    yield machine.check_disk(settings.data_dir, holds_database=settings.database_url is None)
+    has_workers = False
+    for check in _examine_database(settings):
+        has_workers = has_workers or (check.name == "workers" and check.level == "ok")
+        yield check
+    yield endpoint.check_endpoint(settings, has_workers=has_workers)
+    yield machine.check_embedding_model(settings.embedding_model)
+
+
+def _examine_database(settings: Settings) -> Iterator[Check]:
+    from pgclarify.cli.doctor.check import ok, problem
+    from pgclarify.errors import PgclarifyError
+
+    try:
+        database = connection.connect(connection.running_dsn(settings))
+    except PgclarifyError as error:
+        detail = " ".join((error.detail or "").split()).rstrip(".")
+        yield problem("connection", f"{error.message} ({detail})" if detail else error.message, error.hint)
+        return
+    with database:
+        (server,) = connection.fetch(database, "cli_get_server")
+        yield ok("connection", f"database {server['database']} as role {server['user']}")
+        yield from _examine_server(database, str(server["user"]))
+
+
+def _examine_server(database: connection.Database, user: str) -> Iterator[Check]:
+    from pgclarify.cli.doctor import server
+    from pgclarify.cli.doctor.check import Level
+    from pgclarify.install import ROLES
+
+    yield server.check_version(database.info.server_version)
+    extensions = {row["name"]: row for row in connection.fetch(database, "cli_list_extensions")}
+    versions = {name: (row["installed"], row["available"]) for name, row in extensions.items()}
+    yield server.check_vector(*versions["vector"])
+    yield server.check_dblink(*versions["dblink"])
+    roles = connection.fetch(database, "cli_list_roles", roles=[*ROLES])
+    yield server.check_roles({row["role"] for row in roles})
+    if roles:
+        yield server.check_memberships(user, {row["role"] for row in roles if row["has_usage"]})
+    revision = server.check_revision(database)
+    yield revision
+    # What follows goes through objects of the schema, which may be others in another revision.
+    if revision.level is Level.OK:
+        if versions["dblink"][0] is not None:
+            yield from _guarded("loopback", lambda: [server.check_loopback(database)])
+        yield from _examine_service(database)
+
+
+def _examine_service(database: connection.Database) -> Iterator[Check]:
+    from pgclarify import __version__
+    from pgclarify.cli.doctor import endpoint, service
+
+    workers = connection.fetch(database, "cli_list_workers")
+    expected = endpoint.expected_worker(connection.load_settings())
+    yield from service.check_workers(workers, version=__version__, expected=expected)
+
+    def queue() -> list[Check]:
+        (row,) = connection.fetch(database, "cli_get_queue")
+        running = connection.fetch(database, "cli_list_running")
+        return service.check_queue(row, running, has_workers=bool(workers))
+
+    yield from _guarded("queue", queue)
+    yield from _guarded("corpora", lambda: service.check_corpora(connection.fetch(database, "cli_list_corpora")))
+
+
+def _guarded(name: str, look: Callable[[], list[Check]]) -> list[Check]:
+    """The checks, or one that says that they could not be made."""
+    import psycopg
+
+    from pgclarify.cli.doctor.check import warning
+
+    try:
+        return look()
+    except psycopg.Error as error:
+        return [warning(name, f"could not be checked: {error.diag.message_primary or error}")]

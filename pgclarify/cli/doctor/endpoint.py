@@ -1,0 +1,130 @@
+"""Checks of the language model that this environment's settings lead to."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+from pgclarify.cli.doctor.check import Check, ok, problem, warning
+from pgclarify.config import Provider, Settings
+from pgclarify.errors import ConfigurationError
+
+# A list of names, from a server that is up.
+_SECONDS = 5.0
+_NAME = "language model"
+
+
+def chosen_provider(settings: Settings) -> Provider | None:
+    """Who a worker with these settings judges with; None if it would refuse to start for want of one."""
+    if settings.llm_provider is not Provider.AUTO:
+        return settings.llm_provider
+    if settings.openai_api_key is not None or settings.openai_base_url is not None:
+        return Provider.OPENAI
+    return Provider.EXTRACTIVE if settings.database_url is None else None
+
+
+def expected_worker(settings: Settings) -> tuple[str, str | None] | None:
+    """Provider and model that a worker with these settings would name; None where it would not start."""
+    provider = chosen_provider(settings)
+    if provider is None:
+        return None
+    return provider.value, settings.llm_model if provider is Provider.OPENAI else None
+
+
+def check_endpoint(settings: Settings, *, has_workers: bool) -> Check:
+    """Whether the endpoint answers to a free request, the list of its models. The key is never shown.
+
+    Args:
+        settings: This environment's.
+        has_workers: Whether workers are alive: they may have settings of their own.
+    """
+    match chosen_provider(settings):
+        case Provider.EXTRACTIVE:
+            return ok(_NAME, "none: the extractive method judges passages")
+        case None if has_workers:
+            return warning(
+                _NAME,
+                "none is set here; the living workers have settings of their own",
+                "To run a worker from here set OPENAI_API_KEY or OPENAI_BASE_URL, and PGCLARIFY_LLM_MODEL.",
+            )
+        case None:
+            return problem(
+                _NAME,
+                "neither OPENAI_API_KEY nor OPENAI_BASE_URL is set, so a worker would not start",
+                "Set them and PGCLARIFY_LLM_MODEL, or PGCLARIFY_LLM_PROVIDER=extractive to do without a model.",
+            )
+        case _:
+            return asyncio.run(_ask_endpoint(settings))
+
+
+async def _ask_endpoint(settings: Settings) -> Check:
+    import openai
+
+    from pgclarify.llm.endpoint import Endpoint
+
+    try:
+        endpoint = Endpoint.from_settings(settings)
+    except ConfigurationError as error:
+        return problem(_NAME, error.message, f"{error.detail} {error.hint}")
+    key = settings.openai_api_key.get_secret_value().strip() if settings.openai_api_key else ""
+    async with (
+        endpoint,
+        openai.AsyncOpenAI(
+            api_key=key or "no-key-set", base_url=endpoint.base_url, timeout=_SECONDS, max_retries=0
+        ) as client,
+    ):
+        try:
+            listed = await client.models.list()
+            names = [model.id for model in listed.data or []]
+        except openai.APITimeoutError:
+            return problem(
+                _NAME,
+                f"{endpoint.base_url} did not answer within {_SECONDS:g} seconds",
+                "Check that the server runs, and that nothing on the way holds connections up.",
+            )
+        except openai.APIConnectionError:
+            return problem(
+                _NAME,
+                f"{endpoint.base_url} cannot be reached",
+                "Check that the server runs and that OPENAI_BASE_URL is its address.",
+            )
+        except openai.APIStatusError as error:
+            return status_check(error.status_code, endpoint.base_url, has_key=bool(key))
+        # What is no list of models may break the client in more than one way.
+        except (openai.OpenAIError, ValueError, AttributeError, TypeError):
+            return problem(
+                _NAME,
+                f"what {endpoint.base_url} answers is no list of models",
+                "Check OPENAI_BASE_URL: it usually ends in /v1.",
+            )
+    return models_check(endpoint.model, names, endpoint.base_url)
+
+
+def status_check(status: int, base_url: str, *, has_key: bool) -> Check:
+    """What a refusal means. Servers like to repeat the key in its text, so that is not shown."""
+    if status in (401, 403):
+        remedy = "Check OPENAI_API_KEY." if has_key else "This endpoint wants a key: set OPENAI_API_KEY."
+        return problem(_NAME, f"{base_url} refuses the key (status {status})", remedy)
+    if status in (404, 405):
+        # A few servers only complete. They are found out by asking, which costs money.
+        return warning(
+            _NAME,
+            f"{base_url} answers, but lists no models (status {status})",
+            "Check OPENAI_BASE_URL, which usually ends in /v1. Some servers have no such list, and work all the same.",
+        )
+    if status == 429:
+        return warning(
+            _NAME, f"{base_url} answers, but its rate limit or quota is used up", "Raise it with the provider."
+        )
+    return problem(_NAME, f"{base_url} fails (status {status})", "See the server's own log.")
+
+
+def models_check(model: str, names: Sequence[str], base_url: str) -> Check:
+    """Whether the endpoint lists the model that is set."""
+    if names and model not in names:
+        return warning(
+            _NAME,
+            f"{base_url} answers, but does not list the model {model}",
+            f"Set PGCLARIFY_LLM_MODEL to one of: {', '.join(sorted(names)[:10])}{', …' if len(names) > 10 else ''}",
+        )
+    return ok(_NAME, f"{model} at {base_url}")

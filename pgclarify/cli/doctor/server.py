@@ -1,0 +1,179 @@
+"""Checks of the database server: version, extensions, the loopback, the schema, the caller's roles."""
+
+from __future__ import annotations
+
+import psycopg
+
+from pgclarify.cli import connection
+from pgclarify.cli.doctor.check import Check, ok, problem, warning
+from pgclarify.errors import SchemaMismatch
+from pgclarify.install import OLDEST_SERVER, OLDEST_VECTOR, ROLES, check_schema
+
+_INSTALL = "Run: pgclarify init"
+
+
+def check_version(server_version: int) -> Check:
+    """The server's version.
+
+    Args:
+        server_version: As libpq has it: 150004 is 15.4.
+    """
+    major, minor = divmod(server_version, 10000)
+    if server_version < OLDEST_SERVER:
+        return problem(
+            "server",
+            f"PostgreSQL {major}.{minor} is too old",
+            f"pgclarify needs PostgreSQL {OLDEST_SERVER // 10000} or newer.",
+        )
+    return ok("server", f"PostgreSQL {major}.{minor}")
+
+
+def check_vector(installed: str | None, available: str | None) -> Check:
+    """The extension vector.
+
+    Args:
+        installed: Its version in this database; None if it is not there.
+        available: The version that the server could install; None if it has none.
+    """
+    oldest = ".".join(map(str, OLDEST_VECTOR))
+    package = (
+        f"Install pgvector {oldest} or newer on the server (Debian: postgresql-NN-pgvector), then run: pgclarify init"
+    )
+    if installed is None and available is None:
+        return problem("extension vector", "neither installed nor available on this server", package)
+    version = installed or available or ""
+    is_old = tuple(int(part) for part in version.split(".")[:2] if part.isdigit()) < OLDEST_VECTOR
+    if is_old and installed and available and available != installed:
+        return problem(
+            "extension vector",
+            f"version {installed} is too old",
+            "Have a superuser run: alter extension vector update;",
+        )
+    if is_old:
+        return problem("extension vector", f"version {version} is too old", package)
+    if installed is None:
+        return problem("extension vector", f"version {available} is available, but not installed here", _INSTALL)
+    return ok("extension vector", f"version {installed}")
+
+
+def check_dblink(installed: str | None, available: str | None) -> Check:
+    """The extension dblink, which calls that wait are made with.
+
+    Args:
+        installed: Its version in this database; None if it is not there.
+        available: The version that the server could install; None if it has none.
+    """
+    without = "clarify and search cannot wait in SQL; submit, wait and result work, and so does pgclarify ask"
+    if installed is not None:
+        return ok("extension dblink", f"version {installed}")
+    if available is not None:
+        return warning("extension dblink", f"not installed here, so {without}", "Run as a superuser: pgclarify init")
+    return warning(
+        "extension dblink",
+        f"not available on this server, so {without}",
+        "Install PostgreSQL's contrib package on the server, then run as a superuser: pgclarify init",
+    )
+
+
+def check_loopback(database: connection.Database) -> Check:
+    """Whether a waiting call's second connection comes about, by making one as any caller does.
+
+    Above READ COMMITTED every look at a run goes through it, even at none at all, so nothing is asked or paid for.
+    """
+    name = "loopback"
+    try:
+        with database.transaction():
+            database.execute(connection.query("cli_freeze_snapshot"))
+            connection.fetch(database, "cli_wait_for_nothing")
+    except psycopg.errors.InsufficientPrivilege as error:
+        # The server says the same where dblink itself refuses: that detail names a password.
+        detail = error.diag.message_detail or ""
+        if "password" in detail.lower():
+            return _no_loopback(database, detail)
+        return warning(
+            name, "could not be checked by this role, which may not ask", "Run pgclarify doctor as a role that may ask."
+        )
+    except psycopg.Error as error:
+        detail = error.diag.message_detail or error.diag.message_primary or str(error)
+        return _no_loopback(database, detail)
+    return ok(name, "a call that waits gets its second connection")
+
+
+def _no_loopback(database: connection.Database, detail: str) -> Check:
+    (way,) = connection.fetch(database, "cli_get_server")
+    finding = f"calls that wait get no second connection: {' '.join(detail.split()).rstrip('.')}"
+    return problem("loopback", finding, loopback_remedy(detail, str(way["database"])))
+
+
+def loopback_remedy(detail: str, database: str) -> str:
+    """What to do about a loopback that the server turns down.
+
+    Args:
+        detail: What the server, or libpq in it, said.
+        database: Name of the database.
+    """
+    said = detail.lower()
+    # The line's kind follows from how it is reached.
+    kind = "local" if "[local]" in said or "socket" in said else "host"
+    address = " 127.0.0.1/32" if kind == "host" else ""
+    line = f"{kind} {database} pgclarify_loopback{address} scram-sha-256"
+    if "pg_hba.conf" in said:
+        return f"Add this line to pg_hba.conf, above all that fit as well: {line} - then run: select pg_reload_conf();"
+    if "peer authentication" in said or "ident authentication" in said:
+        return (
+            f"The server asks for a system user of that name. Add this line to pg_hba.conf, above all that fit as well:"
+            f" {line} - then run: select pg_reload_conf();"
+        )
+    if "password" in said:
+        return (
+            "Let both sides know one password. As a superuser: alter role pgclarify_loopback password 'a long one';"
+            " and in each database: update pgclarify.loopback set password = 'the same';"
+        )
+    if "does not exist" in said and "role" in said:
+        return f"The role is gone. {_INSTALL}"
+    return (
+        "Tell pgclarify where the server reaches itself: pgclarify init --loopback-host HOST --loopback-port PORT"
+        f" (in pg_hba.conf: {line})."
+    )
+
+
+def check_roles(found: set[str]) -> Check:
+    """The roles of pgclarify, which belong to the whole server.
+
+    Args:
+        found: Those of them that exist.
+    """
+    missing = sorted(ROLES.keys() - found)
+    if missing:
+        return problem("roles", f"missing: {', '.join(missing)}", _INSTALL)
+    return ok("roles", "all there")
+
+
+def check_memberships(user: str, usages: set[str]) -> Check:
+    """What the caller may do.
+
+    Args:
+        user: Role that we are connected as.
+        usages: Roles of pgclarify whose rights it has.
+    """
+    name = "your rights"
+    grants = f"Have an administrator run: grant pgclarify_user to {user};"
+    if "pgclarify_reader" not in usages:
+        return problem(name, f"role {user} may neither ask nor look", grants)
+    if "pgclarify_user" not in usages:
+        return warning(name, f"role {user} may look, but not ask", grants)
+    works = (
+        "may also run a worker"
+        if "pgclarify_worker" in usages
+        else "may not run a worker, which needs pgclarify_worker"
+    )
+    return ok(name, f"role {user} may ask, and {works}")
+
+
+def check_revision(database: connection.Database) -> Check:
+    """Whether the schema is the one that this version works with."""
+    try:
+        check_schema(database)
+    except SchemaMismatch as error:
+        return problem("schema", f"{error.message} ({(error.detail or '').rstrip('.')})", error.hint)
+    return ok("schema", "as this version wants it")

@@ -1,0 +1,148 @@
+"""Checks of what runs in a database: workers, the queue, the corpora."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pgclarify.cli.doctor.check import Check, ok, problem, warning
+from pgclarify.cli.rendering import Row, counted
+
+# Workers say every other second that they are there.
+_SILENT_SECONDS = 30
+# A backlog that a living worker has not touched for so long, and a run that takes so long, are not usual.
+_WAITING_SECONDS = 60
+_STUCK_SECONDS = 900
+_NAMES_SHOWN = 5
+
+
+def check_workers(workers: Sequence[Row], *, version: str, expected: tuple[str, str | None] | None) -> list[Check]:
+    """The workers, one line for each thing about them.
+
+    Args:
+        workers: Rows of those alive, as cli_list_workers has them.
+        version: Of this package.
+        expected: Provider, and model if one is named, that this environment asks for; None if it asks for none.
+    """
+    if not workers:
+        return [
+            problem(
+                "workers",
+                "none is alive, so nothing is indexed or answered",
+                "Run: pgclarify up --detach, or pgclarify worker",
+            )
+        ]
+    checks = [ok("workers", f"{len(workers)} alive: {_listed({_model(worker) for worker in workers})}")]
+    others = {f"{worker['version']} on {worker['host']}" for worker in workers if worker["version"] != version}
+    if others:
+        checks.append(
+            warning("worker versions", f"this is {version}, and there is {_listed(others)}", "Restart those workers.")
+        )
+    models = {(worker["provider"], worker["model"]) for worker in workers}
+    if len(models) > 1:
+        checks.append(
+            warning(
+                "worker models",
+                f"workers of one queue judge with different models: {_listed({_model(worker) for worker in workers})}",
+                "Give all of them the same PGCLARIFY_LLM_PROVIDER and PGCLARIFY_LLM_MODEL.",
+            )
+        )
+    elif expected is not None and not _fits(workers[0], *expected):
+        checks.append(
+            warning(
+                "worker models",
+                f"this environment asks for {' '.join(filter(None, expected))}, and the workers judge with"
+                f" {_model(workers[0])}",
+                "Restart the worker with these settings: pgclarify down, then pgclarify up --detach",
+            )
+        )
+    silent = {str(worker["worker_id"]) for worker in workers if worker["silent_seconds"] > _SILENT_SECONDS}
+    if silent:
+        checks.append(
+            warning(
+                "worker liveness",
+                f"{_listed(silent)} has a session, but has said nothing for {_SILENT_SECONDS} seconds",
+                "See its log; restart it.",
+            )
+        )
+    return checks
+
+
+def check_queue(queue: Row, running: Sequence[Row], *, has_workers: bool) -> list[Check]:
+    """The queue.
+
+    Args:
+        queue: The row of cli_get_queue.
+        running: Runs under way that the caller may see, as cli_list_running has them.
+        has_workers: Whether a worker is alive.
+    """
+    checks = []
+    waiting = f"{counted(queue['queued'], 'run')} waiting, {queue['running']:,} under way"
+    oldest = queue["oldest_queued_seconds"] or 0.0
+    if queue["queued"] and oldest > _WAITING_SECONDS:
+        remedy = (
+            "Run more workers, or raise PGCLARIFY_LLM_CONCURRENCY." if has_workers else "Run: pgclarify up --detach"
+        )
+        checks.append(warning("queue", f"{waiting}; the oldest has waited for {_duration(oldest)}", remedy))
+    else:
+        checks.append(ok("queue", waiting))
+    stuck = [run for run in running if run["seconds"] > _STUCK_SECONDS]
+    if stuck:
+        longest = max(run["seconds"] for run in stuck)
+        checks.append(
+            warning(
+                "runs",
+                f"{counted(len(stuck), 'run')} under way for up to {_duration(longest)}:"
+                f" {_listed({str(run['run_id']) for run in stuck})}",
+                "See the worker's log; end one with: select pgclarify.cancel(RUN);",
+            )
+        )
+    return checks
+
+
+def check_corpora(corpora: Sequence[Row]) -> list[Check]:
+    """The corpora.
+
+    Args:
+        corpora: Rows of `pgclarify.corpus_status`.
+    """
+    checks = [
+        problem(
+            "corpora",
+            f"no worker can load the embedding model of {corpus['corpus']}: {corpus['error']}",
+            "Make the model available to a worker, or load the documents into another corpus.",
+        )
+        for corpus in corpora
+        if corpus["error"]
+    ]
+    failed = {f"{corpus['failed']:,} in {corpus['corpus']}" for corpus in corpora if corpus["failed"]}
+    if failed:
+        checks.append(
+            warning(
+                "documents",
+                f"some cannot be indexed: {_listed(failed)}",
+                "See why with: select id, error from pgclarify.document where error is not null;",
+            )
+        )
+    if not checks:
+        pending = sum(corpus["pending"] for corpus in corpora)
+        state = f"; {counted(pending, 'document')} not searchable yet" if pending else ""
+        found = counted(len(corpora), "corpus", "corpora") if corpora else "none yet"
+        checks.append(ok("corpora", f"{found}{state}"))
+    return checks
+
+
+def _fits(worker: Row, provider: str, model: str | None) -> bool:
+    return bool(worker["provider"] == provider and model in (None, worker["model"]))
+
+
+def _model(worker: Row) -> str:
+    return f"{worker['provider']} {worker['model']}"
+
+
+def _listed(names: set[str]) -> str:
+    shown = sorted(names)[:_NAMES_SHOWN]
+    return ", ".join(shown) + (f" and {len(names) - len(shown)} more" if len(names) > len(shown) else "")
+
+
+def _duration(seconds: float) -> str:
+    return f"{seconds / 60:.0f} minutes" if seconds >= 120 else f"{seconds:.0f} seconds"

@@ -1,0 +1,134 @@
+"""What status prints: an installation on one screen, as pure functions from rows to rich renderables."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.console import Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from pgclarify.cli.rendering import Row, counted, printable
+
+_COUNTERS = ("documents", "passages", "pending", "embedded", "linked", "failed")
+_MARGIN = 9
+# Statuses that a look has to fall on.
+_STYLES = {"failed": "red", "partial": "yellow", "cancelled": "dim", "queued": "dim", "running": "cyan"}
+_QUESTION_CHARS = 60
+
+
+def status(
+    server: str,
+    place: str,
+    workers: Sequence[Row],
+    queue: Row,
+    corpora: Sequence[Row],
+    runs: Sequence[Row] = (),
+    errors: Sequence[Row] = (),
+) -> RenderableType:
+    """The state of an installation.
+
+    Args:
+        server: What is connected to.
+        place: Where it is.
+        workers: Rows of `pgclarify.worker_status`, of those alive.
+        queue: The row of `pgclarify.queue_status`.
+        corpora: Rows of `pgclarify.corpus_status`.
+        runs: The last runs, as cli_list_recent_runs has them.
+        errors: The last runs that went wrong, as cli_list_recent_errors has them.
+    """
+    lines = Text()
+    _head(lines, "server")
+    lines.append(f"{printable(server)}\n{' ' * _MARGIN}{printable(place)}\n")
+    _head(lines, "workers")
+    if workers:
+        described = (
+            f"{worker['provider']} {worker['model']} on {worker['host']}, version {worker['version']}"
+            for worker in workers
+        )
+        lines.append(f"{len(workers)} alive: {printable('; '.join(described))}\n")
+    else:
+        lines.append("none: nothing is indexed or answered until one runs (pgclarify up --detach)\n", "yellow")
+    _head(lines, "queue")
+    lines.append(f"{queue['queued']} waiting, {queue['running']} running\n")
+    _head(lines, "corpora")
+    if not corpora:
+        lines.append("none yet: load one with pgclarify load NAME PATH")
+        return lines
+    lines.append(str(len(corpora)))
+    parts: list[RenderableType] = [lines, _beside(_corpora(corpora))]
+    parts.extend(
+        _beside(Text(f"{printable(corpus['corpus'])}: {printable(corpus['error'])}", style="red"))
+        for corpus in corpora
+        if corpus.get("error")
+    )
+    if runs:
+        parts.extend((_titled("runs", "the last ones"), _beside(_runs(runs))))
+    if errors:
+        parts.append(_titled("errors", "of the last runs"))
+        parts.extend(_beside(_error(row)) for row in errors)
+    return Group(*parts)
+
+
+def _head(lines: Text, name: str) -> None:
+    lines.append(name.ljust(_MARGIN), style="bold")
+
+
+def _titled(name: str, rest: str) -> Text:
+    text = Text()
+    _head(text, name)
+    return text.append(rest)
+
+
+def _beside(what: RenderableType) -> Padding:
+    return Padding(what, (0, 0, 0, _MARGIN), expand=False)
+
+
+def _table() -> Table:
+    return Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+
+
+def _corpora(corpora: Sequence[Row]) -> Table:
+    table = _table()
+    table.add_column("corpus", overflow="fold")
+    for name in _COUNTERS:
+        table.add_column(name, justify="right", no_wrap=True)
+    for corpus in corpora:
+        counters = (Text(f"{corpus[name]:,}") for name in _COUNTERS[:-1])
+        failed = Text(f"{corpus['failed']:,}", style="red" if corpus["failed"] else "")
+        table.add_row(Text(printable(corpus["corpus"])), *counters, failed)
+    return table
+
+
+def _runs(runs: Sequence[Row]) -> Table:
+    table = _table()
+    table.add_column("run", justify="right", no_wrap=True)
+    table.add_column("status", no_wrap=True)
+    table.add_column("readings", justify="right", no_wrap=True)
+    table.add_column("seconds", justify="right", no_wrap=True)
+    table.add_column("corpus", overflow="fold")
+    table.add_column("question", overflow="fold")
+    for run in runs:
+        table.add_row(
+            Text(str(run["run_id"])),
+            Text(run["status"], style=_STYLES.get(run["status"], "")),
+            Text(f"{run['interpretations']:,}"),
+            Text(f"{run['seconds']:.1f}"),
+            Text(printable(run["corpus"])),
+            Text(_shortened(run["question"])),
+        )
+    return table
+
+
+def _error(row: Row) -> Text:
+    text = Text()
+    text.append(f"run {row['run_id']} {row['status']}", style=_STYLES[row["status"]])
+    if row["failed_passages"]:
+        text.append(f", {counted(row['failed_passages'], 'passage')} not judged")
+    return text.append(f": {printable(row['error'] or 'no reason was kept')}")
+
+
+def _shortened(question: str) -> str:
+    line = printable(question)
+    return line if len(line) <= _QUESTION_CHARS else f"{line[: _QUESTION_CHARS - 1]}…"

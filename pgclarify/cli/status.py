@@ -1,0 +1,50 @@
+"""The command status."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from pgclarify.cli import connection, terminal
+
+# Enough to see what happened last, on a screen that shows the rest, too.
+_MOST_RUNS = 5
+_MOST_ERRORS = 5
+
+STATUS_EXAMPLES = terminal.examples(
+    "pgclarify status",
+    "pgclarify status --json | jq '.corpora[] | select(.failed > 0)'",
+    "pgclarify status --json | jq .recent_errors",
+)
+
+
+def status(
+    as_json: Annotated[bool, typer.Option("--json", metavar="", help="One JSON object.")] = False,
+) -> None:
+    """Show the server, the workers, the queue, every corpus, the last runs and what went wrong in them."""
+    settings = connection.load_settings()
+    with connection.connect(connection.running_dsn(settings)) as database:
+        (server,) = connection.fetch(database, "cli_get_server")
+        workers = connection.fetch(database, "cli_list_workers")
+        (queue,) = connection.fetch(database, "cli_get_queue")
+        corpora = connection.fetch(database, "cli_list_corpora")
+        runs = connection.fetch(database, "cli_list_recent_runs", most=_MOST_RUNS)
+        errors = connection.fetch(database, "cli_list_recent_errors", most=_MOST_ERRORS)
+    if as_json:
+        terminal.print_json(
+            {
+                "server": server,
+                "workers": workers,
+                "queue": queue,
+                "corpora": corpora,
+                "recent_runs": runs,
+                "recent_errors": errors,
+            }
+        )
+        return
+    from pgclarify.cli import overview
+
+    described = f"PostgreSQL {server['version']}, database {server['database']}"
+    place = "from PGCLARIFY_DATABASE_URL" if settings.database_url else f"embedded, in {settings.data_dir}"
+    terminal.results().print(overview.status(described, place, workers, queue, corpora, runs, errors))

@@ -1,0 +1,67 @@
+"""PDF as text, page after page."""
+
+from __future__ import annotations
+
+import logging
+from io import BytesIO
+from pathlib import Path
+
+from pgclarify.errors import ConfigurationError, UnreadableFile
+
+# Between pages: a paragraph ends there for the chunker, which is right more often than not.
+_PAGE_BREAK = "\n\n"
+
+
+def read_pdf(data: bytes, name: str | Path) -> tuple[str | None, str, list[int]]:
+    """Read the text of a PDF file.
+
+    Returns:
+        The title in its metadata, None if it has none; its text; and the offset in that text at which each page
+        starts. Pages are no headings: a heading says what a passage is about, and a page number does not.
+
+    Raises:
+        ConfigurationError: If the extra "files" is not installed.
+        UnreadableFile: If it is no PDF, is encrypted, or holds no text.
+    """
+    # An optional extra, and slow to import.
+    try:
+        from pypdf import PdfReader
+        from pypdf.errors import DependencyError, FileNotDecryptedError, WrongPasswordError
+    except ImportError as error:
+        raise ConfigurationError(
+            "reading PDF needs the package pypdf",
+            detail=f"{name} is a PDF file, and {error.name} is not installed.",
+            hint="Run: pip install 'pgclarify[files]'",
+        ) from error
+
+    # It reports every oddity of a file; what matters comes back as an exception or as missing text.
+    logging.getLogger("pypdf").setLevel(logging.CRITICAL)
+    try:
+        reader = PdfReader(BytesIO(data))
+        pages = [page.extract_text().strip() for page in reader.pages]
+        title = reader.metadata.title if reader.metadata else None
+    except (DependencyError, FileNotDecryptedError, WrongPasswordError) as error:
+        raise UnreadableFile(
+            f"cannot read {name}", detail="It is encrypted.", hint="Load a copy without a password."
+        ) from error
+    except Exception as error:
+        # A broken file can break the library anywhere, and must not lose the files after it.
+        reason = " ".join(str(error).split()).rstrip(".") or type(error).__name__
+        raise UnreadableFile(f"cannot read {name}", detail=f"It is no PDF file, or a broken one: {reason}.") from error
+    if not any(pages):
+        raise UnreadableFile(
+            f"cannot read {name}",
+            detail=f"Its {len(pages)} pages hold no text: they are pictures, as a scanner makes them.",
+            hint="Run it through text recognition first.",
+        )
+    starts, end = [], 0
+    pages = [_storable(page) for page in pages]
+    for page in pages:
+        starts.append(end)
+        end += len(page) + len(_PAGE_BREAK)
+    return " ".join(_storable(title or "").split()) or None, _PAGE_BREAK.join(pages), starts
+
+
+def _storable(text: str) -> str:
+    """Replace what a font without a proper table of characters leaves behind, and PostgreSQL cannot store."""
+    return text.encode("utf-8", "replace").decode("utf-8").replace("\x00", "\ufffd")

@@ -1,0 +1,219 @@
+"""The doctor and status on real databases: healthy ones, and ones with something taken away."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import psycopg
+import pytest
+
+from pgclarify.cli.main import main
+from tests.integration.by_hand import Hire
+from tests.openai_server import MODEL, PROSE
+from tests.workers import Service, as_role, scalar, until
+
+MakeRole = Callable[..., str]
+
+
+def run(*arguments: str) -> int:
+    with pytest.raises(SystemExit) as caught:
+        main(arguments)
+    return int(caught.value.code or 0)
+
+
+class Doctor:
+    """Runs `pgclarify doctor --json` on a database."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+        self._monkeypatch = monkeypatch
+        self._capsys = capsys
+        # A real load is slow, and tested elsewhere.
+        monkeypatch.setattr("pgclarify.cli.doctor.machine.check_embedding_model", lambda model: _skipped())
+        monkeypatch.setenv("PGCLARIFY_LLM_PROVIDER", "extractive")
+
+    def __call__(self, dsn: str) -> tuple[int, dict[str, dict[str, Any]]]:
+        """Exit code, and checks by name; the worst of one name."""
+        self._monkeypatch.setenv("PGCLARIFY_DATABASE_URL", dsn)
+        code = run("doctor", "--json")
+        report = json.loads(self._capsys.readouterr().out)
+        order = ["ok", "warning", "problem"]
+        checks = sorted(report["checks"], key=lambda check: order.index(check["level"]))
+        assert report["problems"] == sum(check["level"] == "problem" for check in checks)
+        return code, {check["name"]: check for check in checks}
+
+
+def _skipped() -> Any:
+    from pgclarify.cli.doctor.check import ok
+
+    return ok("embedding model", "not loaded in this test")
+
+
+@pytest.fixture
+def doctor(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Doctor:
+    return Doctor(monkeypatch, capsys)
+
+
+def test_a_healthy_installation(doctor: Doctor, database: str, hire: Hire) -> None:
+    hire()
+    code, checks = doctor(database)
+    assert {name: check["level"] for name, check in checks.items() if check["level"] == "problem"} == {}
+    assert code == 0
+    assert checks["loopback"]["level"] == checks["schema"]["level"] == checks["workers"]["level"] == "ok"
+
+
+def test_looking_leaves_nothing_behind(doctor: Doctor, database: str, connection: psycopg.Connection[Any]) -> None:
+    doctor(database)
+    assert connection.execute("select count(*) from pgclarify.run").fetchone() == (0,)
+    loopbacks = """
+        select count(*) from pg_stat_activity where usename = 'pgclarify_loopback' and datname = current_database()
+    """
+    until(lambda: scalar(connection, loopbacks) == 0)
+
+
+def test_without_a_worker(doctor: Doctor, database: str) -> None:
+    code, checks = doctor(database)
+    assert code == 1
+    assert checks["workers"]["level"] == "problem"
+    assert "pgclarify up --detach" in checks["workers"]["remedy"]
+
+
+def test_without_the_schema(doctor: Doctor, make_database: Callable[..., str]) -> None:
+    code, checks = doctor(make_database())
+    assert code == 1
+    assert checks["schema"]["level"] == checks["extension vector"]["level"] == "problem"
+    assert "pgclarify init" in checks["schema"]["remedy"]
+    assert "workers" not in checks
+
+
+@pytest.mark.parametrize(("revision", "command"), [("0001", "pgclarify init"), ("9999", "pip install --upgrade")])
+def test_a_schema_of_another_version(
+    doctor: Doctor, database: str, connection: psycopg.Connection[Any], revision: str, command: str
+) -> None:
+    connection.execute("update pgclarify.schema_version set version_num = %s", [revision])
+    code, checks = doctor(database)
+    assert code == 1
+    assert checks["schema"]["level"] == "problem"
+    assert command in checks["schema"]["remedy"]
+
+
+def test_without_dblink(doctor: Doctor, database: str, connection: psycopg.Connection[Any], hire: Hire) -> None:
+    hire()
+    connection.execute("drop extension dblink cascade")
+    code, checks = doctor(database)
+    assert code == 0
+    assert checks["extension dblink"]["level"] == "warning"
+    assert "loopback" not in checks
+
+
+def test_a_loopback_that_leads_nowhere(
+    doctor: Doctor, database: str, connection: psycopg.Connection[Any], hire: Hire
+) -> None:
+    hire()
+    connection.execute("update pgclarify.loopback set host = '127.0.0.1', port = 1")
+    code, checks = doctor(database)
+    assert code == 1
+    assert checks["loopback"]["level"] == "problem"
+    assert "--loopback-host" in checks["loopback"]["remedy"]
+
+
+def test_who_may_only_ask_can_check_the_loopback(
+    doctor: Doctor, database: str, make_role: MakeRole, hire: Hire
+) -> None:
+    hire()
+    code, checks = doctor(as_role(database, make_role("pgclarify_user")))
+    assert code == 0
+    assert checks["loopback"]["level"] == checks["your rights"]["level"] == "ok"
+
+
+def test_who_may_only_look(doctor: Doctor, database: str, make_role: MakeRole, hire: Hire) -> None:
+    hire()
+    code, checks = doctor(as_role(database, make_role("pgclarify_reader")))
+    assert code == 0
+    assert checks["loopback"]["level"] == checks["your rights"]["level"] == "warning"
+
+
+def test_a_stranger_is_told_what_to_ask_for(doctor: Doctor, database: str, make_role: MakeRole) -> None:
+    role = make_role()
+    code, checks = doctor(as_role(database, role))
+    assert code == 1
+    assert f"grant pgclarify_user to {role}" in checks["your rights"]["remedy"]
+
+
+def test_a_server_that_does_not_answer(doctor: Doctor) -> None:
+    code, checks = doctor("postgresql://me:sesame@127.0.0.1:1/app")
+    assert code == 1
+    assert checks["connection"]["level"] == "problem"
+    assert "sesame" not in str(checks)
+
+
+def test_ask_without_dblink(
+    service: Service, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], superuser: Any
+) -> None:
+    """The command line waits by itself where the server cannot."""
+    monkeypatch.setenv("PGCLARIFY_DATABASE_URL", service.dsn)
+    (host, port) = superuser.execute("select host, port from pgclarify.loopback").fetchone()
+    superuser.execute("update pgclarify.loopback set host = '127.0.0.1', port = 1")
+    try:
+        assert run("ask", "what does a rental cost without dblink", "--json") == 0
+        rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+        assert [row["ordinal"] for row in rows] == list(range(1, len(rows) + 1)) != []
+        service.model.latency = 5.0
+        assert run("ask", "what does a rental cost in time", "--timeout", "200ms") == 1
+        assert "did not come within 200ms" in capsys.readouterr().err
+    finally:
+        service.model.latency = 0.0
+        superuser.execute("update pgclarify.loopback set host = %s, port = %s", [host, port])
+
+
+def test_status_shows_runs_and_errors(
+    service: Service, model: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("PGCLARIFY_DATABASE_URL", service.dsn)
+    model.behavior = lambda chat: PROSE
+    assert run("ask", "what goes wrong") == 1
+    error = capsys.readouterr().err
+    assert "failed: the model's reply does not fit its form" in error
+    assert "Traceback" not in error
+    assert run("status", "--json") == 0
+    status = json.loads(capsys.readouterr().out)
+    assert status["recent_runs"][0]["question"] == status["recent_errors"][0]["question"] == "what goes wrong"
+    assert status["recent_errors"][0]["error"]
+    assert status["workers"][0]["model"] == MODEL
+    assert run("status") == 0
+    assert "what goes wrong" in capsys.readouterr().out
+
+
+def test_near_names_of_a_corpus(connection: psycopg.Connection[Any]) -> None:
+    for name in ("Insurance", "claims 2026", "wiki"):
+        connection.execute("select pgclarify.create_corpus(%s)", [name])
+    for asked, near in (("insurence", "Insurance"), ("claims2026", "claims 2026"), ("zzz", None)):
+        with pytest.raises(psycopg.errors.UndefinedObject) as caught:
+            connection.execute("select pgclarify.clarify('x', corpus => %s)", [asked])
+        assert (f'"{near}"' in str(caught.value.diag.message_hint)) == (near is not None)
+        assert str(caught.value.diag.message_detail).startswith(f"You can search: {near or ''}")
+
+
+def test_a_document_over_the_limit_is_refused(connection: psycopg.Connection[Any]) -> None:
+    connection.execute("select pgclarify.create_corpus('c')")
+    add = "select pgclarify.add_document('c', 'd', repeat('x', %s))"
+    with pytest.raises(psycopg.errors.ProgramLimitExceeded):
+        connection.execute(add, [10_000_001])
+    assert connection.execute(add, [10_000_000]).fetchone() == (True,)
+
+
+def test_a_corpus_without_its_model_says_so(connection: psycopg.Connection[Any], hire: Hire) -> None:
+    connection.execute("select pgclarify.create_corpus('c', 'no-such-model')")
+    worker = hire()
+    (space,) = worker.send("list_building_spaces")
+    worker.send(
+        "refuse_space", embedding_space_id=space["embedding_space_id"], error="no embedding model no-such-model"
+    )
+    run_id = connection.execute("select pgclarify.submit('x', 'c')").fetchone()
+    assert run_id is not None
+    assert worker.start(run_id[0]) is None
+    row = connection.execute("select status, error from pgclarify.wait(%s)", [[run_id[0]]]).fetchone()
+    assert row is not None
+    assert row[0] == "failed"
+    assert "no embedding model no-such-model" in row[1]

@@ -1,0 +1,142 @@
+"""What the doctor finds out about an endpoint, and what it never prints."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from aiohttp import web
+
+from pgclarify.cli.doctor import endpoint
+from pgclarify.cli.doctor.check import Check, Level
+from pgclarify.config import Provider, Settings
+
+KEY = "sk-sesame"
+
+
+class Endpoint:
+    """A server of which a test says what GET /v1/models answers."""
+
+    def __init__(self) -> None:
+        self.status = 200
+        self.body = json.dumps({"object": "list", "data": [{"id": "small", "object": "model"}]})
+        self.hangs = False
+        self.base_url = ""
+
+    async def models(self, _: web.Request) -> web.Response:
+        if self.hangs:
+            await asyncio.Event().wait()
+        return web.Response(text=self.body, status=self.status, content_type="application/json")
+
+
+@pytest.fixture
+def server() -> Iterator[Endpoint]:
+    served = Endpoint()
+    started = threading.Event()
+    loop = asyncio.new_event_loop()
+    stop = asyncio.Event()
+
+    async def serve() -> None:
+        application = web.Application()
+        application.router.add_get("/v1/models", served.models)
+        runner = web.AppRunner(application, handler_cancellation=True, access_log=None, shutdown_timeout=0.1)
+        await runner.setup()
+        await web.TCPSite(runner, "127.0.0.1", 0).start()
+        served.base_url = f"http://127.0.0.1:{runner.addresses[0][1]}/v1"
+        started.set()
+        await stop.wait()
+        await runner.cleanup()
+
+    thread = threading.Thread(target=lambda: loop.run_until_complete(serve()))
+    thread.start()
+    assert started.wait(30)
+    yield served
+    loop.call_soon_threadsafe(stop.set)
+    thread.join(30)
+    loop.close()
+
+
+def settings(base_url: str, **values: Any) -> Settings:
+    return Settings(**{"openai_base_url": base_url, "openai_api_key": KEY, "llm_model": "small"} | values)
+
+
+def look(base_url: str, **values: Any) -> Check:
+    check = endpoint.check_endpoint(settings(base_url, **values), has_workers=True)
+    assert KEY not in f"{check.finding} {check.remedy}"
+    return check
+
+
+def test_an_endpoint_that_lists_the_model(server: Endpoint) -> None:
+    assert look(server.base_url).level is Level.OK
+
+
+def test_a_model_that_is_not_listed(server: Endpoint) -> None:
+    check = look(server.base_url, llm_model="large")
+    assert check.level is Level.WARNING
+    assert "small" in str(check.remedy)
+
+
+@pytest.mark.parametrize(
+    ("status", "level"),
+    [(401, Level.PROBLEM), (403, Level.PROBLEM), (404, Level.WARNING), (429, Level.WARNING), (500, Level.PROBLEM)],
+)
+def test_refusals_without_the_key_that_they_repeat(server: Endpoint, status: int, level: Level) -> None:
+    server.status = status
+    server.body = json.dumps({"error": {"message": f"Incorrect API key provided: {KEY}"}})
+    check = look(server.base_url)
+    assert check.level is level
+    assert str(status) in check.finding or "rate limit" in check.finding
+
+
+def test_a_missing_key_is_told_from_a_wrong_one(server: Endpoint) -> None:
+    server.status = 401
+    assert "wants a key" in str(look(server.base_url, openai_api_key=None).remedy)
+
+
+@pytest.mark.parametrize("body", ["<html>Sign in</html>", '{"data": [{"id": "sm', '"a string"', "[]"])
+def test_what_is_no_list_of_models(server: Endpoint, body: str) -> None:
+    server.body = body
+    assert look(server.base_url).level is Level.PROBLEM
+
+
+def test_an_endpoint_that_is_silent(server: Endpoint, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(endpoint, "_SECONDS", 0.2)
+    server.hangs = True
+    assert "did not answer" in look(server.base_url).finding
+
+
+def test_an_endpoint_that_is_down() -> None:
+    check = look("http://127.0.0.1:1/v1")
+    assert (check.level, check.finding) == (Level.PROBLEM, "http://127.0.0.1:1/v1 cannot be reached")
+
+
+@pytest.mark.parametrize("values", [{"llm_model": None}, {"openai_base_url": "localhost:8000"}])
+def test_settings_that_make_no_endpoint(values: dict[str, Any]) -> None:
+    assert look("http://127.0.0.1:1/v1", **values).level is Level.PROBLEM
+
+
+URL = "postgresql://db.example/app"
+
+
+@pytest.mark.parametrize(
+    ("values", "chosen"),
+    [
+        ({}, Provider.EXTRACTIVE),
+        ({"database_url": URL}, None),
+        ({"openai_api_key": KEY}, Provider.OPENAI),
+        ({"database_url": URL, "openai_base_url": "http://127.0.0.1:1/v1"}, Provider.OPENAI),
+        ({"openai_api_key": KEY, "llm_provider": Provider.EXTRACTIVE}, Provider.EXTRACTIVE),
+    ],
+)
+def test_who_judges(values: dict[str, Any], chosen: Provider | None) -> None:
+    assert endpoint.chosen_provider(Settings(**values)) is chosen
+
+
+def test_no_endpoint_is_a_problem_unless_a_worker_has_one() -> None:
+    assert endpoint.check_endpoint(Settings(database_url=URL), has_workers=False).level is Level.PROBLEM
+    assert endpoint.check_endpoint(Settings(database_url=URL), has_workers=True).level is Level.WARNING
+    assert endpoint.check_endpoint(Settings(), has_workers=False).level is Level.OK

@@ -1,0 +1,83 @@
+"""What the doctor makes of workers, the queue and corpora."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from pgclarify.cli.doctor import service
+from pgclarify.cli.doctor.check import Level
+
+
+def worker(**values: Any) -> dict[str, Any]:
+    usual = {
+        "worker_id": 1,
+        "host": "here",
+        "version": "1",
+        "provider": "openai",
+        "model": "small",
+        "silent_seconds": 1.0,
+    }
+    return usual | values
+
+
+def levels(*workers: dict[str, Any], expected: tuple[str, str | None] | None = None) -> dict[str, Level]:
+    return {check.name: check.level for check in service.check_workers(workers, version="1", expected=expected)}
+
+
+def test_without_a_worker_nothing_works() -> None:
+    assert levels() == {"workers": Level.PROBLEM}
+
+
+@pytest.mark.parametrize("expected", [None, ("openai", "small"), ("openai", None)])
+def test_workers_as_expected(expected: tuple[str, str | None] | None) -> None:
+    assert levels(worker(), worker(worker_id=2), expected=expected) == {"workers": Level.OK}
+
+
+@pytest.mark.parametrize("expected", [("openai", "large"), ("extractive", None)])
+def test_a_worker_with_other_settings_than_ours(expected: tuple[str, str | None]) -> None:
+    assert levels(worker(), expected=expected)["worker models"] is Level.WARNING
+
+
+def test_workers_that_differ() -> None:
+    found = levels(worker(), worker(worker_id=2, model="large", version="0.9"), expected=("openai", "small"))
+    assert found == {"workers": Level.OK, "worker versions": Level.WARNING, "worker models": Level.WARNING}
+
+
+def test_a_worker_that_hangs() -> None:
+    assert levels(worker(silent_seconds=300.0))["worker liveness"] is Level.WARNING
+
+
+@pytest.mark.parametrize(
+    ("queued", "oldest", "level"), [(0, None, Level.OK), (5, 3.0, Level.OK), (5, 300.0, Level.WARNING)]
+)
+def test_a_backlog_is_told_by_its_age(queued: int, oldest: float | None, level: Level) -> None:
+    row = {"queued": queued, "running": 1, "oldest_queued_seconds": oldest}
+    (check,) = service.check_queue(row, [{"run_id": 1, "seconds": 4.0}], has_workers=True)
+    assert check.level is level
+
+
+def test_runs_that_are_stuck_are_named() -> None:
+    row = {"queued": 0, "running": 2, "oldest_queued_seconds": None}
+    running = [{"run_id": 17, "seconds": 3600.0}, {"run_id": 18, "seconds": 4.0}]
+    _, check = service.check_queue(row, running, has_workers=True)
+    assert check.level is Level.WARNING
+    assert "60 minutes: 17" in check.finding
+
+
+def corpus(**values: Any) -> dict[str, Any]:
+    return {"corpus": "insurance", "error": None, "failed": 0, "pending": 0} | values
+
+
+@pytest.mark.parametrize(
+    ("corpora", "expected"),
+    [
+        ([], [Level.OK]),
+        ([corpus(), corpus(pending=3)], [Level.OK]),
+        ([corpus(failed=2), corpus(corpus="b", failed=1)], [Level.WARNING]),
+        ([corpus(error="no embedding model x"), corpus(failed=1)], [Level.PROBLEM, Level.WARNING]),
+    ],
+)
+def test_corpora(corpora: list[dict[str, Any]], expected: list[Level]) -> None:
+    assert [check.level for check in service.check_corpora(corpora)] == expected

@@ -1,0 +1,58 @@
+"""What status shows of runs and errors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rich.console import Console
+
+from pgclarify.cli import overview
+
+QUEUE = {"queued": 0, "running": 0}
+CORPUS: dict[str, Any] = {
+    "corpus": "insurance",
+    **dict.fromkeys(("documents", "passages", "pending", "embedded", "linked", "failed"), 0),
+    "error": None,
+}
+RUN = {
+    "run_id": 17,
+    "status": "partial",
+    "interpretations": 3,
+    "seconds": 1.234,
+    "corpus": "insurance",
+    "question": "rental cars",
+}
+
+
+def shown(**values: Any) -> str:
+    console = Console(width=150, color_system=None)
+    with console.capture() as capture:
+        console.print(overview.status("PostgreSQL 18", "here", [], QUEUE, **({"corpora": [CORPUS]} | values)))
+    return capture.get()
+
+
+def test_the_last_runs() -> None:
+    output = shown(runs=[RUN, RUN | {"run_id": 16, "question": "long " * 50}])
+    assert [word for word in ("17", "partial", "3", "1.2", "rental cars") if word not in output] == []
+    assert "…" in output
+    assert max(map(len, output.splitlines())) <= 150
+
+
+def test_errors_with_their_reason() -> None:
+    errors = [
+        {"run_id": 17, "status": "partial", "error": "no JSON\nat all", "failed_passages": 2},
+        {"run_id": 16, "status": "failed", "error": "the endpoint refused the key", "failed_passages": 0},
+    ]
+    output = shown(errors=errors)
+    assert "run 17 partial, 2 passages not judged: no JSON at all" in output
+    assert "run 16 failed: the endpoint refused the key" in output
+
+
+def test_a_model_that_cannot_be_loaded() -> None:
+    assert "insurance: no embedding model x" in shown(corpora=[CORPUS | {"error": "no embedding model x"}])
+
+
+def test_a_quiet_house_has_neither() -> None:
+    output = shown()
+    assert "the last" not in output
+    assert "errors" not in output
