@@ -7,6 +7,7 @@ import logging
 import signal
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from functools import partial
 from typing import Any
 
 import psycopg
@@ -136,6 +137,7 @@ async def _serve(
         queue = await stack.enter_async_context(open_queue(dsn, hand.carry_out, concurrency=concurrency))
         ingestion = Ingestion(Documents(pool, presence.worker_id), embedders.get, max_chars=_MOST_CHARS_A_CLAIM)
         spaces = _Spaces(pool, embedders)
+        stack.push_async_callback(spaces.close)
         chores = [
             asyncio.create_task(work, name=name)
             for name, work in (
@@ -217,6 +219,11 @@ class _Hand:
                 task.cancel()
 
     async def _perform(self, run: Run, tables: RunTables) -> None:
+        # Null until a worker has opened the corpus's space.
+        if not run.embedding_model:
+            raise EmbeddingError(
+                "the corpus cannot be searched yet", detail="A worker is loading its embedding model; ask again."
+            )
         embedder = await self._embedders.get(run.embedding_model)
         match run.operation:
             case "clarify":
@@ -251,27 +258,46 @@ async def _rescue(pool: Pool) -> None:
 
 
 class _Spaces:
-    """Opens new spaces, beside the ingestion: looking for a model that does not exist can take a minute."""
+    """Opens new spaces, each model's in a task of its own: looking for one that does not exist can take a minute."""
 
     def __init__(self, pool: Pool, embedders: Embedders) -> None:
         self._pool = pool
         self._embedders = embedders
-        self._refused_until: dict[str, float] = {}
+        self._opening: dict[str, asyncio.Task[None]] = {}
 
     async def open_new(self) -> None:
-        """Load the models of spaces that wait for theirs; one that cannot be loaded is tried again after a while."""
-        now = asyncio.get_running_loop().time
+        """Begin to load the models of spaces that wait for theirs."""
+        waiting: dict[str, list[int]] = {}
         for space in await fetch(self._pool, "list_building_spaces"):
-            space_id, model = space["embedding_space_id"], space["model"]
-            if self._refused_until.get(model, 0.0) > now():
-                continue
-            try:
-                embedder = await self._embedders.get(model)
-            except EmbeddingError as error:
-                self._refused_until[model] = now() + _MODEL_RETRY_SECONDS
+            waiting.setdefault(space["model"], []).append(space["embedding_space_id"])
+        for model, space_ids in waiting.items():
+            if model not in self._opening:
+                task = asyncio.create_task(self._open(model, space_ids))
+                self._opening[model] = task
+                task.add_done_callback(partial(self._forget, model))
+
+    async def _open(self, model: str, space_ids: list[int]) -> None:
+        try:
+            embedder = await self._embedders.get(model)
+        except EmbeddingError as error:
+            for space_id in space_ids:
                 await fetch(self._pool, "refuse_space", embedding_space_id=space_id, error=describe(error))
-            else:
+            await asyncio.sleep(_MODEL_RETRY_SECONDS)
+        else:
+            for space_id in space_ids:
                 await fetch(self._pool, "open_space", embedding_space_id=space_id, dimensions=embedder.dimensions)
+
+    def _forget(self, model: str, task: asyncio.Task[None]) -> None:
+        del self._opening[model]
+        if not task.cancelled() and (error := task.exception()) is not None:
+            _logger.warning("the spaces of model %s could not be opened, trying again: %s", model, error)
+
+    async def close(self) -> None:
+        """Leave the models that are still looked for."""
+        tasks = list(self._opening.values())
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
 
 
 async def _ingest(pool: Pool, ingestion: Ingestion) -> None:

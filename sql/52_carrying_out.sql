@@ -27,21 +27,18 @@ begin
         where run.run_id = _start_run.run_id;
         return;
     end if;
-    if (select corpus.embedding_space_id is null from pgclarify.corpus where corpus.corpus_id = v_run.corpus_id) then
-        update pgclarify.run
-        set
-            status = 'failed',
-            error = 'the corpus cannot be searched yet: ' || coalesce(
-                (
-                    select space.error from pgclarify.embedding_space as space
-                    where space.corpus_id = v_run.corpus_id
-                    order by space.embedding_space_id desc
-                    limit 1
-                ),
-                'a worker is loading its embedding model'
-            ),
-            finished_at = clock_timestamp()
-        where run.run_id = _start_run.run_id;
+    update pgclarify.run
+    set
+        status = 'failed',
+        error = 'the corpus cannot be searched: ' || space.error,
+        finished_at = clock_timestamp()
+    from pgclarify.corpus
+    inner join pgclarify.embedding_space as space on space.corpus_id = corpus.corpus_id
+    where run.run_id = _start_run.run_id
+        and corpus.corpus_id = run.corpus_id
+        and corpus.embedding_space_id is null
+        and space.error is not null;
+    if found then
         return;
     end if;
     -- What an earlier attempt left; what it paid for is in the ledger.

@@ -45,10 +45,11 @@ def running_dsn(settings: Settings) -> str:
     """The connection string of the database in use.
 
     Raises:
+        ConfigurationError: If it cannot be read.
         ServerUnavailable: If it is the embedded server, and that is not running.
     """
     if settings.database_url is not None:
-        return settings.database_url
+        return _checked(settings.database_url)
     from pgclarify import embedded
 
     dsn = embedded.running_dsn(settings.data_dir)
@@ -62,12 +63,32 @@ def running_dsn(settings: Settings) -> str:
 
 
 def started_dsn(settings: Settings) -> str:
-    """The connection string of the database in use, after starting the embedded server if that is it."""
+    """The connection string of the database in use, after starting the embedded server if that is it.
+
+    Raises:
+        ConfigurationError: If it cannot be read, or the data directory cannot be used.
+        ServerUnavailable: If the embedded server does not start.
+    """
     if settings.database_url is not None:
-        return settings.database_url
+        return _checked(settings.database_url)
     from pgclarify import embedded
 
     return embedded.start(settings.data_dir)
+
+
+def _checked(url: str) -> str:
+    import psycopg
+    from psycopg.conninfo import conninfo_to_dict
+
+    try:
+        conninfo_to_dict(url)
+    except psycopg.ProgrammingError:
+        # What libpq says repeats it, and a password may be in it.
+        raise ConfigurationError(
+            "PGCLARIFY_DATABASE_URL is no connection string",
+            hint="Write it as postgresql://USER:PASSWORD@HOST:PORT/DATABASE, with %XX for special characters.",
+        ) from None
+    return url
 
 
 def connect(dsn: str) -> Database:
@@ -85,7 +106,7 @@ def connect(dsn: str) -> Database:
         raise ServerUnavailable(
             "no connection to the database server",
             detail=str(error).strip(),
-            hint="Check PGCLARIFY_DATABASE_URL, and that the server is running.",
+            hint="Check that the server is running, and PGCLARIFY_DATABASE_URL if that is set; see pgclarify doctor.",
         ) from None
 
 

@@ -22,6 +22,11 @@ if TYPE_CHECKING:
 # Objects that are missing because the schema is: schema, table, function, type.
 _NOT_INSTALLED = frozenset({"3F000", "42P01", "42883", "42704"})
 
+# Shut down, crashed or not up yet; not 57014, which is a canceled statement.
+_SERVER_GOES = ("57P01", "57P02", "57P03")
+_REPEAT = "Wait until it is back, and repeat the command: what was stored is kept."
+_DISK_FULL = "53100"
+_MAKE_ROOM = "Make room there and repeat the command: what was stored is kept. pgclarify doctor says more."
 _RUN_FAILED = "PC003"
 
 app = typer.Typer(
@@ -113,13 +118,26 @@ def _explain_database_error(error: psycopg.Error) -> tuple[str, str | None, str 
         # It did not come from the server: the connection broke, or the driver could not use what it was given.
         is_lost = isinstance(error, OperationalError)
         message = "the connection to the database server was lost" if is_lost else "the database driver failed"
-        return message, str(error) or None, None
+        advice = _REPEAT if is_lost else None
+        return message, str(error) or None, advice
     if diagnostic.sqlstate == _RUN_FAILED and diagnostic.message_detail:
         # Why it failed is what matters; it is written as a message, a colon and its facts.
         reason, _, facts = diagnostic.message_detail.partition(": ")
         advice = f"{diagnostic.message_hint or ''} pgclarify doctor says more.".strip()
         return f"{diagnostic.message_primary}: {reason}", facts or None, advice
-    hint = diagnostic.message_hint
-    if hint is None and diagnostic.sqlstate in _NOT_INSTALLED:
-        hint = "If pgclarify is not installed in this database yet, run: pgclarify init"
-    return diagnostic.message_primary, diagnostic.message_detail, hint
+    if (diagnostic.sqlstate or "").startswith(_SERVER_GOES):
+        return (
+            "the database server went away",
+            f"It said: {diagnostic.message_primary}.",
+            _REPEAT,
+        )
+    if diagnostic.sqlstate == _DISK_FULL:
+        return "the disk of the database server is full", f"It said: {diagnostic.message_primary}.", _MAKE_ROOM
+    is_ours = "pgclarify" in diagnostic.message_primary
+    if diagnostic.message_hint is None and diagnostic.sqlstate in _NOT_INSTALLED and is_ours:
+        return (
+            "pgclarify is not installed in this database, or in another version",
+            f"The server says: {diagnostic.message_primary}.",
+            "Run: pgclarify init",
+        )
+    return diagnostic.message_primary, diagnostic.message_detail, diagnostic.message_hint

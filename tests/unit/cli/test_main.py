@@ -9,6 +9,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
+from pgclarify.cli.doctor.check import ok
 from pgclarify.cli.main import explain, main
 from pgclarify.errors import NoWorker
 
@@ -74,8 +75,23 @@ def test_a_server_that_does_not_answer(monkeypatch: pytest.MonkeyPatch, capsys: 
     assert run("status") == 1
     error = capsys.readouterr().err
     assert error.startswith("Error: No connection to the database server.\nDetail: ")
-    assert "Hint: Check PGCLARIFY_DATABASE_URL" in error
+    assert "Hint: Check that the server is running, and PGCLARIFY_DATABASE_URL" in error
     assert "sesame" not in error
+
+
+@pytest.mark.parametrize("url", ["nonsense", "postgresql://me:sesame@[::/app", "host=here password=sesame nonsense"])
+@pytest.mark.parametrize("command", [("status",), ("dsn",), ("init",), ("worker",), ("doctor",)])
+def test_an_address_that_cannot_be_read_is_not_repeated(
+    url: str, command: tuple[str, ...], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("PGCLARIFY_DATABASE_URL", url)
+    monkeypatch.setattr(
+        "pgclarify.cli.doctor.machine.check_embedding_model", lambda model: ok("embedding model", model)
+    )
+    assert run(*command) == 1
+    captured = capsys.readouterr()
+    assert "PGCLARIFY_DATABASE_URL is no connection string" in captured.out + captured.err
+    assert "sesame" not in captured.out + captured.err
 
 
 def test_a_wrong_setting_is_named_and_its_value_is_not(
@@ -111,6 +127,7 @@ def test_explain_has_an_answer_to_any_error(tmp_path: Path) -> None:
         "caf\udce9".encode()
     assert explain(no_text.value)[:2] == ("an argument is no valid text", "Its character 4 is none.")
     assert explain(psycopg.OperationalError("broken pipe"))[0] == "the connection to the database server was lost"
+    assert "repeat the command" in str(explain(psycopg.OperationalError("broken pipe"))[2])
     assert explain(psycopg.DataError("NUL is no text")) == ("the database driver failed", "NUL is no text", None)
 
 
