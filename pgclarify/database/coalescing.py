@@ -8,6 +8,8 @@ from typing import Generic, TypeVar
 
 T = TypeVar("T")
 R = TypeVar("R")
+# A reply of the network passes through some rounds of the event loop before it becomes a write.
+_QUIET_ROUNDS = 8
 
 
 class Coalescer(Generic[T, R]):
@@ -38,10 +40,19 @@ class Coalescer(Generic[T, R]):
     async def _drain(self) -> None:
         try:
             while self._waiting:
+                await self._gather()
                 batch, self._waiting = self._waiting[: self._most], self._waiting[self._most :]
                 await self._write_batch(batch)
         finally:
             self._writer = None
+
+    async def _gather(self) -> None:
+        """Let the event loop go round until that brings nothing new: what arrives in one burst is written at once."""
+        quiet_rounds = 0
+        while quiet_rounds < _QUIET_ROUNDS and len(self._waiting) < self._most:
+            before = len(self._waiting)
+            await asyncio.sleep(0)
+            quiet_rounds = quiet_rounds + 1 if len(self._waiting) == before else 0
 
     async def _write_batch(self, batch: Sequence[tuple[T, asyncio.Future[R]]]) -> None:
         try:

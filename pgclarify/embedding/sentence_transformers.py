@@ -120,6 +120,8 @@ class SentenceTransformerEmbedder:
                     detail=f"Text {position} has half a surrogate pair at offset {error.start}.",
                 ) from error
         cut = self._max_tokens * _MAX_CHARS_PER_TOKEN
+        # Whoever else is about to embed something gets as far as this, or the first of many texts makes a batch alone.
+        await asyncio.sleep(0)
         return await asyncio.wrap_future(self._queue.submit([text[:cut] for text in texts]))
 
     def close(self) -> None:

@@ -50,6 +50,20 @@ async def add_while_writing(
     return tasks
 
 
+async def test_a_burst_goes_out_together() -> None:
+    table = Table()
+    table.may_write.set()
+    coalescer = Coalescer(table.write)
+
+    async def add_after(rounds: int) -> None:
+        for _ in range(rounds):
+            await asyncio.sleep(0)
+        await coalescer.add(rounds)
+
+    await asyncio.gather(*(add_after(2 * item) for item in range(5)))
+    assert table.batches == [[0, 2, 4, 6, 8]]
+
+
 async def test_a_lone_item_goes_out_at_once() -> None:
     table = Table()
     table.may_write.set()
