@@ -22,7 +22,6 @@ from psycopg import sql
 from psycopg.rows import DictRow, dict_row
 
 from pgclarify import embedded
-from pgclarify.cli.corpus import add_documents
 from pgclarify.database import Documents, Presence, open_pool
 from pgclarify.install import install
 from pgclarify.model import Chunk, Document, IndexedDocument
@@ -137,7 +136,11 @@ def load(
             "select embedding_space_id as id from pgclarify.embedding_space order by 1 desc limit 1"
         ).fetchall()
         connection.execute("select pgclarify._open_space(%s, %s)", [space["id"], made_up.DIMENSIONS])
-        add_documents(connection, corpus, documents)
+        with connection.transaction(), connection.cursor() as cursor:
+            cursor.executemany(
+                "select pgclarify.add_document(%s, %s, %s, %s)",
+                ((corpus, one.document_id, one.content, one.title) for one in documents),
+            )
         index = f"passage_embedding_{space['id']}_vector_idx"
         (definition,) = connection.execute("select indexdef from pg_indexes where indexname = %s", [index]).fetchall()
         connection.execute(sql.SQL("drop index pgclarify.{}").format(sql.Identifier(index)))
