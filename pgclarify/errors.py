@@ -16,6 +16,7 @@ PgclarifyError
 │   └── InvalidReply          a reply that does not fit its schema
 ├── DatabaseError             the server, or what it answered
 │   ├── ServerUnavailable     no connection
+│   ├── DatabaseBusy          it passes: a deadlock, a lock held for long, too few connections
 │   ├── SchemaMismatch        the schema is not the one this version works with
 │   ├── PermissionDenied      the role may not do that
 │   ├── LoopbackUnavailable   the server cannot wait in one call: no dblink, or no way to itself
@@ -126,6 +127,10 @@ class DatabaseError(PgclarifyError):
 
 class ServerUnavailable(DatabaseError):
     """No connection to the database server."""
+
+
+class DatabaseBusy(DatabaseError):
+    """It passes: a deadlock, a lock that is held for long, too few connections or too little room. Try again."""
 
 
 class SchemaMismatch(DatabaseError):

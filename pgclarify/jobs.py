@@ -12,13 +12,15 @@ from procrastinate.jobs import Job
 from procrastinate.worker import Worker
 
 from pgclarify.database import translated
-from pgclarify.errors import ServerUnavailable
+from pgclarify.errors import DatabaseBusy, ServerUnavailable
 
 _QUEUE = "runs"
 _TASK = "carry_out_run"
 # Notifications bring jobs at once; this is for those that a broken connection swallowed.
 _POLL_SECONDS = 2.0
 _HEARTBEAT_SECONDS = 5.0
+# After something that passes.
+_PAUSE_SECONDS = 2
 # One connection listens; the others fetch jobs and mark them done.
 _MOST_CONNECTIONS = 4
 
@@ -27,11 +29,13 @@ logging.getLogger("procrastinate").setLevel(logging.WARNING)
 
 
 class _WhenInterrupted(procrastinate.BaseRetryStrategy):
-    """Puts a job back that was cut off, by a shutdown or by the loss of the database; nothing it paid for is lost."""
+    """Puts a job back that was cut off: by a shutdown, or by the database. Nothing that it paid for is lost."""
 
     def get_retry_decision(self, *, exception: BaseException, job: Job) -> procrastinate.RetryDecision | None:
         if isinstance(exception, asyncio.CancelledError | ServerUnavailable):
             return procrastinate.RetryDecision(retry_in={"seconds": 0})
+        if isinstance(exception, DatabaseBusy):
+            return procrastinate.RetryDecision(retry_in={"seconds": _PAUSE_SECONDS})
         return None
 
 
@@ -84,7 +88,8 @@ async def open_queue(
 
     Args:
         dsn: Connection string; direct, since notifications do not pass a pooler in transaction mode.
-        carry_out: Carries out the run of an id. Safe to repeat: it is repeated after a ServerUnavailable or a shutdown.
+        carry_out: Carries out the run of an id. Safe to repeat: it is repeated after a shutdown, a ServerUnavailable or
+            a DatabaseBusy at once, and after any other exception as soon as nobody carries the run out.
         concurrency: Most runs in hand at once.
         grace: Seconds that runs in hand get to finish when the queue is stopped.
 

@@ -11,6 +11,7 @@ begin atomic
         worker.worker_id in (
             select pg_locks.objid::bigint
             from pg_catalog.pg_locks
+            inner join pg_catalog.pg_stat_activity as session on pg_locks.pid = session.pid
             where
                 pg_locks.locktype = 'advisory'
                 and pg_locks.classid = 1885823084
@@ -19,6 +20,8 @@ begin atomic
                     select pg_database.oid from pg_catalog.pg_database where pg_database.datname = current_database()
                 )
                 and pg_locks.granted
+                -- Anyone can take a lock of any number; only a worker's counts.
+                and pg_catalog.pg_has_role(session.usesysid, 'pgclarify_worker', 'member')
         );
 end;
 
@@ -86,7 +89,9 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
     v_job_id bigint;
+    v_run_ids bigint[];
     v_count integer := 0;
+    v_living bigint[] := array(select living.worker_id from pgclarify._living_workers() as living);
 begin
     -- A job in hand belongs to a worker of the queue; if that one is unknown, or ours behind it is dead, it goes back.
     for v_job_id in
@@ -94,7 +99,8 @@ begin
         from pgclarify_queue.procrastinate_jobs as job
         where job.status = 'doing'
             and not exists (
-                select from pgclarify._living_workers() as living where living.queue_worker_id = job.worker_id
+                select from pgclarify.worker
+                where worker.queue_worker_id = job.worker_id and worker.worker_id = any(v_living)
             )
             -- A worker that has only just started has not said yet what the queue calls it.
             and not exists (
@@ -110,11 +116,49 @@ begin
         perform pgclarify_queue.procrastinate_retry_job_v2(v_job_id, now(), null, null, null);
         v_count := v_count + 1;
     end loop;
-    return v_count;
+
+    -- A job that failed although its run is not over, and that nobody living carries out, is tried again.
+    for v_job_id in
+        select job.id
+        from pgclarify_queue.procrastinate_jobs as job
+        inner join pgclarify.run on run.run_id = (job.args ->> 'run_id')::bigint
+        where job.status = 'failed'
+            and (run.status = 'queued' or run.status = 'running' and run.worker_id <> all(v_living))
+        for update of job skip locked
+    loop
+        perform pgclarify_queue.procrastinate_retry_job_v2(v_job_id, now() + interval '2 seconds', null, null, null);
+        v_count := v_count + 1;
+    end loop;
+    delete from pgclarify_queue.procrastinate_jobs as job
+    where job.status = 'failed'
+        and not exists (
+            select from pgclarify.run
+            where run.run_id = (job.args ->> 'run_id')::bigint and run.status in ('queued', 'running')
+        );
+
+    -- A run of a dead worker whose job has gone for good.
+    v_run_ids := array(
+        select orphan.run_id
+        from pgclarify.run as orphan
+        where orphan.status = 'running'
+            and orphan.worker_id <> all(v_living)
+            and orphan.started_at < now() - interval '2 minutes'
+            and orphan.run_id not in (
+                select (job.args ->> 'run_id')::bigint from pgclarify_queue.procrastinate_jobs as job
+            )
+        for update skip locked
+    );
+    if cardinality(v_run_ids) > 0 then
+        -- Queued again, or another worker would find them, too.
+        update pgclarify.run set status = 'queued' where run.run_id = any(v_run_ids);
+        perform pgclarify._defer_runs(v_run_ids, 0);
+    end if;
+    return v_count + cardinality(v_run_ids);
 end
 $$;
 
-comment on function pgclarify._rescue_jobs() is 'Put jobs of dead workers back into the queue; returns how many.';
+comment on function pgclarify._rescue_jobs() is
+'Put jobs of dead workers, and failed ones whose runs are not over, back into the queue; returns how many.';
 grant execute on function pgclarify._rescue_jobs() to pgclarify_worker;
 
 create or replace function pgclarify._worker_statuses()

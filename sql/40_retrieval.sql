@@ -150,7 +150,7 @@ declare
     -- BM25 with the usual constants, in Lucene's form. Robertson and Zaragoza, The Probabilistic Relevance Framework (2009).
     v_saturation constant double precision := 1.2;
     v_length_weight constant double precision := 0.75;
-    -- Passages that are scored at most: beyond that, what more common words would add cannot outrank the rarer ones.
+    -- Passages that are scored at most.
     v_candidates constant bigint := 5000;
     -- ts_rank of one lexeme of weight 1 that occurs n times is (1 + 1/4 + … + 1/n²) / 1.64493406685, which nothing but n
     -- decides. Read backwards it counts occurrences without unpacking the tsvector; from 64 on it makes no difference.
@@ -162,7 +162,9 @@ declare
     v_count pgclarify._corpus_count;
     v_queries tsquery[];
     v_weights double precision[];
-    v_candidate_query tsquery;
+    v_candidate_queries tsquery[];
+    v_rarest bigint;
+    v_candidate_sql text;
 begin
     document_ids := '{}';
     passage_ids := '{}';
@@ -173,7 +175,7 @@ begin
     if coalesce(v_count.passages, 0) <= 0 then
         return;
     end if;
-    -- Rarest first; lexemes become candidates while they bring few enough passages, the rarest in any case.
+    -- Rarest first; passages with one of them are candidates, of as many lexemes as bring few enough passages together.
     with asked as (
         select
             term.lexeme,
@@ -193,26 +195,55 @@ begin
     select
         array_agg(asked.query order by asked.place),
         array_agg(asked.weight order by asked.place),
-        string_agg(asked.query::text, ' | ' order by asked.place)
-        filter (where asked.place = 1 or asked.passages_so_far <= v_candidates)::tsquery
-    into v_queries, v_weights, v_candidate_query
+        array[
+            string_agg(asked.query::text, ' | ' order by asked.place)
+            filter (where asked.place = 1 or asked.passages_so_far <= v_candidates)::tsquery
+        ],
+        min(asked.passages)
+    into v_queries, v_weights, v_candidate_queries, v_rarest
     from asked;
-    if v_candidate_query is null then
+    if v_queries is null then
         return;
     end if;
+    if v_rarest > v_candidates then
+        -- Even the rarest is common: passages with all lexemes come first, then with all but the most common one, and so on.
+        select array_agg(nested.query order by nested.length desc) into v_candidate_queries
+        from (
+            select
+                count(*) over (order by asked.place) as length,
+                string_agg(asked.query::text, ' & ') over (order by asked.place)::tsquery as query
+            from unnest(v_queries[:8]) with ordinality as asked (query, place)
+        ) as nested;
+    end if;
+    -- An append stops as soon as the limit is reached, so that later branches are often not even begun.
+    select
+        case when count(*) > 1 then 'select distinct on (document_id, id) * from (' else '(' end
+        || string_agg(
+            format(
+                $sql$
+                (
+                    select passage.document_id, passage.id, passage.lexemes, passage.lexeme_count
+                    from %s as passage
+                    -- Without corpus_id, which the partition implies: before there are statistics, the planner would take
+                    -- it for selective and walk the primary key.
+                    where passage.lexemes @@ $1[%s]
+                        and (passage.readers is null or passage.readers && $2)
+                )
+                $sql$,
+                pgclarify._partition_name('passage', _lexical.corpus_id), branch.ordinal
+            ),
+            ' union all ' order by branch.ordinal
+        )
+        || ' limit $3)' || case when count(*) > 1 then ' as repeated' else '' end
+    into v_candidate_sql
+    from generate_subscripts(v_candidate_queries, 1) as branch (ordinal);
     execute format(
         $sql$
         select array_agg(document_id), array_agg(id), array_agg(score)
         from (
             select candidate.document_id, candidate.id, scored.score
             from (
-                select passage.document_id, passage.id, passage.lexemes, passage.lexeme_count
-                from %s as passage
-                -- Without corpus_id, which the partition implies: before there are statistics, the planner would take it
-                -- for selective and walk the primary key.
-                where passage.lexemes @@ $1
-                    and (passage.readers is null or passage.readers && $2)
-                limit $3
+                %s
             ) as candidate
             cross join lateral (
                 select
@@ -232,10 +263,10 @@ begin
             limit $10
         ) as best
         $sql$,
-        pgclarify._partition_name('passage', _lexical.corpus_id)
+        v_candidate_sql
     ) into document_ids, passage_ids, scores
     using
-        v_candidate_query, _lexical.roles, v_candidates, v_saturation, v_length_weight,
+        v_candidate_queries, _lexical.roles, v_candidates, v_saturation, v_length_weight,
         greatest(v_count.lexemes, 1)::double precision / v_count.passages, v_queries, v_weights,
         v_rank_of_occurrences, _lexical.depth;
     document_ids := coalesce(document_ids, '{}');

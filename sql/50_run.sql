@@ -103,7 +103,8 @@ create or replace function pgclarify._enter_runs(
     corpus_id bigint,
     questions text[],
     settings jsonb,
-    parent_run_id bigint
+    parent_run_id bigint,
+    call_id uuid
 )
 returns bigint[]
 language plpgsql volatile security definer
@@ -114,14 +115,15 @@ declare
 begin
     with entered as (
         insert into pgclarify.run
-        (operation, corpus_id, corpus_name, question, settings, parent_run_id, requested_by, reuse_key)
+        (operation, corpus_id, corpus_name, question, settings, parent_run_id, requested_by, reuse_key, call_id)
         select
             _enter_runs.operation, corpus.corpus_id, corpus.name, asked.question, _enter_runs.settings,
             _enter_runs.parent_run_id, _enter_runs.requester,
             pgclarify._reuse_key(
                 _enter_runs.operation, corpus.corpus_id, asked.question, _enter_runs.settings, _enter_runs.requester,
                 _enter_runs.roles
-            )
+            ),
+            _enter_runs.call_id
         from unnest(_enter_runs.questions) with ordinality as asked (question, ordinal)
         inner join pgclarify.corpus on corpus.corpus_id = _enter_runs.corpus_id
         order by asked.ordinal
@@ -134,5 +136,5 @@ begin
 end
 $$;
 
-comment on function pgclarify._enter_runs(name, name[], text, bigint, text[], jsonb, bigint) is
+comment on function pgclarify._enter_runs(name, name[], text, bigint, text[], jsonb, bigint, uuid) is
 'Enter one queued run for each question, with its job, and return their ids in the order of the questions.';

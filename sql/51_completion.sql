@@ -47,6 +47,24 @@ begin
             given.purpose, given.model, given.parameters, given.prompt_version, given.input_hash, given.sample,
             _claim_completions.run_id, _claim_completions.worker_id, v_until
         from given
+        -- What is answered or asked already is only looked at: the insertion would lock it.
+        where not exists (
+            select
+            from pgclarify.completion as settled
+            where settled.purpose = given.purpose
+                and settled.model = given.model
+                and settled.parameters = given.parameters
+                and settled.prompt_version = given.prompt_version
+                and settled.input_hash = given.input_hash
+                and settled.sample = given.sample
+                and (
+                    settled.reply is not null
+                    or settled.leased_until >= clock_timestamp()
+                    and settled.leased_by = any(v_living)
+                    and (settled.leased_by, settled.run_id)
+                    is distinct from (_claim_completions.worker_id, _claim_completions.run_id)
+                )
+        )
         -- In one order, or two runs that share inputs deadlock.
         order by 1, 2, 3, 4, 5, 6
         on conflict on constraint completion_purpose_model_parameters_prompt_version_input_ha_key do update
@@ -128,7 +146,10 @@ begin atomic
         select completion.completion_id
         from pgclarify.completion
         where completion.completion_id in (select given.completion_id from given)
-        order by completion.completion_id
+        -- In the order of claims, or the two deadlock.
+        order by
+            completion.purpose, completion.model, completion.parameters, completion.prompt_version, completion.input_hash,
+            completion.sample
         for no key update
     )
     update pgclarify.completion
@@ -169,7 +190,9 @@ begin atomic
                 held.completion_id = any(_release_completions.completion_ids)
                 and held.leased_by = _release_completions.worker_id
                 and held.run_id = _release_completions.run_id
-            order by held.completion_id
+            -- In the order of claims, or the two deadlock.
+            order by
+                held.purpose, held.model, held.parameters, held.prompt_version, held.input_hash, held.sample
             for no key update
         );
 end;

@@ -15,30 +15,38 @@ language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
+    -- A run that kills its worker must not kill them all.
+    v_most_attempts constant integer := 10;
     v_run pgclarify.run;
+    v_roles name[];
+    v_error text;
 begin
-    select run.* into v_run from pgclarify.run where run.run_id = _start_run.run_id for update;
+    -- Not waited for: whoever holds it, in a transaction that is open, say, may hold it for long. The job comes back.
+    select run.* into v_run from pgclarify.run where run.run_id = _start_run.run_id for update nowait;
     if not found or v_run.status not in ('queued', 'running') then
         return;
     end if;
-    if v_run.corpus_id is null then
+    v_roles := pgclarify._roles_of(v_run.requested_by);
+    v_error := case
+        when v_run.corpus_id is null then 'the corpus was dropped'
+        when not exists (
+            select from pgclarify._visible_corpora(v_roles) as visible where visible.corpus_id = v_run.corpus_id
+        ) then 'the role that asked may not search the corpus any more'
+        when v_run.attempt >= v_most_attempts then
+            format('it was started %s times and never came to its end', v_run.attempt)
+        else (
+            select 'the corpus cannot be searched: ' || space.error
+            from pgclarify.corpus
+            inner join pgclarify.embedding_space as space on space.corpus_id = corpus.corpus_id
+            where corpus.corpus_id = v_run.corpus_id and corpus.embedding_space_id is null and space.error is not null
+            order by space.embedding_space_id desc
+            limit 1
+        )
+    end;
+    if v_error is not null then
         update pgclarify.run
-        set status = 'failed', error = 'the corpus was dropped', finished_at = clock_timestamp()
+        set status = 'failed', error = v_error, finished_at = clock_timestamp()
         where run.run_id = _start_run.run_id;
-        return;
-    end if;
-    update pgclarify.run
-    set
-        status = 'failed',
-        error = 'the corpus cannot be searched: ' || space.error,
-        finished_at = clock_timestamp()
-    from pgclarify.corpus
-    inner join pgclarify.embedding_space as space on space.corpus_id = corpus.corpus_id
-    where run.run_id = _start_run.run_id
-        and corpus.corpus_id = run.corpus_id
-        and corpus.embedding_space_id is null
-        and space.error is not null;
-    if found then
         return;
     end if;
     -- What an earlier attempt left; what it paid for is in the ledger.
@@ -52,6 +60,10 @@ begin
         model = worker.model,
         prompt_version = worker.prompt_version,
         corpus_revision = counted.revision,
+        -- By what the role may see now, which is what it will be shown.
+        reuse_key = pgclarify._reuse_key(
+            run.operation, run.corpus_id, run.question, run.settings, run.requested_by, v_roles
+        ),
         relaxed_question = null,
         started_at = clock_timestamp()
     from pgclarify.worker, pgclarify._corpus_count as counted, pgclarify.corpus
@@ -67,7 +79,8 @@ end
 $$;
 
 comment on function pgclarify._start_run(bigint, bigint) is
-'Take a run in hand and return what a worker needs to know; no row if it was cancelled or has ended.';
+'Take a run in hand and return what a worker needs to know; no row if it was cancelled, has ended, or cannot be carried '
+'out. Error 55P03 if somebody holds it.';
 grant execute on function pgclarify._start_run(bigint, bigint) to pgclarify_worker;
 
 create or replace function pgclarify._hold_run(run_id bigint, attempt integer)

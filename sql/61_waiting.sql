@@ -15,6 +15,7 @@ end
 $$;
 
 comment on function pgclarify._unfinished_runs(bigint[]) is 'Those of the given runs that are not over.';
+grant execute on function pgclarify._unfinished_runs(bigint[]) to pgclarify_worker;
 
 create or replace function pgclarify._cancel_runs(run_ids bigint[])
 returns integer
@@ -57,8 +58,12 @@ language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
+    -- Long enough for a worker to be restarted.
+    v_patience constant interval := '30 seconds';
     v_started constant timestamptz := clock_timestamp();
     v_is_remote constant boolean := pgclarify._has_frozen_snapshot();
+    v_worker_seen_at timestamptz := clock_timestamp();
+    v_worker_sought_at timestamptz := clock_timestamp();
     v_unfinished bigint[] := _await.run_ids;
     v_pause double precision;
 begin
@@ -72,6 +77,18 @@ begin
             v_unfinished := pgclarify._unfinished_runs(v_unfinished);
         end if;
         exit when cardinality(v_unfinished) = 0 or clock_timestamp() >= _await.deadline;
+        -- Locks of the primary cannot be seen from a standby.
+        if clock_timestamp() > v_worker_sought_at + interval '5 seconds' and not pg_is_in_recovery() then
+            v_worker_sought_at := clock_timestamp();
+            if exists (select from pgclarify._living_workers()) then
+                v_worker_seen_at := clock_timestamp();
+            elsif clock_timestamp() > v_worker_seen_at + v_patience then
+                raise exception 'no worker is running any more'
+                    using errcode = 'PC001',
+                        detail = format('%s.', pgclarify._list_runs(v_unfinished)),
+                        hint = 'They go on as soon as one is started with: pgclarify worker.';
+            end if;
+        end if;
         -- A small part of what it has taken so far: never much too late, never busy. A look through the loopback costs
         -- milliseconds, a local one some microseconds.
         v_pause := greatest(
@@ -91,7 +108,22 @@ end
 $$;
 
 comment on function pgclarify._await(bigint[], timestamptz) is
-'Wait until the runs are over or the deadline has passed (null: for ever); returns those that are not over.';
+'Wait until the runs are over or the deadline has passed (null: for ever); returns those that are not over. Error PC001 if no '
+'worker has lived for half a minute.';
+
+create or replace function pgclarify._list_runs(run_ids bigint[])
+returns text
+language sql immutable strict parallel safe
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select
+        case when cardinality(_list_runs.run_ids) = 1 then 'Run ' else 'Runs ' end
+        || array_to_string(_list_runs.run_ids[:100], ', ')
+        || case when cardinality(_list_runs.run_ids) > 100 then ' and more' else '' end
+        || case when cardinality(_list_runs.run_ids) = 1 then ' goes on' else ' go on' end;
+end;
+
+comment on function pgclarify._list_runs(bigint[]) is 'Runs that go on, for a DETAIL: at most a hundred numbers.';
 
 create or replace function pgclarify._rows(
     kind text, run_ids bigint[], requester name
@@ -126,6 +158,7 @@ declare
     v_requester name := pgclarify._verify_caller(_ask.caller);
     v_roles name[] := pgclarify._roles_of(v_requester);
     v_deadline timestamptz := clock_timestamp() + _ask.timeout;
+    v_call_id constant uuid := gen_random_uuid();
     v_answered jsonb;
     v_distinct text[];
     v_new text[];
@@ -157,33 +190,38 @@ begin
         order by given.ordinal
     );
     if cardinality(v_new) > 0 then
-        v_entered := array(
-            select entered.value::bigint
-            from jsonb_array_elements_text(
-                pgclarify._loopback_call(
-                    '_loopback_enter',
-                    jsonb_build_object(
-                        'requester', v_requester,
-                        'operation', _ask.operation,
-                        'corpus_id', _ask.corpus_id,
-                        'corpus', (
-                            select corpus.name from pgclarify.corpus where corpus.corpus_id = _ask.corpus_id
-                        ),
-                        'questions', v_new,
-                        'settings', _ask.settings,
-                        'parent_run_id', _ask.parent_run_id
-                    )
-                )
-            ) with ordinality as entered (value, ordinal)
-            order by entered.ordinal
-        );
         begin
+            v_entered := array(
+                select entered.value::bigint
+                from jsonb_array_elements_text(
+                    pgclarify._loopback_call(
+                        '_loopback_enter',
+                        jsonb_build_object(
+                            'call_id', v_call_id,
+                            'requester', v_requester,
+                            'operation', _ask.operation,
+                            'corpus_id', _ask.corpus_id,
+                            'corpus', (
+                                select corpus.name from pgclarify.corpus where corpus.corpus_id = _ask.corpus_id
+                            ),
+                            'questions', v_new,
+                            'settings', _ask.settings,
+                            'parent_run_id', _ask.parent_run_id
+                        )
+                    )
+                ) with ordinality as entered (value, ordinal)
+                order by entered.ordinal
+            );
             v_unfinished := pgclarify._await(v_entered, v_deadline);
         exception
+            -- Nothing was entered, or it goes on when a worker comes back.
+            when sqlstate 'PC001' or sqlstate 'PC004' or sqlstate 'PC005' then
+                raise;
             when query_canceled or others then
-                -- Nobody waits any more, so nobody need pay any more.
+                -- Nobody waits any more, so nobody need pay any more. By the call's own id: it may not have come to know
+                -- those of its runs.
                 begin
-                    perform pgclarify._loopback_call('_loopback_cancel', to_jsonb(v_entered));
+                    perform pgclarify._loopback_call('_loopback_cancel', jsonb_build_object('call_id', v_call_id));
                 exception
                     when query_canceled or others then
                         null;
@@ -193,14 +231,7 @@ begin
         if cardinality(v_unfinished) > 0 then
             raise exception 'the answer did not come within %', _ask.timeout
                 using errcode = 'PC002',
-                    detail = case
-                        when cardinality(v_unfinished) = 1 then format('Run %s goes on.', v_unfinished[1])
-                        else format(
-                            'Runs %s%s go on.',
-                            array_to_string(v_unfinished[:100], ', '),
-                            case when cardinality(v_unfinished) > 100 then ' and more' else '' end
-                        )
-                    end,
+                    detail = format('%s.', pgclarify._list_runs(v_unfinished)),
                     hint = format(
                         'Read it later with: select * from pgclarify.result(%s). Or ask again with a longer timeout.',
                         v_unfinished[1]
@@ -208,8 +239,9 @@ begin
         end if;
     end if;
     return array(
-        select coalesce((v_answered ->> given.question)::bigint, v_entered[array_position(v_new, given.question)])
+        select coalesce((v_answered ->> given.question)::bigint, entered.run_id)
         from unnest(_ask.questions) with ordinality as given (question, ordinal)
+        left join unnest(v_new, v_entered) as entered (question, run_id) on entered.question = given.question
         order by given.ordinal
     );
 end

@@ -31,7 +31,7 @@ begin
     );
     if cardinality(v_new) > 0 then
         v_entered := pgclarify._enter_runs(
-            v_requester, v_roles, 'clarify', v_corpus.corpus_id, v_new, v_settings, null
+            v_requester, v_roles, 'clarify', v_corpus.corpus_id, v_new, v_settings, null, null
         );
     end if;
     return array(

@@ -45,6 +45,8 @@ def upgrade() -> None:
             end loop;
         end
         $$;
+        -- Failed jobs are looked for every other second, among a million that wait.
+        create index procrastinate_jobs_failed_idx on pgclarify_queue.procrastinate_jobs (id) where status = 'failed';
         grant usage on schema pgclarify_queue to pgclarify_worker;
         grant select, insert, update, delete on all tables in schema pgclarify_queue to pgclarify_worker;
         grant usage on all sequences in schema pgclarify_queue to pgclarify_worker;

@@ -107,6 +107,7 @@ def upgrade() -> None:
                 constraint run_history_is_an_array check (jsonb_typeof(history) = 'array'),
             settings jsonb not null constraint run_settings_is_an_object check (jsonb_typeof(settings) = 'object'),
             parent_run_id bigint constraint run_parent_run_id_fk references pgclarify.run on delete set null,
+            call_id uuid,
             requested_by name not null,
             reuse_key bytea not null,
             status text not null default 'queued' constraint run_status_is_known check (
@@ -134,6 +135,7 @@ def upgrade() -> None:
         );
         create index run_corpus_id_idx on pgclarify.run (corpus_id);
         create index run_parent_run_id_idx on pgclarify.run (parent_run_id) where parent_run_id is not null;
+        create index run_call_id_idx on pgclarify.run (call_id) where status in ('queued', 'running');
         create index run_requested_by_run_id_idx on pgclarify.run (requested_by, run_id);
         create index run_reuse_key_idx on pgclarify.run (reuse_key, run_id) where status = 'succeeded';
         create index run_unfinished_idx on pgclarify.run (status, created_at) where status in ('queued', 'running');
@@ -148,19 +150,21 @@ def upgrade() -> None:
         comment on column pgclarify.run.question_vector is 'Embedding of the question; null until it is worked out.';
         comment on column pgclarify.run.history is 'Turns before the question, oldest first.';
         comment on column pgclarify.run.settings is 'All parameters as used.';
+        comment on column pgclarify.run.call_id is
+            'The waiting call that entered it, and cancels it if nobody waits any more; null if submitted.';
         comment on column pgclarify.run.parent_run_id is
             'The run whose verdicts this one consolidates again; null for others.';
         comment on column pgclarify.run.requested_by is 'Role that asked.';
         comment on column pgclarify.run.reuse_key is
-            'SHA-256 of operation, corpus, question, history, settings and the roles whose usage the caller had: '
-            'runs with equal keys may serve each other.';
+            'SHA-256 of operation, corpus, question, settings, the role that asked and the roles whose usage it had '
+            'when the run was last started: runs with equal keys may serve each other.';
         comment on column pgclarify.run.status is
             'queued, running, succeeded, partial (sound, but some passages could not be judged), failed or cancelled.';
         comment on column pgclarify.run.error is 'Why it failed; null unless it did.';
         comment on column pgclarify.run.attempt is
             'How often a worker has started it; writes of earlier attempts are refused.';
         comment on column pgclarify.run.worker_id is 'Worker that last started it.';
-        comment on column pgclarify.run.corpus_revision is 'Revision of the corpus that it retrieved from.';
+        comment on column pgclarify.run.corpus_revision is 'Revision of the corpus when it was last started.';
         comment on column pgclarify.run.model is 'Model that judged.';
         comment on column pgclarify.run.prompt_version is 'Version of the prompts.';
         comment on column pgclarify.run.completions is 'Calls it paid for; null until it has ended.';

@@ -9,6 +9,7 @@ import psycopg
 import psycopg_pool
 
 from pgclarify.errors import (
+    DatabaseBusy,
     DatabaseError,
     PermissionDenied,
     PgclarifyError,
@@ -19,6 +20,10 @@ from pgclarify.errors import (
 
 # Of our own class PC: a run that is no longer carried out here.
 _WORKERS_REFUSALS: Mapping[str, type[PgclarifyError]] = {"PC006": RunLost}
+# Deadlocks, lost races, locks not granted, statements cut off, and too little of anything.
+_PASSING = frozenset({"40001", "40P01", "55P03", "57014", "53"})
+# The server is going, gone, or not there yet; a class or a code.
+_GONE = frozenset({"08", "57P01", "57P02", "57P03", "57P05"})
 # What the driver refuses before the server sees it, by the code that the server would have for it.
 _DATA_EXCEPTION = "22000"
 _NOT_IN_REPERTOIRE = "22021"
@@ -37,12 +42,15 @@ def translated(refusals: Mapping[str, type[PgclarifyError]] = _WORKERS_REFUSALS)
 
     Raises:
         ServerUnavailable: If the connection broke, could not be had, or the server is shutting down.
+        DatabaseBusy: If it may go better the next time.
         DatabaseError: For any other error of the server that refusals do not name.
         PgclarifyError: Those that they do; RunLost for PC006 without any.
     """
     try:
         yield
-    except (psycopg_pool.PoolTimeout, psycopg_pool.PoolClosed) as error:
+    except psycopg_pool.PoolTimeout as error:
+        raise DatabaseBusy("no connection of the pool came free", detail=str(error)) from error
+    except psycopg_pool.PoolClosed as error:
         raise ServerUnavailable("no connection to PostgreSQL", detail=str(error)) from error
     except psycopg.Error as error:
         raise _translation(error, refusals) from error
@@ -64,8 +72,11 @@ def _translation(error: psycopg.Error, refusals: Mapping[str, type[PgclarifyErro
     if sqlstate is None and isinstance(error, psycopg.DataError):
         sqlstate = _DATA_EXCEPTION
     kind = _kind(sqlstate, refusals)
-    if kind is DatabaseError and isinstance(error, psycopg.OperationalError) and (sqlstate or "08")[:2] in ("08", "57"):
+    code = sqlstate or ("08" if isinstance(error, psycopg.OperationalError) else "")
+    if kind is DatabaseError and {code, code[:2]} & _GONE:
         kind = ServerUnavailable
+    elif kind is DatabaseError and {code, code[:2]} & _PASSING:
+        kind = DatabaseBusy
     # PostgreSQL's own hint on a function that is not there speaks of type casts.
     hint = None if kind is SchemaMismatch else error.diag.message_hint
     return kind(message, detail=detail, hint=hint or _HINTS.get(kind), sqlstate=sqlstate)

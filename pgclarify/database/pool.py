@@ -13,10 +13,14 @@ from psycopg_pool import AsyncConnectionPool
 
 from pgclarify.database.errors import translated
 from pgclarify.database.queries import queries
+from pgclarify.errors import DatabaseBusy
 
 Pool: TypeAlias = AsyncConnectionPool[psycopg.AsyncConnection[DictRow]]
 # Statements are short and writes are batched, so that few connections serve many runs.
 _MOST_CONNECTIONS = 6
+# Serialization failure and deadlock: the statement has done nothing, and alone it will go through.
+_LOST_RACES = frozenset({"40001", "40P01"})
+_MOST_ATTEMPTS = 5
 
 
 @asynccontextmanager
@@ -44,19 +48,27 @@ async def open_pool(dsn: str) -> AsyncIterator[Pool]:
 
 
 async def fetch(pool: Pool, name: str, /, **parameters: Any) -> list[DictRow]:  # noqa: ANN401
-    """Run a named statement in a transaction of its own and return its rows.
+    """Run a named statement in a transaction of its own and return its rows; a lost race is run again.
 
     Raises:
         RunLost: If the run is no longer this worker's.
         ServerUnavailable: If there is no connection.
+        DatabaseBusy: If it may go better later.
         DatabaseError: If the server refuses.
     """
-    with translated():
-        async with pool.connection() as connection:
-            cursor = await connection.execute(queries[name], parameters)
-            return await cursor.fetchall()
+    attempt = 0
+    while True:
+        attempt += 1
+        try:
+            with translated():
+                async with pool.connection() as connection:
+                    cursor = await connection.execute(queries[name], parameters)
+                    return await cursor.fetchall()
+        except DatabaseBusy as busy:
+            if busy.sqlstate not in _LOST_RACES or attempt == _MOST_ATTEMPTS:
+                raise
 
 
 async def _configure(connection: psycopg.AsyncConnection[Any]) -> None:
-    await connection.execute(queries["use_vector_schema"])
+    await connection.execute(queries["prepare_session"])
     await register_vector_async(connection)

@@ -44,20 +44,25 @@ class Presence:
             )
         async with connection:
             with translated():
-                cursor = await connection.execute(
-                    queries["register_worker"],
-                    {
-                        "host": socket.gethostname(),
-                        "process_id": os.getpid(),
-                        "version": version,
-                        "provider": provider,
-                        "model": model,
-                        "prompt_version": prompt_version,
-                    },
-                )
-                (row,) = await cursor.fetchall()
-                presence = cls(row["worker_id"], connection)
-                await connection.execute(queries["hold_worker_lock"], {"worker_id": presence.worker_id})
+                is_held = False
+                while not is_held:
+                    cursor = await connection.execute(
+                        queries["register_worker"],
+                        {
+                            "host": socket.gethostname(),
+                            "process_id": os.getpid(),
+                            "version": version,
+                            "provider": provider,
+                            "model": model,
+                            "prompt_version": prompt_version,
+                        },
+                    )
+                    (row,) = await cursor.fetchall()
+                    presence = cls(row["worker_id"], connection)
+                    # Anyone may take a lock of any number; under another one we are as good as under this.
+                    cursor = await connection.execute(queries["hold_worker_lock"], {"worker_id": presence.worker_id})
+                    (row,) = await cursor.fetchall()
+                    is_held = row["is_held"]
             yield presence
 
     async def say(self, embedding_models: Sequence[str], queue_worker_id: int | None) -> None:

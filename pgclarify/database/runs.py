@@ -50,6 +50,15 @@ class Runs:
         rows = await fetch(self.pool, "start_run", run_id=run_id, worker_id=self.worker_id)
         return Run(run_id=run_id, **rows[0]) if rows else None
 
+    async def is_over(self, run_id: int) -> bool:
+        """Whether a run has ended, however it did.
+
+        Raises:
+            DatabaseError: If the server refuses.
+        """
+        (row,) = await fetch(self.pool, "list_unfinished_runs", run_ids=[run_id])
+        return not row["unfinished"]
+
     async def lost(self, runs: Sequence[Run]) -> list[Run]:
         """Those of the given runs that were cancelled or that another worker has taken over.
 

@@ -16,6 +16,7 @@ from sqlalchemy import (
     Table,
     Text,
     UniqueConstraint,
+    Uuid,
     text,
 )
 from sqlalchemy.dialects.postgresql import ARRAY, BYTEA, DOUBLE_PRECISION, JSONB, REAL
@@ -132,14 +133,19 @@ run = Table(
         ForeignKey("pgclarify.run.run_id", name="run_parent_run_id_fk", ondelete="SET NULL"),
         comment="The run whose verdicts this one consolidates again; null for others.",
     ),
+    Column(
+        "call_id",
+        Uuid,
+        comment="The waiting call that entered it, and cancels it if nobody waits any more; null if submitted.",
+    ),
     Column("requested_by", Name, nullable=False, comment="Role that asked."),
     Column(
         "reuse_key",
         BYTEA,
         nullable=False,
         comment=(
-            "SHA-256 of operation, corpus, question, history, settings and the roles whose usage the caller had: "
-            "runs with equal keys may serve each other."
+            "SHA-256 of operation, corpus, question, settings, the role that asked and the roles whose usage it had "
+            "when the run was last started: runs with equal keys may serve each other."
         ),
     ),
     Column(
@@ -160,7 +166,7 @@ run = Table(
         comment="How often a worker has started it; writes of earlier attempts are refused.",
     ),
     Column("worker_id", BigInteger, comment="Worker that last started it."),
-    Column("corpus_revision", BigInteger, comment="Revision of the corpus that it retrieved from."),
+    Column("corpus_revision", BigInteger, comment="Revision of the corpus when it was last started."),
     Column("model", Text, comment="Model that judged."),
     Column("prompt_version", Text, comment="Version of the prompts."),
     Column("completions", Integer, comment="Calls it paid for; null until it has ended."),
@@ -185,6 +191,7 @@ run = Table(
     CheckConstraint("(status = 'failed') = (error is not null)", name="run_failed_has_an_error"),
     CheckConstraint("status <> 'running' or worker_id is not null", name="run_running_has_a_worker"),
     Index("run_corpus_id_idx", "corpus_id"),
+    Index("run_call_id_idx", "call_id", postgresql_where=text("status in ('queued', 'running')")),
     Index("run_parent_run_id_idx", "parent_run_id", postgresql_where=text("parent_run_id is not null")),
     Index("run_requested_by_run_id_idx", "requested_by", "run_id"),
     Index("run_reuse_key_idx", "reuse_key", "run_id", postgresql_where=text("status = 'succeeded'")),

@@ -268,3 +268,15 @@ class TestHybrid:
         ]
         assert sorted(passage["content"] for passage in found) == ["Cars are insured.", "Trucks are not."]
         assert {passage["content"]: passage["start_char"] for passage in found}["Trucks are not."] == 19
+
+
+def test_a_passage_with_all_of_many_common_words_is_found(connection: Connection, hire: Hire) -> None:
+    """Even the rarest word is more common than what is scored at most."""
+    connection.execute("select pgclarify.create_corpus('insurance', options => %s)", [SIMPLE])
+    common = {f"r{number}": "rental" for number in range(5100)} | {f"c{number}": "car" for number in range(5200)}
+    add_all(connection, common | {"zz": "rental car"})
+    hire().index_everything()
+
+    (best, _), *_ = lexical(connection, "rental car", 5)
+
+    assert best == "zz"

@@ -332,3 +332,33 @@ def test_without_dblink_submit_wait_and_result_still_work(
         install(service.dsn)
 
     assert asker.execute(CLARIFY, ["a second connection again"]).fetchall()
+
+
+def test_calls_cut_off_at_any_moment_leave_nothing_behind(
+    service: Service, superuser: Connection, model: Server
+) -> None:
+    """Also while the loopback is being opened or closed, or the run is being entered."""
+    model.latency = 600.0
+    for milliseconds in range(1, 61):
+        level = "repeatable read" if milliseconds % 2 else "read committed"
+        # A session each: what one has left open ends with it, and is looked for before that.
+        with closing(service.connect()) as caller:
+            caller.execute(f"set role {service.asker}".encode())
+            caller.execute(f"set default_transaction_isolation = '{level}'".encode())
+            caller.execute(f"set statement_timeout = {milliseconds}".encode())
+            with pytest.raises(psycopg.errors.QueryCanceled):
+                caller.execute(CLARIFY.encode(), [f"cut off after {milliseconds} ms"])
+            caller.execute("set statement_timeout = 0")
+            caller.execute("reset role")
+            assert scalar(caller, "select pgclarify_dblink.dblink_get_connections()") is None
+
+    until(lambda: loopbacks(superuser) == 0)
+    until(
+        lambda: (
+            scalar(
+                superuser,
+                "select count(*) from pgclarify.run where question like 'cut off %' and status in ('queued', 'running')",
+            )
+            == 0
+        )
+    )
