@@ -175,13 +175,21 @@ class RunStore(Ledger, Protocol):
 class DocumentStore(Protocol):
     """The tables of a corpus."""
 
-    async def claim_documents(self, *, max_documents: int, max_chars: int) -> list[PendingDocument]:
-        """Lease pending documents of one corpus; at least one if there is any, however long."""
+    async def claim_documents(
+        self, *, max_documents: int, max_chars: int, skipped_models: Sequence[str]
+    ) -> list[PendingDocument]:
+        """Lease pending documents of one corpus; at least one if there is any, however long.
+
+        Corpora of skipped_models are left to other workers.
+        """
+
+    async def release_documents(self) -> int:
+        """Give back all that this worker has leased; returns how many it must keep for now."""
 
     async def store_documents(self, documents: Sequence[IndexedDocument]) -> None:
         """Write passages, vectors and term counts, and mark the documents searchable, in one transaction.
 
-        A document that changed or vanished since it was claimed is left out.
+        A document that changed or vanished since it was claimed, or that somebody is changing, is left out.
         """
 
     async def fail_document(self, document: PendingDocument, error: str) -> None:

@@ -17,13 +17,21 @@ from pgclarify.config import Provider, Settings
 from pgclarify.database import Documents, Presence, Runs, RunTables, open_pool, translated
 from pgclarify.database.pool import Pool, fetch
 from pgclarify.embedding.registry import Embedders
-from pgclarify.errors import ConfigurationError, DatabaseError, EmbeddingError, RunLost, ServerUnavailable
+from pgclarify.errors import (
+    ConfigurationError,
+    DatabaseBusy,
+    DatabaseError,
+    EmbeddingError,
+    PgclarifyError,
+    RunLost,
+    ServerUnavailable,
+)
 from pgclarify.install import check_schema
 from pgclarify.jobs import Queue, open_queue
 from pgclarify.model import Run, RunStatus
 from pgclarify.pipelines.clarification import clarify, reconsolidate
 from pgclarify.pipelines.failures import describe
-from pgclarify.pipelines.ingestion import Ingestion
+from pgclarify.pipelines.ingestion import Ingestion, chunker_of, is_about_data
 from pgclarify.pipelines.search import search
 from pgclarify.protocols import Verifier
 
@@ -35,6 +43,10 @@ _RESCUE_SECONDS = 2.0
 _PRESENCE_SECONDS = 2.0
 _RECONNECT_SECONDS = 2.0
 _MODEL_RETRY_SECONDS = 30.0
+_PARTITION_SECONDS = 5.0
+# While a worker tries in vain, others wait behind it: not too often.
+_PARTITION_RETRY_SECONDS = 60.0
+_LOCK_NOT_AVAILABLE = "55P03"
 # About ten seconds of embedding on two cores, so that progress shows.
 _MOST_CHARS_A_CLAIM = 200_000
 
@@ -70,7 +82,7 @@ async def _serve_until_told(settings: Settings, dsn: str, on_ready: Callable[[],
         while not stopping.is_set():
             try:
                 await _serve(settings, dsn, verifier, embedders, stopping, on_ready)
-            except ServerUnavailable as lost:
+            except (ServerUnavailable, DatabaseBusy) as lost:
                 _logger.warning("the database is gone, trying again: %s", lost.message)
                 with suppress(TimeoutError):
                     await asyncio.wait_for(stopping.wait(), _RECONNECT_SECONDS)
@@ -136,6 +148,7 @@ async def _serve(
         concurrency = max(8, settings.llm_concurrency // 2)
         queue = await stack.enter_async_context(open_queue(dsn, hand.carry_out, concurrency=concurrency))
         ingestion = Ingestion(Documents(pool, presence.worker_id), embedders.get, max_chars=_MOST_CHARS_A_CLAIM)
+        stack.push_async_callback(ingestion.close)
         spaces = _Spaces(pool, embedders)
         stack.push_async_callback(spaces.close)
         chores = [
@@ -146,6 +159,7 @@ async def _serve(
                 ("rescue", _every(_RESCUE_SECONDS, lambda: _rescue(pool))),
                 ("spaces", _every(_INGESTION_SECONDS, spaces.open_new)),
                 ("ingestion", _every(_INGESTION_SECONDS, lambda: _ingest(pool, ingestion))),
+                ("partitions", _every(_PARTITION_SECONDS, lambda: _drop_partitions(pool))),
             )
         ]
         serving = asyncio.create_task(queue.serve(), name="queue")
@@ -180,7 +194,9 @@ class _Hand:
         """Carry a run out, whatever its operation; one that cannot be is marked as failed.
 
         Raises:
-            ServerUnavailable: If the connection broke; the run is not over then.
+            ServerUnavailable: If the connection broke.
+            DatabaseBusy: If something stood in the way that passes.
+            RunLost: If another worker has taken the run over, and with it the job.
         """
         run = await self._runs.start(run_id)
         if run is None:
@@ -196,7 +212,8 @@ class _Hand:
                 task.cancel()
                 await asyncio.gather(task, return_exceptions=True)
                 raise
-        except ServerUnavailable:
+        except (ServerUnavailable, DatabaseBusy) as error:
+            _logger.warning("run %d is put back: %s", run_id, error.message)
             raise
         except RunLost as lost:
             _logger.info("run %d was left: %s", run_id, lost.message)
@@ -206,6 +223,9 @@ class _Hand:
                 await tables.finish_run(run, RunStatus.FAILED, [], describe(error))
         finally:
             del self._held[run_id, run.attempt]
+        if not await self._runs.is_over(run_id):
+            # A job that ended well would be deleted, and it is no longer ours.
+            raise RunLost(f"run {run_id} is carried out by another worker")
 
     async def drop_lost_runs(self) -> None:
         """Stop working on runs that were cancelled or taken over."""
@@ -279,13 +299,29 @@ class _Spaces:
     async def _open(self, model: str, space_ids: list[int]) -> None:
         try:
             embedder = await self._embedders.get(model)
-        except EmbeddingError as error:
+            chunker_of(embedder)
+        except (ConfigurationError, EmbeddingError) as error:
             for space_id in space_ids:
-                await fetch(self._pool, "refuse_space", embedding_space_id=space_id, error=describe(error))
+                await self._refuse(space_id, error)
             await asyncio.sleep(_MODEL_RETRY_SECONDS)
-        else:
-            for space_id in space_ids:
+            return
+        pause = 0.0
+        for space_id in space_ids:
+            try:
                 await fetch(self._pool, "open_space", embedding_space_id=space_id, dimensions=embedder.dimensions)
+            except ServerUnavailable:
+                raise
+            except DatabaseError as error:
+                if is_about_data(error):
+                    await self._refuse(space_id, error)
+                    pause = _MODEL_RETRY_SECONDS
+                else:
+                    _logger.warning("space %d could not be opened, trying again: %s", space_id, describe(error))
+                    pause = max(pause, _RECONNECT_SECONDS)
+        await asyncio.sleep(pause)
+
+    async def _refuse(self, space_id: int, error: PgclarifyError) -> None:
+        await fetch(self._pool, "refuse_space", embedding_space_id=space_id, error=describe(error))
 
     def _forget(self, model: str, task: asyncio.Task[None]) -> None:
         del self._opening[model]
@@ -302,10 +338,26 @@ class _Spaces:
 
 async def _ingest(pool: Pool, ingestion: Ingestion) -> None:
     """Index until nothing is pending."""
-    while await ingestion.ingest_once():
-        await fetch(pool, "fold_tallies")
+    try:
+        while await ingestion.ingest_once():
+            await fetch(pool, "fold_tallies")
+    except DatabaseBusy:
+        # What could not be stored is embedded again the next time: not at once.
+        await asyncio.sleep(_RECONNECT_SECONDS)
+        raise
     await fetch(pool, "apply_term_changes")
     await fetch(pool, "fold_tallies")
+
+
+async def _drop_partitions(pool: Pool) -> None:
+    """Drop what dropped corpora have left, each in a transaction of its own."""
+    try:
+        while (await fetch(pool, "drop_orphan_partition"))[0]["dropped"] is not None:
+            pass
+    except DatabaseError as error:
+        if error.sqlstate != _LOCK_NOT_AVAILABLE:
+            raise
+        await asyncio.sleep(_PARTITION_RETRY_SECONDS)
 
 
 async def _every(seconds: float, work: Callable[[], Awaitable[None]]) -> None:
@@ -319,6 +371,8 @@ async def _every(seconds: float, work: Callable[[], Awaitable[None]]) -> None:
             await work()
         except ServerUnavailable:
             raise
+        except DatabaseBusy as busy:
+            _logger.warning("a chore has to wait: %s", busy.message)
         except Exception:
             _logger.exception("a chore failed, trying again")
             await asyncio.sleep(_RECONNECT_SECONDS)

@@ -292,21 +292,14 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
     v_corpus pgclarify.corpus := pgclarify._owned_corpus(_drop_corpus.caller, coalesce(_drop_corpus.name, ''));
-    v_space_id bigint;
 begin
     -- The row first: whoever writes to the corpus holds a key share on it.
     perform from pgclarify.corpus where corpus_id = v_corpus.corpus_id for update;
     perform pgclarify._hold_corpus(v_corpus.corpus_id);
-    -- Then its runs: workers hold one while they read the partitions.
+    -- Then its runs, in the order of ids. Not the partitions: that would lock out everybody until the end of the
+    -- transaction, since it takes a lock on their parent. Nobody sees what they hold, and a worker drops them.
     perform from pgclarify.run where corpus_id = v_corpus.corpus_id order by run_id for no key update;
     update pgclarify.run set corpus_id = null where corpus_id = v_corpus.corpus_id;
-    for v_space_id in
-        select embedding_space_id from pgclarify.embedding_space
-        where corpus_id = v_corpus.corpus_id and dimensions is not null
-    loop
-        execute format('drop table %s', pgclarify._partition_name('passage_embedding', v_space_id));
-    end loop;
-    execute format('drop table %s', pgclarify._partition_name('passage', v_corpus.corpus_id));
     delete from pgclarify.pending_document where corpus_id = v_corpus.corpus_id;
     delete from pgclarify.document where corpus_id = v_corpus.corpus_id;
     -- In the order of _apply_term_changes.
@@ -331,3 +324,43 @@ end;
 comment on function pgclarify.drop_corpus(text) is
 'Drop a corpus with its documents and vectors, and return its id. Runs on it stay, with their quotes.';
 grant execute on function pgclarify.drop_corpus(text) to pgclarify_user;
+
+create or replace function pgclarify._drop_orphan_partition()
+returns text
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+-- Whoever comes while it waits for the lock on the parent waits behind it.
+set lock_timeout = '500ms'
+as $$
+declare
+    v_partition text;
+begin
+    select partition.oid::regclass::text into v_partition
+    from pg_inherits
+    inner join pg_class as partition on partition.oid = pg_inherits.inhrelid
+    cross join lateral (select substring(partition.relname from '[0-9]+$')::bigint as key) as named
+    where
+        (
+            pg_inherits.inhparent = 'pgclarify.passage'::regclass
+            and not exists (select from pgclarify.corpus where corpus.corpus_id = named.key)
+        )
+        or (
+            pg_inherits.inhparent = 'pgclarify.passage_embedding'::regclass
+            and not exists (
+                select from pgclarify.embedding_space as space where space.embedding_space_id = named.key
+            )
+        )
+    order by named.key
+    limit 1;
+    if v_partition is not null then
+        -- Another worker may have been faster.
+        execute format('drop table if exists %s', v_partition);
+    end if;
+    return v_partition;
+end
+$$;
+
+comment on function pgclarify._drop_orphan_partition() is
+'Drop one partition that a dropped corpus has left, and return its name; null if there is none. Error 55P03 if somebody '
+'holds the table for longer than half a second.';
+grant execute on function pgclarify._drop_orphan_partition() to pgclarify_worker;

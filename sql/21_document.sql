@@ -79,7 +79,8 @@ begin
         -- Otherwise somebody has removed it since, and it is a new one after all.
         exit when found;
     end loop;
-    v_is_new_content := v_old.content_hash <> v_hash;
+    -- What could not be indexed is tried again.
+    v_is_new_content := v_old.content_hash <> v_hash or v_old.error is not null;
     if not v_is_new_content
         and (v_old.uri, v_old.metadata, v_old.readers)
         is not distinct from (_add_document.uri, v_metadata, _add_document.readers) then
@@ -158,10 +159,10 @@ begin atomic
 end;
 
 comment on function pgclarify.add_document(text, text, text, text, text, jsonb, name[]) is
-'Add a document, or put new content in place of the old; true if anything changed. Workers make it searchable (see '
-'corpus_status.pending). corpus: its name. document_id: your own id as text. content: plain text or Markdown, at most '
-'10,000,000 characters. title, uri: shown with citations. metadata: any JSON object. readers: roles that may read it; null '
-'means every reader of the corpus.';
+'Add a document, or put new content in place of the old; true if anything changed, or if it could not be indexed and is '
+'tried again. Workers make it searchable (see corpus_status.pending). corpus: its name. document_id: your own id as text. '
+'content: plain text or Markdown, at most 10,000,000 characters. title, uri: shown with citations. metadata: any JSON object. '
+'readers: roles that may read it; null means every reader of the corpus.';
 grant execute on function pgclarify.add_document(text, text, text, text, text, jsonb, name[]) to pgclarify_user;
 
 create or replace function pgclarify._delete_passages(corpus_id bigint, document_ids text[])

@@ -22,13 +22,16 @@ as $$
 declare
     v_space pgclarify.embedding_space;
 begin
-    -- The corpus first, as everywhere; if it has been dropped, its space has gone with it.
+    -- The corpus first, as everywhere; one that has been or is being dropped holds up nobody.
     perform from pgclarify.corpus
     where corpus.corpus_id = (
         select space.corpus_id from pgclarify.embedding_space as space
         where space.embedding_space_id = _open_space.embedding_space_id
     )
-    for key share;
+    for key share skip locked;
+    if not found then
+        return false;
+    end if;
     select space.* into v_space
     from pgclarify.embedding_space as space
     where space.embedding_space_id = _open_space.embedding_space_id and space.state = 'building'
@@ -54,7 +57,8 @@ end
 $$;
 
 comment on function pgclarify._open_space(bigint, integer) is
-'Make the partition and the index of a space whose model has been loaded, and search with it; false if another worker did.';
+'Make the partition and the index of a space whose model has been loaded, and search with it; false if another worker did, or '
+'if its corpus is being dropped.';
 grant execute on function pgclarify._open_space(bigint, integer) to pgclarify_worker;
 
 create or replace function pgclarify._refuse_space(embedding_space_id bigint, error text)
@@ -64,16 +68,22 @@ set search_path = pg_catalog, pg_temp
 begin atomic
     update pgclarify.embedding_space
     set error = _refuse_space.error
-    where
-        embedding_space.embedding_space_id = _refuse_space.embedding_space_id
-        and embedding_space.error is distinct from _refuse_space.error;
+    where embedding_space.embedding_space_id in (
+        select space.embedding_space_id
+        from pgclarify.embedding_space as space
+        where
+            space.embedding_space_id = _refuse_space.embedding_space_id
+            and space.state = 'building'
+            and space.error is distinct from _refuse_space.error
+        for no key update skip locked
+    );
 end;
 
-comment on function pgclarify._refuse_space(bigint, text) is 'Keep why the model of a space cannot be loaded.';
+comment on function pgclarify._refuse_space(bigint, text) is 'Keep why a space cannot be opened.';
 grant execute on function pgclarify._refuse_space(bigint, text) to pgclarify_worker;
 
 create or replace function pgclarify._claim_documents(
-    worker_id bigint, max_documents integer, max_chars bigint, lease interval
+    worker_id bigint, max_documents integer, max_chars bigint, lease interval, skipped_models text[]
 )
 returns table (
     corpus_id bigint,
@@ -95,65 +105,106 @@ begin
         return;
     end if;
     v_living := array(select living.worker_id from pgclarify._living_workers() as living);
-    -- One corpus at a time, the one that has waited longest; spaces that are not open yet wait.
-    select corpus.corpus_id into v_corpus_id
-    from pgclarify.corpus
-    cross join lateral (
-        select pending.added_at
-        from pgclarify.pending_document as pending
-        where pending.corpus_id = corpus.corpus_id
-            and (pending.leased_until is null or pending.leased_until < now() or pending.leased_by <> all(v_living))
-        order by pending.added_at
-        limit 1
-    ) as oldest
-    where corpus.embedding_space_id is not null
-    order by oldest.added_at
-    limit 1;
-    if v_corpus_id is null then
-        return;
-    end if;
-    return query
-    with locked as (
-        select pending.document_id, pending.added_at
-        from pgclarify.pending_document as pending
-        where pending.corpus_id = v_corpus_id
-            and (pending.leased_until is null or pending.leased_until < now() or pending.leased_by <> all(v_living))
-        order by pending.added_at
-        limit _claim_documents.max_documents
-        for update skip locked
-    ),
-    measured as (
+    -- One corpus at a time, the one that has waited longest; spaces that are not open yet wait. Where all that waits is
+    -- locked by somebody's transaction, the next corpus has its turn.
+    for v_corpus_id in
+        select corpus.corpus_id
+        from pgclarify.corpus
+        inner join pgclarify.embedding_space as space on space.embedding_space_id = corpus.embedding_space_id
+        cross join lateral (
+            select pending.added_at
+            from pgclarify.pending_document as pending
+            where pending.corpus_id = corpus.corpus_id
+                and (pending.leased_until is null or pending.leased_until < now() or pending.leased_by <> all(v_living))
+            order by pending.added_at
+            limit 1
+        ) as oldest
+        where space.model <> all(_claim_documents.skipped_models)
+        order by oldest.added_at
+        limit 100
+    loop
+        perform from pgclarify.corpus where corpus.corpus_id = v_corpus_id for key share skip locked;
+        -- It is being dropped.
+        continue when not found;
+        return query
+        with locked as (
+            select pending.document_id, pending.added_at
+            from pgclarify.pending_document as pending
+            where pending.corpus_id = v_corpus_id
+                and (pending.leased_until is null or pending.leased_until < now() or pending.leased_by <> all(v_living))
+            order by pending.added_at
+            limit _claim_documents.max_documents
+            for update skip locked
+        ),
+        readable as (
+            -- What somebody is changing now could not be stored.
+            select locked.document_id, locked.added_at, length(document.content) as chars
+            from locked
+            inner join pgclarify.document
+                on document.corpus_id = v_corpus_id and document.id = locked.document_id
+            for share of document skip locked
+        ),
+        measured as (
+            select
+                readable.document_id,
+                sum(readable.chars) over (order by readable.added_at, readable.document_id) - readable.chars
+                as chars_before
+            from readable
+        ),
+        leased as (
+            update pgclarify.pending_document as pending
+            set leased_by = _claim_documents.worker_id, leased_until = now() + _claim_documents.lease
+            from measured
+            where pending.corpus_id = v_corpus_id
+                and pending.document_id = measured.document_id
+                and measured.chars_before < _claim_documents.max_chars
+            returning pending.document_id
+        )
         select
-            locked.document_id,
-            sum(length(document.content)) over (order by locked.added_at, locked.document_id) - length(document.content)
-            as chars_before
-        from locked
-        inner join pgclarify.document
-            on document.corpus_id = v_corpus_id and document.id = locked.document_id
-    ),
-    leased as (
-        update pgclarify.pending_document as pending
-        set leased_by = _claim_documents.worker_id, leased_until = now() + _claim_documents.lease
-        from measured
-        where pending.corpus_id = v_corpus_id
-            and pending.document_id = measured.document_id
-            and measured.chars_before < _claim_documents.max_chars
-        returning pending.document_id
-    )
-    select
-        v_corpus_id, document.id, document.title, document.content, document.content_hash, space.model, space.dimensions
-    from leased
-    inner join pgclarify.document on document.corpus_id = v_corpus_id and document.id = leased.document_id
-    inner join pgclarify.corpus on corpus.corpus_id = v_corpus_id
-    inner join pgclarify.embedding_space as space on space.embedding_space_id = corpus.embedding_space_id
-    order by document.id;
+            v_corpus_id, document.id, document.title, document.content, document.content_hash, space.model,
+            space.dimensions
+        from leased
+        inner join pgclarify.document on document.corpus_id = v_corpus_id and document.id = leased.document_id
+        inner join pgclarify.corpus on corpus.corpus_id = v_corpus_id
+        inner join pgclarify.embedding_space as space on space.embedding_space_id = corpus.embedding_space_id
+        order by document.id;
+        if found then
+            return;
+        end if;
+    end loop;
 end
 $$;
 
-comment on function pgclarify._claim_documents(bigint, integer, bigint, interval) is
+comment on function pgclarify._claim_documents(bigint, integer, bigint, interval, text[]) is
 'Lease up to max_documents pending documents of one corpus, of about max_chars characters together, at least one. Leases of '
-'dead workers and those that have run out are taken over.';
-grant execute on function pgclarify._claim_documents(bigint, integer, bigint, interval) to pgclarify_worker;
+'dead workers and those that have run out are taken over. skipped_models: embedding models that the worker has not; corpora '
+'of theirs are left to others.';
+grant execute on function pgclarify._claim_documents(bigint, integer, bigint, interval, text[]) to pgclarify_worker;
+
+create or replace function pgclarify._release_documents(worker_id bigint)
+returns bigint
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+    update pgclarify.pending_document
+    set leased_by = null, leased_until = null
+    where (pending_document.corpus_id, pending_document.document_id) in (
+        select pending.corpus_id, pending.document_id
+        from pgclarify.pending_document as pending
+        where pending.leased_by = _release_documents.worker_id
+        for update skip locked
+    );
+    return (
+        select count(*) from pgclarify.pending_document as pending
+        where pending.leased_by = _release_documents.worker_id
+    );
+end
+$$;
+
+comment on function pgclarify._release_documents(bigint) is
+'Give back what a worker has leased, and return how many leases it keeps because somebody holds the rows.';
+grant execute on function pgclarify._release_documents(bigint) to pgclarify_worker;
 
 create or replace function pgclarify._store_documents(
     worker_id bigint, batch_id uuid, corpus_id bigint, document_ids text[], content_hashes bytea[]
@@ -170,8 +221,13 @@ declare
     v_cleared integer;
 begin
     select corpus.* into v_corpus
-    from pgclarify.corpus where corpus.corpus_id = _store_documents.corpus_id for key share;
-    -- Whoever changed or removed a document since it was leased wins. In the order of ids, so that workers queue up.
+    from pgclarify.corpus where corpus.corpus_id = _store_documents.corpus_id for key share skip locked;
+    if not found then
+        -- It has been or is being dropped.
+        delete from pgclarify.staged_passage as staged where staged.batch_id = _store_documents.batch_id;
+        return 0;
+    end if;
+    -- Whoever changed or removed a document since it was leased wins, and is not waited for.
     with held as (
         select document.id
         from unnest(_store_documents.document_ids, _store_documents.content_hashes) as given (id, content_hash)
@@ -179,8 +235,7 @@ begin
             on document.corpus_id = _store_documents.corpus_id
             and document.id = given.id
             and document.content_hash = given.content_hash
-        order by document.id
-        for no key update of document
+        for no key update of document skip locked
     )
     select coalesce(array_agg(held.id), '{}') into v_stored
     from held
@@ -262,11 +317,17 @@ begin
         );
     end if;
     -- What was not stored is free for the next one.
-    update pgclarify.pending_document as pending
+    update pgclarify.pending_document
     set leased_by = null, leased_until = null
-    where pending.corpus_id = _store_documents.corpus_id
-        and pending.document_id = any(_store_documents.document_ids)
-        and pending.leased_by = _store_documents.worker_id;
+    where pending_document.corpus_id = _store_documents.corpus_id
+        and pending_document.document_id in (
+            select pending.document_id
+            from pgclarify.pending_document as pending
+            where pending.corpus_id = _store_documents.corpus_id
+                and pending.document_id = any(_store_documents.document_ids)
+                and pending.leased_by = _store_documents.worker_id
+            for update skip locked
+        );
     delete from pgclarify.staged_passage as staged where staged.batch_id = _store_documents.batch_id;
     return cardinality(v_stored);
 end
@@ -274,7 +335,7 @@ $$;
 
 comment on function pgclarify._store_documents(bigint, uuid, bigint, text[], bytea[]) is
 'Move a staged batch into place, in place of what those documents had, and return how many were stored. A document that '
-'changed or vanished since it was leased is left out.';
+'changed or vanished since it was leased is left out, and so is one that somebody''s transaction holds.';
 grant execute on function pgclarify._store_documents(bigint, uuid, bigint, text[], bytea[]) to pgclarify_worker;
 
 create or replace function pgclarify._fail_document(
@@ -287,14 +348,17 @@ as $$
 declare
     v_had_failed boolean;
 begin
-    -- The corpus first, as everywhere; if it has been dropped, so has the document.
-    perform from pgclarify.corpus where corpus.corpus_id = _fail_document.corpus_id for key share;
+    -- The corpus first, as everywhere; if it has been or is being dropped, so is the document.
+    perform from pgclarify.corpus where corpus.corpus_id = _fail_document.corpus_id for key share skip locked;
+    if not found then
+        return;
+    end if;
     select document.error is not null into v_had_failed
     from pgclarify.document
     where document.corpus_id = _fail_document.corpus_id
         and document.id = _fail_document.document_id
         and document.content_hash = _fail_document.content_hash
-    for no key update;
+    for no key update skip locked;
     if not found then
         return;
     end if;

@@ -81,7 +81,7 @@ def upgrade() -> None:
         comment on column pgclarify.embedding_space.state is
             'building (being filled), active (searched) or retired (replaced).';
         comment on column pgclarify.embedding_space.error is
-            'Why no worker could load the model; null if none has failed.';
+            'Why no worker could open it; null if none has failed.';
         comment on column pgclarify.embedding_space.created_at is 'When it was created.';
         alter table pgclarify.corpus
             add constraint corpus_embedding_space_id_fk foreign key (embedding_space_id)
@@ -163,6 +163,8 @@ def upgrade() -> None:
             constraint pending_document_lease_has_a_holder check ((leased_by is null) = (leased_until is null))
         );
         create index pending_document_corpus_id_added_at_idx on pgclarify.pending_document (corpus_id, added_at);
+        create index pending_document_leased_by_idx
+            on pgclarify.pending_document (leased_by) where leased_by is not null;
         comment on table pgclarify.pending_document is
             'A document whose present content is not searchable yet. Workers lease rows with SKIP LOCKED.';
         comment on column pgclarify.pending_document.corpus_id is 'The corpus.';

@@ -24,7 +24,9 @@ class Documents:
         self._pool = pool
         self._worker_id = worker_id
 
-    async def claim_documents(self, *, max_documents: int, max_chars: int) -> list[PendingDocument]:
+    async def claim_documents(
+        self, *, max_documents: int, max_chars: int, skipped_models: Sequence[str] = ()
+    ) -> list[PendingDocument]:
         """See DocumentStore."""
         rows = await fetch(
             self._pool,
@@ -33,8 +35,14 @@ class Documents:
             max_documents=max_documents,
             max_chars=max_chars,
             lease=_LEASE,
+            skipped_models=list(skipped_models),
         )
         return [PendingDocument(**row) for row in rows]
+
+    async def release_documents(self) -> int:
+        """See DocumentStore."""
+        (row,) = await fetch(self._pool, "release_documents", worker_id=self._worker_id)
+        return int(row["kept"])
 
     async def store_documents(self, documents: Sequence[IndexedDocument]) -> None:
         """See DocumentStore."""

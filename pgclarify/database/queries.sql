@@ -1,8 +1,10 @@
 -- Statements that workers send. Those of the command line are in cli_queries.sql.
 
--- name: use_vector_schema
--- Let names of pgvector's types be found, wherever the extension lives.
-select set_config('search_path', 'pg_catalog, ' || quote_ident(pg_namespace.nspname), false)
+-- name: prepare_session
+-- Let names of pgvector's types be found, wherever the extension lives; wait for nobody's lock for long.
+select
+    set_config('search_path', 'pg_catalog, ' || quote_ident(pg_namespace.nspname), false),
+    set_config('lock_timeout', '5s', false)
 from pg_catalog.pg_extension
 inner join pg_catalog.pg_namespace on pg_extension.extnamespace = pg_namespace.oid
 where pg_extension.extname = 'vector';
@@ -15,8 +17,8 @@ select
     ) as worker_id;
 
 -- name: hold_worker_lock
--- Be alive as long as this session is.
-select pg_advisory_lock(1885823084, %(worker_id)s::integer);
+-- Be alive as long as this session is; false if somebody else holds the lock.
+select pg_try_advisory_lock(1885823084, %(worker_id)s::integer) as is_held;
 
 -- name: see_worker
 -- Say that this worker is there.
@@ -34,6 +36,10 @@ select pgclarify._fold_tallies();
 -- Bring document frequencies up to date with removed documents.
 select pgclarify._apply_term_changes();
 
+-- name: drop_orphan_partition
+-- Drop one partition that a dropped corpus has left.
+select pgclarify._drop_orphan_partition() as dropped;
+
 -- name: list_building_spaces
 -- Spaces that wait for a worker to load their model.
 select embedding_space_id, model from pgclarify._building_spaces();
@@ -43,13 +49,20 @@ select embedding_space_id, model from pgclarify._building_spaces();
 select pgclarify._open_space(%(embedding_space_id)s, %(dimensions)s);
 
 -- name: refuse_space
--- Keep why a model cannot be loaded.
+-- Keep why a space cannot be opened.
 select pgclarify._refuse_space(%(embedding_space_id)s, %(error)s);
 
 -- name: claim_documents
 -- Lease pending documents of one corpus.
 select corpus_id, document_id, title, content, content_hash, embedding_model, dimensions
-from pgclarify._claim_documents(%(worker_id)s, %(max_documents)s, %(max_chars)s, %(lease)s);
+from
+    pgclarify._claim_documents(
+        %(worker_id)s, %(max_documents)s, %(max_chars)s, %(lease)s, %(skipped_models)s::text[]
+    );
+
+-- name: release_documents
+-- Give back what this worker has leased.
+select pgclarify._release_documents(%(worker_id)s) as kept;
 
 -- name: stage_passages
 -- Copy passages of a batch to where store_documents takes them from.
@@ -115,6 +128,10 @@ from pgclarify._copy_verdicts(%(run_id)s, %(attempt)s);
 -- End a run.
 select
     pgclarify._finish_run(%(run_id)s, %(attempt)s, %(status)s, %(error)s, %(interpretations)s::jsonb);
+
+-- name: list_unfinished_runs
+-- Runs that are not over.
+select pgclarify._unfinished_runs(%(run_ids)s::bigint[]) as unfinished;
 
 -- name: list_lost_runs
 -- Runs that were cancelled or that another worker has taken over.

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+from concurrent.futures import ThreadPoolExecutor
 
 from pgclarify.embedding.sentence_transformers import SentenceTransformerEmbedder
-from pgclarify.errors import EmbeddingError
+
+_MOST_LOADING = 32
 
 
 class Embedders:
@@ -13,6 +15,8 @@ class Embedders:
 
     def __init__(self) -> None:
         self._loading: dict[str, asyncio.Task[SentenceTransformerEmbedder]] = {}
+        # Threads of their own: those of asyncio are few, and looking for a model can take a minute.
+        self._threads = ThreadPoolExecutor(_MOST_LOADING, thread_name_prefix="loading")
 
     @property
     def loaded(self) -> list[str]:
@@ -26,15 +30,22 @@ class Embedders:
             EmbeddingError: If it cannot be loaded; asked again, it is tried again.
         """
         if model not in self._loading:
-            self._loading[model] = asyncio.create_task(asyncio.to_thread(SentenceTransformerEmbedder, model))
+            self._loading[model] = asyncio.create_task(self._load(model))
+        task = self._loading[model]
         try:
-            return await asyncio.shield(self._loading[model])
-        except EmbeddingError:
-            self._loading.pop(model, None)
+            return await asyncio.shield(task)
+        except Exception:
+            # Not what somebody else has begun since.
+            if self._loading.get(model) is task:
+                del self._loading[model]
             raise
+
+    async def _load(self, model: str) -> SentenceTransformerEmbedder:
+        return await asyncio.get_running_loop().run_in_executor(self._threads, SentenceTransformerEmbedder, model)
 
     def close(self) -> None:
         """Stop the models' threads."""
+        self._threads.shutdown(wait=False, cancel_futures=True)
         for task in self._loading.values():
             if _is_loaded(task):
                 task.result().close()

@@ -18,6 +18,17 @@ from pgclarify.protocols import DocumentStore, Embedder
 
 _logger = logging.getLogger(__name__)
 
+# A model that is loaded is there at once; for one that is not, other corpora do not wait.
+_LOADING_SECONDS = 1.0
+_MODEL_RETRY_SECONDS = 30.0
+# Classes of SQLSTATE: data exceptions and program limits; and a value that a check refuses.
+_ABOUT_DATA = ("22", "54", "23514")
+
+
+def is_about_data(error: DatabaseError) -> bool:
+    """Whether the database refused the values that it was given, now and whenever they are given again."""
+    return (error.sqlstate or "").startswith(_ABOUT_DATA)
+
 
 class Splitter(Protocol):
     """Cuts documents into chunks, in a thread; `pgclarify.ingest.chunking.Chunker` is the one in use."""
@@ -48,6 +59,7 @@ class Ingestion:
         store: The tables of the corpora.
         embedders: Gives the embedding model of a name; raises ModelNotFound.
         splitters: Makes the splitter for a model; asked once a model.
+        loading_seconds: How long other corpora wait for a model that is being loaded.
         max_documents: Most documents in one claim.
         max_chars: Most characters in one claim, unless a single document has more.
         batch_size: Chunks in one call of the model.
@@ -59,14 +71,16 @@ class Ingestion:
         embedders: Callable[[str], Awaitable[Embedder]],
         *,
         splitters: Callable[[Embedder], Splitter] = chunker_of,
+        loading_seconds: float = _LOADING_SECONDS,
         max_documents: int = 256,
         max_chars: int = 4_000_000,
         batch_size: int = 256,
     ) -> None:
         self._store = store
-        self._embedders = embedders
+        self._models = _Models(embedders, loading_seconds)
         self._make_splitter = splitters
         self._splitters: dict[str, Splitter] = {}
+        self._may_hold_leases = False
         self._max_documents = max_documents
         self._max_chars = max_chars
         self._batch_size = batch_size
@@ -74,7 +88,8 @@ class Ingestion:
     async def ingest_once(self) -> int:
         """Claim pending documents of one corpus and index them; the caller loops until there are none.
 
-        A document that cannot be cut, embedded or stored is marked as failed, with the reason; the others go on.
+        A document that cannot be cut, embedded or stored is marked as failed, with the reason; the others go on. What
+        waits for a model that this process has not, or not yet, is given back, and so is all if the store fails.
 
         Returns:
             How many documents were claimed, failed ones included; 0 if none is pending.
@@ -82,20 +97,40 @@ class Ingestion:
         Raises:
             DatabaseError: If the store fails, other than over one document.
         """
-        pending = await self._store.claim_documents(max_documents=self._max_documents, max_chars=self._max_chars)
+        pending = await self._store.claim_documents(
+            max_documents=self._max_documents, max_chars=self._max_chars, skipped_models=self._models.missing()
+        )
         if not pending:
+            # What somebody was changing when it was to be stored is still leased.
+            if self._may_hold_leases:
+                self._may_hold_leases = await self._store.release_documents() > 0
             return 0
+        self._may_hold_leases = True
         # All are of one corpus, and so for one model.
+        model = pending[0].embedding_model
+        embedder = await self._models.get(model)
+        if embedder is None:
+            await self._store.release_documents()
+            return len(pending)
         try:
-            embedder = await self._embedders(pending[0].embedding_model)
             splitter = self._splitter(embedder, pending[0])
         except (ConfigurationError, EmbeddingError) as error:
-            for document in pending:
-                await self._fail(document, error)
+            self._models.leave(model, error)
+            await self._store.release_documents()
             return len(pending)
-        cut = await self._cut(pending, splitter)
-        await self._keep(await self._embed(cut, splitter, embedder))
+        try:
+            cut = await self._cut(pending, splitter)
+            await self._keep(await self._embed(cut, splitter, embedder))
+        except ServerUnavailable:
+            raise
+        except DatabaseError:
+            await self._store.release_documents()
+            raise
         return len(pending)
+
+    async def close(self) -> None:
+        """Wait no longer for models that are being loaded."""
+        await self._models.close()
 
     def _splitter(self, embedder: Embedder, document: PendingDocument) -> Splitter:
         if document.dimensions != embedder.dimensions:
@@ -150,9 +185,9 @@ class Ingestion:
             return
         try:
             await self._store.store_documents(indexed)
-        except ServerUnavailable:
-            raise
         except DatabaseError as error:
+            if not is_about_data(error):
+                raise
             if len(indexed) == 1:
                 await self._fail(indexed[0].document, error)
                 return
@@ -164,6 +199,49 @@ class Ingestion:
         reason = describe(error)
         _logger.warning("document %r of corpus %d: %s", document.document_id, document.corpus_id, reason)
         await self._store.fail_document(document, reason)
+
+
+class _Models:
+    """The embedding models, as far as they are there; the others are loaded beside the ingestion."""
+
+    def __init__(self, embedders: Callable[[str], Awaitable[Embedder]], loading_seconds: float) -> None:
+        self._embedders = embedders
+        self._loading_seconds = loading_seconds
+        self._loading: dict[str, asyncio.Task[Embedder | None]] = {}
+        self._left_until: dict[str, float] = {}
+
+    def missing(self) -> list[str]:
+        """Models that are being loaded, or that could not be used a short while ago."""
+        now = asyncio.get_running_loop().time()
+        self._left_until = {model: until for model, until in self._left_until.items() if until > now}
+        self._loading = {model: task for model, task in self._loading.items() if not task.done()}
+        return sorted({*self._left_until, *self._loading})
+
+    async def get(self, model: str) -> Embedder | None:
+        """Load a model; None if it is not there soon."""
+        if model not in self._loading:
+            self._loading[model] = asyncio.create_task(self._load(model), name=f"loading {model}")
+        task = self._loading[model]
+        await asyncio.wait([task], timeout=self._loading_seconds)
+        return task.result() if task.done() else None
+
+    def leave(self, model: str, error: Exception) -> None:
+        """Leave the corpora of a model to other workers for a while."""
+        _logger.warning("documents for embedding model %s are left to other workers: %s", model, describe(error))
+        self._left_until[model] = asyncio.get_running_loop().time() + _MODEL_RETRY_SECONDS
+
+    async def close(self) -> None:
+        tasks = list(self._loading.values())
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _load(self, model: str) -> Embedder | None:
+        try:
+            return await self._embedders(model)
+        except Exception as error:  # whatever it is: one model must not hold up the others
+            self.leave(model, error)
+            return None
 
 
 def _render(splitter: Splitter, titled: Sequence[tuple[str | None, Chunk]]) -> list[str]:

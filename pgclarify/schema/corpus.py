@@ -100,7 +100,7 @@ embedding_space = Table(
         server_default=text("'building'"),
         comment="building (being filled), active (searched) or retired (replaced).",
     ),
-    Column("error", Text, comment="Why no worker could load the model; null if none has failed."),
+    Column("error", Text, comment="Why no worker could open it; null if none has failed."),
     Column("created_at", Timestamp, nullable=False, server_default=text("now()"), comment="When it was created."),
     PrimaryKeyConstraint("embedding_space_id", name="embedding_space_pk"),
     CheckConstraint("dimensions between 1 and 4000", name="embedding_space_dimensions_fit_an_index"),
@@ -236,6 +236,7 @@ pending_document = Table(
     PrimaryKeyConstraint("corpus_id", "document_id", name="pending_document_pk"),
     CheckConstraint("(leased_by is null) = (leased_until is null)", name="pending_document_lease_has_a_holder"),
     Index("pending_document_corpus_id_added_at_idx", "corpus_id", "added_at"),
+    Index("pending_document_leased_by_idx", "leased_by", postgresql_where=text("leased_by is not null")),
     comment="A document whose present content is not searchable yet. Workers lease rows with SKIP LOCKED.",
 )
 

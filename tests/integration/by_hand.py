@@ -106,7 +106,13 @@ class HandWorker:
         for space in self.send("list_building_spaces"):
             self.send("open_space", embedding_space_id=space["embedding_space_id"], dimensions=dimensions)
 
-    def claim(self, max_documents: int = 1000, max_chars: int = 10**9, lease: float = 60) -> list[dict[str, Any]]:
+    def claim(
+        self,
+        max_documents: int = 1000,
+        max_chars: int = 10**9,
+        lease: float = 60,
+        skipped_models: Sequence[str] = (),
+    ) -> list[dict[str, Any]]:
         """Lease pending documents; lease in seconds."""
         return self.send(
             "claim_documents",
@@ -114,7 +120,19 @@ class HandWorker:
             max_documents=max_documents,
             max_chars=max_chars,
             lease=timedelta(seconds=lease),
+            skipped_models=list(skipped_models),
         )
+
+    def release(self) -> int:
+        """Give leases back; returns how many cannot be."""
+        return int(self.send("release_documents", worker_id=self.worker_id)[0]["kept"])
+
+    def sweep(self) -> list[str]:
+        """Drop the partitions that dropped corpora have left; their names."""
+        names = []
+        while (name := self.send("drop_orphan_partition")[0]["dropped"]) is not None:
+            names.append(name)
+        return names
 
     def store(
         self, documents: Sequence[Mapping[str, Any]], vectors: Mapping[str, Sequence[float]] | None = None

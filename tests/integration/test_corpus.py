@@ -10,6 +10,7 @@ INVALID_PARAMETER = "22023"
 UNDEFINED_OBJECT = "42704"
 DUPLICATE_OBJECT = "42710"
 INSUFFICIENT_PRIVILEGE = "42501"
+LOCK_NOT_AVAILABLE = "55P03"
 
 NAMES = ["it's", 'the "best"', "back\\slash", "zwölf Bücher", "a.b", "select", "%s $1", "x" * 200]
 
@@ -182,6 +183,7 @@ class TestDropping:
 
         assert scalar(connection, "select pgclarify.drop_corpus('insurance')") == 1
 
+        assert worker.sweep() == ["pgclarify.passage_1", "pgclarify.passage_embedding_1"]
         for table in (
             "corpus", "document", "passage", "passage_embedding", "pending_document", "term", "term_change",
             "corpus_tally", "embedding_space",
@@ -201,6 +203,91 @@ class TestDropping:
         assert state_of(connection, "select pgclarify.drop_corpus(null)") == UNDEFINED_OBJECT
         scalar(connection, "select pgclarify.create_corpus('insurance')")
         assert scalar(connection, "select documents from pgclarify.corpus_status") == 0
+
+    def test_what_waits_for_a_worker_is_seen_by_nobody(
+        self, connection: Connection, connect: Connect, hire: Hire, make_role: MakeRole
+    ) -> None:
+        user = connect(make_role("pgclarify_user"))
+        worker = hire()
+        for corpus in ("dropped", "kept"):
+            scalar(connection, "select pgclarify.create_corpus(%s)", corpus)
+            scalar(connection, "select pgclarify.add_document(%s, %s, 'Cars are insured.')", corpus, corpus)
+        worker.index_everything()
+        scalar(connection, "select pgclarify.drop_corpus('dropped')")
+        scalar(connection, "select pgclarify.create_corpus('dropped')")
+
+        seen = "select array_agg(document_id) from pgclarify.passage"
+        found = "select count(*) from pgclarify.search('cars', 'dropped', options => '{\"method\": \"lexical\"}')"
+        for swept in ([], ["pgclarify.passage_1", "pgclarify.passage_embedding_1"]):
+            assert worker.sweep() == swept if swept else True
+            assert scalar(user, seen) == ["kept"]
+            assert scalar(user, found) == 0
+        assert worker.sweep() == []
+        assert scalar(connection, seen) == ["kept"]
+
+    def test_a_drop_that_is_undone_changes_nothing(self, connection: Connection, connect: Connect, hire: Hire) -> None:
+        scalar(connection, "select pgclarify.create_corpus('insurance')")
+        scalar(connection, "select pgclarify.add_document('insurance', '1', 'Cars are insured.')")
+        worker = hire()
+        worker.index_everything()
+        dropper = connect()
+        dropper.execute("begin")
+        scalar(dropper, "select pgclarify.drop_corpus('insurance')")
+        assert worker.sweep() == []
+        dropper.execute("rollback")
+
+        assert worker.sweep() == []
+        found = "select document_id from pgclarify.search('cars', options => '{\"method\": \"lexical\"}')"
+        assert scalar(connection, found) == "1"
+        assert scalar(connection, "select count(*) from pgclarify.passage_embedding") == 1
+
+    def test_a_drop_that_is_not_committed_holds_up_nobody_else(
+        self, connection: Connection, connect: Connect, hire: Hire
+    ) -> None:
+        worker = hire()
+        for corpus in ("dropped", "kept"):
+            scalar(connection, "select pgclarify.create_corpus(%s)", corpus)
+            scalar(connection, "select pgclarify.add_document(%s, '1', 'Cars are insured.')", corpus)
+        worker.index_everything()
+        scalar(connection, "select pgclarify.add_document('dropped', '2', 'Vans.')")
+        late = worker.claim()
+        scalar(connection, "select pgclarify.add_document('dropped', '3', 'Bikes.')")
+        dropper = connect()
+        dropper.execute("begin")
+        scalar(dropper, "select pgclarify.drop_corpus('dropped')")
+
+        for session in (connection, worker.connection):
+            session.execute("set lock_timeout = '1s'")
+        assert worker.store(late) == 0
+        worker.fail(late[0])
+        scalar(connection, "select pgclarify.create_corpus('new')")
+        for corpus in ("kept", "new"):
+            scalar(connection, "select pgclarify.add_document(%s, '2', 'Trucks are towed.')", corpus)
+        worker.index_everything()
+        worker.send("fold_tallies")
+        assert scalar(connection, "select count(*) from pgclarify.passage") == 4
+        assert scalar(connection, "select sum(pending) from pgclarify.corpus_status where corpus <> 'dropped'") == 0
+
+        dropper.execute("rollback")
+        assert worker.release() == 0
+        worker.index_everything()
+        assert scalar(connection, "select passages from pgclarify.corpus_status where corpus = 'dropped'") == 3
+
+    def test_who_reads_for_long_holds_up_the_sweeping_only(
+        self, connection: Connection, connect: Connect, hire: Hire
+    ) -> None:
+        worker = hire()
+        scalar(connection, "select pgclarify.create_corpus('insurance')")
+        reader = connect()
+        reader.execute("begin")
+        scalar(reader, "select count(*) from pgclarify.passage")
+        connection.execute("set lock_timeout = '1s'")
+        scalar(connection, "select pgclarify.drop_corpus('insurance')")
+
+        assert state_of(worker.connection, "select pgclarify._drop_orphan_partition()") == LOCK_NOT_AVAILABLE
+
+        reader.execute("commit")
+        assert worker.sweep() == ["pgclarify.passage_1"]
 
     def test_a_run_in_hand_ends_as_failed(self, connection: Connection, hire: Hire) -> None:
         scalar(connection, "select pgclarify.create_corpus('insurance')")
@@ -256,7 +343,7 @@ def test_a_thousand_corpora_stay_cheap(connection: Connection, hire: Hire) -> No
         ),
         "claim": (
             worker.connection,
-            f"select count(*) from pgclarify._claim_documents({worker.worker_id}, 9, 9, '1 min')",  # noqa: S608
+            f"select count(*) from pgclarify._claim_documents({worker.worker_id}, 9, 9, '1 min', '{{}}')",  # noqa: S608
         ),
         "fold": (worker.connection, "select pgclarify._fold_tallies()"),
         "drop": (connection, "select pgclarify.drop_corpus('corpus 1')"),

@@ -289,12 +289,37 @@ class TestIndexing:
 
         assert status(connection) == (1, 1, 0, 1, 1)
         assert contents(connection) == [("1", "Cars.")]
-        # The same content is known to fail; new content is tried again.
-        assert not scalar(connection, ADD, "1", "Trucks.")
-        assert scalar(connection, ADD, "1", "Vans.")
+        # Added again it is tried again, even as it is.
+        assert scalar(connection, ADD, "1", "Trucks.")
         assert status(connection) == (1, 1, 1, 1, 0)
+        assert not scalar(connection, ADD, "1", "Trucks.")
         worker.index_everything()
+        assert contents(connection) == [("1", "Trucks.")]
         assert_counts_agree(connection)
+
+    def test_a_worker_skips_corpora_whose_models_it_has_not(self, connection: Connection, worker: HandWorker) -> None:
+        connection.execute("select pgclarify.create_corpus('other', 'rare-model')")
+        worker.open_spaces()
+        connection.execute("select pgclarify.add_document('other', '1', 'Cars.')")
+        scalar(connection, ADD, "2", "Trucks.")
+
+        claims = [worker.claim(skipped_models=["rare-model"]) for _ in range(2)]
+
+        assert [[document["document_id"] for document in claim] for claim in claims] == [["2"], []]
+        assert [document["document_id"] for document in worker.claim()] == ["1"]
+
+    def test_what_is_given_back_is_anybodys(self, connection: Connection, worker: HandWorker, hire: Hire) -> None:
+        for number in range(3):
+            scalar(connection, ADD, str(number), "Cars.")
+        other = hire()
+        assert len(worker.claim(max_documents=2)) == 2
+        assert len(other.claim()) == 1
+
+        assert worker.release() == 0
+
+        taken = other.claim()
+        assert [document["document_id"] for document in taken] == ["0", "1"]
+        assert other.store(taken) == 2
 
     def test_a_failure_that_comes_too_late_is_ignored(self, connection: Connection, worker: HandWorker) -> None:
         scalar(connection, ADD, "1", "Cars.")

@@ -171,10 +171,64 @@ class TestAtOnce:
         worker.index_everything()
         assert_counts_agree(connection)
 
+    def test_who_holds_a_whole_corpus_holds_up_no_other(
+        self, connection: Connection, hire: Hire, connect: Connect
+    ) -> None:
+        for corpus in ("insurance", "rental"):
+            connection.execute("select pgclarify.create_corpus(%s)", [corpus])
+        worker = hire()
+        worker.open_spaces()
+        scalar(connection, ADD, "1", "Cars are insured.")
+        connection.execute("select pgclarify.add_document('rental', '2', 'Cars are rented.')")
+        hesitant = connect()
+        hesitant.execute("begin")
+        hesitant.execute(ADD, ["1", "Cars are towed."])
+
+        assert [document["document_id"] for document in worker.claim()] == ["2"]
+        assert worker.claim() == []
+
+        hesitant.execute("commit")
+        assert [document["document_id"] for document in worker.claim()] == ["1"]
+
+    @pytest.mark.parametrize("ending", ["commit", "rollback"])
+    @pytest.mark.parametrize(
+        "change",
+        [
+            "select pgclarify.add_document('insurance', '1', 'Cars are towed.')",
+            "select pgclarify.add_document('insurance', '1', 'Cars are insured.', uri => 'a')",
+            "select pgclarify.remove_document('insurance', '1')",
+        ],
+    )
+    def test_a_worker_does_not_wait_for_who_changes_what_it_indexes(
+        self, connection: Connection, hire: Hire, connect: Connect, change: str, ending: str
+    ) -> None:
+        connection.execute("select pgclarify.create_corpus('insurance')")
+        worker = hire()
+        worker.open_spaces()
+        worker.connection.execute("set lock_timeout = '2s'")
+        scalar(connection, ADD, "1", "Cars are insured.")
+        scalar(connection, ADD, "2", "Cars are rented.")
+        claimed = worker.claim()
+        hesitant = connect()
+        hesitant.execute("begin")
+        hesitant.execute(change.encode())
+
+        assert worker.store(claimed) == 1
+        worker.fail(claimed[0])
+        worker.release()
+        # Not even tried while it cannot be stored.
+        assert worker.claim() == []
+
+        hesitant.execute(ending.encode())
+        assert worker.release() == 0
+        worker.index_everything()
+        assert scalar(connection, "select (pending, failed) = (0, 0) from pgclarify.corpus_status")
+        assert_counts_agree(connection)
+
     def test_dropping_a_corpus_while_it_is_used(self, connection: Connection, connect: Connect, hire: Hire) -> None:
         """Whoever comes too late is told so; nobody deadlocks, and nothing is left behind."""
         users = [connect() for _ in range(4)]
-        indexer, folder, runner = hire(), hire(), hire()
+        indexer, folder, runner, sweeper = hire(), hire(), hire(), hire()
 
         def carry_out(run_id: int) -> None:
             if run := runner.start(run_id):
@@ -202,6 +256,7 @@ class TestAtOnce:
                 partial(folder.send, "fold_tallies"),
                 partial(folder.send, "apply_term_changes"),
                 partial(carry_out, run_id),
+                sweeper.sweep,
             )
 
             # Not found, gone meanwhile, or gone while it was read.
@@ -211,6 +266,7 @@ class TestAtOnce:
             assert scalar(connection, "select count(corpus_id) from pgclarify.run") == 0
             assert scalar(connection, "select count(*) from pgclarify.corpus") == 0
 
+        sweeper.sweep()
         for table in ("document", "pending_document", "term", "term_change", "corpus_tally", "embedding_space"):
             assert scalar(connection, f"select count(*) from pgclarify.{table}") == 0  # noqa: S608
         assert (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -148,21 +149,75 @@ async def test_no_document_is_blamed_for_a_server_that_is_gone() -> None:
 
 
 @pytest.mark.parametrize(
-    ("store", "embedder", "reason"),
+    ("store", "embedder"),
     [
-        (FakeDocumentStore(SHORT, embedding_model="other"), FakeEmbedder(), "no such model: It is 'other'."),
-        (FakeDocumentStore(SHORT, dimensions=8), FakeEmbedder(), "dimensions"),
-        (FakeDocumentStore(SHORT), FakeEmbedder(max_tokens=16), "too few tokens"),
+        (FakeDocumentStore(SHORT, embedding_model="other"), FakeEmbedder()),
+        (FakeDocumentStore(SHORT, dimensions=8), FakeEmbedder()),
+        (FakeDocumentStore(SHORT), FakeEmbedder(max_tokens=16)),
     ],
     ids=["no model", "other dimensions", "model too small"],
 )
-async def test_a_model_that_does_not_serve_fails_what_was_claimed(
-    store: FakeDocumentStore, embedder: FakeEmbedder, reason: str
+async def test_what_waits_for_a_model_that_this_worker_has_not_is_left_to_others(
+    store: FakeDocumentStore, embedder: FakeEmbedder
 ) -> None:
-    assert await ingestion(store, embedder).ingest_once() == 3
-    assert sorted(store.failed) == ["drivers", "offices", "policy"]
-    assert all(reason in error for error in store.failed.values())
+    pipeline = ingestion(store, embedder)
+    # Given back, and not asked for again for a while.
+    assert [await pipeline.ingest_once() for _ in range(3)] == [3, 0, 0]
+    assert store.failed == {}
     assert store.stored == []
+    assert [document.document_id for document in store.pending] == ["policy", "drivers", "offices"]
+
+
+async def test_nobody_waits_for_a_model_that_is_being_loaded() -> None:
+    loaded = asyncio.Event()
+    embedder = FakeEmbedder()
+
+    async def embedder_of(model: str) -> Embedder:
+        await loaded.wait()
+        return embedder
+
+    store = FakeDocumentStore(SHORT)
+    pipeline = Ingestion(store, embedder_of, loading_seconds=0.0)
+    assert [await pipeline.ingest_once() for _ in range(2)] == [3, 0]
+    assert len(store.pending) == 3
+
+    loaded.set()
+    claimed = 0
+    while not claimed:
+        await asyncio.sleep(0)
+        claimed = await pipeline.ingest_once()
+    while not store.stored:
+        await pipeline.ingest_once()
+    assert store.stored == [["policy", "drivers", "offices"]]
+    await pipeline.close()
+
+
+@pytest.mark.parametrize("sqlstate", ["40P01", "40001", "53100", "55P03", "42883", "XX000"])
+async def test_no_document_is_blamed_for_an_error_that_passes(sqlstate: str) -> None:
+    store = FakeDocumentStore(SHORT, refuses=["drivers"], refusal=sqlstate)
+    with pytest.raises(DatabaseError):
+        await ingestion(store, FakeEmbedder()).ingest_once()
+    assert store.failed == {}
+    assert [document.document_id for document in store.pending] == ["policy", "drivers", "offices"]
+
+
+async def test_what_could_not_be_stored_for_now_is_given_back() -> None:
+    """Somebody was changing it, so that the store left it out: it is still leased, and tried again."""
+
+    class HeldStore(FakeDocumentStore):
+        held = True
+
+        async def store_documents(self, documents: Sequence[IndexedDocument]) -> None:
+            if not self.held:
+                await super().store_documents(documents)
+
+    store = HeldStore(SHORT)
+    pipeline = ingestion(store, FakeEmbedder())
+    assert [await pipeline.ingest_once() for _ in range(2)] == [3, 0]
+    assert len(store.pending) == 3
+    store.held = False
+    assert await pipeline.ingest_once() == 3
+    assert store.stored == [["policy", "drivers", "offices"]]
 
 
 async def test_claims_are_bounded_and_the_caller_loops() -> None:
