@@ -32,6 +32,10 @@ class Settings(BaseSettings):
         default_factory=lambda: platformdirs.user_data_path("pgclarify"),
         description="Where the embedded server keeps its data.",
     )
+    loopback_password: SecretStr | None = Field(
+        default=None,
+        description="Password of the role pgclarify_loopback, for init in a second database of one server.",
+    )
     llm_provider: Provider = Field(
         default=Provider.AUTO,
         description="openai, extractive, or auto: openai if OPENAI_API_KEY or OPENAI_BASE_URL is set, extractive"

@@ -15,7 +15,13 @@ declare
     v_message text;
     v_settings text;
 begin
-    if to_regprocedure('@extschema:dblink@.dblink_connect(text, text)') is null then
+    -- A name in a schema that we may not look into is an error and no null.
+    if (
+        case
+            when has_schema_privilege(to_regnamespace('@extschema:dblink@'), 'usage')
+                then to_regprocedure('@extschema:dblink@.dblink_connect(text, text)')
+        end
+    ) is null then
         raise exception 'waiting for an answer needs the extension dblink'
             using errcode = 'PC005',
                 detail = 'A call that waits hands its request over on a second connection.',
@@ -30,8 +36,9 @@ begin
     v_settings := format(
         'user=pgclarify_loopback dbname=%s host=%s port=%s connect_timeout=10 application_name=pgclarify options=%s',
         pgclarify._connection_value(current_database()::text),
-        pgclarify._connection_value(coalesce(v_loopback.host, 'localhost')),
-        coalesce(v_loopback.port::text, current_setting('port')),
+        pgclarify._connection_value(coalesce(v_loopback.host, v_loopback.socket_dir, 'localhost')),
+        -- A port belongs to its host.
+        coalesce(case when v_loopback.host is not null then v_loopback.port end::text, current_setting('port')),
         pgclarify._connection_value(
             '-c lock_timeout=5s -c statement_timeout=30s -c default_transaction_read_only=off'
             ' -c default_transaction_isolation=read\ committed -c idle_in_transaction_session_timeout=30s'
@@ -65,6 +72,14 @@ begin
                             detail = v_message,
                             hint = 'Run pgclarify doctor, or use pgclarify.submit, commit, and pgclarify.wait.';
                 end if;
+            when sqlstate '2F003' or connection_exception then
+                -- dblink itself refuses: there is no password, or the server did not ask for it.
+                get stacked diagnostics v_message = pg_exception_detail;
+                raise exception 'the loopback connection failed'
+                    using errcode = 'PC005',
+                        detail = coalesce(nullif(v_message, ''), sqlerrm),
+                        hint = 'The server must ask pgclarify_loopback for its password, and this database must know it: set '
+                            'PGCLARIFY_LOOPBACK_PASSWORD and run pgclarify init, or have a superuser run pgclarify init.';
         end;
         perform pg_sleep(v_pause * (0.5 + random()));
         v_pause := least(v_pause * 1.5, 0.25);

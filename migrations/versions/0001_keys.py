@@ -37,21 +37,41 @@ def upgrade() -> None:
                 constraint loopback_has_one_row check (is_only),
             host text,
             port integer constraint loopback_port_is_a_port check (port between 1 and 65535),
+            socket_dir text,
             password text
         );
         comment on table pgclarify.loopback is
             'How a waiting call reaches this database a second time. One row, written by pgclarify init.';
         comment on column pgclarify.loopback.is_only is 'Always true: the table has one row.';
         comment on column pgclarify.loopback.host is
-            'Socket directory or host name of the primary; null means localhost.';
+            'Socket directory or host name of the primary, as init was given it; null means this server.';
         comment on column pgclarify.loopback.port is 'Port of the primary; null means this server''s own.';
+        comment on column pgclarify.loopback.socket_dir is
+            'This server''s socket directory, used if host is null; null means localhost.';
         comment on column pgclarify.loopback.password is
             'Password of pgclarify_loopback; null where the server does not ask for one.';
+
+        create table pgclarify.applied_sql (
+            is_only boolean not null default true
+                constraint applied_sql_pk primary key
+                constraint applied_sql_has_one_row check (is_only),
+            shipped_hash text not null,
+            state_hash text not null
+        );
+        comment on table pgclarify.applied_sql is
+            'Which functions, views and policies are here: an install that finds them whole leaves them alone. One '
+            'row.';
+        comment on column pgclarify.applied_sql.is_only is 'Always true: the table has one row.';
+        comment on column pgclarify.applied_sql.shipped_hash is
+            'SHA-256 of the files that made them. A worker of another version refuses to start.';
+        comment on column pgclarify.applied_sql.state_hash is
+            'SHA-256 of the files as applied and of what the catalogs had afterwards.';
     """)
 
 
 def downgrade() -> None:
     op.execute("""
+        drop table pgclarify.applied_sql;
         drop table pgclarify.loopback;
         drop table pgclarify.caller_key;
         alter default privileges for role pgclarify_owner grant execute on functions to public;

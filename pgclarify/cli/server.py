@@ -76,7 +76,10 @@ def down() -> None:
 def init(
     loopback_host: Annotated[
         str | None,
-        typer.Option(metavar="HOST", help="Where calls that wait reach this server; if left out, its Unix socket."),
+        typer.Option(
+            metavar="HOST",
+            help="Where calls that wait reach the primary. If left out, what it was; '' is this server's Unix socket.",
+        ),
     ] = None,
     loopback_port: Annotated[
         int | None, typer.Option(metavar="PORT", min=1, max=65535, help="Its port there, if it is another.")
@@ -84,7 +87,7 @@ def init(
     as_json: AsJson = False,
 ) -> None:
     """Install the schema, or upgrade it. Safe to repeat."""
-    if loopback_port is not None and loopback_host is None:
+    if loopback_port is not None and not loopback_host:
         raise typer.BadParameter("--loopback-port needs --loopback-host.")
     _, done = _install(connection.load_settings(), loopback_host=loopback_host, loopback_port=loopback_port)
     if as_json:
@@ -159,10 +162,16 @@ def _install(
     from pgclarify.install import install
 
     console = terminal.notices()
+    password = settings.loopback_password
     with console.status("Starting PostgreSQL"):
         dsn = connection.started_dsn(settings)
     with console.status("Installing the schema"):
-        installation = install(dsn, loopback_host=loopback_host, loopback_port=loopback_port)
+        installation = install(
+            dsn,
+            loopback_host=loopback_host,
+            loopback_port=loopback_port,
+            loopback_password=password.get_secret_value() if password else None,
+        )
     where = "database of PGCLARIFY_DATABASE_URL" if settings.database_url else f"embedded server in {settings.data_dir}"
     if installation.previous is None:
         done = "installed"
@@ -173,12 +182,18 @@ def _install(
     console.print(f"schema is {done}: {where}")
     if not installation.has_dblink:
         console.print("calls that wait will not work here: the server has no dblink; use submit, wait and result")
+    elif not installation.has_loopback_password:
+        console.print(
+            "this database does not know the password of role pgclarify_loopback, which was there before; if calls that"
+            " wait fail with PC005, set PGCLARIFY_LOOPBACK_PASSWORD and run pgclarify init again"
+        )
     return dsn, {
         "embedded": settings.database_url is None,
         "data_dir": str(settings.data_dir) if settings.database_url is None else None,
         "previous_revision": installation.previous,
         "revision": installation.current,
         "has_dblink": installation.has_dblink,
+        "has_loopback_password": installation.has_loopback_password,
     }
 
 

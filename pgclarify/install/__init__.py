@@ -1,7 +1,8 @@
 """Install, upgrade and remove the schema: extensions, roles, migrations, functions, policies and views."""
 
 from pgclarify.install.extensions import OLDEST_SERVER, OLDEST_VECTOR
-from pgclarify.install.installer import Installation, drop_routines, install, migrate, uninstall
+from pgclarify.install.functions import drop_routines
+from pgclarify.install.installer import Installation, install, migrate, uninstall
 from pgclarify.install.revisions import check_schema
 from pgclarify.install.roles import ROLES
 

@@ -51,20 +51,57 @@ def create_extensions(cursor: psycopg.Cursor[Any]) -> None:
 
 
 def grant_extensions(cursor: psycopg.Cursor[Any]) -> None:
-    """Let the owner's functions use the extensions."""
-    vector = extension_schema(cursor, "vector")
+    """Let the owner's functions use the extensions, and workers name the type of a vector.
+
+    Raises:
+        ConfigurationError: If pgvector is in a schema that we may not open to them.
+    """
+    vector = extension_schema(cursor, "vector") or "public"
+    if not all(_open_schema(cursor, vector, role) for role in ("pgclarify_owner", "pgclarify_worker")):
+        name = sql.Identifier(vector).as_string(cursor)
+        raise ConfigurationError(
+            "pgvector is in a schema that pgclarify may not use",
+            detail=f"It is in {name}, and you may not grant its usage.",
+            hint=f"Have a superuser run: grant usage on schema {name} to pgclarify_owner, pgclarify_worker;"
+            " if these roles are not there yet, have a superuser run: pgclarify init",
+        )
     dblink = extension_schema(cursor, "dblink")
-    for schema in {vector, dblink} - {None, "public"}:
-        cursor.execute(sql.SQL("grant usage on schema {} to pgclarify_owner").format(sql.Identifier(schema or "")))
+    if dblink is None or not _open_schema(cursor, dblink, "pgclarify_owner"):
+        return
     cursor.execute("select rolsuper from pg_roles where rolname = current_user")
-    row = cursor.fetchone()
-    if dblink is not None and row is not None and row[0]:
+    if cursor.fetchone() == (True,):
         # A role that is no superuser may otherwise connect only where the server asks for a password.
         cursor.execute(
             sql.SQL("grant execute on function {0}.dblink_connect_u(text, text) to pgclarify_owner").format(
                 sql.Identifier(dblink)
             )
         )
+
+
+def has_dblink(cursor: psycopg.Cursor[Any]) -> bool:
+    """Whether the extension is installed where the owner's functions may use it."""
+    dblink = extension_schema(cursor, "dblink")
+    return dblink is not None and _may_use(cursor, dblink, "pgclarify_owner")
+
+
+def _open_schema(cursor: psycopg.Cursor[Any], schema: str, role: str) -> bool:
+    """Grant usage of a schema to a role that has it not; False if we may not."""
+    if _may_use(cursor, schema, role):
+        return True
+    try:
+        with cursor.connection.transaction():
+            cursor.execute(
+                sql.SQL("grant usage on schema {} to {}").format(sql.Identifier(schema), sql.Identifier(role))
+            )
+    except psycopg.errors.InsufficientPrivilege:
+        return False
+    # Who has the right but may not hand it on gets a warning and no error.
+    return _may_use(cursor, schema, role)
+
+
+def _may_use(cursor: psycopg.Cursor[Any], schema: str, role: str) -> bool:
+    cursor.execute("select has_schema_privilege(%s::name, %s, 'usage')", (role, schema))
+    return cursor.fetchone() == (True,)
 
 
 def extension_schema(cursor: psycopg.Cursor[Any], name: str) -> str | None:
@@ -84,15 +121,15 @@ def _create_extension(cursor: psycopg.Cursor[Any], name: str, schema: str | None
     cursor.execute("select from pg_available_extensions where name = %s", (name,))
     if cursor.fetchone() is None:
         return
-    if schema is not None:
-        cursor.execute(sql.SQL("create schema if not exists {}").format(sql.Identifier(schema)))
-        cursor.execute(
-            sql.SQL("comment on schema {} is {}").format(
-                sql.Identifier(schema), f"The extension {name}, out of everyone's reach but pgclarify's."
-            )
-        )
     try:
         with cursor.connection.transaction():
+            if schema is not None:
+                cursor.execute(sql.SQL("create schema if not exists {}").format(sql.Identifier(schema)))
+                cursor.execute(
+                    sql.SQL("comment on schema {} is {}").format(
+                        sql.Identifier(schema), f"The extension {name}, out of everyone's reach but pgclarify's."
+                    )
+                )
             cursor.execute(
                 sql.SQL("create extension if not exists {} schema {}").format(
                     sql.Identifier(name), sql.Identifier(schema or "public")

@@ -6,9 +6,8 @@ fails leaves nothing behind.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -17,15 +16,23 @@ import sqlalchemy
 from alembic import command
 from psycopg import sql
 
-from pgclarify.errors import ServerUnavailable
-from pgclarify.install.extensions import DBLINK_SCHEMA, create_extensions, extension_schema, grant_extensions
+from pgclarify.errors import DatabaseError, ServerUnavailable
+from pgclarify.install.extensions import (
+    DBLINK_SCHEMA,
+    create_extensions,
+    extension_schema,
+    grant_extensions,
+    has_dblink,
+)
+from pgclarify.install.functions import apply_sql, drop_routines
 from pgclarify.install.loopback import write_keys
-from pgclarify.install.revisions import current_revision, known_revisions, run_alembic, shipped
+from pgclarify.install.revisions import current_revision, known_revisions, run_alembic
 from pgclarify.install.roles import create_roles, create_schemas
 from pgclarify.schema import SCHEMA
 
 # pg_advisory_xact_lock(1885823084, 0): the first key is ours, workers take their ids as the second.
 INSTALL_LOCK = (1885823084, 0)
+LOCK_TIMEOUT = "10s"
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,39 +43,62 @@ class Installation:
         previous: Revision of the schema before; None if there was none.
         current: Revision of the schema now.
         has_dblink: False if calls that wait will not work on this server.
+        has_loopback_password: False if another database of the server has the password of pgclarify_loopback, and this
+            one was not told: calls that wait fail where the server asks for it.
     """
 
     previous: str | None
     current: str
     has_dblink: bool
+    has_loopback_password: bool
 
 
-def install(dsn: str, *, loopback_host: str | None = None, loopback_port: int | None = None) -> Installation:
+def install(
+    dsn: str,
+    *,
+    loopback_host: str | None = None,
+    loopback_port: int | None = None,
+    loopback_password: str | None = None,
+) -> Installation:
     """Install the schema, or bring it up to date. Safe to run again, and by two at once.
+
+    One that has nothing to change takes no lock that a call would wait for.
 
     Args:
         dsn: Connection string of a role that may create extensions and roles.
-        loopback_host: Where waiting calls find the primary, if standbys are to serve them; None: this server.
+        loopback_host: Where waiting calls find the primary, if standbys are to serve them. None keeps what an earlier
+            install was given; the empty string forgets it, and means this server.
         loopback_port: Its port.
+        loopback_password: Password of pgclarify_loopback, where another database of the server has given it one. None
+            keeps what is stored, or makes one for a role that has none.
 
     Raises:
         ServerUnavailable: If there is no connection.
         ConfigurationError: If the server is too old, or has no pgvector.
         SchemaMismatch: If the schema in the database is newer than this version of pgclarify.
+        DatabaseError: If calls in progress keep the schema from being changed.
     """
     with _transaction(dsn) as connection:
         cursor = _cursor(connection)
         previous = current_revision(connection)
+        newest = known_revisions()[0]
         create_extensions(cursor)
-        create_roles(cursor)
+        new_roles = create_roles(cursor)
         create_schemas(cursor)
-        cursor.execute("set local role pgclarify_owner")
-        run_alembic(command.upgrade, connection, "head")
-        _apply_sql(cursor)
-        cursor.execute("reset role")
         grant_extensions(cursor)
-        write_keys(cursor, loopback_host, loopback_port)
-        return Installation(previous, known_revisions()[0], extension_schema(cursor, "dblink") is not None)
+        cursor.execute("set local role pgclarify_owner")
+        if previous != newest:
+            run_alembic(command.upgrade, connection, "head")
+        apply_sql(cursor, are_tables_new=previous != newest)
+        cursor.execute("reset role")
+        has_password = write_keys(
+            cursor,
+            loopback_host,
+            loopback_port,
+            loopback_password,
+            is_role_new="pgclarify_loopback" in new_roles,
+        )
+        return Installation(previous, newest, has_dblink(cursor), has_password)
 
 
 def uninstall(dsn: str) -> None:
@@ -100,6 +130,7 @@ def migrate(dsn: str, revision: str) -> None:
         create_extensions(cursor)
         create_roles(cursor)
         create_schemas(cursor)
+        grant_extensions(cursor)
         drop_routines(cursor)
         cursor.execute("set local role pgclarify_owner")
         current = current_revision(connection)
@@ -110,37 +141,54 @@ def migrate(dsn: str, revision: str) -> None:
             run_alembic(command.upgrade, connection, revision)
 
 
-def drop_routines(cursor: psycopg.Cursor[Any]) -> None:
-    """Drop our views and functions: everything that sql/ makes, and nothing that holds data."""
-    cursor.execute(
-        """
-        select format('drop view if exists %I.%I cascade', n.nspname, c.relname)
-        from pg_class as c join pg_namespace as n on n.oid = c.relnamespace
-        where n.nspname = 'pgclarify' and c.relkind = 'v'
-        union all
-        select format('drop policy if exists %I on %I.%I', policyname, schemaname, tablename)
-        from pg_policies where schemaname = 'pgclarify'
-        union all
-        select format('drop routine if exists %s cascade', p.oid::regprocedure)
-        from pg_proc as p join pg_namespace as n on n.oid = p.pronamespace
-        where n.nspname = 'pgclarify'
-        """
-    )
-    for (statement,) in cursor.fetchall():
-        cursor.execute(statement)
-
-
 @contextmanager
 def _transaction(dsn: str) -> Iterator[sqlalchemy.Connection]:
     engine = sqlalchemy.create_engine(
         "postgresql+psycopg://", creator=lambda: _connect(dsn), poolclass=sqlalchemy.NullPool
     )
-    with engine.connect() as connection, connection.begin():
-        connection.exec_driver_sql("select pg_advisory_xact_lock(%s, %s)", INSTALL_LOCK)
-        # Whatever the caller's role or database sets, names mean what they say here.
-        connection.exec_driver_sql("set local search_path = pg_catalog, pg_temp")
-        yield connection
-    engine.dispose()
+    try:
+        with engine.connect() as connection, connection.begin():
+            connection.exec_driver_sql("select pg_advisory_xact_lock(%s, %s)", INSTALL_LOCK)
+            # While a change waits for calls in progress, new calls wait behind it.
+            connection.exec_driver_sql(f"set local lock_timeout = '{LOCK_TIMEOUT}'")
+            # Whatever the caller's role or database sets, names mean what they say here.
+            connection.exec_driver_sql("set local search_path = pg_catalog, pg_temp")
+            yield connection
+    except (psycopg.errors.LockNotAvailable, sqlalchemy.exc.OperationalError) as error:
+        cause = error.orig if isinstance(error, sqlalchemy.exc.OperationalError) else error
+        if not isinstance(cause, psycopg.errors.LockNotAvailable):
+            raise
+        raise DatabaseError(
+            "calls in progress keep the schema from being changed",
+            detail=_holders(dsn),
+            hint="Wait until they are over, or end them with pg_terminate_backend; then run it again.",
+            sqlstate=cause.sqlstate,
+        ) from None
+    finally:
+        engine.dispose()
+
+
+def _holders(dsn: str) -> str:
+    """A sentence on whose open transactions have a lock on something of ours, the oldest first."""
+    with closing(_connect(dsn)) as connection:
+        found = connection.execute(
+            """
+            select l.pid, a.usename
+            from pg_locks as l
+            join pg_class as c on c.oid = l.relation
+            join pg_stat_activity as a on a.pid = l.pid
+            where l.granted and l.pid <> pg_backend_pid() and a.datname = current_database()
+                and l.database = (select oid from pg_database where datname = current_database())
+                and c.relnamespace in (to_regnamespace('pgclarify'), to_regnamespace('pgclarify_queue'))
+            group by l.pid, a.usename, a.xact_start
+            order by a.xact_start
+            limit 5
+            """
+        ).fetchall()
+    if not found:
+        return f"The lock did not come within {LOCK_TIMEOUT}; whoever held it has gone since."
+    named = ", ".join(f"{process_id} ({role})" for process_id, role in found)
+    return f"The lock did not come within {LOCK_TIMEOUT}. Processes with an open transaction: {named}."
 
 
 def _cursor(connection: sqlalchemy.Connection) -> psycopg.Cursor[Any]:
@@ -157,29 +205,3 @@ def _connect(dsn: str) -> psycopg.Connection[Any]:
             detail=str(error).strip().splitlines()[-1],
             hint="Check PGCLARIFY_DATABASE_URL and that the server is running.",
         ) from None
-
-
-def _apply_sql(cursor: psycopg.Cursor[Any]) -> None:
-    """Apply sql/*.sql in the order of their names.
-
-    `@extschema:name@` stands for an extension's schema, as in scripts of PostgreSQL extensions.
-    """
-    schemas = {
-        # Without dblink the functions are there all the same, and say what is missing when they are called.
-        "dblink": extension_schema(cursor, "dblink") or DBLINK_SCHEMA,
-        "vector": extension_schema(cursor, "vector"),
-    }
-    # pgvector's settings are known once its library is loaded; unknown ones only a superuser may put into a function.
-    cursor.execute(
-        sql.SQL("select {0}.vector_dims('[1]'::{0}.vector)").format(sql.Identifier(schemas["vector"] or "public"))
-    )
-    # Bodies may name functions of a later file.
-    cursor.execute("set local check_function_bodies = off")
-    for path in sorted(shipped("sql").glob("*.sql")):
-        text = path.read_text(encoding="utf-8")
-        text = re.sub(
-            r"@extschema:(\w+)@",
-            lambda match: sql.Identifier(schemas[match[1]] or "").as_string(cursor),
-            text,
-        )
-        cursor.execute(text.encode())

@@ -9,46 +9,82 @@ import psycopg
 from psycopg import sql
 
 
-def write_keys(cursor: psycopg.Cursor[Any], host: str | None, port: int | None) -> None:
-    """Make the callers' key, once, and keep how the loopback reaches the server."""
+def write_keys(
+    cursor: psycopg.Cursor[Any], host: str | None, port: int | None, password: str | None, *, is_role_new: bool
+) -> bool:
+    """Make the callers' key, once, and keep how the loopback reaches the server.
+
+    Args:
+        cursor: Of the installer's transaction, in its own role.
+        host: Where the primary is; None keeps what is stored, the empty string means this server.
+        port: Its port.
+        password: Of pgclarify_loopback; None keeps what is stored, or makes one.
+        is_role_new: True if this transaction created pgclarify_loopback.
+
+    Returns:
+        True if the loopback's password is known here.
+    """
     key = secrets.token_bytes(64)
     cursor.execute(
         "insert into pgclarify.caller_key (inner_pad, outer_pad) values (%s, %s) on conflict do nothing",
         (bytes(byte ^ 0x36 for byte in key), bytes(byte ^ 0x5C for byte in key)),
     )
-    if host is None:
-        cursor.execute("select setting from pg_settings where name = 'unix_socket_directories'")
-        row = cursor.fetchone()
-        host = row[0].split(",")[0].strip() or None if row is not None and row[0] else None
-        port = None
+    cursor.execute("insert into pgclarify.loopback default values on conflict do nothing")
+    if host is not None:
+        cursor.execute("update pgclarify.loopback set host = %s, port = %s", (host or None, port if host else None))
+    _note_socket(cursor)
+    return _keep_password(cursor, password, is_role_new)
+
+
+def _note_socket(cursor: psycopg.Cursor[Any]) -> None:
+    """Keep where this server's Unix socket is: functions of the owner cannot see the setting.
+
+    An installer of few rights cannot either, but knows the socket through which it has come. If it came another way,
+    what an earlier one knew is kept.
+    """
     cursor.execute(
         """
-        insert into pgclarify.loopback (host, port) values (%(host)s, %(port)s)
-        on conflict on constraint loopback_pk do update set host = excluded.host, port = excluded.port
-        """,
-        {"host": host, "port": port},
+        select
+            (select split_part(setting, ',', 1) from pg_settings where name = 'unix_socket_directories'),
+            inet_server_addr() is null
+        """
     )
-    _set_loopback_password(cursor)
+    ((socket_dir, is_by_socket),) = cursor.fetchall()
+    if socket_dir is None and not is_by_socket:
+        return
+    if socket_dir is None:
+        socket_dir = cursor.connection.info.host
+    cursor.execute(
+        "update pgclarify.loopback set socket_dir = %(found)s where socket_dir is distinct from %(found)s",
+        {"found": socket_dir.strip() or None},
+    )
 
 
-def _set_loopback_password(cursor: psycopg.Cursor[Any]) -> None:
+def _keep_password(cursor: psycopg.Cursor[Any], given: str | None, is_role_new: bool) -> bool:
     """Give pgclarify_loopback a password, for servers that ask for one.
 
-    The role is shared by all databases of the server, its password kept in each: a second database needs it from the
-    first.
+    The role is shared by all databases of the server, its password kept in each: a second database needs to be told
+    the first one's. A role that may have one keeps it, or the others could not connect any more.
     """
-    cursor.execute("select password from pgclarify.loopback")
-    row = cursor.fetchone()
-    if row is not None and row[0] is not None:
-        return
+    if given is None:
+        cursor.execute("select password is not null from pgclarify.loopback")
+        if cursor.fetchone() == (True,):
+            return True
+    has_none = is_role_new or _has_no_password(cursor)
+    if given is None and not has_none:
+        return False
+    password = given or secrets.token_urlsafe(32)
+    if has_none:
+        cursor.execute(sql.SQL("alter role pgclarify_loopback password {}").format(sql.Literal(password)))
+    cursor.execute("update pgclarify.loopback set password = %s", (password,))
+    return True
+
+
+def _has_no_password(cursor: psycopg.Cursor[Any]) -> bool:
+    """Whether the role certainly has no password: only a superuser can see."""
     try:
         with cursor.connection.transaction():
-            cursor.execute("select rolpassword is not null from pg_authid where rolname = 'pgclarify_loopback'")
-            row = cursor.fetchone()
-            if row is not None and row[0]:
-                return
-            password = secrets.token_urlsafe(32)
-            cursor.execute(sql.SQL("alter role pgclarify_loopback password {}").format(sql.Literal(password)))
-            cursor.execute("update pgclarify.loopback set password = %s", (password,))
+            cursor.execute("select rolpassword is null from pg_authid where rolname = 'pgclarify_loopback'")
+            return cursor.fetchone() == (True,)
     except psycopg.errors.InsufficientPrivilege:
-        return
+        return False

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from importlib.resources import files
-from pathlib import Path
 from typing import Any
 
 import psycopg
@@ -13,9 +11,11 @@ import sqlalchemy
 from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
+from psycopg import sql
 from psycopg.rows import tuple_row
 
 from pgclarify.errors import SchemaMismatch
+from pgclarify.install.shipped import shipped, sql_hash
 from pgclarify.schema import SCHEMA
 
 # What alembic works on is one global of the process; threads may be installing into several databases.
@@ -30,18 +30,13 @@ def check_schema(connection: psycopg.Connection[Any]) -> None:
     """
     # Whatever its rows are made into otherwise.
     cursor = connection.cursor(row_factory=tuple_row)
-    is_there = cursor.execute(
-        """
-        select from pg_class as c join pg_namespace as n on n.oid = c.relnamespace
-        where n.nspname = 'pgclarify' and c.relname = 'schema_version'
-            and has_schema_privilege(n.oid, 'usage') and has_table_privilege(c.oid, 'select')
-        """
-    ).fetchone()
-    found = None
-    if is_there is not None:
-        version = cursor.execute("select version_num from pgclarify.schema_version").fetchone()
-        found = None if version is None else str(version[0])
-    _compare(found)
+    _compare(_read(cursor, "schema_version", "version_num"))
+    if _read(cursor, "applied_sql", "shipped_hash") != sql_hash():
+        raise SchemaMismatch(
+            "the functions in the database are those of another version of pgclarify",
+            detail="Their hash is not the one of the files that this version comes with.",
+            hint="Run: pgclarify init",
+        )
 
 
 def current_revision(connection: sqlalchemy.Connection) -> str | None:
@@ -77,11 +72,22 @@ def run_alembic(action: Callable[[Config, str], None], connection: sqlalchemy.Co
         action(config, revision)
 
 
-def shipped(name: str) -> Path:
-    """A folder that travels inside the wheel as _name, and lies beside the package in a checkout."""
-    package = Path(str(files("pgclarify")))
-    installed = package / f"_{name}"
-    return installed if installed.is_dir() else package.parent / name
+def _read(cursor: psycopg.Cursor[Any], table: str, column: str) -> str | None:
+    """The value in a table of one row; None if there is none, or it is not for us to see."""
+    is_readable = cursor.execute(
+        """
+        select from pg_class as c join pg_namespace as n on n.oid = c.relnamespace
+        where n.nspname = 'pgclarify' and c.relname = %s
+            and has_schema_privilege(n.oid, 'usage') and has_table_privilege(c.oid, 'select')
+        """,
+        (table,),
+    ).fetchone()
+    if is_readable is None:
+        return None
+    value = cursor.execute(
+        sql.SQL("select {} from pgclarify.{}").format(sql.Identifier(column), sql.Identifier(table))
+    ).fetchone()
+    return None if value is None else str(value[0])
 
 
 def _compare(found: str | None) -> None:

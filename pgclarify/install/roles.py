@@ -20,8 +20,13 @@ ROLES = {
 }
 
 
-def create_roles(cursor: psycopg.Cursor[Any]) -> None:
-    """Create our roles. They belong to the whole server, so another database may be making them at this moment."""
+def create_roles(cursor: psycopg.Cursor[Any]) -> frozenset[str]:
+    """Create our roles. They belong to the whole server, so another database may be making them at this moment.
+
+    Returns:
+        Those that were not there.
+    """
+    made: set[str] = set()
     for role, attributes in ROLES.items():
         cursor.execute("select from pg_roles where rolname = %s", (role,))
         if cursor.fetchone() is not None:
@@ -31,19 +36,29 @@ def create_roles(cursor: psycopg.Cursor[Any]) -> None:
                 cursor.execute(sql.SQL(f"create role {{}} {attributes}").format(sql.Identifier(role)))
         except (psycopg.errors.DuplicateObject, psycopg.errors.UniqueViolation):
             continue
-    # Who may ask may also look; who works may enter what a worker needs; the installer acts as the owner.
-    for granted, member in (("pgclarify_reader", "pgclarify_user"), ("pgclarify_owner", None)):
-        cursor.execute(
-            "select pg_has_role(coalesce(%s, current_user::text), %s, 'member')",
-            (member, granted),
-        )
-        row = cursor.fetchone()
-        if row is not None and not row[0]:
-            cursor.execute(
-                sql.SQL("grant {} to {}").format(
-                    sql.Identifier(granted), sql.Identifier(member) if member else sql.SQL("current_user")
-                )
-            )
+        made.add(role)
+    # Who may ask may also look; the installer acts as the owner, and grants what the owner has.
+    _grant_role(cursor, "pgclarify_reader", "pgclarify_user", ("usage",))
+    cursor.execute("select current_user")
+    ((installer,),) = cursor.fetchall()
+    _grant_role(cursor, "pgclarify_owner", installer, ("usage", "set"))
+    return frozenset(made)
+
+
+def _grant_role(cursor: psycopg.Cursor[Any], granted: str, member: str, rights: tuple[str, ...]) -> None:
+    """Make a role a member of another, unless it has the rights already.
+
+    From PostgreSQL 16 on, whoever creates a role is a member that may hand the membership on, and can neither take the
+    role on nor use its rights; before, every membership gave both.
+    """
+    knows_options = cursor.connection.info.server_version >= 160000
+    cursor.execute(
+        "select bool_and(pg_has_role(%s::name, %s::name, needed)) from unnest(%s::text[]) as needed",
+        (member, granted, list(rights) if knows_options else ["member"]),
+    )
+    if cursor.fetchall() != [(True,)]:
+        options = sql.SQL(" with inherit true, set true" if knows_options else "")
+        cursor.execute(sql.SQL("grant {} to {}{}").format(sql.Identifier(granted), sql.Identifier(member), options))
 
 
 def create_schemas(cursor: psycopg.Cursor[Any]) -> None:
@@ -56,16 +71,15 @@ def create_schemas(cursor: psycopg.Cursor[Any]) -> None:
         (SCHEMA, "pgclarify: the readings of a vague question that documents really answer."),
         ("pgclarify_queue", "The task queue of pgclarify: procrastinate's tables."),
     ):
-        cursor.execute(
-            sql.SQL("create schema if not exists {} authorization pgclarify_owner").format(sql.Identifier(schema))
-        )
         cursor.execute("select pg_get_userbyid(nspowner) from pg_namespace where nspname = %s", (schema,))
         row = cursor.fetchone()
-        if row is None or row[0] != "pgclarify_owner":
+        if row is None:
+            cursor.execute(sql.SQL("create schema {} authorization pgclarify_owner").format(sql.Identifier(schema)))
+        elif row[0] != "pgclarify_owner":
             # Whoever owns a schema may drop what is in it.
             raise ConfigurationError(
                 f"there is a schema {schema} already, and it is not ours",
-                detail=f"It belongs to {row and row[0]}.",
+                detail=f"It belongs to {row[0]}.",
                 hint=f"Rename it: alter schema {schema} rename to …; then run pgclarify init again.",
             )
         cursor.execute(sql.SQL("comment on schema {} is {}").format(sql.Identifier(schema), comment))

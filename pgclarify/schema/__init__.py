@@ -18,12 +18,13 @@ from pgclarify.schema.corpus import (
     term,
     term_change,
 )
-from pgclarify.schema.keys import caller_key, loopback
+from pgclarify.schema.keys import applied_sql, caller_key, loopback
 from pgclarify.schema.run import candidate, citation, completion, interpretation, run, verdict, worker
 
 __all__ = [
     "SCHEMA",
     "Name",
+    "applied_sql",
     "caller_key",
     "candidate",
     "citation",

@@ -28,11 +28,41 @@ loopback = Table(
     Column(
         "is_only", Boolean, nullable=False, server_default=text("true"), comment="Always true: the table has one row."
     ),
-    Column("host", Text, comment="Socket directory or host name of the primary; null means localhost."),
+    Column(
+        "host",
+        Text,
+        comment="Socket directory or host name of the primary, as init was given it; null means this server.",
+    ),
     Column("port", Integer, comment="Port of the primary; null means this server's own."),
+    Column("socket_dir", Text, comment="This server's socket directory, used if host is null; null means localhost."),
     Column("password", Text, comment="Password of pgclarify_loopback; null where the server does not ask for one."),
     PrimaryKeyConstraint("is_only", name="loopback_pk"),
     CheckConstraint("is_only", name="loopback_has_one_row"),
     CheckConstraint("port between 1 and 65535", name="loopback_port_is_a_port"),
     comment="How a waiting call reaches this database a second time. One row, written by pgclarify init.",
+)
+
+applied_sql = Table(
+    "applied_sql",
+    metadata,
+    Column(
+        "is_only", Boolean, nullable=False, server_default=text("true"), comment="Always true: the table has one row."
+    ),
+    Column(
+        "shipped_hash",
+        Text,
+        nullable=False,
+        comment="SHA-256 of the files that made them. A worker of another version refuses to start.",
+    ),
+    Column(
+        "state_hash",
+        Text,
+        nullable=False,
+        comment="SHA-256 of the files as applied and of what the catalogs had afterwards.",
+    ),
+    PrimaryKeyConstraint("is_only", name="applied_sql_pk"),
+    CheckConstraint("is_only", name="applied_sql_has_one_row"),
+    comment=(
+        "Which functions, views and policies are here: an install that finds them whole leaves them alone. One row."
+    ),
 )

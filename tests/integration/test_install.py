@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
-from pathlib import Path
 from typing import Any
 
 import psycopg
 import pytest
 from psycopg import sql
 
-from pgclarify import embedded, install
+from pgclarify import install
 from pgclarify.errors import ConfigurationError, SchemaMismatch, ServerUnavailable
-from tests.conftest import hurry, in_database
+from tests.conftest import in_database
 
 HEAD = "0004"
 
@@ -47,36 +45,13 @@ def test_twenty_installs_at_once(make_database: Callable[..., str]) -> None:
         assert connection.execute("select pgclarify.create_corpus('insurance')").fetchone() == (1,)
 
 
-@pytest.fixture
-def new_server() -> Iterator[str]:
-    """A server on which nothing of ours has ever been. Not in pytest's folder, which other runs close to its user."""
-    with tempfile.TemporaryDirectory(prefix="pgclarify-tests-") as folder:
-        dsn = embedded.start(Path(folder))
-        hurry(dsn)
-        yield dsn
-        embedded.stop(Path(folder))
-
-
-def test_four_databases_at_once_on_a_new_server(new_server: str) -> None:
-    """Roles belong to the whole server, so whoever comes second finds them half made."""
-    names = ["one", "two", "three", "four"]
-    with closing(psycopg.connect(new_server, autocommit=True)) as connection:
-        for name in names:
-            connection.execute(sql.SQL("create database {}").format(sql.Identifier(name)))
-
-    with ThreadPoolExecutor(4) as pool:
-        installations = list(pool.map(install.install, [in_database(new_server, name) for name in names]))
-
-    assert [installation.previous for installation in installations] == [None] * 4
-
-
 def test_a_failed_install_leaves_nothing(make_database: Callable[..., str]) -> None:
     dsn = make_database()
     with closing(psycopg.connect(dsn, autocommit=True)) as connection:
         connection.execute("create schema pgclarify authorization pgclarify_owner")
         connection.execute("set role pgclarify_owner")
-        # In the way of a function of ours: the same signature, another result.
-        connection.execute("create function pgclarify._my_roles() returns integer language sql as 'select 1'")
+        # In the way of a public function of ours: the same signature, another result.
+        connection.execute("create function pgclarify.cancel(run_id bigint) returns integer language sql as 'select 1'")
 
         with pytest.raises(psycopg.errors.InvalidFunctionDefinition):
             install.install(dsn)

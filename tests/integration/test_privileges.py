@@ -136,6 +136,7 @@ def test_a_reader_can_start_nothing_and_spend_nothing(connection: psycopg.Connec
     }
     assert readable(connection, reader) == {
         "pgclarify._caller",
+        "pgclarify.applied_sql",
         "pgclarify.candidate",
         "pgclarify.citation",
         "pgclarify.corpus",
@@ -178,7 +179,7 @@ def test_every_table_that_a_reader_reads_is_guarded(connection: psycopg.Connecti
         == (True,)
     }
 
-    assert unguarded == {"pgclarify.schema_version"}
+    assert unguarded == {"pgclarify.applied_sql", "pgclarify.schema_version"}
 
 
 def test_a_user_may_execute_public_functions_and_those_that_ask_for_proof(
@@ -239,6 +240,7 @@ def test_a_worker_may_do_its_work_and_not_ask(connection: psycopg.Connection[Any
     assert {name for name in ours if not name.startswith("pgclarify._")} == set()
     assert not {name for name in ours if "_caller" in name or "_loopback" in name or "_sign" in name}
     assert {name for name in readable(connection, worker) if name.startswith("pgclarify.")} == {
+        "pgclarify.applied_sql",
         "pgclarify.schema_version",
         "pgclarify.staged_passage",
     }

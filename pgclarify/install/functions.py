@@ -1,0 +1,172 @@
+"""What sql/ makes: functions, views, policies and grants. All of it is applied, or none if nothing has changed.
+
+To replace a view or a policy is to wait for every transaction that has called us, while all new calls wait behind, so
+an install that has nothing to change must not try.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from typing import Any
+
+import psycopg
+from psycopg import sql
+
+from pgclarify.errors import DatabaseError
+from pgclarify.install.extensions import DBLINK_SCHEMA, extension_schema
+from pgclarify.install.shipped import sql_files, sql_hash
+
+# What sql/ makes, as the catalogs have it now: a restored dump may lack grants, a person may have dropped a view.
+_STATE = """
+    select md5(string_agg(made.line, e'\\n' order by made.line collate "C"))
+    from (
+        select concat_ws(' ', pg_get_userbyid(p.proowner), p.proacl::text, pg_get_functiondef(p.oid)) as line
+        from pg_proc as p
+        where p.pronamespace = 'pgclarify'::regnamespace and p.prokind in ('f', 'p')
+        union all
+        select concat_ws(
+            ' ', c.oid::regclass, pg_get_userbyid(c.relowner), c.relacl::text, c.relrowsecurity, c.reloptions::text,
+            case when c.relkind = 'v' then pg_get_viewdef(c.oid) end
+        )
+        from pg_class as c
+        -- Partitions come and go with corpora.
+        where c.relnamespace = 'pgclarify'::regnamespace and c.relkind in ('r', 'p', 'v') and not c.relispartition
+        union all
+        select concat_ws(' ', tablename, policyname, roles::text, cmd, qual)
+        from pg_policies
+        where schemaname = 'pgclarify'
+    ) as made
+"""
+
+
+def apply_sql(cursor: psycopg.Cursor[Any], *, are_tables_new: bool) -> None:
+    """Apply sql/*.sql in the order of their names, unless all that they make is there already.
+
+    `@extschema:name@` stands for an extension's schema, as in scripts of PostgreSQL extensions.
+
+    Args:
+        cursor: Of a transaction in which the role is pgclarify_owner.
+        are_tables_new: True if a migration ran in this transaction.
+
+    Raises:
+        DatabaseError: If something rests on an internal function that this version no longer has.
+    """
+    texts = _texts(cursor)
+    cursor.execute("select shipped_hash, state_hash from pgclarify.applied_sql")
+    if not are_tables_new and cursor.fetchone() == (sql_hash(), _state_hash(cursor, texts)):
+        return
+    # pgvector's settings are known once its library is loaded; unknown ones only a superuser may put into a function.
+    vector = extension_schema(cursor, "vector") or "public"
+    cursor.execute(sql.SQL("select {0}.vector_dims('[1]'::{0}.vector)").format(sql.Identifier(vector)))
+    # Bodies may name functions of a later file.
+    cursor.execute("set local check_function_bodies = off")
+    before = _internal_routines(cursor)
+    replaced = {oid for text in texts for oid in _apply_file(cursor, text)}
+    left_over = [
+        signature
+        for oid, (version, signature) in _internal_routines(cursor).items()
+        if oid in replaced or before.get(oid, ("", ""))[0] == version
+    ]
+    _drop_left_over(cursor, left_over)
+    cursor.execute(
+        """
+        insert into pgclarify.applied_sql (shipped_hash, state_hash) values (%s, %s)
+        on conflict on constraint applied_sql_pk
+            do update set shipped_hash = excluded.shipped_hash, state_hash = excluded.state_hash
+        """,
+        (sql_hash(), _state_hash(cursor, texts)),
+    )
+
+
+def drop_routines(cursor: psycopg.Cursor[Any]) -> None:
+    """Drop our views and functions: everything that sql/ makes, and nothing that holds data."""
+    cursor.execute(
+        """
+        select format('drop view if exists %I.%I cascade', n.nspname, c.relname)
+        from pg_class as c join pg_namespace as n on n.oid = c.relnamespace
+        where n.nspname = 'pgclarify' and c.relkind = 'v'
+        union all
+        select format('drop policy if exists %I on %I.%I', policyname, schemaname, tablename)
+        from pg_policies where schemaname = 'pgclarify'
+        union all
+        select format('drop routine if exists %s cascade', p.oid::regprocedure)
+        from pg_proc as p join pg_namespace as n on n.oid = p.pronamespace
+        where n.nspname = 'pgclarify'
+        """
+    )
+    for (statement,) in cursor.fetchall():
+        cursor.execute(statement)
+
+
+def _texts(cursor: psycopg.Cursor[Any]) -> list[str]:
+    """The files with the extensions' schemas in them."""
+    schemas = {
+        # Without dblink the functions are there all the same, and say what is missing when they are called.
+        "dblink": extension_schema(cursor, "dblink") or DBLINK_SCHEMA,
+        "vector": extension_schema(cursor, "vector") or "public",
+    }
+    return [
+        re.sub(r"@extschema:(\w+)@", lambda match: sql.Identifier(schemas[match[1]]).as_string(cursor), text)
+        for _, text in sql_files()
+    ]
+
+
+def _state_hash(cursor: psycopg.Cursor[Any], texts: list[str]) -> str:
+    """SHA-256, in hexadecimal, of what is to be applied and what is there."""
+    cursor.execute(_STATE)
+    row = cursor.fetchone()
+    return hashlib.sha256("\0".join([*texts, str(row)]).encode()).hexdigest()
+
+
+def _internal_routines(cursor: psycopg.Cursor[Any]) -> dict[int, tuple[str, str]]:
+    """Our internal routines by oid: the place of the row, which every change moves, and the signature."""
+    cursor.execute(
+        """
+        select p.oid, p.ctid::text, p.oid::regprocedure::text
+        from pg_proc as p
+        where p.pronamespace = 'pgclarify'::regnamespace and starts_with(p.proname, '_')
+        """
+    )
+    return {oid: (version, signature) for oid, version, signature in cursor.fetchall()}
+
+
+def _apply_file(cursor: psycopg.Cursor[Any], text: str) -> list[int]:
+    """Apply one file. An internal function that returned something else is renamed out of its way.
+
+    Not dropped, since views and policies may rest on it until the files that follow have made them anew.
+
+    Returns:
+        Oids of functions that were renamed.
+    """
+    renamed: list[int] = []
+    while True:
+        try:
+            with cursor.connection.transaction():
+                cursor.execute(text.encode())
+            return renamed
+        except psycopg.errors.InvalidFunctionDefinition as error:
+            # The hint has its signature, in whatever language: Use DROP FUNCTION pgclarify._x(integer) first.
+            in_the_way = re.search(r"pgclarify\._\w+\(.*\)", error.diag.message_hint or "")
+            if in_the_way is None:
+                raise
+        cursor.execute("select %s::regprocedure::oid", (in_the_way[0],))
+        ((oid,),) = cursor.fetchall()
+        cursor.execute(f"alter routine {in_the_way[0]} rename to _replaced_{oid}".encode())
+        renamed.append(oid)
+
+
+def _drop_left_over(cursor: psycopg.Cursor[Any], signatures: list[str]) -> None:
+    """Drop internal routines that no file made. Public ones stay: what people built may rest on them."""
+    if not signatures:
+        return
+    try:
+        # In one statement, since they may rest on each other.
+        cursor.execute(f"drop routine {', '.join(signatures)}".encode())
+    except psycopg.errors.DependentObjectsStillExist as error:
+        raise DatabaseError(
+            "something rests on an internal function that this version no longer has",
+            detail=error.diag.message_detail,
+            hint="Drop it, or rest it on public views and functions; then run pgclarify init again.",
+            sqlstate=error.sqlstate,
+        ) from None

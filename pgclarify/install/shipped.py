@@ -1,0 +1,24 @@
+"""What travels with the package: the migrations, and the files of sql/."""
+
+from __future__ import annotations
+
+import hashlib
+from importlib.resources import files
+from pathlib import Path
+
+
+def shipped(name: str) -> Path:
+    """A folder that travels inside the wheel as _name, and lies beside the package in a checkout."""
+    package = Path(str(files("pgclarify")))
+    installed = package / f"_{name}"
+    return installed if installed.is_dir() else package.parent / name
+
+
+def sql_files() -> list[tuple[str, str]]:
+    """Names and texts of sql/*.sql, in the order in which they are applied."""
+    return [(path.name, path.read_text(encoding="utf-8")) for path in sorted(shipped("sql").glob("*.sql"))]
+
+
+def sql_hash() -> str:
+    """SHA-256 of sql/, in hexadecimal: what a worker knows the functions of its own version by."""
+    return hashlib.sha256("\0".join(part for file in sql_files() for part in file).encode()).hexdigest()

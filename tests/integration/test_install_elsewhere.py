@@ -1,0 +1,261 @@
+"""Installing on servers that are not ours: new ones, ones of few rights, ones that ask for passwords, and standbys."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+from psycopg import sql
+
+from pgclarify import embedded, install
+from pgclarify.errors import ConfigurationError
+from tests.conftest import hurry, in_database
+from tests.integration.by_hand import scalar, state_of
+from tests.workers import Worker, as_role, load, until, wait_until_searchable
+
+NO_WORKER, NO_LOOPBACK = "PC001", "PC005"
+PASSWORD = "a shared secret"  # noqa: S105 - of servers that live as long as their tests
+
+
+@pytest.fixture
+def new_server() -> Iterator[str]:
+    """A server on which nothing of ours has ever been. Not in pytest's folder, which other runs close to its user."""
+    with tempfile.TemporaryDirectory(prefix="pgclarify-tests-") as folder:
+        dsn = embedded.start(Path(folder))
+        hurry(dsn)
+        yield dsn
+        embedded.stop(Path(folder))
+
+
+@pytest.fixture
+def root(new_server: str) -> Iterator[psycopg.Connection[Any]]:
+    """A superuser's connection to it, in autocommit."""
+    with closing(psycopg.connect(new_server, autocommit=True)) as connection:
+        yield connection
+
+
+@pytest.fixture
+def make_tenant(new_server: str, root: psycopg.Connection[Any]) -> Callable[[str], str]:
+    """Makes databases of a login that may create roles and is no superuser, with the extensions put there for it."""
+    root.execute("create role tenant login createrole")
+
+    def make(name: str) -> str:
+        root.execute(sql.SQL("create database {} owner tenant").format(sql.Identifier(name)))
+        dsn = in_database(new_server, name)
+        with closing(psycopg.connect(dsn, autocommit=True)) as connection:
+            connection.execute("create extension vector")
+            connection.execute("create extension dblink")
+        return as_role(dsn, "tenant")
+
+    return make
+
+
+def ask(dsn: str, user: str = "postgres") -> str | None:
+    """The SQLSTATE that a question ends with, where no worker lives."""
+    with closing(psycopg.connect(dsn, user=user, autocommit=True)) as connection:
+        connection.execute("select pgclarify.create_corpus(gen_random_uuid()::text)")
+        corpus = scalar(connection, "select max(corpus) from pgclarify.corpus_status")
+        return state_of(connection, "select * from pgclarify.clarify('cars', %s)", [corpus])
+
+
+def init(dsn: str, **settings: str) -> dict[str, Any]:
+    """What `pgclarify init --json` says."""
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith(("PGCLARIFY_", "OPENAI_"))}
+    done = subprocess.run(
+        [sys.executable, "-m", "pgclarify.cli", "init", "--json"],
+        env=inherited | {"PGCLARIFY_DATABASE_URL": dsn} | settings,
+        stdout=subprocess.PIPE,
+        check=True,
+        timeout=60,
+    )
+    said: dict[str, Any] = json.loads(done.stdout)
+    return said
+
+
+def demand_password(root: psycopg.Connection[Any]) -> None:
+    """Let the server ask the loopback, and nobody else, for its password."""
+    rules = Path(str(scalar(root, "show hba_file")))
+    rules.write_text(f"local all pgclarify_loopback scram-sha-256\n{rules.read_text()}")
+    root.execute("select pg_reload_conf()")
+    until(lambda: scalar(root, "select count(*) from pg_hba_file_rules where user_name = '{pgclarify_loopback}'") == 1)
+    # The postmaster, which makes sessions, reads the file on its own time.
+    until(lambda: not may_come_without_password(root))
+
+
+def may_come_without_password(root: psycopg.Connection[Any]) -> bool:
+    try:
+        psycopg.connect(root.info.dsn, user="pgclarify_loopback").close()
+    except psycopg.OperationalError:
+        return False
+    return True
+
+
+def test_four_databases_at_once_on_a_new_server(new_server: str, root: psycopg.Connection[Any]) -> None:
+    """Roles belong to the whole server, so whoever comes second finds them half made."""
+    names = ["one", "two", "three", "four"]
+    for name in names:
+        root.execute(sql.SQL("create database {}").format(sql.Identifier(name)))
+
+    with ThreadPoolExecutor(4) as pool:
+        installations = list(pool.map(install.install, [in_database(new_server, name) for name in names]))
+
+    assert [installation.previous for installation in installations] == [None] * 4
+
+
+def test_whoever_may_create_roles_may_install(make_tenant: Callable[[str], str], root: psycopg.Connection[Any]) -> None:
+    dsn = make_tenant("first")
+
+    first, second = install.install(dsn), install.install(dsn)
+
+    assert (first.previous, second.previous) == (None, first.current)
+    assert first.has_dblink
+    assert first.has_loopback_password
+    assert second.has_loopback_password
+    # The server asks for no password, and without one dblink lets only superusers through.
+    assert ask(dsn) == NO_LOOPBACK
+    demand_password(root)
+    assert ask(dsn) == NO_WORKER
+    install.uninstall(dsn)
+
+
+def test_a_second_database_is_told_the_password(
+    make_tenant: Callable[[str], str], root: psycopg.Connection[Any]
+) -> None:
+    first, second = make_tenant("first"), make_tenant("second")
+    install.install(first, loopback_password=PASSWORD)
+    demand_password(root)
+    assert ask(first) == NO_WORKER
+
+    assert not install.install(second).has_loopback_password
+    assert ask(second) == NO_LOOPBACK
+
+    assert init(second)["has_loopback_password"] is False
+    assert init(second, PGCLARIFY_LOOPBACK_PASSWORD=PASSWORD)["has_loopback_password"] is True
+    assert ask(second) == ask(first) == NO_WORKER
+    # It stays.
+    assert install.install(second).has_loopback_password
+    assert ask(second) == NO_WORKER
+
+
+def test_a_superuser_sees_that_there_is_no_password_yet(
+    make_tenant: Callable[[str], str], new_server: str, root: psycopg.Connection[Any]
+) -> None:
+    root.execute("create role pgclarify_loopback login")
+
+    assert install.install(new_server).has_loopback_password
+
+    demand_password(root)
+    assert ask(new_server) == NO_WORKER
+
+
+def test_pgvector_in_a_schema_of_its_own(
+    make_database: Callable[..., str], make_role: Callable[..., str], run_worker: Callable[..., Worker]
+) -> None:
+    dsn = make_database()
+    with closing(psycopg.connect(dsn, autocommit=True)) as connection:
+        connection.execute("create schema extensions")
+        connection.execute("create extension vector schema extensions")
+        install.install(dsn)
+
+        run_worker(dsn, user=make_role("pgclarify_worker"))
+        load(connection, documents=2)
+        wait_until_searchable(connection)
+        asker = make_role("pgclarify_user")
+        with closing(psycopg.connect(dsn, user=asker, autocommit=True)) as alice:
+            assert scalar(alice, "select count(*) from pgclarify.clarify('car deductible')") > 0
+
+
+def test_pgvector_in_a_schema_that_we_may_not_open(make_tenant: Callable[[str], str], new_server: str) -> None:
+    dsn = make_tenant("first")
+    with closing(psycopg.connect(in_database(new_server, "first"), autocommit=True)) as connection:
+        connection.execute("create schema extensions")
+        connection.execute("alter extension vector set schema extensions")
+
+        with pytest.raises(ConfigurationError) as refusal:
+            install.install(dsn)
+        assert 'grant usage on schema "extensions"' in (refusal.value.hint or "")
+
+        connection.execute("grant usage on schema extensions to tenant with grant option")
+        assert install.install(dsn).previous is None
+
+
+def test_the_way_to_the_primary_is_kept(database: str, connection: psycopg.Connection[Any]) -> None:
+    way = "select host, port, socket_dir from pgclarify.loopback"
+    socket_dir = scalar(connection, "select split_part(current_setting('unix_socket_directories'), ',', 1)")
+    assert connection.execute(way.encode()).fetchone() == (None, None, socket_dir)
+
+    install.install(database, loopback_host="primary.example", loopback_port=6543)
+    install.install(database)
+    assert connection.execute(way.encode()).fetchone() == ("primary.example", 6543, socket_dir)
+
+    install.install(database, loopback_host="")
+    assert connection.execute(way.encode()).fetchone() == (None, None, socket_dir)
+
+
+@pytest.fixture
+def standby(new_server: str, root: psycopg.Connection[Any]) -> Iterator[str]:
+    """A hot standby of the new server, which has the schema."""
+    install.install(new_server)
+    data_dir = Path(str(scalar(root, "show data_directory")))
+    with tempfile.TemporaryDirectory(prefix="pgclarify-standby-") as name:
+        folder = Path(name)
+        owner = data_dir.stat()
+        is_root = os.geteuid() == 0
+        if is_root:
+            os.chown(folder, owner.st_uid, owner.st_gid)
+        cluster = folder / "data"
+
+        def run(program: str, *arguments: str) -> None:
+            subprocess.run(
+                [embedded.binary(program), *arguments],
+                user=owner.st_uid if is_root else None,
+                # Ours would close folders to it that are open to everyone.
+                group=owner.st_gid if is_root else None,
+                extra_groups=[] if is_root else None,
+                cwd=folder,
+                stdin=subprocess.DEVNULL,
+                # The server outlives pg_ctl, and would keep a pipe open.
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                check=True,
+                timeout=60,
+            )
+
+        run("pg_basebackup", "-d", new_server, "-D", str(cluster), "-R", "-c", "fast", "--no-sync")
+        settings = f"-p 5432 -c unix_socket_directories={folder} -c fsync=off"
+        run("pg_ctl", "start", "-w", "-D", str(cluster), "-l", str(folder / "log"), "-o", settings)
+        try:
+            yield psycopg.conninfo.make_conninfo(new_server, host=name)
+        finally:
+            run("pg_ctl", "stop", "-w", "-m", "immediate", "-D", str(cluster))
+
+
+def test_a_question_on_a_hot_standby(
+    new_server: str, standby: str, root: psycopg.Connection[Any], run_worker: Callable[..., Worker]
+) -> None:
+    load(root, documents=2)
+    with closing(psycopg.connect(standby, autocommit=True)) as reader:
+        assert scalar(reader, "select pg_is_in_recovery()")
+        until(lambda: scalar(reader, "select count(*) from pgclarify.document") == 2)
+        # What it has been told is the primary's own socket, which may be another machine's.
+        assert state_of(reader, "select * from pgclarify.clarify('car deductible')") == NO_LOOPBACK
+
+        socket_dir = str(scalar(root, "select socket_dir from pgclarify.loopback"))
+        install.install(new_server, loopback_host=socket_dir, loopback_port=5432)
+        until(lambda: scalar(reader, "select host from pgclarify.loopback") == socket_dir)
+        assert state_of(reader, "select * from pgclarify.clarify('car deductible')") == NO_WORKER
+
+        run_worker(new_server)
+        wait_until_searchable(root)
+        citations = scalar(reader, "select string_agg(citations::text, '') from pgclarify.clarify('car deductible')")
+        assert "four hundred dollars" in citations

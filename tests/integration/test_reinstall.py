@@ -1,0 +1,160 @@
+"""Installing again: what has changed is made anew, what has not is left alone, and calls in progress go on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import psycopg
+import pytest
+
+from pgclarify import install
+from pgclarify.errors import DatabaseError, SchemaMismatch
+from pgclarify.install import installer
+from tests.integration.by_hand import Connect, Connection, MakeRole, scalar, state_of
+from tests.migration import catalog
+
+
+@pytest.fixture
+def call_in_progress(connect: Connect, make_role: MakeRole) -> Connection:
+    """A session that has called us in a transaction that is still open, as one that waits for an answer has."""
+    caller = connect(make_role("pgclarify_user"))
+    caller.execute("begin")
+    caller.execute("select from pgclarify._caller, pgclarify.run_summary, pgclarify.worker_status")
+    return caller
+
+
+def test_with_nothing_to_change_it_waits_for_nobody(
+    database: str, connection: Connection, call_in_progress: Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(installer, "LOCK_TIMEOUT", "1s")
+    views = "select oid, xmin::text from pg_class where relnamespace = 'pgclarify'::regnamespace order by oid"
+    before = connection.execute(views.encode()).fetchall()
+
+    install.install(database)
+
+    assert connection.execute(views.encode()).fetchall() == before
+    assert scalar(call_in_progress, "select count(*) from pgclarify.run_summary") == 0
+
+
+def test_with_something_to_change_it_says_whom_it_waits_for(
+    database: str, connection: Connection, call_in_progress: Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(installer, "LOCK_TIMEOUT", "300ms")
+    connection.execute("update pgclarify.applied_sql set shipped_hash = 'older'")
+
+    for step in (install.install, install.uninstall):
+        with pytest.raises(DatabaseError) as refusal:
+            step(database)
+        assert refusal.value.sqlstate == "55P03"
+        assert f"{call_in_progress.info.backend_pid} ({call_in_progress.info.user})" in (refusal.value.detail or "")
+    call_in_progress.execute("rollback")
+    install.install(database)
+
+    install.check_schema(connection)
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "drop view pgclarify.queue_status",
+        "drop policy run_is_visible on pgclarify.run",
+        "alter table pgclarify.run disable row level security",
+        "revoke select on pgclarify.run from pgclarify_reader",
+        "revoke execute on function pgclarify.cancel(bigint) from pgclarify_user",
+        "create or replace function pgclarify._connection_value(setting text) returns text language sql immutable"
+        " strict parallel safe set search_path = pg_catalog, pg_temp as 'select setting'",
+    ],
+)
+def test_what_was_damaged_is_mended(database: str, connection: Connection, damage: str) -> None:
+    whole = catalog.everything(connection)
+    connection.execute(damage.encode())
+    if "disable" not in damage:
+        assert catalog.everything(connection) != whole
+
+    install.install(database)
+
+    assert catalog.everything(connection) == whole
+    assert scalar(connection, "select relrowsecurity from pg_class where oid = 'pgclarify.run'::regclass")
+
+
+def test_functions_of_another_version_are_refused(connection: Connection) -> None:
+    connection.execute("update pgclarify.applied_sql set shipped_hash = 'other'")
+    with pytest.raises(SchemaMismatch):
+        install.check_schema(connection)
+
+    connection.execute("delete from pgclarify.applied_sql")
+    with pytest.raises(SchemaMismatch):
+        install.check_schema(connection)
+
+
+def as_owner(connection: Connection, *statements: str) -> None:
+    with connection.transaction():
+        connection.execute("set local role pgclarify_owner")
+        for statement in statements:
+            connection.execute(statement.encode())
+
+
+def test_internal_functions_of_an_older_version_go(database: str, connection: Connection) -> None:
+    as_owner(
+        connection,
+        "create function pgclarify._old_helper() returns integer begin atomic select 1; end",
+        "create function pgclarify._old(integer) returns integer security definer begin atomic"
+        " select pgclarify._old_helper(); end",
+        # An overload of one that is there in another shape.
+        "create function pgclarify._sign(subject text, key text) returns text begin atomic select subject; end",
+        "create function pgclarify.older() returns integer begin atomic select 1; end",
+    )
+
+    install.install(database)
+
+    assert scalar(connection, "select to_regprocedure('pgclarify._old(integer)')") is None
+    assert scalar(connection, "select to_regprocedure('pgclarify._old_helper()')") is None
+    assert scalar(connection, "select to_regprocedure('pgclarify._sign(text, text)')") is None
+    # Users' views may rest on public ones.
+    assert scalar(connection, "select pgclarify.older()") == 1
+
+
+def test_what_rests_on_an_internal_function_is_not_dropped(database: str, connection: Connection) -> None:
+    as_owner(connection, "create function pgclarify._old() returns integer begin atomic select 1; end")
+    connection.execute("create view public.mine as select pgclarify._old()")
+
+    with pytest.raises(DatabaseError) as refusal:
+        install.install(database)
+
+    assert refusal.value.sqlstate == "2BP01"
+    assert "public.mine" in (refusal.value.detail or "")
+    assert scalar(connection, "select count(*) from public.mine") == 1
+
+
+def test_an_internal_function_that_returned_something_else_is_replaced(database: str, connection: Connection) -> None:
+    whole = catalog.everything(connection)
+    as_owner(
+        connection,
+        "drop function pgclarify._my_roles() cascade",
+        "create function pgclarify._my_roles() returns text[] language sql stable begin atomic"
+        " select array[current_user::text]; end",
+        "create policy corpus_is_readable on pgclarify.corpus for select to pgclarify_reader"
+        " using (reader = any(pgclarify._my_roles()))",
+    )
+    assert catalog.everything(connection) != whole
+
+    install.install(database)
+
+    assert catalog.everything(connection) == whole
+
+
+def test_a_public_function_that_returned_something_else_is_an_error(
+    make_database: Callable[..., str], template: str
+) -> None:
+    dsn = make_database(template)
+    with psycopg.connect(dsn, autocommit=True) as connection:
+        as_owner(
+            connection,
+            "drop function pgclarify.cancel(bigint)",
+            "create function pgclarify.cancel(run_id bigint) returns integer begin atomic select 1; end",
+        )
+
+        with pytest.raises(psycopg.errors.InvalidFunctionDefinition):
+            install.install(dsn)
+
+        assert state_of(connection, "select pgclarify.cancel(1)") is None
