@@ -194,7 +194,7 @@ class CorpusStatus:
         lag: Age of the oldest pending document; None if there is none.
         revision: How often its searchable content changed.
         embedding_model: Its embedding model.
-        error: Why no worker could load that model; None if nothing is wrong.
+        error: Why it cannot be searched, its model could not be loaded, say; None if nothing is wrong.
     """
 
     corpus: str

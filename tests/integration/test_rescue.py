@@ -25,7 +25,7 @@ def job_states(connection: Connection) -> list[str]:
 
 
 def rescue(worker) -> int:
-    return worker.send("rescue_jobs")[0]["jobs"]
+    return int(worker.send("rescue_jobs")[0]["jobs"])
 
 
 def test_a_failed_job_of_a_run_that_is_not_over_is_tried_again(connection, worker_and_run):

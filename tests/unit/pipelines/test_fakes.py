@@ -70,5 +70,7 @@ async def test_failed_if_and_only_if_there_is_an_error() -> None:
 
 async def test_pending_documents_are_claimed_once() -> None:
     store: DocumentStore = FakeDocumentStore([Document("a", "a text")])
-    assert [one.document_id for one in await store.claim_documents(max_documents=9, max_chars=9)] == ["a"]
-    assert await store.claim_documents(max_documents=9, max_chars=9) == []
+    assert [
+        one.document_id for one in await store.claim_documents(max_documents=9, max_chars=9, skipped_models=[])
+    ] == ["a"]
+    assert await store.claim_documents(max_documents=9, max_chars=9, skipped_models=[]) == []
