@@ -97,6 +97,9 @@ def drop_routines(cursor: psycopg.Cursor[Any]) -> None:
     )
     for (statement,) in cursor.fetchall():
         cursor.execute(statement)
+    cursor.execute("select to_regclass('pgclarify.applied_sql') is not null")
+    if cursor.fetchone() == (True,):
+        cursor.execute("delete from pgclarify.applied_sql")
 
 
 def _texts(cursor: psycopg.Cursor[Any]) -> list[str]:

@@ -87,6 +87,16 @@ def test_functions_of_another_version_are_refused(connection: Connection) -> Non
         install.check_schema(connection)
 
 
+def test_tables_without_functions_are_refused(database: str, connection: Connection) -> None:
+    install.migrate(database, "head")
+    with pytest.raises(SchemaMismatch):
+        install.check_schema(connection)
+
+    install.install(database)
+
+    install.check_schema(connection)
+
+
 def as_owner(connection: Connection, *statements: str) -> None:
     with connection.transaction():
         connection.execute("set local role pgclarify_owner")
