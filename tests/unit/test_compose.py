@@ -41,9 +41,9 @@ def test_variables_are_known() -> None:
     assert arguments <= VARIABLES.keys() | BUILD_VARIABLES
 
 
-def test_the_worker_is_handed_every_setting() -> None:
-    # It has no server of its own, so no data of its own.
-    handed_on = {name for name, value in variables("worker").items() if value is None}
+def test_every_setting_is_handed_on() -> None:
+    handed_on = {name for service in ("init", "worker") for name, value in variables(service).items() if value is None}
+    # They have no server of their own, so no data of their own.
     assert handed_on == VARIABLES.keys() - {"PGCLARIFY_DATABASE_URL", "PGCLARIFY_DATA_DIR"}
 
 
