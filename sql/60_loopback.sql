@@ -2,14 +2,13 @@
 -- sees it although the caller's transaction is open. Role pgclarify_loopback may do nothing but enqueue, cancel and look, and
 -- only what is signed.
 
-create or replace function pgclarify._loopback_open()
-returns text
+create or replace function pgclarify._loopback_open(connection_name text)
+returns void
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
     v_loopback pgclarify.loopback;
-    v_connection text := format('pgclarify %s', gen_random_uuid());
     v_deadline timestamptz := clock_timestamp() + interval '20 seconds';
     v_pause double precision := 0.01;
     v_message text;
@@ -48,11 +47,11 @@ begin
         begin
             -- dblink_connect_u is granted to us where the server asks nobody on this path for a password.
             if has_function_privilege('@extschema:dblink@.dblink_connect_u(text, text)', 'execute') then
-                perform @extschema:dblink@.dblink_connect_u(v_connection, v_settings);
+                perform @extschema:dblink@.dblink_connect_u(_loopback_open.connection_name, v_settings);
             else
-                perform @extschema:dblink@.dblink_connect(v_connection, v_settings);
+                perform @extschema:dblink@.dblink_connect(_loopback_open.connection_name, v_settings);
             end if;
-            return v_connection;
+            return;
         exception
             when sqlclient_unable_to_establish_sqlconnection then
                 get stacked diagnostics v_message = pg_exception_detail;
@@ -87,8 +86,8 @@ begin
 end
 $$;
 
-comment on function pgclarify._loopback_open() is
-'Open a loopback and return its name. Waits while all connections of the role are in use. Error PC005 without dblink.';
+comment on function pgclarify._loopback_open(text) is
+'Open a loopback under a name. Waits while all connections of the role are in use. Error PC005 without dblink.';
 
 create or replace function pgclarify._connection_value(setting text)
 returns text
@@ -106,38 +105,40 @@ language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_connection text := pgclarify._loopback_open();
+    v_connection text := format('pgclarify %s', gen_random_uuid());
     v_challenge text;
     v_answer jsonb;
 begin
-    -- Whatever happens, the connection is closed: one that stays could be used by anyone in this session.
-    begin
-        perform @extschema:dblink@.dblink_exec(v_connection, 'begin');
-        select challenge.challenge into v_challenge
-        from @extschema:dblink@.dblink(v_connection, 'select pgclarify._loopback_challenge()') as challenge (challenge text);
-        select answered.answer into v_answer
-        from @extschema:dblink@.dblink(
-            v_connection,
-            format(
-                'select pgclarify.%I(%L::jsonb, %L::bytea)',
-                _loopback_call.function_name,
-                _loopback_call.payload,
-                pgclarify._sign(concat_ws(' ', 'loopback', v_challenge, _loopback_call.function_name, _loopback_call.payload))
-            )
-        ) as answered (answer jsonb);
-        perform @extschema:dblink@.dblink_exec(v_connection, 'commit');
-    exception
-        when query_canceled or others then
-            begin
-                perform @extschema:dblink@.dblink_disconnect(v_connection);
-            exception
-                when query_canceled or others then
-                    null;
-            end;
-            raise;
-    end;
+    -- Whatever happens, and be it in the middle of opening or closing, the connection does not stay: it could be used by
+    -- anyone in this session.
+    perform pgclarify._loopback_open(v_connection);
+    perform @extschema:dblink@.dblink_exec(v_connection, 'begin');
+    select challenge.challenge into v_challenge
+    from @extschema:dblink@.dblink(v_connection, 'select pgclarify._loopback_challenge()') as challenge (challenge text);
+    select answered.answer into v_answer
+    from @extschema:dblink@.dblink(
+        v_connection,
+        format(
+            'select pgclarify.%I(%L::jsonb, %L::bytea)',
+            _loopback_call.function_name,
+            _loopback_call.payload,
+            pgclarify._sign(concat_ws(' ', 'loopback', v_challenge, _loopback_call.function_name, _loopback_call.payload))
+        )
+    ) as answered (answer jsonb);
+    perform @extschema:dblink@.dblink_exec(v_connection, 'commit');
     perform @extschema:dblink@.dblink_disconnect(v_connection);
     return v_answer;
+exception
+    when query_canceled or others then
+        begin
+            if v_connection = any(@extschema:dblink@.dblink_get_connections()) then
+                perform @extschema:dblink@.dblink_disconnect(v_connection);
+            end if;
+        exception
+            when query_canceled or others then
+                null;
+        end;
+        raise;
 end
 $$;
 
@@ -211,7 +212,8 @@ begin
             v_corpus_id,
             array(select jsonb_array_elements_text(_loopback_enter.payload -> 'questions')),
             _loopback_enter.payload -> 'settings',
-            v_parent_run_id
+            v_parent_run_id,
+            (_loopback_enter.payload ->> 'call_id')::uuid
         )
     );
 end
@@ -229,12 +231,19 @@ as $$
 begin
     perform pgclarify._verify_loopback('_loopback_cancel', _loopback_cancel.payload, _loopback_cancel.signature);
     return to_jsonb(
-        pgclarify._cancel_runs(array(select value::bigint from jsonb_array_elements_text(_loopback_cancel.payload)))
+        pgclarify._cancel_runs(
+            array(
+                select run.run_id
+                from pgclarify.run
+                where run.call_id = (_loopback_cancel.payload ->> 'call_id')::uuid and run.status in ('queued', 'running')
+            )
+        )
     );
 end
 $$;
 
-comment on function pgclarify._loopback_cancel(jsonb, bytea) is 'Cancel runs; returns how many were not over.';
+comment on function pgclarify._loopback_cancel(jsonb, bytea) is
+'Cancel the runs that a waiting call entered; returns how many were not over.';
 grant execute on function pgclarify._loopback_cancel(jsonb, bytea) to pgclarify_loopback;
 
 create or replace function pgclarify._loopback_unfinished(payload jsonb, signature bytea)
