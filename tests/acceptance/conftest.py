@@ -37,10 +37,12 @@ class House:
     Attributes:
         folder: Where commands run; nothing of the checkout is in reach.
         variables: What the environment has beyond ours without settings.
+        program: How the command line is started.
     """
 
     folder: Path
     variables: dict[str, str] = field(default_factory=dict)
+    program: tuple[str, ...] = (sys.executable, "-m", "pgclarify.cli")
 
     def run(self, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
         """Run `pgclarify` with arguments, whatever it exits with."""
@@ -49,7 +51,7 @@ class House:
         }
         own = {"PGCLARIFY_DATA_DIR": str(self.folder / "data"), "COLUMNS": "100", "OMP_NUM_THREADS": "1"}
         return subprocess.run(
-            [sys.executable, "-m", "pgclarify.cli", *arguments],
+            [*self.program, *arguments],
             env=inherited | own | self.variables | variables,
             cwd=self.folder,
             stdin=subprocess.DEVNULL,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-import zipfile
+import sysconfig
 from pathlib import Path
 
 import pytest
@@ -15,21 +15,32 @@ from tests.acceptance.conftest import House, write_files
 pytestmark = pytest.mark.acceptance
 
 CHECKOUT = Path(__file__).parents[2]
+PIP = (sys.executable, "-m", "pip", "--disable-pip-version-check", "-q")
+
+
+def run(*command: str | Path) -> str:
+    done = subprocess.run([str(part) for part in command], capture_output=True, text=True, check=True, timeout=120)
+    return done.stdout.strip()
+
+
+def environment_with(wheel: Path, folder: Path) -> Path:
+    """An environment with the wheel in it; its dependencies, two gigabytes of them, are borrowed from ours."""
+    run(sys.executable, "-m", "venv", "--without-pip", folder)
+    packages = Path(run(folder / "bin" / "python", "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"))
+    # What stands in a .pth file comes last; and .pth files there, such as that of our editable install, are not read.
+    (packages / "borrowed.pth").write_text(sysconfig.get_path("purelib"))
+    run(*PIP, "--python", folder / "bin" / "python", "install", "--no-deps", "--no-index", wheel)
+    assert Path(
+        run(folder / "bin" / "python", "-I", "-c", "import pgclarify; print(pgclarify.__file__)")
+    ).is_relative_to(packages)
+    return packages
 
 
 def test_the_wheel_works_away_from_the_checkout(empty_house: House, tmp_path: Path) -> None:
-    build = [sys.executable, "-m", "pip", "wheel", str(CHECKOUT), "--no-deps", "--no-build-isolation", "--no-index"]
-    subprocess.run([*build, "--disable-pip-version-check", "-q", "-w", str(tmp_path)], check=True, timeout=120)
+    run(*PIP, "wheel", CHECKOUT, "--no-deps", "--no-build-isolation", "--no-index", "-w", tmp_path)
     (wheel,) = tmp_path.glob("*.whl")
-    packages = empty_house.folder / "packages"
-    with zipfile.ZipFile(wheel) as archive:
-        archive.extractall(packages)
-    house = House(empty_house.folder, {"PYTHONPATH": str(packages)})
-    where = [sys.executable, "-c", "import pgclarify; print(pgclarify.__file__)"]
-    found = subprocess.run(
-        where, env={"PYTHONPATH": str(packages)}, cwd=packages, capture_output=True, text=True, check=True
-    )
-    assert Path(found.stdout.strip()).is_relative_to(packages)
+    packages = environment_with(wheel, empty_house.folder / "environment")
+    house = House(empty_house.folder, program=(str(empty_house.folder / "environment" / "bin" / "pgclarify"),))
 
     house.done("init")
     write_files(house.folder / "files")
