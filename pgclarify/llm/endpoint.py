@@ -6,6 +6,7 @@ import asyncio
 import re
 import time
 from collections.abc import Iterator
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import Any, Final, Self
@@ -26,6 +27,10 @@ OPENAI_BASE_URL: Final = "https://api.openai.com/v1"
 _NO_KEY: Final = "no-key-set"
 
 _LONGEST_SERVER_TEXT: Final = 300
+
+# What a run asks many times over. It stands in a line of its own, of which no more than the limit come to the counter
+# at once: what a run begins with, and all else in it waits for, does not stand behind the verdicts of all other runs.
+_MASS_PURPOSES: Final = frozenset({"verdict"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +74,7 @@ class Endpoint:
         model: Name of the model there.
         base_url: http(s) address up to and including the version; None means OpenAI's own.
         api_key: None for servers that need none; it then needs a base_url.
-        concurrency: Most calls in flight at once; further ones wait in order of arrival.
+        concurrency: Most calls in flight at once; further ones wait in order of arrival, verdicts behind all else.
         timeout: Seconds that the server may be silent within one attempt.
         max_retries: Further attempts after a lost connection, a time-out, 408, 409, 429 or 5xx. Retry-After is obeyed.
 
@@ -92,6 +97,7 @@ class Endpoint:
         self._model = (model or "").strip()
         self._check(has_address=bool(base_url and base_url.strip()))
         self._limit = asyncio.Semaphore(concurrency)
+        self._mass_limit = asyncio.Semaphore(concurrency)
         self._timeout = timeout
         self._max_retries = max_retries
         self._dialect = _Dialect()
@@ -145,7 +151,7 @@ class Endpoint:
         Raises:
             EndpointUnavailable: If no completion came back, after all retries.
         """
-        async with self._limit:
+        async with self._mass_limit if request.purpose in _MASS_PURPOSES else nullcontext(), self._limit:
             started = time.perf_counter()
             completion = await self._call(request)
             latency_ms = (time.perf_counter() - started) * 1000

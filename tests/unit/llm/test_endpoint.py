@@ -22,9 +22,13 @@ SCHEMA = {"type": "object", "properties": {"query": {"type": "string"}}, "requir
 
 
 def request(text: str = "Question: what?", **changes: Any) -> CompletionRequest:
-    settings: dict[str, Any] = {"parameters": {"temperature": 0, "max_tokens": 64}, "schema": SCHEMA, **changes}
+    settings: dict[str, Any] = {
+        "purpose": "relaxation",
+        "parameters": {"temperature": 0, "max_tokens": 64},
+        "schema": SCHEMA,
+        **changes,
+    }
     return CompletionRequest(
-        purpose="relaxation",
         model="rules-1",
         prompt_version="1",
         messages=(Message("system", "Be brief."), Message("user", text)),
@@ -95,6 +99,19 @@ async def test_no_more_calls_are_in_flight_than_the_limit_and_they_keep_their_or
     asked = [int(body["messages"][1]["content"].removeprefix("Question: ")) for body in server.bodies]
     # Among three that are under way the network decides; nobody overtakes those who had come before.
     assert all(abs(number - place) < 3 for place, number in enumerate(asked))
+
+
+async def test_what_opens_a_run_does_not_wait_for_the_verdicts_of_all_others(server):
+    server.script.append(openai_server.HANG)
+    async with endpoint_of(server, concurrency=1) as endpoint:
+        asked = [*(("verdict", f"Question: {number}") for number in range(4)), ("relaxation", "Question: opens")]
+        calls = [asyncio.create_task(endpoint.complete(request(text, purpose=purpose))) for purpose, text in asked]
+        await arrivals(server, 1)
+        await settled()
+        calls[0].cancel()
+        await asyncio.gather(*calls, return_exceptions=True)
+    order = [body["messages"][1]["content"].removeprefix("Question: ") for body in server.bodies]
+    assert order == ["0", "opens", "1", "2", "3"]
 
 
 async def settled() -> None:
