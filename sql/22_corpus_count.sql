@@ -148,5 +148,6 @@ comment on column pgclarify.corpus_status.failed is 'Documents that cannot be in
 comment on column pgclarify.corpus_status.lag is 'Age of the oldest pending document; null if there is none.';
 comment on column pgclarify.corpus_status.revision is 'How often its searchable content changed.';
 comment on column pgclarify.corpus_status.embedding_model is 'Embedding model.';
-comment on column pgclarify.corpus_status.error is 'Why it cannot be searched, its model could not be loaded, say; null if nothing is wrong.';
+comment on column pgclarify.corpus_status.error is
+'Why it cannot be searched, its model could not be loaded, say; null if nothing is wrong.';
 grant select on pgclarify.corpus_status to pgclarify_reader;
