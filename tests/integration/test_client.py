@@ -21,6 +21,7 @@ from pgclarify.client.refusals import REFUSALS
 from pgclarify.errors import (
     AlreadyExists,
     CallCancelled,
+    DatabaseBusy,
     DatabaseError,
     InputError,
     NotCommitted,
@@ -242,7 +243,7 @@ def test_every_sqlstate_has_its_class(connection: Connection) -> None:
         end $$
     """)
     kinds = {code.ljust(5, "0"): kind for code, kind in REFUSALS.items()}
-    kinds |= {"57P01": ServerUnavailable, "40001": DatabaseError, "PC006": DatabaseError}
+    kinds |= {"57P01": ServerUnavailable, "40001": DatabaseBusy, "PC006": DatabaseError}
     for sqlstate, kind in kinds.items():
         connection.execute("select set_config('test.sqlstate', %s, false)", [sqlstate])
         with pytest.raises(PgclarifyError) as caught:
@@ -294,6 +295,15 @@ def test_a_statement_timeout_cancels_the_run(service: Service, model: Server, as
     assert status_of(asker, "client's statement timeout") == "cancelled"
 
 
+@pytest.fixture
+def heard_interrupts() -> Iterator[None]:
+    """SIGINT as a person's terminal sends it; what runs in the background is often started deaf to it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("heard_interrupts")
 def test_ctrl_c_cancels_the_run(client: Client, model: Server, asker: Connection) -> None:
     model.behavior = hang_on_canada
 
