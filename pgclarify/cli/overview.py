@@ -104,6 +104,7 @@ def _corpora(corpora: Sequence[Row]) -> Table:
 def _runs(runs: Sequence[Row]) -> Table:
     table = _table()
     table.add_column("run", justify="right", no_wrap=True)
+    table.add_column("operation", no_wrap=True)
     table.add_column("status", no_wrap=True)
     table.add_column("readings", justify="right", no_wrap=True)
     table.add_column("seconds", justify="right", no_wrap=True)
@@ -112,8 +113,10 @@ def _runs(runs: Sequence[Row]) -> Table:
     for run in runs:
         table.add_row(
             Text(str(run["run_id"])),
+            Text(run["operation"]),
             Text(run["status"], style=_STYLES.get(run["status"], "")),
-            Text(f"{run['interpretations']:,}"),
+            # A search has none, whatever it found.
+            Text("" if run["operation"] == "search" else f"{run['interpretations']:,}"),
             Text(f"{run['seconds']:.1f}"),
             Text(printable(run["corpus"])),
             Text(_shortened(run["question"])),

@@ -17,6 +17,7 @@ CORPUS: dict[str, Any] = {
 RUN = {
     "run_id": 17,
     "status": "partial",
+    "operation": "clarify",
     "interpretations": 3,
     "seconds": 1.234,
     "corpus": "insurance",
@@ -36,6 +37,11 @@ def test_the_last_runs() -> None:
     assert [word for word in ("17", "partial", "3", "1.2", "rental cars") if word not in output] == []
     assert "…" in output
     assert max(map(len, output.splitlines())) <= 150
+
+
+def test_a_search_has_no_readings() -> None:
+    (line,) = [line for line in shown(runs=[RUN | {"operation": "search"}]).splitlines() if "rental cars" in line]
+    assert line.split() == ["17", "search", "partial", "1.2", "insurance", "rental", "cars"]
 
 
 def test_errors_with_their_reason() -> None:
