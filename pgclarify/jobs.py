@@ -14,6 +14,8 @@ from procrastinate.worker import Worker
 from pgclarify.database import translated
 from pgclarify.errors import DatabaseBusy, ServerUnavailable
 
+_logger = logging.getLogger(__name__)
+
 _QUEUE = "runs"
 _TASK = "carry_out_run"
 # Notifications bring jobs at once; this is for those that a broken connection swallowed.
@@ -32,11 +34,14 @@ class _WhenInterrupted(procrastinate.BaseRetryStrategy):
     """Puts a job back that was cut off: by a shutdown, or by the database. Nothing that it paid for is lost."""
 
     def get_retry_decision(self, *, exception: BaseException, job: Job) -> procrastinate.RetryDecision | None:
-        if isinstance(exception, asyncio.CancelledError | ServerUnavailable):
-            return procrastinate.RetryDecision(retry_in={"seconds": 0})
         if isinstance(exception, DatabaseBusy):
-            return procrastinate.RetryDecision(retry_in={"seconds": _PAUSE_SECONDS})
-        return None
+            pause = _PAUSE_SECONDS
+        elif isinstance(exception, asyncio.CancelledError | ServerUnavailable):
+            pause = 0
+        else:
+            return None
+        _logger.warning("job %s is put back: %s", job.id, exception or "it was cut off")
+        return procrastinate.RetryDecision(retry_in={"seconds": pause})
 
 
 class Queue:

@@ -212,8 +212,7 @@ class _Hand:
                 task.cancel()
                 await asyncio.gather(task, return_exceptions=True)
                 raise
-        except (ServerUnavailable, DatabaseBusy) as error:
-            _logger.warning("run %d is put back: %s", run_id, error.message)
+        except (ServerUnavailable, DatabaseBusy):
             raise
         except RunLost as lost:
             _logger.info("run %d was left: %s", run_id, lost.message)

@@ -27,16 +27,6 @@ end;
 
 comment on function pgclarify._living_workers() is 'Workers whose session is there.';
 
-create or replace function pgclarify._is_alive(worker_id bigint)
-returns boolean
-language sql stable parallel restricted security definer
-set search_path = pg_catalog, pg_temp
-begin atomic
-    select _is_alive.worker_id in (select living.worker_id from pgclarify._living_workers() as living);
-end;
-
-comment on function pgclarify._is_alive(bigint) is 'True if a session holds the worker''s advisory lock.';
-
 create or replace function pgclarify._register_worker(
     host text, process_id integer, version text, provider text, model text, prompt_version text
 )
@@ -49,7 +39,8 @@ declare
 begin
     -- The dead of long ago; what they did says who they were by id alone.
     delete from pgclarify.worker
-    where worker.seen_at < now() - interval '30 days' and not pgclarify._is_alive(worker.worker_id);
+    where worker.seen_at < now() - interval '30 days'
+        and worker.worker_id not in (select living.worker_id from pgclarify._living_workers() as living);
     insert into pgclarify.worker (host, process_id, version, provider, model, prompt_version)
     values (
         _register_worker.host, _register_worker.process_id, _register_worker.version, _register_worker.provider,
