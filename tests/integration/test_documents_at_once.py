@@ -259,8 +259,9 @@ class TestAtOnce:
                 sweeper.sweep,
             )
 
-            # Not found, gone meanwhile, or gone while it was read.
-            assert set(states) <= {None, "42704", "23503", "42P01"}, states
+            # Not found, gone meanwhile, or gone while it was read; the runner and the sweeper rather come again than wait.
+            assert set(states[:-2]) <= {None, "42704", "23503", "42P01"}, states
+            assert set(states[-2:]) <= {None, "42704", "23503", "42P01", "55P03"}, states
             assert states[0] is None
             assert connection.execute("select pgclarify._start_run(%s, 1)", [run_id]).fetchall() == []
             assert scalar(connection, "select count(corpus_id) from pgclarify.run") == 0
