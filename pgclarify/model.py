@@ -287,6 +287,13 @@ class PendingDocument:
     dimensions: int
 
 
+def passage_hash(title: str | None, heading: str | None, content: str) -> bytes:
+    """SHA-256 of what is embedded of a passage, 32 bytes: what `passage.content_hash` keeps."""
+    # No text in PostgreSQL has a null character in it.
+    seen = "\0".join((title or "", heading or "", content))
+    return hashlib.sha256(seen.encode("utf-8", "surrogatepass")).digest()
+
+
 @dataclass(frozen=True, slots=True)
 class IndexedDocument:
     """A document cut into chunks, with their vectors: float32, shape (n_chunks, dimensions), unit rows."""

@@ -203,6 +203,7 @@ declare
     v_settings jsonb := pgclarify._check_options(_create_corpus.options, '{
         "search_config": {"type": "string", "default": "english"},
         "graph_degree": {"type": "number", "default": 16},
+        "graph_similarity": {"choices": ["dense", "lexical"], "default": "dense"},
         "reader": {"type": "string"},
         "analyst": {"type": "string"}
     }');
@@ -245,10 +246,10 @@ begin
                 using errcode = 'undefined_object', hint = 'Create the role first, or leave the option out.';
         end if;
     end loop;
-    insert into pgclarify.corpus (name, search_config, graph_degree, owner, reader, analyst)
+    insert into pgclarify.corpus (name, search_config, graph_degree, graph_similarity, owner, reader, analyst)
     values (
-        _create_corpus.name, v_search_config, (v_settings ->> 'graph_degree')::integer, v_owner,
-        v_settings ->> 'reader', v_settings ->> 'analyst'
+        _create_corpus.name, v_search_config, (v_settings ->> 'graph_degree')::integer,
+        v_settings ->> 'graph_similarity', v_owner, v_settings ->> 'reader', v_settings ->> 'analyst'
     )
     on conflict on constraint corpus_name_key do nothing
     returning corpus_id into v_corpus_id;
@@ -281,7 +282,7 @@ end;
 comment on function pgclarify.create_corpus(text, text, jsonb) is
 'Make a corpus and return its id. name: 1 to 200 characters, unique. embedding_model: a sentence-transformers name or a '
 'path that the workers can load. options: search_config (text search configuration, english), graph_degree (neighbors of a '
-'passage, 16), reader (role that may search it; without it every pgclarify_user), analyst (role that sees everyone''s runs '
+'passage, 16), graph_similarity (what makes neighbors: dense, or lexical), reader (role that may search it; without it every pgclarify_user), analyst (role that sees everyone''s runs '
 'on it). The caller owns it.';
 grant execute on function pgclarify.create_corpus(text, text, jsonb) to pgclarify_user;
 
@@ -302,6 +303,8 @@ begin
     update pgclarify.run set corpus_id = null where corpus_id = v_corpus.corpus_id;
     delete from pgclarify.pending_document where corpus_id = v_corpus.corpus_id;
     delete from pgclarify.document where corpus_id = v_corpus.corpus_id;
+    -- The triggers of attached tables go with the functions that they call: a worker drops those, too.
+    delete from pgclarify.source where corpus_id = v_corpus.corpus_id;
     -- In the order of _apply_term_changes.
     delete from pgclarify.term_change where corpus_id = v_corpus.corpus_id;
     delete from pgclarify.term where corpus_id = v_corpus.corpus_id;
@@ -345,7 +348,7 @@ begin
             and not exists (select from pgclarify.corpus where corpus.corpus_id = named.key)
         )
         or (
-            pg_inherits.inhparent = 'pgclarify.passage_embedding'::regclass
+            pg_inherits.inhparent in ('pgclarify.passage_embedding'::regclass, 'pgclarify.neighborhood'::regclass)
             and not exists (
                 select from pgclarify.embedding_space as space where space.embedding_space_id = named.key
             )

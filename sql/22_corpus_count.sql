@@ -9,6 +9,7 @@ select
     coalesce(sum(corpus_tally.passages), 0)::bigint as passages,
     coalesce(sum(corpus_tally.restricted_passages), 0)::bigint as restricted_passages,
     coalesce(sum(corpus_tally.embedded), 0)::bigint as embedded,
+    coalesce(sum(corpus_tally.linked), 0)::bigint as linked,
     coalesce(sum(corpus_tally.lexemes), 0)::bigint as lexemes,
     (corpus.revision + coalesce(sum(corpus_tally.revision), 0))::bigint as revision
 from pgclarify.corpus
@@ -23,6 +24,7 @@ comment on column pgclarify._corpus_count.failed is 'Documents that cannot be in
 comment on column pgclarify._corpus_count.passages is 'Passages.';
 comment on column pgclarify._corpus_count.restricted_passages is 'Passages with readers of their own.';
 comment on column pgclarify._corpus_count.embedded is 'Passages with a vector in the active space.';
+comment on column pgclarify._corpus_count.linked is 'Passages with neighbors in the active space.';
 comment on column pgclarify._corpus_count.lexemes is 'Lexeme occurrences of all passages.';
 comment on column pgclarify._corpus_count.revision is 'How often the searchable content changed.';
 
@@ -48,10 +50,10 @@ begin
     ),
     total as (
         insert into pgclarify.corpus_tally
-        (corpus_id, documents, pending, failed, passages, restricted_passages, embedded, lexemes)
+        (corpus_id, documents, pending, failed, passages, restricted_passages, embedded, linked, lexemes)
         select
             folded.corpus_id, sum(folded.documents), sum(folded.pending), sum(folded.failed), sum(folded.passages),
-            sum(folded.restricted_passages), sum(folded.embedded), sum(folded.lexemes)
+            sum(folded.restricted_passages), sum(folded.embedded), sum(folded.linked), sum(folded.lexemes)
         from folded
         group by folded.corpus_id
     )
@@ -80,7 +82,9 @@ returns table (
     lag interval,
     revision bigint,
     embedding_model text,
-    error text
+    error text,
+    next_embedding_model text,
+    next_embedded bigint
 )
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
@@ -89,14 +93,16 @@ begin atomic
         visible.name,
         counted.documents,
         counted.passages,
-        counted.pending,
+        counted.pending + attached.pending,
         counted.embedded,
-        0,
+        counted.linked,
         counted.failed,
-        clock_timestamp() - oldest.added_at,
+        clock_timestamp() - least(oldest.added_at, attached.pending_since),
         counted.revision,
         space.model,
-        space.error
+        coalesce(space.error, next_space.error),
+        next_space.model,
+        counted.passages - next_space.pending
     from pgclarify._visible_corpora(
         pgclarify._roles_of(pgclarify._verify_caller(_corpus_statuses.caller))
     ) as visible
@@ -108,6 +114,41 @@ begin atomic
         order by embedding_space.state = 'active' desc, embedding_space.embedding_space_id desc
         limit 1
     ) as space on true
+    left join lateral (
+        select
+            embedding_space.model,
+            embedding_space.error,
+            case
+                when embedding_space.dimensions is null then counted.passages
+                else (
+                    select count(*) from pgclarify.pending_passage
+                    where pending_passage.embedding_space_id = embedding_space.embedding_space_id
+                )
+            end as pending
+        from pgclarify.embedding_space
+        where embedding_space.corpus_id = visible.corpus_id
+            and embedding_space.state = 'building'
+            and visible.embedding_space_id is not null
+    ) as next_space on true
+    cross join lateral (
+        select
+            coalesce(sum((source.state = 'loading')::integer + changed.changes), 0)::bigint as pending,
+            least(
+                min(source.load_started_at) filter (where source.state = 'loading'), min(changed.changed_at)
+            ) as pending_since
+        from pgclarify.source
+        cross join lateral (
+            select count(*) as changes, min(change.changed_at) as changed_at
+            -- A status stays cheap: more than that is "many".
+            from (
+                select change.changed_at from pgclarify.change
+                where change.source_id = source.source_id
+                order by change.change_id
+                limit 10000
+            ) as change
+        ) as changed
+        where source.corpus_id = visible.corpus_id and source.state in ('loading', 'following')
+    ) as attached
     left join lateral (
         select pending_document.added_at
         from pgclarify.pending_document
@@ -132,7 +173,9 @@ select
     status.lag,
     status.revision,
     status.embedding_model,
-    status.error
+    status.error,
+    status.next_embedding_model,
+    status.next_embedded
 from pgclarify._caller
 cross join lateral pgclarify._corpus_statuses(_caller) as status;
 
@@ -141,13 +184,18 @@ comment on view pgclarify.corpus_status is
 comment on column pgclarify.corpus_status.corpus is 'Name of the corpus.';
 comment on column pgclarify.corpus_status.documents is 'Documents in it.';
 comment on column pgclarify.corpus_status.passages is 'Passages in it.';
-comment on column pgclarify.corpus_status.pending is 'Documents whose present content is not searchable yet.';
+comment on column pgclarify.corpus_status.pending is
+'Documents whose present content is not searchable yet, and changes of attached tables that no worker has taken (counted up '
+'to 10,000 a table), and attached tables that are still being loaded (one each).';
 comment on column pgclarify.corpus_status.embedded is 'Passages with a vector.';
 comment on column pgclarify.corpus_status.linked is 'Passages with neighbors in the graph.';
 comment on column pgclarify.corpus_status.failed is 'Documents that cannot be indexed; document.error says why.';
-comment on column pgclarify.corpus_status.lag is 'Age of the oldest pending document; null if there is none.';
+comment on column pgclarify.corpus_status.lag is 'Age of the oldest of what is pending; null if nothing is.';
 comment on column pgclarify.corpus_status.revision is 'How often its searchable content changed.';
 comment on column pgclarify.corpus_status.embedding_model is 'Embedding model.';
 comment on column pgclarify.corpus_status.error is
 'Why it cannot be searched, its model could not be loaded, say; null if nothing is wrong.';
+comment on column pgclarify.corpus_status.next_embedding_model is
+'The model that is being changed to (see set_embedding_model); null if none is.';
+comment on column pgclarify.corpus_status.next_embedded is 'Passages with a vector of that model; null if there is none.';
 grant select on pgclarify.corpus_status to pgclarify_reader;

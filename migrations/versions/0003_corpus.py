@@ -197,7 +197,9 @@ def upgrade() -> None:
         -- Without fastupdate: what is pending would be read by every search until the next vacuum, and up to 4 MB of it
         -- make the planner read the whole table instead.
         create index passage_lexemes_idx on pgclarify.passage using gin (lexemes) with (fastupdate = off);
-        create index passage_readers_idx on pgclarify.passage using gin (readers) with (fastupdate = off);
+        -- "" is the name of no role: one search finds what these roles may read and what everyone may.
+        create index passage_readers_idx
+            on pgclarify.passage using gin (coalesce(readers, '{{""}}'::name[])) with (fastupdate = off);
         comment on table pgclarify.passage is 'A chunk of a document. One partition a corpus.';
         comment on column pgclarify.passage.corpus_id is 'The corpus.';
         comment on column pgclarify.passage.document_id is 'The document.';
@@ -208,7 +210,8 @@ def upgrade() -> None:
         comment on column pgclarify.passage.content is 'The text, exactly as in the document between the two offsets.';
         comment on column pgclarify.passage.start_char is 'Offset of its first character in the document, from 0.';
         comment on column pgclarify.passage.end_char is 'Offset after its last character.';
-        comment on column pgclarify.passage.content_hash is 'SHA-256 of the content.';
+        comment on column pgclarify.passage.content_hash is
+            'SHA-256 of title, heading and content: what was embedded.';
         comment on column pgclarify.passage.readers is 'Copied from the document.';
         comment on column pgclarify.passage.lexemes is
             'Title, heading and content in the corpus''s language, with positions.';
@@ -238,7 +241,8 @@ def upgrade() -> None:
             content text not null,
             start_char integer not null,
             end_char integer not null,
-            vector {vector_schema}.halfvec not null
+            content_hash bytea not null,
+            vector {vector_schema}.halfvec
         );
         create index staged_passage_batch_id_idx on pgclarify.staged_passage (batch_id);
         comment on table pgclarify.staged_passage is
@@ -251,7 +255,9 @@ def upgrade() -> None:
         comment on column pgclarify.staged_passage.content is 'As in passage.';
         comment on column pgclarify.staged_passage.start_char is 'As in passage.';
         comment on column pgclarify.staged_passage.end_char is 'As in passage.';
-        comment on column pgclarify.staged_passage.vector is 'As in passage_embedding.';
+        comment on column pgclarify.staged_passage.content_hash is 'As in passage.';
+        comment on column pgclarify.staged_passage.vector is
+            'As in passage_embedding; null if the document has a passage of this content_hash, whose vector stays.';
 
         create table pgclarify.term (
             corpus_id bigint not null,

@@ -11,7 +11,7 @@ from pgvector import HalfVector
 from pgclarify.database.errors import translated
 from pgclarify.database.pool import Pool, fetch
 from pgclarify.database.queries import queries
-from pgclarify.model import IndexedDocument, PendingDocument
+from pgclarify.model import IndexedDocument, PendingDocument, passage_hash
 
 # Longer than a slow machine takes for one claim; a dead worker's leases are taken over at once.
 _LEASE = timedelta(minutes=15)
@@ -50,7 +50,7 @@ class Documents:
         with translated():
             async with self._pool.connection() as connection, connection.transaction():
                 async with connection.cursor() as cursor, cursor.copy(queries["stage_passages"]) as copy:
-                    copy.set_types(["uuid", "text", "int4", "text", "text", "int4", "int4", "halfvec"])
+                    copy.set_types(["uuid", "text", "int4", "text", "text", "int4", "int4", "bytea", "halfvec"])
                     for indexed in documents:
                         for chunk, vector in zip(indexed.chunks, indexed.vectors, strict=True):
                             await copy.write_row(
@@ -62,6 +62,7 @@ class Documents:
                                     chunk.content,
                                     chunk.start_char,
                                     chunk.end_char,
+                                    passage_hash(indexed.document.title, chunk.heading, chunk.content),
                                     HalfVector(vector),
                                 )
                             )

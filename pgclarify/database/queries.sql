@@ -67,7 +67,7 @@ select pgclarify._release_documents(%(worker_id)s) as kept;
 -- name: stage_passages
 -- Copy passages of a batch to where store_documents takes them from.
 copy pgclarify.staged_passage
-(batch_id, document_id, ordinal, heading, content, start_char, end_char, vector)
+(batch_id, document_id, ordinal, heading, content, start_char, end_char, content_hash, vector)
 from stdin (format binary);
 
 -- name: store_documents

@@ -18,8 +18,10 @@ from pgclarify.schema.corpus import (
     term,
     term_change,
 )
+from pgclarify.schema.graph import neighborhood, pending_link, pending_passage, pending_unlink
 from pgclarify.schema.keys import applied_sql, caller_key, loopback
 from pgclarify.schema.run import candidate, citation, completion, interpretation, run, verdict, worker
+from pgclarify.schema.source import change, source
 
 __all__ = [
     "SCHEMA",
@@ -27,6 +29,7 @@ __all__ = [
     "applied_sql",
     "caller_key",
     "candidate",
+    "change",
     "citation",
     "completion",
     "corpus",
@@ -36,11 +39,16 @@ __all__ = [
     "interpretation",
     "loopback",
     "metadata",
+    "neighborhood",
     "passage",
     "passage_embedding",
     "passage_id_seq",
     "pending_document",
+    "pending_link",
+    "pending_passage",
+    "pending_unlink",
     "run",
+    "source",
     "staged_passage",
     "term",
     "term_change",

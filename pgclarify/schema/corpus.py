@@ -1,4 +1,4 @@
-"""Corpora, their documents, passages and vectors: revision 0003."""
+"""Corpora, their documents, passages and vectors: revision 0003, with columns of 0005 and 0006."""
 
 from pgvector.sqlalchemy import HALFVEC
 from sqlalchemy import (
@@ -66,7 +66,17 @@ corpus = Table(
         comment="The space that searches use; null until a worker has opened the first one.",
     ),
     Column("created_at", Timestamp, nullable=False, server_default=text("now()"), comment="When it was created."),
+    Column(
+        "graph_similarity",
+        Text,
+        nullable=False,
+        server_default=text("'dense'"),
+        comment=(
+            "What makes passages neighbors: dense (cosine similarity of their vectors) or lexical (words they share)."
+        ),
+    ),
     PrimaryKeyConstraint("corpus_id", name="corpus_pk"),
+    CheckConstraint("graph_similarity in ('dense', 'lexical')", name="corpus_graph_similarity_is_known"),
     CheckConstraint("length(name) between 1 and 200", name="corpus_name_is_short"),
     CheckConstraint("graph_degree between 1 and 1000", name="corpus_graph_degree_is_small"),
     UniqueConstraint("name", name="corpus_name_key"),
@@ -170,6 +180,13 @@ corpus_tally = Table(
     Column(
         "revision", BigInteger, nullable=False, server_default=text("0"), comment="Changes of the searchable content."
     ),
+    Column(
+        "linked",
+        BigInteger,
+        nullable=False,
+        server_default=text("0"),
+        comment="Neighborhoods added to the active space, less those removed.",
+    ),
     PrimaryKeyConstraint("corpus_tally_id", name="corpus_tally_pk"),
     Index("corpus_tally_corpus_id_idx", "corpus_id"),
     comment=(
@@ -213,9 +230,16 @@ document = Table(
     Column("created_at", Timestamp, nullable=False, server_default=text("now()"), comment="When it was first added."),
     Column("updated_at", Timestamp, nullable=False, server_default=text("now()"), comment="When it last changed."),
     Column("indexed_at", Timestamp, comment="When its content last became searchable; null if never."),
+    Column(
+        "source_id",
+        BigInteger,
+        ForeignKey("pgclarify.source.source_id", name="document_source_id_fk"),
+        comment="The attached table that it is a row of; null if it was added by hand.",
+    ),
     PrimaryKeyConstraint("corpus_id", "id", name="document_pk"),
     CheckConstraint("length(id) between 1 and 1000", name="document_id_is_short"),
     CheckConstraint("jsonb_typeof(metadata) = 'object'", name="document_metadata_is_an_object"),
+    Index("document_source_id_id_idx", "source_id", "id", postgresql_where=text("source_id is not null")),
     comment="One citable document.",
 )
 
@@ -259,7 +283,7 @@ passage = Table(
     Column("content", Text, nullable=False, comment="The text, exactly as in the document between the two offsets."),
     Column("start_char", Integer, nullable=False, comment="Offset of its first character in the document, from 0."),
     Column("end_char", Integer, nullable=False, comment="Offset after its last character."),
-    Column("content_hash", BYTEA, nullable=False, comment="SHA-256 of the content."),
+    Column("content_hash", BYTEA, nullable=False, comment="SHA-256 of title, heading and content: what was embedded."),
     Column("readers", ARRAY(Name), comment="Copied from the document."),
     Column(
         "lexemes",
@@ -277,7 +301,12 @@ passage = Table(
     CheckConstraint("ordinal >= 1", name="passage_ordinal_counts_from_one"),
     CheckConstraint("0 <= start_char and start_char < end_char", name="passage_offsets_are_ordered"),
     Index("passage_lexemes_idx", "lexemes", postgresql_using="gin", postgresql_with={"fastupdate": "off"}),
-    Index("passage_readers_idx", "readers", postgresql_using="gin", postgresql_with={"fastupdate": "off"}),
+    Index(
+        "passage_readers_idx",
+        text("coalesce(readers, '{\"\"}'::name[])"),
+        postgresql_using="gin",
+        postgresql_with={"fastupdate": "off"},
+    ),
     postgresql_partition_by="list (corpus_id)",
     comment="A chunk of a document. One partition a corpus.",
 )
@@ -306,7 +335,14 @@ staged_passage = Table(
     Column("content", Text, nullable=False, comment="As in passage."),
     Column("start_char", Integer, nullable=False, comment="As in passage."),
     Column("end_char", Integer, nullable=False, comment="As in passage."),
-    Column("vector", HALFVEC, nullable=False, comment="As in passage_embedding."),
+    Column("content_hash", BYTEA, nullable=False, comment="As in passage."),
+    Column(
+        "vector",
+        HALFVEC,
+        comment=(
+            "As in passage_embedding; null if the document has a passage of this content_hash, whose vector stays."
+        ),
+    ),
     Index("staged_passage_batch_id_idx", "batch_id"),
     prefixes=["unlogged"],
     comment=(

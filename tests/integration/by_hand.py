@@ -17,6 +17,7 @@ import pytest
 from psycopg.rows import dict_row
 
 from pgclarify.database.queries import queries
+from pgclarify.model import passage_hash
 
 Connection = psycopg.Connection[Any]
 Connect = Callable[..., Connection]
@@ -159,6 +160,8 @@ class HandWorker:
                                 content,
                                 start,
                                 start + len(content),
+                                # In copy's text form.
+                                f"\\x{passage_hash(document['title'], None, content).hex()}",
                                 json.dumps(list(vector)),
                             )
                         )

@@ -259,7 +259,7 @@ class TestAtOnce:
                 sweeper.sweep,
             )
 
-            # Not found, gone meanwhile, or gone while it was read; the runner and the sweeper rather come again than wait.
+            # Not found, gone meanwhile, or gone while it was read; runner and sweeper come again rather than wait.
             assert set(states[:-2]) <= {None, "42704", "23503", "42P01"}, states
             assert set(states[-2:]) <= {None, "42704", "23503", "42P01", "55P03"}, states
             assert states[0] is None

@@ -12,7 +12,7 @@ from pgclarify.database import open_pool
 from pgclarify.embedding.registry import Embedders
 from pgclarify.errors import ModelNotFound
 from pgclarify.testing import FakeEmbedder
-from pgclarify.worker import _Spaces
+from pgclarify.worker.spaces import Spaces
 from tests.integration.by_hand import Connection
 
 
@@ -38,14 +38,14 @@ def models() -> Models:
 
 
 @pytest.fixture
-async def spaces(database: str, models: Models) -> AsyncIterator[_Spaces]:
+async def spaces(database: str, models: Models) -> AsyncIterator[Spaces]:
     async with open_pool(database) as pool:
-        opened = _Spaces(pool, cast("Embedders", models))
+        opened = Spaces(pool, cast("Embedders", models))
         yield opened
         await opened.close()
 
 
-async def until(connection: Connection, spaces: _Spaces, expected: dict[str, tuple[str, str | None]]) -> None:
+async def until(connection: Connection, spaces: Spaces, expected: dict[str, tuple[str, str | None]]) -> None:
     """Return when models, states and the first words of errors are as expected."""
     found: dict[str, tuple[str, str | None]] = {}
     try:
@@ -59,7 +59,7 @@ async def until(connection: Connection, spaces: _Spaces, expected: dict[str, tup
         assert found == expected
 
 
-async def test_each_is_opened_or_told_why_not(connection: Connection, spaces: _Spaces, models: Models) -> None:
+async def test_each_is_opened_or_told_why_not(connection: Connection, spaces: Spaces, models: Models) -> None:
     for model in ("none", "slow", "wide", "small", "good"):
         connection.execute("select pgclarify.create_corpus(%s, %s)", [model, model])
     expected: dict[str, tuple[str, str | None]] = {
@@ -77,7 +77,7 @@ async def test_each_is_opened_or_told_why_not(connection: Connection, spaces: _S
     await until(connection, spaces, expected | {"other": ("active", None), "slow": ("active", None)})
 
 
-async def test_one_whose_corpus_is_being_dropped_holds_up_no_other(connection: Connection, spaces: _Spaces) -> None:
+async def test_one_whose_corpus_is_being_dropped_holds_up_no_other(connection: Connection, spaces: Spaces) -> None:
     for corpus in ("dropped", "kept"):
         connection.execute("select pgclarify.create_corpus(%s, %s)", [corpus, "good"])
     with connection.transaction():

@@ -18,7 +18,12 @@ _TABLES = """
 _COLUMNS = """
     select format(
         'column %s.%s: place %s, type %s, not null %s, default %s, identity %s, generated %s, collation %s, comment %s',
-        c.relname, a.attname, a.attnum, format_type(a.atttypid, a.atttypmod), a.attnotnull,
+        c.relname, a.attname,
+        (
+            select count(*) from pg_attribute as before
+            where before.attrelid = a.attrelid and before.attnum between 1 and a.attnum and not before.attisdropped
+        ),
+        format_type(a.atttypid, a.atttypmod), a.attnotnull,
         pg_get_expr(d.adbin, d.adrelid), a.attidentity, a.attgenerated, a.attcollation::regcollation,
         col_description(a.attrelid, a.attnum)
     )
@@ -27,6 +32,7 @@ _COLUMNS = """
     left join pg_attrdef as d on d.adrelid = a.attrelid and d.adnum = a.attnum
     where c.relnamespace = 'pgclarify'::regnamespace
         and c.relkind in ('r', 'p') and c.relname <> 'schema_version' and a.attnum > 0
+        and not a.attisdropped
 """
 # NOT NULL is a constraint with a name of its own from PostgreSQL 18 on; here it is a property of the column.
 _CONSTRAINTS = """

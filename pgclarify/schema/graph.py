@@ -1,0 +1,102 @@
+"""The neighborhood graph, and what waits for its place in a space: revisions 0006 and 0007."""
+
+from sqlalchemy import (
+    BigInteger,
+    CheckConstraint,
+    Column,
+    ForeignKey,
+    Index,
+    PrimaryKeyConstraint,
+    Table,
+    Text,
+    text,
+)
+from sqlalchemy.dialects.postgresql import ARRAY, REAL
+
+from pgclarify.schema.base import Timestamp, metadata
+
+
+def _space(table: str) -> ForeignKey:
+    return ForeignKey(
+        "pgclarify.embedding_space.embedding_space_id", name=f"{table}_embedding_space_id_fk", ondelete="CASCADE"
+    )
+
+
+neighborhood = Table(
+    "neighborhood",
+    metadata,
+    Column("embedding_space_id", BigInteger, nullable=False, comment="The space."),
+    Column("document_id", Text, nullable=False, comment="The passage's document."),
+    Column("passage_id", BigInteger, nullable=False, comment="The passage; never among its own neighbors."),
+    Column("neighbor_document_ids", ARRAY(Text), nullable=False, comment="Documents of the neighbors, in their order."),
+    Column(
+        "neighbor_ids",
+        ARRAY(BigInteger),
+        nullable=False,
+        comment=(
+            "The nearest passages, at most corpus.graph_degree. Indexed: when a passage goes, the lists that name it "
+            "are found."
+        ),
+    ),
+    Column(
+        "similarities",
+        ARRAY(REAL),
+        nullable=False,
+        comment="How near each is, falling: cosine similarity, or lexical similarity from 0 to 1.",
+    ),
+    PrimaryKeyConstraint("embedding_space_id", "document_id", "passage_id", name="neighborhood_pk"),
+    CheckConstraint(
+        "cardinality(neighbor_document_ids) = cardinality(neighbor_ids)"
+        " and cardinality(similarities) = cardinality(neighbor_ids)",
+        name="neighborhood_arrays_are_parallel",
+    ),
+    Index("neighborhood_neighbor_ids_idx", "neighbor_ids", postgresql_using="gin"),
+    postgresql_partition_by="list (embedding_space_id)",
+    comment=(
+        "A passage's nearest passages in a space, nearest first. One partition a space; view edge has one row an edge."
+    ),
+)
+
+pending_link = Table(
+    "pending_link",
+    metadata,
+    Column("embedding_space_id", BigInteger, _space("pending_link"), nullable=False, comment="The space."),
+    Column("document_id", Text, nullable=False, comment="The passage's document."),
+    Column("passage_id", BigInteger, nullable=False, comment="The passage."),
+    Column("added_at", Timestamp, nullable=False, server_default=text("now()"), comment="Since when it waits."),
+    PrimaryKeyConstraint("embedding_space_id", "document_id", "passage_id", name="pending_link_pk"),
+    comment="A passage whose neighbors are to be found, or found again. Workers take rows with SKIP LOCKED.",
+)
+
+pending_unlink = Table(
+    "pending_unlink",
+    metadata,
+    Column("embedding_space_id", BigInteger, _space("pending_unlink"), nullable=False, comment="The space."),
+    Column("passage_id", BigInteger, nullable=False, comment="The passage."),
+    Column("added_at", Timestamp, nullable=False, server_default=text("now()"), comment="Since when it waits."),
+    PrimaryKeyConstraint("embedding_space_id", "passage_id", name="pending_unlink_pk"),
+    comment="A passage that is gone, or has another vector, while neighborhoods may still name it.",
+)
+
+pending_passage = Table(
+    "pending_passage",
+    metadata,
+    Column(
+        "embedding_space_id",
+        BigInteger,
+        _space("pending_passage"),
+        nullable=False,
+        comment="The space that is being built.",
+    ),
+    Column("document_id", Text, nullable=False, comment="The passage's document."),
+    Column("passage_id", BigInteger, nullable=False, comment="The passage."),
+    Column("leased_by", BigInteger, comment="Worker that is embedding it; null if none is."),
+    Column("leased_until", Timestamp, comment="When another worker may take it over."),
+    PrimaryKeyConstraint("embedding_space_id", "document_id", "passage_id", name="pending_passage_pk"),
+    CheckConstraint("(leased_by is null) = (leased_until is null)", name="pending_passage_lease_has_a_holder"),
+    Index("pending_passage_leased_by_idx", "leased_by", postgresql_where=text("leased_by is not null")),
+    comment=(
+        "A passage that a space which is being built beside the active one has no vector of yet. Workers lease "
+        "rows with SKIP LOCKED."
+    ),
+)

@@ -1,0 +1,160 @@
+"""Attached tables, and what changed in them: revision 0005."""
+
+from sqlalchemy import (
+    BigInteger,
+    CheckConstraint,
+    Column,
+    ForeignKey,
+    Identity,
+    PrimaryKeyConstraint,
+    Table,
+    Text,
+    UniqueConstraint,
+    text,
+)
+from sqlalchemy.dialects.postgresql import ARRAY, OID, REGCLASS
+
+from pgclarify.schema.base import Name, Timestamp, metadata
+
+source = Table(
+    "source",
+    metadata,
+    Column(
+        "source_id",
+        BigInteger,
+        Identity(always=True),
+        nullable=False,
+        comment="Key; also names the function pgclarify._capture_<source_id>.",
+    ),
+    Column(
+        "corpus_id",
+        BigInteger,
+        ForeignKey("pgclarify.corpus.corpus_id", name="source_corpus_id_fk"),
+        nullable=False,
+        comment="The corpus.",
+    ),
+    Column("relation", REGCLASS, nullable=False, comment="The table; a bare number once it was dropped."),
+    Column("relation_name", Text, nullable=False, comment="Its qualified name when it was attached."),
+    Column(
+        "attached_by",
+        Name,
+        nullable=False,
+        comment="Role that attached it; the table is read only as long as that role may read it.",
+    ),
+    Column("id_column", Name, nullable=False, comment="Column with the id of the document."),
+    Column("content_column", Name, nullable=False, comment="Column with its content."),
+    Column("title_column", Name, comment="Column with its title; null for none."),
+    Column("uri_column", Name, comment="Column with its address; null for none."),
+    Column(
+        "metadata_columns",
+        ARRAY(Name),
+        nullable=False,
+        server_default=text("'{}'"),
+        comment="Columns that become its metadata.",
+    ),
+    Column("readers_column", Name, comment="Column with its readers; null for none."),
+    Column(
+        "id_prefix",
+        Text,
+        nullable=False,
+        server_default=text("''"),
+        comment="What stands before the id in document.id; mostly empty.",
+    ),
+    Column(
+        "state",
+        Text,
+        nullable=False,
+        server_default=text("'loading'"),
+        comment=(
+            "loading (compared row by row), following, failed (see error), detached (its documents stay) or removing "
+            "(its documents go)."
+        ),
+    ),
+    Column(
+        "error",
+        Text,
+        comment="Why it failed, or which rows cannot be documents; null if nothing is wrong.",
+    ),
+    Column(
+        "layout",
+        Text,
+        comment=(
+            "What the table was made of when it was last looked at: partitions and files that changed without a "
+            "trigger seeing it are compared again. Null before the first look."
+        ),
+    ),
+    Column(
+        "load_phase",
+        Text,
+        nullable=False,
+        server_default=text("'rows'"),
+        comment="While loading: rows (rows become documents), then documents (those without a row go).",
+    ),
+    Column("load_cursor", Text, comment="The last id that was compared; null at the start of a phase."),
+    Column(
+        "load_started_at",
+        Timestamp,
+        nullable=False,
+        server_default=text("now()"),
+        comment="When the last load began.",
+    ),
+    Column("loaded_at", Timestamp, comment="When the last load ended; null before."),
+    Column(
+        "rows_added",
+        BigInteger,
+        nullable=False,
+        server_default=text("0"),
+        comment="Documents that the last load added.",
+    ),
+    Column(
+        "rows_changed",
+        BigInteger,
+        nullable=False,
+        server_default=text("0"),
+        comment="Documents that the last load changed.",
+    ),
+    Column(
+        "rows_removed",
+        BigInteger,
+        nullable=False,
+        server_default=text("0"),
+        comment="Documents that the last load removed.",
+    ),
+    Column("created_at", Timestamp, nullable=False, server_default=text("now()"), comment="When it was attached."),
+    PrimaryKeyConstraint("source_id", name="source_pk"),
+    CheckConstraint(
+        "state in ('loading', 'following', 'failed', 'detached', 'removing')", name="source_state_is_known"
+    ),
+    CheckConstraint("load_phase in ('rows', 'documents')", name="source_load_phase_is_known"),
+    CheckConstraint("state <> 'failed' or error is not null", name="source_failed_has_an_error"),
+    UniqueConstraint("corpus_id", "relation", name="source_corpus_id_relation_key"),
+    comment="A user's table attached to a corpus: its rows are documents.",
+)
+
+change = Table(
+    "change",
+    metadata,
+    Column("change_id", BigInteger, Identity(always=True), nullable=False, comment="Order of the changes of a source."),
+    Column(
+        "source_id",
+        BigInteger,
+        nullable=False,
+        comment="The source. Without a foreign key, which would lock its row in every user's transaction.",
+    ),
+    Column("relation", OID, nullable=False, comment="The table or the partition that changed, by its oid."),
+    Column(
+        "key",
+        Text,
+        comment=(
+            "Value of the id column, as text; null if any row may have changed: TRUNCATE, or a column that is gone."
+        ),
+    ),
+    Column("changed_at", Timestamp, nullable=False, server_default=text("clock_timestamp()"), comment="When."),
+    PrimaryKeyConstraint("source_id", "change_id", name="change_pk"),
+    postgresql_with={
+        "autovacuum_vacuum_scale_factor": 0,
+        "autovacuum_vacuum_threshold": 10000,
+        "autovacuum_vacuum_cost_delay": 0,
+    },
+    comment="A pending change of an attached table. Triggers append rows and do nothing else; workers take them.",
+)

@@ -1,0 +1,68 @@
+"""What a worker does again and again beside its runs."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+
+from pgclarify.database.pool import Pool, fetch
+from pgclarify.errors import DatabaseBusy, DatabaseError, ServerUnavailable
+from pgclarify.pipelines.ingestion import Ingestion
+
+_logger = logging.getLogger(__name__)
+
+_PAUSE_SECONDS = 2.0
+# While a worker tries in vain, others wait behind it: not too often.
+_PARTITION_RETRY_SECONDS = 60.0
+_LOCK_NOT_AVAILABLE = "55P03"
+
+
+async def every(seconds: float, work: Callable[[], Awaitable[None]]) -> None:
+    """Do something again and again; what goes wrong once is logged and may go right the next time.
+
+    Raises:
+        ServerUnavailable: If the database is gone.
+    """
+    while True:
+        try:
+            await work()
+        except ServerUnavailable:
+            raise
+        except DatabaseBusy as busy:
+            _logger.warning("a chore has to wait: %s", busy.message)
+        except Exception:
+            _logger.exception("a chore failed, trying again")
+            await asyncio.sleep(_PAUSE_SECONDS)
+        await asyncio.sleep(seconds)
+
+
+async def rescue(pool: Pool) -> None:
+    """Put jobs of dead workers back into the queue."""
+    (row,) = await fetch(pool, "rescue_jobs")
+    if row["jobs"]:
+        _logger.info("took over %d jobs of workers that are gone", row["jobs"])
+
+
+async def ingest(pool: Pool, ingestion: Ingestion) -> None:
+    """Index until nothing is pending."""
+    try:
+        while await ingestion.ingest_once():
+            await fetch(pool, "fold_tallies")
+    except DatabaseBusy:
+        # What could not be stored is embedded again the next time: not at once.
+        await asyncio.sleep(_PAUSE_SECONDS)
+        raise
+    await fetch(pool, "apply_term_changes")
+    await fetch(pool, "fold_tallies")
+
+
+async def drop_partitions(pool: Pool) -> None:
+    """Drop what dropped corpora have left, each in a transaction of its own."""
+    try:
+        while (await fetch(pool, "drop_orphan_partition"))[0]["dropped"] is not None:
+            pass
+    except DatabaseError as error:
+        if error.sqlstate != _LOCK_NOT_AVAILABLE:
+            raise
+        await asyncio.sleep(_PARTITION_RETRY_SECONDS)

@@ -1,0 +1,93 @@
+"""The runs that a worker has in hand."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from contextlib import suppress
+
+from pgclarify.database import Runs, RunTables
+from pgclarify.embedding.registry import Embedders
+from pgclarify.errors import DatabaseBusy, DatabaseError, EmbeddingError, RunLost, ServerUnavailable
+from pgclarify.model import Run, RunStatus
+from pgclarify.pipelines.clarification import clarify, reconsolidate
+from pgclarify.pipelines.failures import describe
+from pgclarify.pipelines.search import search
+from pgclarify.protocols import Verifier
+
+_logger = logging.getLogger(__name__)
+
+
+class Hand:
+    """The runs that this worker has in hand."""
+
+    def __init__(self, runs: Runs, verifier: Verifier, embedders: Embedders) -> None:
+        self._runs = runs
+        self._verifier = verifier
+        self._embedders = embedders
+        # By attempt too: a run that was taken for lost may come back while the first attempt winds up.
+        self._held: dict[tuple[int, int], tuple[Run, asyncio.Task[None]]] = {}
+
+    async def carry_out(self, run_id: int) -> None:
+        """Carry a run out, whatever its operation; one that cannot be is marked as failed.
+
+        Raises:
+            ServerUnavailable: If the connection broke.
+            DatabaseBusy: If something stood in the way that passes.
+            RunLost: If another worker has taken the run over, and with it the job.
+        """
+        run = await self._runs.start(run_id)
+        if run is None:
+            return
+        tables = RunTables(self._runs, run_id)
+        task = asyncio.create_task(self._perform(run, tables))
+        self._held[run_id, run.attempt] = (run, task)
+        try:
+            await asyncio.shield(task)
+        except asyncio.CancelledError:
+            if not task.cancelled():
+                # Told to stop, rather than dropped by drop_lost_runs.
+                task.cancel()
+                await asyncio.gather(task, return_exceptions=True)
+                raise
+        except (ServerUnavailable, DatabaseBusy):
+            raise
+        except RunLost as lost:
+            _logger.info("run %d was left: %s", run_id, lost.message)
+        except Exception as error:
+            _logger.exception("run %d failed", run_id)
+            with suppress(RunLost):
+                await tables.finish_run(run, RunStatus.FAILED, [], describe(error))
+        finally:
+            del self._held[run_id, run.attempt]
+        if not await self._runs.is_over(run_id):
+            # A job that ended well would be deleted, and it is no longer ours.
+            raise RunLost(f"run {run_id} is carried out by another worker")
+
+    async def drop_lost_runs(self) -> None:
+        """Stop working on runs that were cancelled or taken over."""
+        if not self._held:
+            return
+        held = list(self._held.values())
+        lost = await self._runs.lost([run for run, _ in held])
+        for run, task in held:
+            if run in lost:
+                _logger.info("run %d was cancelled or taken over", run.run_id)
+                task.cancel()
+
+    async def _perform(self, run: Run, tables: RunTables) -> None:
+        # Null until a worker has opened the corpus's space.
+        if not run.embedding_model:
+            raise EmbeddingError(
+                "the corpus cannot be searched yet", detail="A worker is loading its embedding model; ask again."
+            )
+        embedder = await self._embedders.get(run.embedding_model)
+        match run.operation:
+            case "clarify":
+                await clarify(run, tables, self._verifier, embedder)
+            case "consolidate":
+                await reconsolidate(run, tables, embedder)
+            case "search":
+                await search(run, tables, embedder)
+            case unknown:
+                raise DatabaseError(f"this version of pgclarify does not know the operation {unknown}")

@@ -1,0 +1,77 @@
+"""Embedding spaces that wait for a worker to load their model."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from functools import partial
+
+from pgclarify.database.pool import Pool, fetch
+from pgclarify.embedding.registry import Embedders
+from pgclarify.errors import ConfigurationError, DatabaseError, EmbeddingError, PgclarifyError, ServerUnavailable
+from pgclarify.pipelines.failures import describe
+from pgclarify.pipelines.ingestion import chunker_of, is_about_data
+
+_logger = logging.getLogger(__name__)
+
+_RECONNECT_SECONDS = 2.0
+_MODEL_RETRY_SECONDS = 30.0
+
+
+class Spaces:
+    """Opens new spaces, each model's in a task of its own: looking for one that does not exist can take a minute."""
+
+    def __init__(self, pool: Pool, embedders: Embedders) -> None:
+        self._pool = pool
+        self._embedders = embedders
+        self._opening: dict[str, asyncio.Task[None]] = {}
+
+    async def open_new(self) -> None:
+        """Begin to load the models of spaces that wait for theirs."""
+        waiting: dict[str, list[int]] = {}
+        for space in await fetch(self._pool, "list_building_spaces"):
+            waiting.setdefault(space["model"], []).append(space["embedding_space_id"])
+        for model, space_ids in waiting.items():
+            if model not in self._opening:
+                task = asyncio.create_task(self._open(model, space_ids))
+                self._opening[model] = task
+                task.add_done_callback(partial(self._forget, model))
+
+    async def _open(self, model: str, space_ids: list[int]) -> None:
+        try:
+            embedder = await self._embedders.get(model)
+            chunker_of(embedder)
+        except (ConfigurationError, EmbeddingError) as error:
+            for space_id in space_ids:
+                await self._refuse(space_id, error)
+            await asyncio.sleep(_MODEL_RETRY_SECONDS)
+            return
+        pause = 0.0
+        for space_id in space_ids:
+            try:
+                await fetch(self._pool, "open_space", embedding_space_id=space_id, dimensions=embedder.dimensions)
+            except ServerUnavailable:
+                raise
+            except DatabaseError as error:
+                if is_about_data(error):
+                    await self._refuse(space_id, error)
+                    pause = _MODEL_RETRY_SECONDS
+                else:
+                    _logger.warning("space %d could not be opened, trying again: %s", space_id, describe(error))
+                    pause = max(pause, _RECONNECT_SECONDS)
+        await asyncio.sleep(pause)
+
+    async def _refuse(self, space_id: int, error: PgclarifyError) -> None:
+        await fetch(self._pool, "refuse_space", embedding_space_id=space_id, error=describe(error))
+
+    def _forget(self, model: str, task: asyncio.Task[None]) -> None:
+        del self._opening[model]
+        if not task.cancelled() and (error := task.exception()) is not None:
+            _logger.warning("the spaces of model %s could not be opened, trying again: %s", model, error)
+
+    async def close(self) -> None:
+        """Leave the models that are still looked for."""
+        tasks = list(self._opening.values())
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
