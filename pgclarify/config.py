@@ -18,6 +18,14 @@ class Provider(StrEnum):
     EXTRACTIVE = "extractive"
 
 
+class EmbeddingBackend(StrEnum):
+    """In what precision embedding models compute on a CPU."""
+
+    TORCH = "torch"
+    BFLOAT16 = "bfloat16"
+    INT8 = "int8"
+
+
 class Settings(BaseSettings):
     """Every setting of pgclarify. Keys live here alone: never in SQL, a table, a log line or an error."""
 
@@ -49,6 +57,10 @@ class Settings(BaseSettings):
     embedding_model: str = Field(
         default="all-MiniLM-L6-v2",
         description="Model of new corpora: a sentence-transformers name or a local path.",
+    )
+    embedding_backend: EmbeddingBackend = Field(
+        default=EmbeddingBackend.TORCH,
+        description="How embedding models compute on a CPU: torch (float32), or bfloat16 or int8: faster, less exact.",
     )
     openai_base_url: str | None = Field(
         default=None,

@@ -4,16 +4,23 @@ from __future__ import annotations
 
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
+from pgclarify.config import EmbeddingBackend
 from pgclarify.embedding.sentence_transformers import SentenceTransformerEmbedder
 
 _MOST_LOADING = 32
 
 
 class Embedders:
-    """The embedding models of a process."""
+    """The embedding models of a process.
 
-    def __init__(self) -> None:
+    Args:
+        backend: In what precision they compute on a CPU.
+    """
+
+    def __init__(self, backend: EmbeddingBackend = EmbeddingBackend.TORCH) -> None:
+        self._make = partial(SentenceTransformerEmbedder, backend=backend)
         self._loading: dict[str, asyncio.Task[SentenceTransformerEmbedder]] = {}
         # Threads of their own: those of asyncio are few, and looking for a model can take a minute.
         self._threads = ThreadPoolExecutor(_MOST_LOADING, thread_name_prefix="loading")
@@ -28,6 +35,7 @@ class Embedders:
 
         Raises:
             EmbeddingError: If it cannot be loaded; asked again, it is tried again.
+            ConfigurationError: If the backend cannot be used with it, or on this processor.
         """
         if model not in self._loading:
             self._loading[model] = asyncio.create_task(self._load(model))
@@ -41,7 +49,7 @@ class Embedders:
             raise
 
     async def _load(self, model: str) -> SentenceTransformerEmbedder:
-        return await asyncio.get_running_loop().run_in_executor(self._threads, SentenceTransformerEmbedder, model)
+        return await asyncio.get_running_loop().run_in_executor(self._threads, self._make, model)
 
     def close(self) -> None:
         """Stop the models' threads."""

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
+from pgclarify.config import EmbeddingBackend
 from pgclarify.embedding.batching import BatchQueue
 from pgclarify.embedding.loading import load_model
 from pgclarify.errors import ConfigurationError, DimensionMismatch, EmbeddingError
@@ -33,22 +34,25 @@ class SentenceTransformerEmbedder:
         model: "all-MiniLM-L6-v2" (taken from an installed package if there is one), another sentence-transformers
             name, or a local path.
         threads: CPU threads that the model computes with; None leaves that to torch.
+        backend: In what precision it computes on a CPU.
 
     Raises:
         ModelNotFound: If there is no such model.
         EmbeddingError: If the model is not what it should be.
-        ConfigurationError: If threads is not positive.
+        ConfigurationError: If threads is not positive, or the backend cannot be used with this model or processor.
     """
 
-    def __init__(self, model: str, *, threads: int | None = None) -> None:
+    def __init__(
+        self, model: str, *, threads: int | None = None, backend: EmbeddingBackend = EmbeddingBackend.TORCH
+    ) -> None:
         if threads is not None and threads < 1:
             raise ConfigurationError("threads must be at least 1", detail=f"threads is {threads}.")
         self._name = model
         self._threads = threads
         self._transformer: Any = load_model(model)
         dimensions = self._transformer.get_embedding_dimension()
-        backend = getattr(self._transformer.tokenizer, "backend_tokenizer", None)
-        if dimensions is None or backend is None:
+        tokenizer = getattr(self._transformer.tokenizer, "backend_tokenizer", None)
+        if dimensions is None or tokenizer is None:
             raise EmbeddingError(
                 f"the embedding model {model} cannot be used",
                 detail="It has no fixed number of dimensions, or no tokenizer of the library tokenizers.",
@@ -58,7 +62,7 @@ class SentenceTransformerEmbedder:
         limit = self._transformer.max_seq_length or self._transformer.tokenizer.model_max_length
         self._max_tokens = int(limit)
         # A copy, since the model's own is set to truncate, and is in use in the thread.
-        self._tokenizer = Tokenizer.from_str(backend.to_str())
+        self._tokenizer = Tokenizer.from_str(tokenizer.to_str())
         self._tokenizer.no_truncation()
         self._tokenizer.no_padding()
         is_cpu = self._transformer.device.type == "cpu"
@@ -66,7 +70,13 @@ class SentenceTransformerEmbedder:
             # Here, since torch takes a second to import.
             from pgclarify.embedding.linear import use_onednn
 
-            use_onednn(self._transformer)
+            use_onednn(self._transformer, backend)
+        elif backend is not EmbeddingBackend.TORCH:
+            raise ConfigurationError(
+                f"the embedding backend {backend} is for processors",
+                detail=f"The embedding model is on the device {self._transformer.device}.",
+                hint=f"Set PGCLARIFY_EMBEDDING_BACKEND={EmbeddingBackend.TORCH}.",
+            )
         self._queue = BatchQueue(
             self._compute,
             dimensions=self._dimensions,
