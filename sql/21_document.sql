@@ -190,10 +190,10 @@ begin
     v_was_pending := found;
     v_tally := pgclarify._delete_passages(v_corpus.corpus_id, array[_remove_document.document_id]);
     insert into pgclarify.corpus_tally
-    (corpus_id, documents, pending, failed, passages, restricted_passages, embedded, lexemes, revision)
+    (corpus_id, documents, pending, failed, passages, restricted_passages, embedded, linked, lexemes, revision)
     values (
         v_corpus.corpus_id, -1, -v_was_pending::integer, -v_was_failed::integer, v_tally.passages,
-        v_tally.restricted_passages, v_tally.embedded, v_tally.lexemes, 1
+        v_tally.restricted_passages, v_tally.embedded, v_tally.linked, v_tally.lexemes, 1
     );
     return true;
 end

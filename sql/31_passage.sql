@@ -1,4 +1,83 @@
--- Passages: what goes with the documents they are of.
+-- Passages: what goes with the documents they are of, and what goes with them.
+
+create or replace function pgclarify._forget_vectors(corpus_id bigint, document_ids text[], passage_ids bigint[])
+returns bigint
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_space_id bigint;
+    v_is_active boolean;
+    v_deleted bigint;
+    v_unlinked bigint := 0;
+begin
+    if cardinality(_forget_vectors.passage_ids) = 0 then
+        return 0;
+    end if;
+    for v_space_id, v_is_active in
+        select space.embedding_space_id, space.embedding_space_id is not distinct from corpus.embedding_space_id
+        from pgclarify.embedding_space as space
+        inner join pgclarify.corpus on corpus.corpus_id = space.corpus_id
+        where space.corpus_id = _forget_vectors.corpus_id and space.dimensions is not null
+        order by space.embedding_space_id
+        -- So that its partitions stay.
+        for key share of space
+    loop
+        -- What waits first, then what has been worked out: a worker that is about to write the second holds the first.
+        delete from pgclarify.pending_passage as pending
+        using unnest(_forget_vectors.document_ids, _forget_vectors.passage_ids) as gone (document_id, passage_id)
+        where pending.embedding_space_id = v_space_id
+            and pending.document_id = gone.document_id
+            and pending.passage_id = gone.passage_id;
+        delete from pgclarify.pending_link as pending
+        using unnest(_forget_vectors.document_ids, _forget_vectors.passage_ids) as gone (document_id, passage_id)
+        where pending.embedding_space_id = v_space_id
+            and pending.document_id = gone.document_id
+            and pending.passage_id = gone.passage_id;
+        -- Partitions by name: a prepared statement on the parent would lock those of every corpus.
+        execute format(
+            $sql$
+            with held as (
+                select kept.document_id, kept.passage_id
+                from %1$s as kept
+                inner join unnest($2, $3) as gone (document_id, passage_id)
+                    on kept.document_id = gone.document_id and kept.passage_id = gone.passage_id
+                where kept.embedding_space_id = $1
+                -- In one order, or two who delete, or one and who mends lists, deadlock.
+                order by kept.document_id, kept.passage_id
+                for update of kept
+            )
+            delete from %1$s as kept
+            using held
+            where kept.embedding_space_id = $1
+                and kept.document_id = held.document_id
+                and kept.passage_id = held.passage_id
+            $sql$,
+            pgclarify._partition_name('neighborhood', v_space_id)
+        ) using v_space_id, _forget_vectors.document_ids, _forget_vectors.passage_ids;
+        get diagnostics v_deleted = row_count;
+        if v_is_active then
+            v_unlinked := v_unlinked + v_deleted;
+        end if;
+        execute format(
+            $sql$
+            delete from %s as kept
+            using unnest($2, $3) as gone (document_id, passage_id)
+            where kept.embedding_space_id = $1
+                and kept.document_id = gone.document_id
+                and kept.passage_id = gone.passage_id
+            $sql$,
+            pgclarify._partition_name('passage_embedding', v_space_id)
+        ) using v_space_id, _forget_vectors.document_ids, _forget_vectors.passage_ids;
+        perform pgclarify._queue_unlinks(v_space_id, _forget_vectors.passage_ids);
+    end loop;
+    return v_unlinked;
+end
+$$;
+
+comment on function pgclarify._forget_vectors(bigint, text[], bigint[]) is
+'Delete the vectors and neighborhoods of passages, and what waits for them, in every space of their corpus; returns how many '
+'neighborhoods the active one had. Called with the documents held. document_ids: one for each of passage_ids.';
 
 create or replace function pgclarify._delete_passages(corpus_id bigint, document_ids text[])
 returns pgclarify.corpus_tally
@@ -7,23 +86,14 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
     v_tally pgclarify.corpus_tally;
-    v_space_id bigint;
+    v_document_ids text[];
+    v_passage_ids bigint[];
 begin
-    -- Partitions by name: a prepared statement on the parent would lock those of every corpus.
-    for v_space_id in
-        select embedding_space.embedding_space_id from pgclarify.embedding_space
-        where embedding_space.corpus_id = _delete_passages.corpus_id and embedding_space.dimensions is not null
-    loop
-        execute format(
-            'delete from %s where embedding_space_id = $1 and document_id = any($2)',
-            pgclarify._partition_name('passage_embedding', v_space_id)
-        ) using v_space_id, _delete_passages.document_ids;
-    end loop;
     execute format(
         $sql$
         with deleted as (
             delete from %s where corpus_id = $1 and document_id = any($2)
-            returning lexemes, lexeme_count, readers
+            returning document_id, id, lexemes, lexeme_count, readers
         ),
         lost_term as (
             insert into pgclarify.term_change (corpus_id, lexeme, passages)
@@ -31,16 +101,20 @@ begin
             from deleted, unnest(tsvector_to_array(deleted.lexemes)) as lexeme
             group by lexeme
         )
-        select -count(*), -count(readers), -coalesce(sum(lexeme_count), 0) from deleted
+        select
+            -count(*), -count(readers), -coalesce(sum(lexeme_count), 0),
+            coalesce(array_agg(document_id), '{}'), coalesce(array_agg(id), '{}')
+        from deleted
         $sql$,
         pgclarify._partition_name('passage', _delete_passages.corpus_id)
-    ) into v_tally.passages, v_tally.restricted_passages, v_tally.lexemes
+    ) into v_tally.passages, v_tally.restricted_passages, v_tally.lexemes, v_document_ids, v_passage_ids
     using _delete_passages.corpus_id, _delete_passages.document_ids;
     v_tally.embedded := v_tally.passages;
+    v_tally.linked := -pgclarify._forget_vectors(_delete_passages.corpus_id, v_document_ids, v_passage_ids);
     return v_tally;
 end
 $$;
 
 comment on function pgclarify._delete_passages(bigint, text[]) is
-'Delete the passages and vectors of documents; returns the counts to tally, as negative numbers. Term counts go to '
-'term_change.';
+'Delete the passages and vectors of documents, and what the graph has of them; returns the counts to tally, as negative '
+'numbers. Term counts go to term_change.';
