@@ -14,13 +14,11 @@ from pgclarify.errors import ConfigurationError, DatabaseError, DimensionMismatc
 from pgclarify.ingest.chunking import Chunker
 from pgclarify.model import Chunk, IndexedDocument, PendingDocument
 from pgclarify.pipelines.failures import describe
+from pgclarify.pipelines.models import LOADING_SECONDS, Models
 from pgclarify.protocols import DocumentStore, Embedder
 
 _logger = logging.getLogger(__name__)
 
-# A model that is loaded is there at once; for one that is not, other corpora do not wait.
-_LOADING_SECONDS = 1.0
-_MODEL_RETRY_SECONDS = 30.0
 # Classes of SQLSTATE: data exceptions and program limits; and a value that a check refuses.
 _ABOUT_DATA = ("22", "54", "23514")
 
@@ -71,13 +69,13 @@ class Ingestion:
         embedders: Callable[[str], Awaitable[Embedder]],
         *,
         splitters: Callable[[Embedder], Splitter] = chunker_of,
-        loading_seconds: float = _LOADING_SECONDS,
+        loading_seconds: float = LOADING_SECONDS,
         max_documents: int = 256,
         max_chars: int = 4_000_000,
         batch_size: int = 256,
     ) -> None:
         self._store = store
-        self._models = _Models(embedders, loading_seconds)
+        self._models = Models(embedders, loading_seconds)
         self._make_splitter = splitters
         self._splitters: dict[str, Splitter] = {}
         self._may_hold_leases = False
@@ -199,49 +197,6 @@ class Ingestion:
         reason = describe(error)
         _logger.warning("document %r of corpus %d: %s", document.document_id, document.corpus_id, reason)
         await self._store.fail_document(document, reason)
-
-
-class _Models:
-    """The embedding models, as far as they are there; the others are loaded beside the ingestion."""
-
-    def __init__(self, embedders: Callable[[str], Awaitable[Embedder]], loading_seconds: float) -> None:
-        self._embedders = embedders
-        self._loading_seconds = loading_seconds
-        self._loading: dict[str, asyncio.Task[Embedder | None]] = {}
-        self._left_until: dict[str, float] = {}
-
-    def missing(self) -> list[str]:
-        """Models that are being loaded, or that could not be used a short while ago."""
-        now = asyncio.get_running_loop().time()
-        self._left_until = {model: until for model, until in self._left_until.items() if until > now}
-        self._loading = {model: task for model, task in self._loading.items() if not task.done()}
-        return sorted({*self._left_until, *self._loading})
-
-    async def get(self, model: str) -> Embedder | None:
-        """Load a model; None if it is not there soon."""
-        if model not in self._loading:
-            self._loading[model] = asyncio.create_task(self._load(model), name=f"loading {model}")
-        task = self._loading[model]
-        await asyncio.wait([task], timeout=self._loading_seconds)
-        return task.result() if task.done() else None
-
-    def leave(self, model: str, error: Exception) -> None:
-        """Leave the corpora of a model to other workers for a while."""
-        _logger.warning("documents for embedding model %s are left to other workers: %s", model, describe(error))
-        self._left_until[model] = asyncio.get_running_loop().time() + _MODEL_RETRY_SECONDS
-
-    async def close(self) -> None:
-        tasks = list(self._loading.values())
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-
-    async def _load(self, model: str) -> Embedder | None:
-        try:
-            return await self._embedders(model)
-        except Exception as error:  # whatever it is: one model must not hold up the others
-            self.leave(model, error)
-            return None
 
 
 def _render(splitter: Splitter, titled: Sequence[tuple[str | None, Chunk]]) -> list[str]:
