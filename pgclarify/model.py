@@ -276,13 +276,20 @@ class Interpretation:
 
 @dataclass(frozen=True, slots=True)
 class PendingDocument:
-    """A document whose content is not searchable yet, claimed by this worker."""
+    """A document whose content is not searchable yet, claimed by this worker.
+
+    Attributes:
+        was_indexed: True if an earlier content of it has been; it may have passages.
+        embedding_space_id: The space that its vectors are for.
+    """
 
     corpus_id: int
     document_id: str
     title: str | None
     content: str
     content_hash: bytes
+    was_indexed: bool
+    embedding_space_id: int
     embedding_model: str
     dimensions: int
 
@@ -296,8 +303,13 @@ def passage_hash(title: str | None, heading: str | None, content: str) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class IndexedDocument:
-    """A document cut into chunks, with their vectors: float32, shape (n_chunks, dimensions), unit rows."""
+    """A document cut into chunks, with their vectors.
+
+    Attributes:
+        vectors: One for each chunk: float32, shape (dimensions,), unit length; None for a chunk of which the document
+            has a passage with the same passage_hash, whose vector stays.
+    """
 
     document: PendingDocument
     chunks: Sequence[Chunk]
-    vectors: NDArray[np.float32]
+    vectors: Sequence[NDArray[np.float32] | None]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 import numpy as np
@@ -186,10 +186,18 @@ class DocumentStore(Protocol):
     async def release_documents(self) -> int:
         """Give back all that this worker has leased; returns how many it must keep for now."""
 
+    async def passage_hashes(self, documents: Sequence[PendingDocument]) -> Mapping[str, Sequence[bytes]]:
+        """Say of which texts claimed documents of one corpus have passages with vectors.
+
+        Returns:
+            By document_id, passage_hash of each of its passages, in any order; documents without any are left out.
+        """
+
     async def store_documents(self, documents: Sequence[IndexedDocument]) -> None:
         """Write passages, vectors and term counts, and mark the documents searchable, in one transaction.
 
-        A document that changed or vanished since it was claimed, or that somebody is changing, is left out.
+        Passages whose text stays keep their id and vector. A document that changed or vanished since it was claimed, or
+        that somebody is changing, is left out; so is one that has lost a passage whose vector was to stay.
         """
 
     async def fail_document(self, document: PendingDocument, error: str) -> None:

@@ -1,4 +1,4 @@
--- What workers do to make documents searchable: lease them, and move their passages into place.
+-- What workers do to make documents searchable: lease them, and say which cannot be. Storing is in 33_storing.sql.
 
 create or replace function pgclarify._claim_documents(
     worker_id bigint, max_documents integer, max_chars bigint, lease interval, skipped_models text[]
@@ -9,6 +9,8 @@ returns table (
     title text,
     content text,
     content_hash bytea,
+    was_indexed boolean,
+    embedding_space_id bigint,
     embedding_model text,
     dimensions integer
 )
@@ -79,8 +81,8 @@ begin
             returning pending.document_id
         )
         select
-            v_corpus_id, document.id, document.title, document.content, document.content_hash, space.model,
-            space.dimensions
+            v_corpus_id, document.id, document.title, document.content, document.content_hash,
+            document.indexed_at is not null, space.embedding_space_id, space.model, space.dimensions
         from leased
         inner join pgclarify.document on document.corpus_id = v_corpus_id and document.id = leased.document_id
         inner join pgclarify.corpus on corpus.corpus_id = v_corpus_id
@@ -123,139 +125,6 @@ $$;
 comment on function pgclarify._release_documents(bigint) is
 'Give back what a worker has leased, and return how many leases it keeps because somebody holds the rows.';
 grant execute on function pgclarify._release_documents(bigint) to pgclarify_worker;
-
-create or replace function pgclarify._store_documents(
-    worker_id bigint, batch_id uuid, corpus_id bigint, document_ids text[], content_hashes bytea[]
-)
-returns integer
-language plpgsql volatile security definer
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-    v_corpus pgclarify.corpus;
-    v_stored text[];
-    v_removed pgclarify.corpus_tally;
-    v_added pgclarify.corpus_tally;
-    v_cleared integer;
-begin
-    select corpus.* into v_corpus
-    from pgclarify.corpus where corpus.corpus_id = _store_documents.corpus_id for key share skip locked;
-    if not found then
-        -- It has been or is being dropped.
-        delete from pgclarify.staged_passage as staged where staged.batch_id = _store_documents.batch_id;
-        return 0;
-    end if;
-    -- Whoever changed or removed a document since it was leased wins, and is not waited for.
-    with held as (
-        select document.id
-        from unnest(_store_documents.document_ids, _store_documents.content_hashes) as given (id, content_hash)
-        inner join pgclarify.document
-            on document.corpus_id = _store_documents.corpus_id
-            and document.id = given.id
-            and document.content_hash = given.content_hash
-        for no key update of document skip locked
-    )
-    select coalesce(array_agg(held.id), '{}') into v_stored
-    from held
-    inner join pgclarify.pending_document as pending
-        on pending.corpus_id = _store_documents.corpus_id
-        and pending.document_id = held.id
-        and pending.leased_by = _store_documents.worker_id;
-    if cardinality(v_stored) > 0 then
-        v_removed := pgclarify._delete_passages(_store_documents.corpus_id, v_stored);
-        execute format(
-            $sql$
-            with staged as (
-                select
-                    document.id as document_id, document.title, document.readers,
-                    staged.ordinal, staged.heading, staged.content, staged.start_char, staged.end_char, staged.content_hash,
-                    staged.vector,
-                    nextval('pgclarify.passage_id_seq') as id
-                from pgclarify.staged_passage as staged
-                inner join pgclarify.document on document.corpus_id = $1 and document.id = staged.document_id
-                where staged.batch_id = $2 and staged.document_id = any($3)
-            ),
-            analyzed as materialized (
-                select
-                    staged.*,
-                    to_tsvector($4, concat_ws(E'\n', staged.title, staged.heading, staged.content)) as lexemes
-                from staged
-            ),
-            added as (
-                insert into %1$s (
-                    corpus_id, document_id, id, ordinal, heading, content, start_char, end_char, content_hash, readers,
-                    lexemes, lexeme_count
-                )
-                select
-                    $1, document_id, id, ordinal, heading, content, start_char, end_char,
-                    content_hash, readers, lexemes,
-                    (
-                        select coalesce(sum(coalesce(cardinality(occurrence.positions), 1)), 0)
-                        from unnest(analyzed.lexemes) as occurrence
-                    )
-                from analyzed
-                returning readers, lexemes, lexeme_count
-            ),
-            embedded as (
-                insert into %2$s (embedding_space_id, document_id, passage_id, vector)
-                select $5, document_id, id, vector from analyzed
-            ),
-            counted as (
-                insert into pgclarify.term as known (corpus_id, lexeme, passages)
-                select $1, lexeme, count(*)
-                from added, unnest(tsvector_to_array(added.lexemes)) as lexeme
-                group by lexeme
-                -- In one order, or two workers that share lexemes deadlock.
-                order by lexeme
-                on conflict on constraint term_pk do update set passages = known.passages + excluded.passages
-            )
-            select count(*), count(readers), coalesce(sum(lexeme_count), 0) from added
-            $sql$,
-            pgclarify._partition_name('passage', _store_documents.corpus_id),
-            pgclarify._partition_name('passage_embedding', v_corpus.embedding_space_id)
-        ) into v_added.passages, v_added.restricted_passages, v_added.lexemes
-        using
-            _store_documents.corpus_id, _store_documents.batch_id, v_stored, v_corpus.search_config::regconfig,
-            v_corpus.embedding_space_id;
-        update pgclarify.document
-        set indexed_at = now()
-        where document.corpus_id = _store_documents.corpus_id and document.id = any(v_stored);
-        delete from pgclarify.pending_document as pending
-        where pending.corpus_id = _store_documents.corpus_id and pending.document_id = any(v_stored);
-        get diagnostics v_cleared = row_count;
-        insert into pgclarify.corpus_tally
-        (corpus_id, pending, passages, restricted_passages, embedded, lexemes, revision)
-        values (
-            _store_documents.corpus_id,
-            -v_cleared,
-            v_removed.passages + v_added.passages,
-            v_removed.restricted_passages + v_added.restricted_passages,
-            v_removed.embedded + v_added.passages,
-            v_removed.lexemes + v_added.lexemes,
-            1
-        );
-    end if;
-    -- What was not stored is free for the next one.
-    update pgclarify.pending_document
-    set leased_by = null, leased_until = null
-    where pending_document.corpus_id = _store_documents.corpus_id
-        and pending_document.document_id in (
-            select pending.document_id
-            from pgclarify.pending_document as pending
-            where pending.corpus_id = _store_documents.corpus_id
-                and pending.document_id = any(_store_documents.document_ids)
-                and pending.leased_by = _store_documents.worker_id
-            for update skip locked
-        );
-    delete from pgclarify.staged_passage as staged where staged.batch_id = _store_documents.batch_id;
-    return cardinality(v_stored);
-end
-$$;
-
-comment on function pgclarify._store_documents(bigint, uuid, bigint, text[], bytea[]) is
-'Move a staged batch into place, in place of what those documents had, and return how many were stored. A document that '
-'changed or vanished since it was leased is left out, and so is one that somebody''s transaction holds.';
-grant execute on function pgclarify._store_documents(bigint, uuid, bigint, text[], bytea[]) to pgclarify_worker;
 
 create or replace function pgclarify._fail_document(
     worker_id bigint, corpus_id bigint, document_id text, content_hash bytea, error text

@@ -44,6 +44,16 @@ class Documents:
         (row,) = await fetch(self._pool, "release_documents", worker_id=self._worker_id)
         return int(row["kept"])
 
+    async def passage_hashes(self, documents: Sequence[PendingDocument]) -> dict[str, list[bytes]]:
+        """See DocumentStore."""
+        rows = await fetch(
+            self._pool,
+            "passage_hashes",
+            corpus_id=documents[0].corpus_id,
+            document_ids=[document.document_id for document in documents],
+        )
+        return {row["document_id"]: row["content_hashes"] for row in rows}
+
     async def store_documents(self, documents: Sequence[IndexedDocument]) -> None:
         """See DocumentStore."""
         batch_id = uuid.uuid4()
@@ -63,7 +73,7 @@ class Documents:
                                     chunk.start_char,
                                     chunk.end_char,
                                     passage_hash(indexed.document.title, chunk.heading, chunk.content),
-                                    HalfVector(vector),
+                                    None if vector is None else HalfVector(vector),
                                 )
                             )
                 await connection.execute(
@@ -72,6 +82,8 @@ class Documents:
                         "worker_id": self._worker_id,
                         "batch_id": batch_id,
                         "corpus_id": documents[0].document.corpus_id,
+                        # All were claimed together.
+                        "embedding_space_id": documents[0].document.embedding_space_id,
                         "document_ids": [indexed.document.document_id for indexed in documents],
                         "content_hashes": [indexed.document.content_hash for indexed in documents],
                     },

@@ -54,7 +54,8 @@ select pgclarify._refuse_space(%(embedding_space_id)s, %(error)s);
 
 -- name: claim_documents
 -- Lease pending documents of one corpus.
-select corpus_id, document_id, title, content, content_hash, embedding_model, dimensions
+select
+    corpus_id, document_id, title, content, content_hash, was_indexed, embedding_space_id, embedding_model, dimensions
 from
     pgclarify._claim_documents(
         %(worker_id)s, %(max_documents)s, %(max_chars)s, %(lease)s, %(skipped_models)s::text[]
@@ -63,6 +64,10 @@ from
 -- name: release_documents
 -- Give back what this worker has leased.
 select pgclarify._release_documents(%(worker_id)s) as kept;
+
+-- name: passage_hashes
+-- What of claimed documents has a vector already.
+select document_id, content_hashes from pgclarify._passage_hashes(%(corpus_id)s, %(document_ids)s::text[]);
 
 -- name: stage_passages
 -- Copy passages of a batch to where store_documents takes them from.
@@ -74,7 +79,12 @@ from stdin (format binary);
 -- Move a staged batch into place.
 select
     pgclarify._store_documents(
-        %(worker_id)s, %(batch_id)s, %(corpus_id)s, %(document_ids)s::text[], %(content_hashes)s::bytea[]
+        %(worker_id)s,
+        %(batch_id)s,
+        %(corpus_id)s,
+        %(embedding_space_id)s,
+        %(document_ids)s::text[],
+        %(content_hashes)s::bytea[]
     );
 
 -- name: fail_document

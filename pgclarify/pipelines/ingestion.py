@@ -1,10 +1,11 @@
-"""Make pending documents searchable: cut them into chunks, embed the chunks, store both."""
+"""Make pending documents searchable: cut them into chunks, embed those that are new, store both."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Sequence
+from collections import Counter
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Protocol
 
 import numpy as np
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 
 from pgclarify.errors import ConfigurationError, DatabaseError, DimensionMismatch, EmbeddingError, ServerUnavailable
 from pgclarify.ingest.chunking import Chunker
-from pgclarify.model import Chunk, IndexedDocument, PendingDocument
+from pgclarify.model import Chunk, IndexedDocument, PendingDocument, passage_hash
 from pgclarify.pipelines.failures import describe
 from pgclarify.pipelines.models import LOADING_SECONDS, Models
 from pgclarify.protocols import DocumentStore, Embedder
@@ -86,8 +87,9 @@ class Ingestion:
     async def ingest_once(self) -> int:
         """Claim pending documents of one corpus and index them; the caller loops until there are none.
 
-        A document that cannot be cut, embedded or stored is marked as failed, with the reason; the others go on. What
-        waits for a model that this process has not, or not yet, is given back, and so is all if the store fails.
+        Chunks of which a document has a passage are not embedded again. A document that cannot be cut, embedded or
+        stored is marked as failed, with the reason; the others go on. What waits for a model that this process has not,
+        or not yet, is given back, and so is all if the store fails.
 
         Returns:
             How many documents were claimed, failed ones included; 0 if none is pending.
@@ -118,7 +120,8 @@ class Ingestion:
             return len(pending)
         try:
             cut = await self._cut(pending, splitter)
-            await self._keep(await self._embed(cut, splitter, embedder))
+            hashes = await self._hashes([document for document, _ in cut if document.was_indexed])
+            await self._keep(await self._embed(cut, hashes, splitter, embedder))
         except ServerUnavailable:
             raise
         except DatabaseError:
@@ -151,14 +154,24 @@ class Ingestion:
                 await self._fail(document, error)
         return cut
 
+    async def _hashes(self, documents: Sequence[PendingDocument]) -> Mapping[str, Sequence[bytes]]:
+        return await self._store.passage_hashes(documents) if documents else {}
+
     async def _embed(
-        self, cut: Sequence[tuple[PendingDocument, list[Chunk]]], splitter: Splitter, embedder: Embedder
+        self,
+        cut: Sequence[tuple[PendingDocument, list[Chunk]]],
+        hashes: Mapping[str, Sequence[bytes]],
+        splitter: Splitter,
+        embedder: Embedder,
     ) -> list[IndexedDocument]:
-        """Embed all chunks in batches that run across documents, so that short documents fill them too."""
-        bounds = np.cumsum([0, *(len(chunks) for _, chunks in cut)]).tolist()
-        vectors = np.empty((bounds[-1], embedder.dimensions), dtype=np.float32)
+        """Embed chunks that are new, in batches that run across documents, so that short documents fill them too."""
+        flat = [
+            (index, chunk)
+            for index, (document, chunks) in enumerate(cut)
+            for chunk in _new_chunks(document.title, chunks, hashes.get(document.document_id, ()))
+        ]
+        vectors = np.empty((len(flat), embedder.dimensions), dtype=np.float32)
         failed: dict[int, EmbeddingError] = {}
-        flat = [(index, chunk) for index, (_, chunks) in enumerate(cut) for chunk in chunks]
         for start in range(0, len(flat), self._batch_size):
             batch = flat[start : start + self._batch_size]
             owners = [index for index, _ in batch]
@@ -172,8 +185,9 @@ class Ingestion:
                 await _embed_apart(texts, owners, part, failed, embedder)
         for index, error in failed.items():
             await self._fail(cut[index][0], error)
+        rows = {(index, chunk.ordinal): row for (index, chunk), row in zip(flat, vectors, strict=True)}
         return [
-            IndexedDocument(document, chunks, vectors[bounds[index] : bounds[index + 1]])
+            IndexedDocument(document, chunks, [rows.get((index, chunk.ordinal)) for chunk in chunks])
             for index, (document, chunks) in enumerate(cut)
             if index not in failed
         ]
@@ -197,6 +211,19 @@ class Ingestion:
         reason = describe(error)
         _logger.warning("document %r of corpus %d: %s", document.document_id, document.corpus_id, reason)
         await self._store.fail_document(document, reason)
+
+
+def _new_chunks(title: str | None, chunks: Sequence[Chunk], hashes: Sequence[bytes]) -> list[Chunk]:
+    """Leave out chunks that are there already: as many of a text, first ones first, as there are passages of it."""
+    there = Counter(hashes)
+    new = []
+    for chunk in chunks:
+        key = passage_hash(title, chunk.heading, chunk.content)
+        if there[key] > 0:
+            there[key] -= 1
+        else:
+            new.append(chunk)
+    return new
 
 
 def _render(splitter: Splitter, titled: Sequence[tuple[str | None, Chunk]]) -> list[str]:

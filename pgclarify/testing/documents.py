@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
 
 from pgclarify.errors import DatabaseError
-from pgclarify.model import Document, IndexedDocument, PendingDocument
+from pgclarify.model import Document, IndexedDocument, PendingDocument, passage_hash
 
 
 class FakeDocumentStore:
@@ -22,10 +26,11 @@ class FakeDocumentStore:
 
     Attributes:
         pending: Documents that nobody has claimed.
-        indexed: By id, what was stored.
+        indexed: By id, what was stored, with the vectors that stayed.
         failed: By id, why it could not be indexed.
         stored: Ids of each call of `store_documents` that succeeded.
         leased: What is claimed, and neither stored, failed nor given back.
+        asked: Ids of each call of `passage_hashes`.
     """
 
     def __init__(
@@ -37,24 +42,34 @@ class FakeDocumentStore:
         refuses: Sequence[str] = (),
         refusal: str = "22023",
     ) -> None:
-        self.pending = [
+        self.pending: list[PendingDocument] = []
+        self.indexed: dict[str, IndexedDocument] = {}
+        self.failed: dict[str, str] = {}
+        self.stored: list[list[str]] = []
+        self.leased: dict[str, PendingDocument] = {}
+        self.asked: list[list[str]] = []
+        self._embedding_model = embedding_model
+        self._dimensions = dimensions
+        self._refuses = frozenset(refuses)
+        self._refusal = refusal
+        for document in documents:
+            self.add(document)
+
+    def add(self, document: Document) -> None:
+        """Add a document, or put another content in its place; it is pending then."""
+        self.pending.append(
             PendingDocument(
                 corpus_id=1,
                 document_id=document.document_id,
                 title=document.title,
                 content=document.content,
                 content_hash=hashlib.sha256(document.content.encode()).digest(),
-                embedding_model=embedding_model,
-                dimensions=dimensions,
+                was_indexed=document.document_id in self.indexed,
+                embedding_space_id=1,
+                embedding_model=self._embedding_model,
+                dimensions=self._dimensions,
             )
-            for document in documents
-        ]
-        self.indexed: dict[str, IndexedDocument] = {}
-        self.failed: dict[str, str] = {}
-        self.stored: list[list[str]] = []
-        self.leased: dict[str, PendingDocument] = {}
-        self._refuses = frozenset(refuses)
-        self._refusal = refusal
+        )
 
     async def claim_documents(
         self, *, max_documents: int, max_chars: int, skipped_models: Sequence[str] = ()
@@ -78,19 +93,49 @@ class FakeDocumentStore:
         self.leased.clear()
         return 0
 
+    async def passage_hashes(self, documents: Sequence[PendingDocument]) -> dict[str, list[bytes]]:
+        """Tell the hashes of what was stored."""
+        await asyncio.sleep(0)
+        ids = [document.document_id for document in documents]
+        self.asked.append(ids)
+        return {
+            document_id: [key for key, _ in _passages(self.indexed[document_id])]
+            for document_id in ids
+            if document_id in self.indexed
+        }
+
     async def store_documents(self, documents: Sequence[IndexedDocument]) -> None:
-        """Keep all of them, or none."""
+        """Keep all of them, or none; what comes without a vector keeps the one that it had."""
         await asyncio.sleep(0)
         ids = [document.document.document_id for document in documents]
         if refused := self._refuses.intersection(ids):
             raise DatabaseError("a document cannot be stored", detail=f"It is {min(refused)}.", sqlstate=self._refusal)
+        whole = [_completed(document, self.indexed.get(document.document.document_id)) for document in documents]
         self.stored.append(ids)
-        for document_id in ids:
+        for document_id, document in zip(ids, whole, strict=True):
             self.leased.pop(document_id, None)
-        self.indexed.update(zip(ids, documents, strict=True))
+            self.indexed[document_id] = document
 
     async def fail_document(self, document: PendingDocument, error: str) -> None:
         """Keep the reason."""
         await asyncio.sleep(0)
         self.failed[document.document_id] = error
         self.leased.pop(document.document_id, None)
+
+
+def _passages(indexed: IndexedDocument) -> Iterator[tuple[bytes, NDArray[np.float32] | None]]:
+    for chunk, vector in zip(indexed.chunks, indexed.vectors, strict=True):
+        yield passage_hash(indexed.document.title, chunk.heading, chunk.content), vector
+
+
+def _completed(indexed: IndexedDocument, before: IndexedDocument | None) -> IndexedDocument:
+    """Give a document the vectors of its passages that stay.
+
+    Raises:
+        DatabaseError: If there is no such passage.
+    """
+    had = dict(_passages(before)) if before else {}
+    vectors = [had.get(key) if vector is None else vector for key, vector in _passages(indexed)]
+    if any(vector is None for vector in vectors):
+        raise DatabaseError("a passage has no vector", detail=f"It is of {indexed.document.document_id}.")
+    return replace(indexed, vectors=vectors)

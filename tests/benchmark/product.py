@@ -155,7 +155,7 @@ async def _store_pending(dsn: str, vectors: Callable[[str], NDArray[np.float32]]
         store = Documents(pool, presence.worker_id)
         while pending := await store.claim_documents(max_documents=_DOCUMENTS_A_BATCH, max_chars=10**8):
             await store.store_documents(
-                [IndexedDocument(one, _lines(one.content), vectors(one.document_id)) for one in pending]
+                [IndexedDocument(one, _lines(one.content), list(vectors(one.document_id))) for one in pending]
             )
         async with pool.connection() as connection:
             await connection.execute("select pgclarify._fold_tallies()")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
@@ -17,7 +19,7 @@ import pytest
 from psycopg.rows import dict_row
 
 from pgclarify.database.queries import queries
-from pgclarify.model import passage_hash
+from pgclarify.model import Chunk, passage_hash
 
 Connection = psycopg.Connection[Any]
 Connect = Callable[..., Connection]
@@ -33,6 +35,17 @@ def vector_of(text: str) -> list[float]:
     numbers = [byte - 127.5 for byte in hashlib.sha256(text.encode()).digest()[:DIMENSIONS]]
     length = sum(number * number for number in numbers) ** 0.5
     return [number / length for number in numbers]
+
+
+def paragraphs(content: str) -> list[Chunk]:
+    """Cut a document: a passage for each paragraph, headed by the last line before it that starts with "# "."""
+    chunks: list[Chunk] = []
+    heading = None
+    for found in re.finditer(r"\S(?:(?!\n\n).)*", content, re.DOTALL):
+        if found[0].startswith("# "):
+            heading = found[0].splitlines()[0].removeprefix("# ")
+        chunks.append(Chunk(len(chunks) + 1, heading, found[0], found.start(), found.end()))
+    return chunks
 
 
 def state_of(connection: Connection, query: str, parameters: Sequence[Any] = ()) -> str | None:
@@ -135,43 +148,56 @@ class HandWorker:
             names.append(name)
         return names
 
+    def hashes(self, documents: Sequence[Mapping[str, Any]]) -> dict[str, list[bytes]]:
+        """Ask which passages claimed documents have."""
+        ids = [document["document_id"] for document in documents if document["was_indexed"]]
+        rows = self.send("passage_hashes", corpus_id=documents[0]["corpus_id"], document_ids=ids) if ids else []
+        return {row["document_id"]: row["content_hashes"] for row in rows}
+
     def store(
-        self, documents: Sequence[Mapping[str, Any]], vectors: Mapping[str, Sequence[float]] | None = None
+        self,
+        documents: Sequence[Mapping[str, Any]],
+        vectors: Mapping[str, Sequence[float]] | None = None,
+        hashes: Mapping[str, Sequence[bytes]] | None = None,
     ) -> int:
         """Store claimed documents, each paragraph a passage; returns how many were taken.
 
         Args:
             documents: As claim returned them.
             vectors: Vectors of passages by content, where a test wants its own.
+            hashes: What the documents' passages are; None asks now.
         """
         batch_id = uuid4()
+        hashes = self.hashes(documents) if hashes is None else hashes
         with self.connection.transaction(), self.connection.cursor() as cursor:
             with cursor.copy(queries["stage_passages"].replace("(format binary)", "").encode()) as copy:
                 for document in documents:
-                    start = 0
-                    for ordinal, content in enumerate(document["content"].split("\n\n"), 1):
-                        vector = (vectors or {}).get(content, vector_of(content))
+                    there = Counter(hashes.get(document["document_id"], ()))
+                    for chunk in paragraphs(document["content"]):
+                        key = passage_hash(document["title"], chunk.heading, chunk.content)
+                        vector = (vectors or {}).get(chunk.content, vector_of(chunk.content))
                         copy.write_row(
                             (
                                 batch_id,
                                 document["document_id"],
-                                ordinal,
-                                None,
-                                content,
-                                start,
-                                start + len(content),
+                                chunk.ordinal,
+                                chunk.heading,
+                                chunk.content,
+                                chunk.start_char,
+                                chunk.end_char,
                                 # In copy's text form.
-                                f"\\x{passage_hash(document['title'], None, content).hex()}",
-                                json.dumps(list(vector)),
+                                f"\\x{key.hex()}",
+                                None if there[key] > 0 else json.dumps(list(vector)),
                             )
                         )
-                        start += len(content) + 2
+                        there[key] -= 1
             row = cursor.execute(
                 queries["store_documents"],
                 {
                     "worker_id": self.worker_id,
                     "batch_id": batch_id,
                     "corpus_id": documents[0]["corpus_id"],
+                    "embedding_space_id": documents[0]["embedding_space_id"],
                     "document_ids": [document["document_id"] for document in documents],
                     "content_hashes": [document["content_hash"] for document in documents],
                 },

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Callable, Sequence
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from pgclarify.errors import DatabaseError, ModelNotFound, ServerUnavailable
 from pgclarify.ingest.chunking import Chunker
@@ -47,6 +49,13 @@ def ingestion(
     )
 
 
+def vectors(store: FakeDocumentStore, document_id: str) -> NDArray[np.float32]:
+    """The vectors of a document's passages, in order."""
+    rows = [row for row in store.indexed[document_id].vectors if row is not None]
+    assert len(rows) == len(store.indexed[document_id].chunks)
+    return np.array(rows)
+
+
 async def test_documents_are_cut_embedded_and_stored_once() -> None:
     store, embedder = FakeDocumentStore(SHORT), FakeEmbedder()
     assert await ingestion(store, embedder).ingest_once() == 3
@@ -62,7 +71,7 @@ async def test_documents_are_cut_embedded_and_stored_once() -> None:
     assert "Basic policy" in text
     for row, document_id in enumerate(("policy", "drivers", "offices")):
         expected = await embedder.encode(embedder.calls[0][row : row + 1])
-        assert np.array_equal(store.indexed[document_id].vectors, expected)
+        assert np.array_equal(vectors(store, document_id), expected)
 
 
 async def test_nothing_pending() -> None:
@@ -85,14 +94,14 @@ async def test_a_long_document_goes_through_the_model_in_batches() -> None:
     assert sizes[:-1] == [8] * (len(sizes) - 1)
     assert sum(sizes) == sum(len(one.chunks) for one in store.indexed.values())
     expected = await embedder.encode([chunk.content for chunk in indexed.chunks])
-    assert np.array_equal(indexed.vectors, expected)
+    assert np.array_equal(vectors(store, "long"), expected)
 
 
 async def test_an_empty_document_is_indexed_without_a_passage() -> None:
     store, embedder = FakeDocumentStore([Document("empty", "  \n"), SHORT[0]]), FakeEmbedder()
     assert await ingestion(store, embedder).ingest_once() == 2
     assert store.indexed["empty"].chunks == []
-    assert store.indexed["empty"].vectors.shape == (0, embedder.dimensions)
+    assert store.indexed["empty"].vectors == []
     assert len(store.indexed["policy"].chunks) == 1
 
 
@@ -107,8 +116,8 @@ async def test_a_document_that_cannot_be_embedded_fails_alone() -> None:
     # Its batch, then itself; the next batch with it does not ask about it again.
     assert sum(any("poison" in text for text in call) for call in embedder.calls) == 3
     assert store.stored == [["policy", "drivers", "offices"]]
-    for indexed in store.indexed.values():
-        assert np.allclose(np.linalg.norm(indexed.vectors, axis=1), 1)
+    for document_id in store.indexed:
+        assert np.allclose(np.linalg.norm(vectors(store, document_id), axis=1), 1)
 
 
 async def test_a_document_that_cannot_be_cut_fails_alone() -> None:
@@ -218,6 +227,97 @@ async def test_what_could_not_be_stored_for_now_is_given_back() -> None:
     store.held = False
     assert await pipeline.ingest_once() == 3
     assert store.stored == [["policy", "drivers", "offices"]]
+
+
+PARAGRAPHS = [f"Paragraph {number} says something of its own about cars {number}." * 3 for number in range(12)]
+
+
+async def edited(before: Document, *after: Document) -> tuple[FakeDocumentStore, list[list[str]]]:
+    """Index a document, then others, in one claim; the store, and what the model was asked for the second time."""
+    store, embedder = FakeDocumentStore([before]), FakeEmbedder()
+    pipeline = ingestion(store, embedder, splitters=Paragraphs, batch_size=4)
+    await pipeline.ingest_once()
+    embedder.calls.clear()
+    for document in after:
+        store.add(document)
+    await pipeline.ingest_once()
+    assert store.failed == {}
+    calls = [list(call) for call in embedder.calls]
+    splitter = Paragraphs(embedder)
+    for document in after:
+        texts = [
+            splitter.embedding_text(document.title, chunk.heading, chunk.content)
+            for chunk in splitter.split(document.content)
+        ]
+        # Whatever was asked again: each passage has the vector of its own text.
+        assert np.array_equal(vectors(store, document.document_id), await embedder.encode(texts))
+    return store, calls
+
+
+class Paragraphs:
+    """Cuts at empty lines."""
+
+    def __init__(self, embedder: Embedder) -> None:
+        self._chunker = chunker_of(embedder)
+
+    def split(self, content: str) -> list[Chunk]:
+        return [
+            Chunk(ordinal, None, found[0], found.start(), found.end())
+            for ordinal, found in enumerate(re.finditer(".+", content), start=1)
+        ]
+
+    def embedding_text(self, title: str | None, heading: str | None, content: str) -> str:
+        return self._chunker.embedding_text(title, heading, content)
+
+
+async def test_only_what_changed_in_a_document_is_embedded_again() -> None:
+    changed = [*PARAGRAPHS[:5], "Another paragraph.", *PARAGRAPHS[6:]]
+    store, calls = await edited(Document("long", "\n\n".join(PARAGRAPHS)), Document("long", "\n\n".join(changed)))
+    assert calls == [["Another paragraph."]]
+    assert store.stored == [["long"], ["long"]]
+
+
+async def test_moving_text_around_embeds_nothing() -> None:
+    moved = "\n\n\n".join(["", *PARAGRAPHS[3:], *PARAGRAPHS[:3]])
+    _, calls = await edited(Document("long", "\n\n".join(PARAGRAPHS)), Document("long", moved))
+    assert calls == []
+
+
+async def test_a_text_that_stands_more_often_than_before_is_embedded_as_often_as_it_is_new() -> None:
+    twice, four_times = [PARAGRAPHS[0]] * 2, [PARAGRAPHS[0], PARAGRAPHS[1], *[PARAGRAPHS[0]] * 3]
+    _, calls = await edited(Document("long", "\n\n".join(twice)), Document("long", "\n\n".join(four_times)))
+    assert calls == [[PARAGRAPHS[1], PARAGRAPHS[0], PARAGRAPHS[0]]]
+
+
+async def test_a_new_title_is_embedded_with_every_passage() -> None:
+    content = "\n\n".join(PARAGRAPHS[:3])
+    _, calls = await edited(Document("long", content), Document("long", content, title="Cars"))
+    assert calls == [[f"Cars\n{paragraph}" for paragraph in PARAGRAPHS[:3]]]
+
+
+async def test_batches_stay_full_when_edited_and_new_documents_come_together() -> None:
+    changed = ["A new beginning.", *PARAGRAPHS[1:], "A new end."]
+    fresh = Document("fresh", "\n\n".join(f"Fresh paragraph {number}." for number in range(7)))
+    store, calls = await edited(
+        Document("long", "\n\n".join(PARAGRAPHS)), Document("long", "\n\n".join(changed)), fresh
+    )
+    assert [len(call) for call in calls] == [4, 4, 1]
+    assert calls[0][:2] == ["A new beginning.", "A new end."]
+    # What is new has nothing to ask about.
+    assert store.asked == [["long"]]
+
+
+async def test_a_passage_that_cannot_be_embedded_leaves_the_document_as_it_was() -> None:
+    store, embedder = FakeDocumentStore([Document("long", "\n\n".join(PARAGRAPHS))]), FakeEmbedder(fails_on="poison")
+    pipeline = ingestion(store, embedder, splitters=Paragraphs)
+    await pipeline.ingest_once()
+    before = store.indexed["long"]
+    store.add(Document("long", "\n\n".join([*PARAGRAPHS, "poison"])))
+    store.add(SHORT[0])
+    await pipeline.ingest_once()
+    assert list(store.failed) == ["long"]
+    assert store.indexed["long"] is before
+    assert store.stored == [["long"], ["policy"]]
 
 
 async def test_claims_are_bounded_and_the_caller_loops() -> None:

@@ -1,0 +1,372 @@
+-- Moving what workers have embedded into place, beside what stays of it.
+
+create or replace function pgclarify._passage_hashes(corpus_id bigint, document_ids text[])
+returns table (document_id text, content_hashes bytea[])
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+    perform from pgclarify.corpus where corpus.corpus_id = _passage_hashes.corpus_id for key share skip locked;
+    -- It has been or is being dropped, and its partition with it.
+    if found then
+        return query execute format(
+            $sql$
+            select passage.document_id, array_agg(passage.content_hash)
+            from %s as passage
+            where passage.corpus_id = $1 and passage.document_id = any($2)
+            group by passage.document_id
+            $sql$,
+            pgclarify._partition_name('passage', _passage_hashes.corpus_id)
+        ) using _passage_hashes.corpus_id, _passage_hashes.document_ids;
+    end if;
+end
+$$;
+
+comment on function pgclarify._passage_hashes(bigint, text[]) is
+'Hashes of the passages that documents have, each as often as it occurs: those need no vector again.';
+grant execute on function pgclarify._passage_hashes(bigint, text[]) to pgclarify_worker;
+
+create or replace function pgclarify._match_passages(corpus_id bigint, batch_id uuid, document_ids text[])
+returns table (document_id text, ordinal integer, passage_id bigint, is_same boolean, is_lost boolean)
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+    -- Without a join: nothing is known of how many rows are staged, and a nested loop over a long document's would be endless.
+    return query execute format(
+        $sql$
+        with pooled as (
+            select
+                staged.document_id, staged.content_hash, staged.ordinal as place, staged.ordinal,
+                null::bigint as passage_id, staged.vector is null as lacks_vector,
+                hashtextextended(staged.content, 0) as content_key
+            from pgclarify.staged_passage as staged
+            where staged.batch_id = $2 and staged.document_id = any($3)
+            union all
+            select
+                passage.document_id, passage.content_hash, passage.ordinal, null, passage.id, null,
+                hashtextextended(passage.content, 0)
+            from %s as passage
+            where passage.corpus_id = $1 and passage.document_id = any($3)
+        ),
+        numbered as (
+            select
+                pooled.*,
+                row_number() over (
+                    partition by pooled.document_id, pooled.content_hash, pooled.ordinal is null
+                    order by pooled.place, pooled.passage_id
+                ) as twin
+            from pooled
+        ),
+        by_hash as (
+            select
+                numbered.document_id, min(numbered.place) as place, max(numbered.ordinal) as ordinal,
+                max(numbered.passage_id) as passage_id, bool_or(numbered.lacks_vector) as lacks_vector,
+                min(numbered.content_key) as content_key, count(*) = 2 as is_same
+            from numbered
+            group by numbered.document_id, numbered.content_hash, numbered.twin
+        ),
+        numbered_again as (
+            select
+                by_hash.*,
+                row_number() over (
+                    partition by by_hash.document_id, by_hash.content_key, by_hash.is_same, by_hash.ordinal is null
+                    order by by_hash.place, by_hash.passage_id
+                ) as twin
+            from by_hash
+        ),
+        by_content as (
+            select
+                again.document_id, max(again.ordinal) as ordinal, max(again.passage_id) as passage_id,
+                again.is_same, bool_or(again.lacks_vector) as lacks_vector
+            from numbered_again as again
+            group by again.document_id, again.content_key, again.is_same, again.twin
+        )
+        select
+            by_content.document_id, by_content.ordinal, by_content.passage_id, by_content.is_same,
+            coalesce(by_content.lacks_vector and not by_content.is_same, false)
+        from by_content
+        $sql$,
+        pgclarify._partition_name('passage', _match_passages.corpus_id)
+    ) using _match_passages.corpus_id, _match_passages.batch_id, _match_passages.document_ids;
+end
+$$;
+
+comment on function pgclarify._match_passages(bigint, uuid, text[]) is
+'What becomes of the passages of documents, as a batch has them now. ordinal: the staged one; null if there is none, and the '
+'passage goes. passage_id: the one that it is; null if it is new. is_same: all that was embedded is; otherwise title or '
+'heading are others, and twins are paired in their order. is_lost: it was staged without a vector for a passage that is gone.';
+
+create or replace function pgclarify._store_documents(
+    worker_id bigint,
+    batch_id uuid,
+    corpus_id bigint,
+    embedding_space_id bigint,
+    document_ids text[],
+    content_hashes bytea[]
+)
+returns integer
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_corpus pgclarify.corpus;
+    v_passages text := pgclarify._partition_name('passage', _store_documents.corpus_id);
+    v_stored text[];
+    v_known text[];
+    v_lost text[];
+    -- Of passages that are there, one element each: document, passage, its new ordinal or null, and whether it is the same.
+    v_present_documents text[];
+    v_present_ids bigint[];
+    v_present_ordinals integer[];
+    v_are_same boolean[];
+    -- Of passages that get a vector.
+    v_embedded_documents text[];
+    v_embedded_ids bigint[];
+    v_tally pgclarify.corpus_tally;
+    v_unlinked bigint;
+    v_cleared integer;
+begin
+    select corpus.* into v_corpus
+    from pgclarify.corpus where corpus.corpus_id = _store_documents.corpus_id for key share skip locked;
+    if not found then
+        -- It has been or is being dropped.
+        delete from pgclarify.staged_passage as staged where staged.batch_id = _store_documents.batch_id;
+        return 0;
+    end if;
+    -- Whoever changed or removed a document since it was leased wins, and is not waited for.
+    with held as (
+        select document.id
+        from unnest(_store_documents.document_ids, _store_documents.content_hashes) as given (id, content_hash)
+        inner join pgclarify.document
+            on document.corpus_id = _store_documents.corpus_id
+            and document.id = given.id
+            and document.content_hash = given.content_hash
+        -- Nor may vectors of one model come among those of another.
+        where v_corpus.embedding_space_id = _store_documents.embedding_space_id
+        for no key update of document skip locked
+    )
+    select coalesce(array_agg(held.id), '{}') into v_stored
+    from held
+    inner join pgclarify.pending_document as pending
+        on pending.corpus_id = _store_documents.corpus_id
+        and pending.document_id = held.id
+        and pending.leased_by = _store_documents.worker_id;
+    execute format(
+        $sql$
+        select coalesce(array_agg(given.id), '{}')
+        from unnest($2) as given (id)
+        where exists (select from %s as passage where passage.corpus_id = $1 and passage.document_id = given.id)
+        $sql$,
+        v_passages
+    ) into v_known using _store_documents.corpus_id, v_stored;
+    -- What was staged without a vector needs a passage that has it; otherwise the document is read again.
+    with matched as materialized (
+        select of_batch.*
+        from pgclarify._match_passages(_store_documents.corpus_id, _store_documents.batch_id, v_known) as of_batch
+    ),
+    lost as (
+        select distinct matched.document_id from matched where matched.is_lost
+        union
+        select staged.document_id
+        from pgclarify.staged_passage as staged
+        where staged.batch_id = _store_documents.batch_id
+            and staged.vector is null
+            and staged.document_id = any(v_stored)
+            and staged.document_id <> all(v_known)
+    )
+    select
+        (select coalesce(array_agg(lost.document_id), '{}') from lost),
+        coalesce(array_agg(matched.document_id), '{}'),
+        coalesce(array_agg(matched.passage_id), '{}'),
+        coalesce(array_agg(matched.ordinal), '{}'),
+        coalesce(array_agg(matched.is_same), '{}')
+    into v_lost, v_present_documents, v_present_ids, v_present_ordinals, v_are_same
+    from matched
+    where matched.passage_id is not null and matched.document_id not in (select lost.document_id from lost);
+    v_stored := array(select stored.id from unnest(v_stored) as stored (id) where stored.id <> all(v_lost));
+    if cardinality(v_stored) > 0 then
+        select
+            pgclarify._forget_vectors(
+                _store_documents.corpus_id,
+                coalesce(array_agg(present.document_id), '{}'),
+                coalesce(array_agg(present.id), '{}')
+            )
+        into v_unlinked
+        from unnest(v_present_documents, v_present_ids, v_are_same) as present (document_id, id, is_same)
+        where not present.is_same;
+        execute format(
+            $sql$
+            with present as materialized (
+                select * from unnest($6, $7, $8, $9) as present (document_id, id, ordinal, is_same)
+            ),
+            staged as materialized (
+                select
+                    document.id as document_id, document.title, document.readers,
+                    staged.ordinal, staged.heading, staged.content, staged.start_char, staged.end_char, staged.content_hash,
+                    staged.vector,
+                    coalesce(present.id, nextval('pgclarify.passage_id_seq')) as id,
+                    present.id is not null as is_present,
+                    coalesce(present.is_same, false) as is_same
+                from pgclarify.staged_passage as staged
+                inner join pgclarify.document on document.corpus_id = $1 and document.id = staged.document_id
+                left join present on present.document_id = staged.document_id and present.ordinal = staged.ordinal
+                where staged.batch_id = $2 and staged.document_id = any($3)
+            ),
+            moved as (
+                -- No index has any of these columns, so that where its page has room a row costs little.
+                update %1$s as passage
+                set ordinal = staged.ordinal, start_char = staged.start_char, end_char = staged.end_char
+                from staged
+                where staged.is_same
+                    and passage.corpus_id = $1
+                    and passage.document_id = staged.document_id
+                    and passage.id = staged.id
+                    and (passage.ordinal, passage.start_char, passage.end_char)
+                    is distinct from (staged.ordinal, staged.start_char, staged.end_char)
+            ),
+            analyzed as materialized (
+                select
+                    lexed.*,
+                    (
+                        select coalesce(sum(coalesce(cardinality(occurrence.positions), 1)), 0)
+                        from unnest(lexed.lexemes) as occurrence
+                    ) as lexeme_count
+                from (
+                    select
+                        staged.*,
+                        to_tsvector($4, concat_ws(E'\n', staged.title, staged.heading, staged.content)) as lexemes
+                    from staged
+                    where not staged.is_same
+                    -- Once a passage, although it is named twice.
+                    offset 0
+                ) as lexed
+            ),
+            replaced as materialized (
+                select present.ordinal is null as is_gone, passage.lexemes, passage.lexeme_count, passage.readers
+                from present
+                inner join %1$s as passage
+                    on passage.corpus_id = $1 and passage.document_id = present.document_id and passage.id = present.id
+                where not present.is_same
+            ),
+            deleted as (
+                delete from %1$s as passage
+                using present
+                where present.ordinal is null
+                    and passage.corpus_id = $1
+                    and passage.document_id = present.document_id
+                    and passage.id = present.id
+            ),
+            reworded as (
+                update %1$s as passage
+                set
+                    ordinal = analyzed.ordinal,
+                    heading = analyzed.heading,
+                    content = analyzed.content,
+                    start_char = analyzed.start_char,
+                    end_char = analyzed.end_char,
+                    content_hash = analyzed.content_hash,
+                    lexemes = analyzed.lexemes,
+                    lexeme_count = analyzed.lexeme_count
+                from analyzed
+                where analyzed.is_present
+                    and passage.corpus_id = $1
+                    and passage.document_id = analyzed.document_id
+                    and passage.id = analyzed.id
+            ),
+            added as (
+                insert into %1$s (
+                    corpus_id, document_id, id, ordinal, heading, content, start_char, end_char, content_hash, readers,
+                    lexemes, lexeme_count
+                )
+                select
+                    $1, document_id, id, ordinal, heading, content, start_char, end_char, content_hash, readers,
+                    lexemes, lexeme_count
+                from analyzed
+                where not is_present
+            ),
+            embedded as (
+                insert into %2$s (embedding_space_id, document_id, passage_id, vector)
+                select $5, document_id, id, vector from analyzed
+            ),
+            counted as (
+                insert into pgclarify.term as known (corpus_id, lexeme, passages)
+                select $1, changed.lexeme, sum(changed.passages)
+                from (
+                    select unnest(tsvector_to_array(analyzed.lexemes)) as lexeme, 1 as passages from analyzed
+                    union all
+                    select unnest(tsvector_to_array(replaced.lexemes)), -1 from replaced
+                ) as changed
+                group by changed.lexeme
+                having sum(changed.passages) <> 0
+                -- In one order, or two workers that share lexemes deadlock.
+                order by changed.lexeme
+                on conflict on constraint term_pk do update set passages = known.passages + excluded.passages
+            ),
+            gone as (
+                select
+                    count(*) filter (where is_gone) as passages,
+                    count(readers) filter (where is_gone) as restricted_passages,
+                    coalesce(sum(lexeme_count), 0) as lexemes
+                from replaced
+            ),
+            come as (
+                select
+                    count(*) filter (where not is_present) as passages,
+                    count(readers) filter (where not is_present) as restricted_passages,
+                    coalesce(sum(lexeme_count), 0) as lexemes,
+                    coalesce(array_agg(document_id), '{}') as document_ids,
+                    coalesce(array_agg(id), '{}') as ids
+                from analyzed
+            )
+            select
+                come.passages - gone.passages, come.restricted_passages - gone.restricted_passages,
+                come.lexemes - gone.lexemes, (cardinality(come.ids) + gone.passages > 0)::integer,
+                come.document_ids, come.ids
+            from come, gone
+            $sql$,
+            v_passages, pgclarify._partition_name('passage_embedding', v_corpus.embedding_space_id)
+        ) into
+            v_tally.passages, v_tally.restricted_passages, v_tally.lexemes, v_tally.revision, v_embedded_documents,
+            v_embedded_ids
+        using
+            _store_documents.corpus_id, _store_documents.batch_id, v_stored, v_corpus.search_config::regconfig,
+            v_corpus.embedding_space_id, v_present_documents, v_present_ids, v_present_ordinals, v_are_same;
+        perform pgclarify._queue_links(v_corpus.embedding_space_id, v_embedded_documents, v_embedded_ids);
+        perform pgclarify._queue_passages(_store_documents.corpus_id, v_embedded_documents, v_embedded_ids);
+        update pgclarify.document
+        set indexed_at = now()
+        where document.corpus_id = _store_documents.corpus_id and document.id = any(v_stored);
+        delete from pgclarify.pending_document as pending
+        where pending.corpus_id = _store_documents.corpus_id and pending.document_id = any(v_stored);
+        get diagnostics v_cleared = row_count;
+        insert into pgclarify.corpus_tally
+        (corpus_id, pending, passages, restricted_passages, embedded, linked, lexemes, revision)
+        values (
+            _store_documents.corpus_id, -v_cleared, v_tally.passages, v_tally.restricted_passages, v_tally.passages,
+            -v_unlinked, v_tally.lexemes, v_tally.revision
+        );
+    end if;
+    -- What was not stored is free for the next one.
+    update pgclarify.pending_document
+    set leased_by = null, leased_until = null
+    where pending_document.corpus_id = _store_documents.corpus_id
+        and pending_document.document_id in (
+            select pending.document_id
+            from pgclarify.pending_document as pending
+            where pending.corpus_id = _store_documents.corpus_id
+                and pending.document_id = any(_store_documents.document_ids)
+                and pending.leased_by = _store_documents.worker_id
+            for update skip locked
+        );
+    delete from pgclarify.staged_passage as staged where staged.batch_id = _store_documents.batch_id;
+    return cardinality(v_stored);
+end
+$$;
+
+comment on function pgclarify._store_documents(bigint, uuid, bigint, bigint, text[], bytea[]) is
+'Move a staged batch into place, and return how many documents were stored. Passages of which nothing changed but their place '
+'keep their id, vector and edges, those with another title or heading their id. A document that changed or vanished since it '
+'was leased is left out, and so is one that somebody''s transaction holds, one whose staged passages lack vectors that are no '
+'longer there, and all if another space is searched by now.';
+grant execute on function pgclarify._store_documents(bigint, uuid, bigint, bigint, text[], bytea[]) to pgclarify_worker;
