@@ -21,14 +21,16 @@ from pgclarify.errors import ConfigurationError
 from tests.pages import CHECKOUT
 
 MODEL = "all-MiniLM-L6-v2"
-# Lowest cosine with the vector of float32 that a text may have.
+# Lowest cosine with the vector of float32 that a text may have. Company in a batch changes the last bit of a sum, which
+# rounding then makes larger, but not as large as that.
 LEAST_SIMILARITY = {EmbeddingBackend.BFLOAT16: 0.9998, EmbeddingBackend.INT8: 0.98}
+LEAST_SIMILARITY_IN_COMPANY = {EmbeddingBackend.BFLOAT16: 0.9999, EmbeddingBackend.INT8: 0.995}
 # A processor that lacks one is told so, which test_a_processor_without_the_instructions_is_told checks everywhere.
 FAST = [backend for backend in LEAST_SIMILARITY if runs_here(backend)]
 
 
 def sentences() -> list[str]:
-    """Two hundred sentences of people, short and long."""
+    """At most two hundred sentences of people, short and long."""
     text = (CHECKOUT / "docs" / "settings.md").read_text() + (CHECKOUT / "docs" / "operations.md").read_text()
     found = [" ".join(sentence.split()) for sentence in re.split(r"(?<=[.:])\s", text)]
     return sorted(set(filter(None, found)))[:200]
@@ -61,11 +63,11 @@ async def test_vectors_are_close_to_those_of_float32(
 async def test_company_in_a_batch_hardly_changes_a_vector(
     fast: tuple[EmbeddingBackend, SentenceTransformerEmbedder],
 ) -> None:
-    _, embedder = fast
-    texts = [f"Text number {number} " + "and so on " * number for number in range(12)]
+    backend, embedder = fast
+    texts = sentences()[:40]
     together, *alone = await asyncio.gather(embedder.encode(texts), *(embedder.encode([text]) for text in texts))
     similarities = (together * np.concatenate(alone)).sum(axis=1)
-    assert similarities.min() > 0.999
+    assert similarities.min() > LEAST_SIMILARITY_IN_COMPANY[backend]
 
 
 async def test_odd_texts_have_vectors(fast: tuple[EmbeddingBackend, SentenceTransformerEmbedder]) -> None:
