@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.benchmark import clarify_latency, clarify_throughput, lexical, product, repeat
+from tests.benchmark import clarify_latency, clarify_throughput, ingest, lexical, product, repeat
 from tests.benchmark.figures import show
 
 with product.made_up_corpus() as (dsn, corpus):
@@ -12,4 +12,4 @@ with product.made_up_corpus() as (dsn, corpus):
         *repeat.measure(dsn, corpus),
         *lexical.measure(dsn),
     ]
-show(figures)
+show([*figures, *ingest.measure()])
