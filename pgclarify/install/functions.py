@@ -24,6 +24,8 @@ _STATE = """
         select concat_ws(' ', pg_get_userbyid(p.proowner), p.proacl::text, pg_get_functiondef(p.oid)) as line
         from pg_proc as p
         where p.pronamespace = 'pgclarify'::regnamespace and p.prokind in ('f', 'p')
+            -- These come and go with attached tables.
+            and p.proname !~ '^_capture_[0-9]+$'
         union all
         select concat_ws(
             ' ', c.oid::regclass, pg_get_userbyid(c.relowner), c.relacl::text, c.relrowsecurity, c.reloptions::text,
@@ -69,6 +71,10 @@ def apply_sql(cursor: psycopg.Cursor[Any], *, are_tables_new: bool) -> None:
         if oid in replaced or before.get(oid, ("", ""))[0] == version
     ]
     _drop_left_over(cursor, left_over)
+    # Made by _make_capture, which may be another one now. The triggers that call them stay as they are.
+    cursor.execute(
+        "select pgclarify._make_capture(source_id) from pgclarify.source where state not in ('detached', 'removing')"
+    )
     cursor.execute(
         """
         insert into pgclarify.applied_sql (shipped_hash, state_hash) values (%s, %s)
@@ -129,6 +135,8 @@ def _internal_routines(cursor: psycopg.Cursor[Any]) -> dict[int, tuple[str, str]
         select p.oid, p.ctid::text, p.oid::regprocedure::text
         from pg_proc as p
         where p.pronamespace = 'pgclarify'::regnamespace and starts_with(p.proname, '_')
+            -- Triggers of attached tables call these.
+            and p.proname !~ '^_capture_[0-9]+$'
         """
     )
     return {oid: (version, signature) for oid, version, signature in cursor.fetchall()}

@@ -1,0 +1,375 @@
+-- What can be attached to a corpus: every reason against a table, with the way out.
+
+create or replace function pgclarify._members_of(relation oid)
+returns table (relation oid, kind "char", owner oid)
+language sql stable strict security definer
+set search_path = pg_catalog, pg_temp
+begin atomic
+    -- Not pg_partition_tree, which would wait for whoever changes one of them.
+    with recursive member (relation) as (
+        select _members_of.relation
+        union
+        select pg_inherits.inhrelid
+        from member
+        inner join pg_catalog.pg_inherits on member.relation = pg_inherits.inhparent
+    )
+    select pg_class.oid, pg_class.relkind, pg_class.relowner
+    from member
+    inner join pg_catalog.pg_class on member.relation = pg_class.oid;
+end;
+
+comment on function pgclarify._members_of(oid) is
+'A table and all its partitions, of every level, with what kind of relation each is (pg_class.relkind) and its owner.';
+
+create or replace function pgclarify._is_part(relation oid)
+returns boolean
+language sql stable strict security definer
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select
+        exists (select from pg_catalog.pg_inherits where pg_inherits.inhrelid = _is_part.relation)
+        or exists (
+            select from pg_catalog.pg_class where pg_class.oid = _is_part.relation and pg_class.relkind = 'p'
+        );
+end;
+
+comment on function pgclarify._is_part(oid) is
+'True if rows of the table can change by statements on another one: it has partitions, is one, or inherits.';
+
+create or replace function pgclarify._used_columns(source pgclarify.source)
+returns table (use text, name name)
+language sql stable security definer
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select used.use, used.name
+    from (
+        values
+        (1, 'id', _used_columns.source.id_column),
+        (2, 'content', _used_columns.source.content_column),
+        (3, 'title', _used_columns.source.title_column),
+        (4, 'uri', _used_columns.source.uri_column),
+        (5, 'readers', _used_columns.source.readers_column)
+    ) as used (place, use, name)
+    where used.name is not null
+    union all
+    select 'metadata', listed.name from unnest(_used_columns.source.metadata_columns) as listed (name);
+end;
+
+comment on function pgclarify._used_columns(pgclarify.source) is
+'The columns of an attached table that are read, each with what for: id, content, title, uri, readers or metadata.';
+
+create or replace function pgclarify._table_problems(source pgclarify.source)
+returns table (code text, message text, detail text, hint text)
+language plpgsql stable security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_table pg_catalog.pg_class;
+    v_schema name;
+    v_name text := (_table_problems.source).relation::text;
+begin
+    select pg_class.* into v_table from pg_class where pg_class.oid = (_table_problems.source).relation;
+    if not found then
+        return query select
+            'undefined_table',
+            format('table "%s" does not exist', (_table_problems.source).relation_name),
+            'It was dropped.',
+            format(
+                'Detach it by its number: select pgclarify.detach_table(%L, %s).',
+                (
+                    select corpus.name from pgclarify.corpus
+                    where corpus.corpus_id = (_table_problems.source).corpus_id
+                ),
+                (_table_problems.source).relation::oid
+            );
+        return;
+    end if;
+    select pg_namespace.nspname into v_schema from pg_namespace where pg_namespace.oid = v_table.relnamespace;
+    if v_table.relkind not in ('r', 'p') then
+        return query select
+            'wrong_object_type',
+            format('"%s" is not a table', v_name),
+            format(
+                'It is %s, whose changes no trigger sees.',
+                case v_table.relkind
+                    when 'v' then 'a view'
+                    when 'm' then 'a materialized view'
+                    when 'f' then 'a foreign table'
+                    else 'another kind of relation'
+                end
+            ),
+            'Attach the table behind it; or keep a table in step with it, and attach that.';
+    end if;
+    if v_schema in ('pg_catalog', 'information_schema', 'pg_toast', 'pgclarify', 'pgclarify_queue') then
+        return query select
+            'wrong_object_type',
+            format('"%s" is not a table of yours', v_name),
+            format('It is part of schema %s.', v_schema),
+            'Attach a table of your own.';
+    end if;
+    if v_table.relpersistence <> 'p' then
+        return query select
+            'feature_not_supported',
+            format('table "%s" does not last', v_name),
+            case v_table.relpersistence
+                when 't' then 'It is temporary, and seen by its session only.'
+                else 'It is unlogged: after a crash it is empty.'
+            end,
+            case v_table.relpersistence
+                when 't' then 'Copy it into a plain table, and attach that.'
+                else format('Make it a plain one: alter table %s set logged.', v_name)
+            end;
+    end if;
+    if v_table.relrowsecurity then
+        return query select
+            'feature_not_supported',
+            format('table "%s" has row-level security', v_name),
+            'A worker would see some of its rows only, or none.',
+            'Attach a table without it, and say in a column who may read a row: options => ''{"readers": "…"}''.';
+    end if;
+    if v_table.relkind = 'r'
+        and exists (select from pg_inherits where pg_inherits.inhparent = (_table_problems.source).relation) then
+        return query select
+            'feature_not_supported',
+            format('table "%s" has tables that inherit from it', v_name),
+            'Their rows would be read, and their changes not seen.',
+            'Attach each of those tables, or make it a partitioned table.';
+    end if;
+    if v_table.relkind = 'p'
+        and exists (select from pgclarify._members_of((_table_problems.source).relation) as member where member.kind = 'f')
+    then
+        return query select
+            'feature_not_supported',
+            format('a partition of table "%s" is a foreign table', v_name),
+            'No trigger sees its changes.',
+            'Attach the other partitions, each by itself.';
+    end if;
+    return query select found.* from pgclarify._column_problems(_table_problems.source) as found;
+end
+$$;
+
+comment on function pgclarify._table_problems(pgclarify.source) is
+'Every reason why a table cannot be attached, or not be followed any more, whoever asks: name of the SQLSTATE, message, '
+'detail, hint. None if nothing is wrong.';
+
+create or replace function pgclarify._column_problems(source pgclarify.source)
+returns table (code text, message text, detail text, hint text)
+language sql stable security definer
+set search_path = pg_catalog, pg_temp
+begin atomic
+    with used as (
+        select
+            wanted.use,
+            wanted.name,
+            found.attnum,
+            found.atttypid as type,
+            found.attgenerated,
+            found.attcollation,
+            format(
+                'alter table %s add column %I text generated always as (…) stored',
+                _column_problems.source.relation::text, 'document_' || wanted.use
+            ) as way_out
+        from pgclarify._used_columns(_column_problems.source) as wanted
+        left join pg_catalog.pg_attribute as found
+            on
+                found.attrelid = _column_problems.source.relation
+                and found.attname = wanted.name
+                and found.attnum > 0
+                and not found.attisdropped
+    )
+    select
+        'undefined_column',
+        format('column "%s" of table "%s" does not exist', used.name, _column_problems.source.relation::text),
+        format(
+            'Its columns are: %s.',
+            (
+                select string_agg(pg_attribute.attname, ', ' order by pg_attribute.attnum)
+                from pg_catalog.pg_attribute
+                where
+                    pg_attribute.attrelid = _column_problems.source.relation
+                    and pg_attribute.attnum > 0
+                    and not pg_attribute.attisdropped
+            )
+        ),
+        'Name it as it stands there: upper and lower case count. If it was dropped, detach the table and attach it again.'
+    from used
+    where used.attnum is null
+    union all
+    select
+        'datatype_mismatch',
+        format('column "%s" cannot be an id', used.name),
+        format('It is of type %s; an id is smallint, integer, bigint, uuid, text or varchar.', format_type(used.type, null)),
+        format('Make a column that can: %s unique; then pass id_column => ''document_id''.', used.way_out)
+    from used
+    where
+        used.use = 'id'
+        and used.attnum is not null
+        and used.type not in (
+            'int2'::regtype, 'int4'::regtype, 'int8'::regtype, 'uuid'::regtype, 'text'::regtype, 'varchar'::regtype
+        )
+    union all
+    select
+        'feature_not_supported',
+        format('column "%s" cannot be an id', used.name),
+        'It is generated when it is read, and stored nowhere.',
+        'Make it a stored one: generated always as (…) stored.'
+    from used
+    where used.use = 'id' and used.attgenerated = 'v'
+    union all
+    select
+        'feature_not_supported',
+        format('column "%s" cannot be an id', used.name),
+        'Its collation takes different texts for equal.',
+        format('Make a column that can: %s unique; then pass id_column => ''document_id''.', used.way_out)
+    from used
+    inner join pg_catalog.pg_collation on used.attcollation = pg_collation.oid
+    where used.use = 'id' and not pg_collation.collisdeterministic
+    union all
+    select
+        'object_not_in_prerequisite_state',
+        format('column "%s" is not unique', used.name),
+        'An id needs a unique index of its own: valid, immediate, and without a condition.',
+        format(
+            'Make one: create unique index concurrently on %s (%I).', _column_problems.source.relation::text, used.name
+        )
+    from used
+    where
+        used.use = 'id'
+        and used.attnum is not null
+        and not exists (
+            select from pg_catalog.pg_index
+            inner join pg_catalog.pg_class on pg_index.indrelid = pg_class.oid
+            where
+                pg_index.indrelid = _column_problems.source.relation
+                and pg_index.indisunique
+                and pg_index.indisvalid
+                and pg_index.indimmediate
+                and pg_index.indpred is null
+                and pg_index.indkey[0] = used.attnum
+                -- A partitioned table can have none on the id alone unless it is partitioned by it.
+                and (pg_index.indnkeyatts = 1 or pg_class.relkind = 'p')
+        )
+    union all
+    select
+        'datatype_mismatch',
+        format('column "%s" cannot be the %s', used.name, used.use),
+        format('It is of type %s; it has to be text or varchar.', format_type(used.type, null)),
+        format('Make a column that can: %s.', used.way_out)
+    from used
+    where used.use in ('content', 'title', 'uri') and used.type not in ('text'::regtype, 'varchar'::regtype)
+    union all
+    select
+        'datatype_mismatch',
+        format('column "%s" cannot be the readers', used.name),
+        format('It is of type %s; it has to be text[], varchar[] or name[].', format_type(used.type, null)),
+        'Names of roles, as an array; null in it means every reader of the corpus.'
+    from used
+    where used.use = 'readers' and used.type not in ('text[]'::regtype, 'varchar[]'::regtype, 'name[]'::regtype)
+    union all
+    select
+        'datatype_mismatch',
+        format('column "%s" cannot be metadata', used.name),
+        format('It is of type %s, which is not one of PostgreSQL''s own.', format_type(used.type, null)),
+        format('Leave it out, or copy it into a text column: %s, say.', used.way_out)
+    from used
+    inner join pg_catalog.pg_type on used.type = pg_type.oid
+    -- How another type becomes JSON its owner decides, and a worker would run his code.
+    where used.use = 'metadata' and pg_type.typnamespace <> 'pg_catalog'::regnamespace;
+end;
+
+comment on function pgclarify._column_problems(pgclarify.source) is 'Those of _table_problems that are about columns.';
+
+create or replace function pgclarify._access_problems(source pgclarify.source, role_name name)
+returns table (code text, message text, detail text, hint text)
+language plpgsql stable security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_schema name;
+    v_hidden text;
+begin
+    if not exists (select from pg_roles where pg_roles.rolname = _access_problems.role_name) then
+        return query select
+            'insufficient_privilege',
+            format('role "%s" does not exist', _access_problems.role_name),
+            format('It attached table "%s", which is read only as long as that role may.', (_access_problems.source).relation),
+            'Let a role that may read the table call pgclarify.resync.';
+        return;
+    end if;
+    select pg_namespace.nspname into v_schema
+    from pg_class
+    inner join pg_namespace on pg_class.relnamespace = pg_namespace.oid
+    where pg_class.oid = (_access_problems.source).relation;
+    if not has_schema_privilege(_access_problems.role_name, v_schema, 'usage') then
+        return query select
+            'insufficient_privilege',
+            format('permission denied for schema "%s"', v_schema),
+            format('Role %s may not use it.', _access_problems.role_name),
+            format('Its owner says: grant usage on schema %I to %I.', v_schema, _access_problems.role_name);
+    end if;
+    -- Asked about the role and not about ourselves: we may have been let in by somebody else who attached the table.
+    select string_agg(distinct quote_ident(used.name), ', ') into v_hidden
+    from pgclarify._used_columns(_access_problems.source) as used
+    inner join pg_attribute
+        on
+            pg_attribute.attrelid = (_access_problems.source).relation
+            and pg_attribute.attname = used.name
+            and pg_attribute.attnum > 0
+            and not pg_attribute.attisdropped
+    where not has_column_privilege(
+        _access_problems.role_name, (_access_problems.source).relation, pg_attribute.attnum, 'select'
+    );
+    if v_hidden is not null then
+        return query select
+            'insufficient_privilege',
+            format('permission denied for table "%s"', (_access_problems.source).relation),
+            format('Role %s may not read: %s.', _access_problems.role_name, v_hidden),
+            format(
+                'Its owner says: grant select (%s) on %s to %I.',
+                v_hidden, (_access_problems.source).relation, _access_problems.role_name
+            );
+    end if;
+end
+$$;
+
+comment on function pgclarify._access_problems(pgclarify.source, name) is
+'What keeps a role from reading an attached table, as _table_problems has it. A worker reads it only if nothing does.';
+
+create or replace function pgclarify._ownership_problems(source pgclarify.source, role_name name)
+returns table (code text, message text, detail text, hint text)
+language sql stable security definer
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select
+        'insufficient_privilege',
+        format('must be owner of table "%s"', _ownership_problems.source.relation::text),
+        format('It belongs to %s, and only its owner can give it triggers.', pg_get_userbyid(pg_class.relowner)),
+        format(
+            'Let %1$s do it, as the owner of the corpus or a member of that role: grant pgclarify_user to %1$I.',
+            pg_get_userbyid(pg_class.relowner)
+        )
+    from pg_catalog.pg_class
+    where
+        pg_class.oid = _ownership_problems.source.relation
+        and not pg_has_role(_ownership_problems.role_name, pg_class.relowner, 'usage')
+    union all
+    select
+        'insufficient_privilege',
+        format('role pgclarify_owner may not use schema "%s"', pg_namespace.nspname),
+        format('Role %s may not let it.', _ownership_problems.role_name),
+        format(
+            'Let %s say: grant usage on schema %I to pgclarify_owner.',
+            pg_get_userbyid(pg_namespace.nspowner), pg_namespace.nspname
+        )
+    from pg_catalog.pg_class
+    inner join pg_catalog.pg_namespace on pg_class.relnamespace = pg_namespace.oid
+    where
+        pg_class.oid = _ownership_problems.source.relation
+        and not has_schema_privilege('pgclarify_owner', pg_namespace.oid, 'usage')
+        and not has_schema_privilege(
+            _ownership_problems.role_name, pg_namespace.oid, 'usage with grant option'
+        );
+end;
+
+comment on function pgclarify._ownership_problems(pgclarify.source, name) is
+'What keeps a role from making triggers on a table and letting pgclarify_owner read it, as _table_problems has it.';

@@ -1,0 +1,297 @@
+-- What notes the changes of an attached table: one function a source, and the triggers that call it.
+
+create or replace function pgclarify._capture_name(source_id bigint)
+returns name
+language sql immutable strict parallel safe
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select '_capture_' || _capture_name.source_id;
+end;
+
+comment on function pgclarify._capture_name(bigint) is
+'Name of the function, in schema pgclarify, that triggers of a source call.';
+
+create or replace function pgclarify._make_capture(source_id bigint)
+returns void
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_source pgclarify.source;
+    v_name name := pgclarify._capture_name(_make_capture.source_id);
+    v_type oid;
+    v_body text;
+begin
+    select source.* into v_source from pgclarify.source where source.source_id = _make_capture.source_id;
+    select pg_attribute.atttypid into v_type
+    from pg_attribute
+    where
+        pg_attribute.attrelid = v_source.relation
+        and pg_attribute.attname = v_source.id_column
+        and not pg_attribute.attisdropped;
+    -- Statements with their names spelt out take a fraction of the time of those built at run time. The user's own
+    -- statement must never fail because of us, so we look first whether the column is still what it was: what is never
+    -- run, plpgsql never parses, either.
+    v_body := format(
+        $body$
+begin
+    if tg_op = 'TRUNCATE' or not exists (
+        select from pg_catalog.pg_attribute
+        where
+            pg_attribute.attrelid = tg_relid
+            and pg_attribute.attname = %3$L
+            and pg_attribute.atttypid = %2$s
+            and not pg_attribute.attisdropped
+    ) then
+        insert into pgclarify.change (source_id, relation) values (%1$s, tg_relid);
+    elsif tg_level = 'STATEMENT' then
+        if tg_op = 'INSERT' then
+            insert into pgclarify.change (source_id, relation, key)
+            select %1$s, tg_relid, new_rows.%3$I::text from new_rows where new_rows.%3$I is not null;
+        elsif tg_op = 'DELETE' then
+            insert into pgclarify.change (source_id, relation, key)
+            select %1$s, tg_relid, old_rows.%3$I::text from old_rows where old_rows.%3$I is not null;
+        else
+            insert into pgclarify.change (source_id, relation, key)
+            select %1$s, tg_relid, changed.key::text
+            from (select new_rows.%3$I from new_rows union select old_rows.%3$I from old_rows) as changed (key)
+            where changed.key is not null;
+        end if;
+    else
+        if tg_op <> 'DELETE' then
+            if new.%3$I is not null then
+                insert into pgclarify.change (source_id, relation, key) values (%1$s, tg_relid, new.%3$I::text);
+            end if;
+        end if;
+        if tg_op = 'DELETE' or tg_op = 'UPDATE' and new.%3$I is distinct from old.%3$I then
+            if old.%3$I is not null then
+                insert into pgclarify.change (source_id, relation, key) values (%1$s, tg_relid, old.%3$I::text);
+            end if;
+        end if;
+    end if;
+    return null;
+end
+$body$,
+        v_source.source_id,
+        -- 0 is no type: without the column every change is one of any row.
+        coalesce(v_type, 0),
+        v_source.id_column
+    );
+    execute format(
+        'create or replace function pgclarify.%I() returns trigger language plpgsql security definer '
+        'set search_path = pg_catalog, pg_temp as %L',
+        v_name, v_body
+    );
+    execute format(
+        'comment on function pgclarify.%I() is %L',
+        v_name, format('Notes changes of table %s for source %s.', v_source.relation_name, v_source.source_id)
+    );
+    -- Whoever makes a trigger needs the right to execute it; whoever fires it does not.
+    execute format('grant execute on function pgclarify.%I() to pgclarify_user', v_name);
+end
+$$;
+
+comment on function pgclarify._make_capture(bigint) is
+'Make the function that triggers of a source call, or make it anew. It appends to change, and never fails because of the '
+'table.';
+
+create or replace function pgclarify._expected_triggers(source pgclarify.source)
+returns table (name name, relation oid, event text, firing "char")
+language sql stable security definer
+set search_path = pg_catalog, pg_temp
+begin atomic
+    -- One call a statement, with all its rows, is many times cheaper than one a row. But statement triggers do not fire under
+    -- logical replication, nor if the statement names another table of the same tree; row triggers do.
+    with tree as (
+        select pgclarify._is_part(_expected_triggers.source.relation) as is_part
+    ),
+    expected (suffix, is_for_parts, event, firing) as (
+        values
+        (
+            'insert', false,
+            'after insert on %s referencing new table as new_rows for each statement', 'O'::"char"
+        ),
+        (
+            'update', false,
+            'after update on %s referencing old table as old_rows new table as new_rows for each statement', 'O'
+        ),
+        ('delete', false, 'after delete on %s referencing old table as old_rows for each statement', 'O'),
+        ('replica', false, 'after insert or update or delete on %s for each row', 'R'),
+        ('row', true, 'after insert or update or delete on %s for each row', 'A'),
+        ('truncate', null, 'after truncate on %s for each statement', 'A')
+    )
+    select
+        format('pgclarify_%s_%s', _expected_triggers.source.source_id, expected.suffix)::name,
+        member.relation,
+        format(expected.event, member.relation::regclass),
+        expected.firing
+    from tree
+    inner join expected on tree.is_part = coalesce(expected.is_for_parts, tree.is_part)
+    -- TRUNCATE of a partition fires its own trigger alone, and no partition gets one from its parent.
+    inner join pgclarify._members_of(_expected_triggers.source.relation) as member
+        on
+            member.relation = _expected_triggers.source.relation
+            or (expected.suffix = 'truncate' and member.kind = 'r');
+end;
+
+comment on function pgclarify._expected_triggers(pgclarify.source) is
+'The triggers that an attached table needs: name, table or partition, when, and in which sessions (pg_trigger.tgenabled).';
+
+create or replace function pgclarify._missing_triggers(source pgclarify.source)
+returns table (relation oid, statement text)
+language sql stable security definer
+set search_path = pg_catalog, pg_temp
+begin atomic
+    with expected as (
+        select wanted.name, wanted.relation, wanted.event, wanted.firing, pg_trigger.oid as found, pg_trigger.tgenabled
+        from pgclarify._expected_triggers(_missing_triggers.source) as wanted
+        left join pg_catalog.pg_trigger
+            on
+                pg_trigger.tgrelid = wanted.relation
+                and pg_trigger.tgname = wanted.name
+                and not pg_trigger.tgisinternal
+    ),
+    needed as (
+        -- A table that has become a partition, say, needs other ones.
+        select
+            1 as place, pg_trigger.tgname as name, pg_trigger.tgrelid as relation,
+            format('drop trigger %I on %s', pg_trigger.tgname, pg_trigger.tgrelid::regclass) as statement
+        from pg_catalog.pg_trigger
+        where
+            pg_trigger.tgrelid = _missing_triggers.source.relation
+            and not pg_trigger.tgisinternal
+            and pg_trigger.tgparentid = 0
+            and pg_trigger.tgname like format('pgclarify\_%s\_%%', _missing_triggers.source.source_id)
+            and pg_trigger.tgname not in (select expected.name from expected)
+        union all
+        select
+            2, expected.name, expected.relation,
+            format(
+                'create trigger %I %s execute function pgclarify.%I()',
+                expected.name, expected.event, pgclarify._capture_name(_missing_triggers.source.source_id)
+            )
+        from expected
+        where expected.found is null
+        union all
+        select
+            3, expected.name, expected.relation,
+            format(
+                'alter table %s enable %s trigger %I',
+                expected.relation::regclass,
+                case expected.firing when 'R' then 'replica' when 'A' then 'always' else '' end,
+                expected.name
+            )
+        from expected
+        where coalesce(expected.tgenabled, 'O') <> expected.firing
+    )
+    select needed.relation, needed.statement from needed order by needed.name, needed.relation, needed.place;
+end;
+
+comment on function pgclarify._missing_triggers(pgclarify.source) is
+'Statements, in order, that give an attached table or its partitions what it lacks of its triggers; none if it is followed.';
+
+create or replace function pgclarify._missing_grants(source pgclarify.source)
+returns setof text
+language sql stable security definer
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select format('grant usage on schema %I to pgclarify_owner', pg_namespace.nspname)
+    from pg_catalog.pg_class
+    inner join pg_catalog.pg_namespace on pg_class.relnamespace = pg_namespace.oid
+    where
+        pg_class.oid = _missing_grants.source.relation
+        and not has_schema_privilege('pgclarify_owner', pg_namespace.oid, 'usage')
+    union all
+    select format(
+        'grant select (%s) on table %s to pgclarify_owner',
+        string_agg(distinct quote_ident(used.name), ', '), _missing_grants.source.relation::text
+    )
+    from pgclarify._used_columns(_missing_grants.source) as used
+    where not has_column_privilege('pgclarify_owner', _missing_grants.source.relation, used.name::text, 'select')
+    having count(*) > 0;
+end;
+
+comment on function pgclarify._missing_grants(pgclarify.source) is
+'Statements that let pgclarify_owner read what it reads of an attached table; none if it may.';
+
+create or replace function pgclarify._spare_grants(source pgclarify.source)
+returns setof text
+language sql stable security definer
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select format(
+        'revoke select (%s) on table %s from pgclarify_owner',
+        string_agg(distinct quote_ident(used.name), ', '), pg_class.oid::regclass
+    )
+    from pgclarify._used_columns(_spare_grants.source) as used
+    inner join pg_catalog.pg_class on pg_class.oid = _spare_grants.source.relation
+    inner join pg_catalog.pg_attribute
+        on pg_attribute.attrelid = pg_class.oid and pg_attribute.attname = used.name and pg_attribute.attnum > 0
+    where
+        exists (
+            select from aclexplode(pg_attribute.attacl) as granted
+            where pg_get_userbyid(granted.grantee) = 'pgclarify_owner' and granted.privilege_type = 'SELECT'
+        )
+        and not exists (
+            select from pgclarify.source as other
+            cross join lateral pgclarify._used_columns(other) as needed
+            where
+                other.relation = _spare_grants.source.relation
+                and other.state not in ('detached', 'removing')
+                and needed.name = used.name
+        )
+    group by pg_class.oid;
+end;
+
+comment on function pgclarify._spare_grants(pgclarify.source) is
+'Statements that take back what pgclarify_owner may read of a table that is attached no more.';
+
+create or replace function pgclarify._drop_capture(source_id bigint)
+returns void
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+-- What it says about the triggers that go along is meant to happen.
+set client_min_messages = 'warning'
+as $$
+begin
+    execute format(
+        'drop function if exists pgclarify.%I() cascade', pgclarify._capture_name(_drop_capture.source_id)
+    );
+end
+$$;
+
+comment on function pgclarify._drop_capture(bigint) is
+'Drop the function that notes the changes of a source, and with it the triggers, whoever owns their tables.';
+
+create or replace function pgclarify._drop_orphan_capture()
+returns text
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+-- Whoever writes to the user's table while it waits for the lock waits behind it.
+set lock_timeout = '500ms'
+as $$
+declare
+    v_source_id bigint;
+begin
+    select named.source_id into v_source_id
+    from pg_proc
+    cross join lateral (select substring(pg_proc.proname from '[0-9]+$')::bigint as source_id) as named
+    where
+        pg_proc.pronamespace = 'pgclarify'::regnamespace
+        and pg_proc.proname ~ '^_capture_[0-9]+$'
+        and not exists (select from pgclarify.source where source.source_id = named.source_id)
+    -- One that is held does not keep the others waiting for ever.
+    order by random()
+    limit 1;
+    if not found then
+        return null;
+    end if;
+    perform pgclarify._drop_capture(v_source_id);
+    return format('pgclarify.%I()', pgclarify._capture_name(v_source_id));
+end
+$$;
+
+comment on function pgclarify._drop_orphan_capture() is
+'Drop one function that a dropped corpus has left, with its triggers, and return its name; null if there is none. Error 55P03 '
+'if somebody holds the table for longer than half a second.';
+grant execute on function pgclarify._drop_orphan_capture() to pgclarify_worker;

@@ -1,0 +1,93 @@
+-- How far attached tables are.
+
+create or replace function pgclarify._source_statuses(caller pgclarify._caller)
+returns table (
+    corpus text,
+    source_id bigint,
+    relation text,
+    relation_oid oid,
+    state text,
+    error text,
+    pending_changes bigint,
+    rows_added bigint,
+    rows_changed bigint,
+    rows_removed bigint,
+    load_started_at timestamptz,
+    loaded_at timestamptz,
+    attached_by name
+)
+language sql stable security definer
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select
+        corpus.name,
+        source.source_id,
+        case
+            when exists (select from pg_catalog.pg_class where pg_class.oid = source.relation)
+                then source.relation::text
+            else source.relation_name
+        end,
+        source.relation::oid,
+        source.state,
+        source.error,
+        noted.changes,
+        source.rows_added,
+        source.rows_changed,
+        source.rows_removed,
+        source.load_started_at,
+        source.loaded_at,
+        source.attached_by
+    from (
+        select pgclarify._roles_of(pgclarify._verify_caller(_source_statuses.caller)) as names
+    ) as role
+    inner join pgclarify.corpus on corpus.owner = any(role.names) or 'pgclarify_owner'::name = any(role.names)
+    inner join pgclarify.source on corpus.corpus_id = source.corpus_id
+    cross join lateral (
+        select count(*) as changes
+        -- A status stays cheap: more than that is "many".
+        from (
+            select from pgclarify.change where change.source_id = source.source_id limit 10000
+        ) as change
+    ) as noted;
+end;
+
+comment on function pgclarify._source_statuses(pgclarify._caller) is 'Rows of view source_status for a caller.';
+grant execute on function pgclarify._source_statuses(pgclarify._caller) to pgclarify_reader;
+
+create or replace view pgclarify.source_status with (security_invoker) as
+select
+    status.corpus,
+    status.source_id,
+    status.relation,
+    status.relation_oid,
+    status.state,
+    status.error,
+    status.pending_changes,
+    status.rows_added,
+    status.rows_changed,
+    status.rows_removed,
+    status.load_started_at,
+    status.loaded_at,
+    status.attached_by
+from pgclarify._caller
+cross join lateral pgclarify._source_statuses(_caller) as status;
+
+comment on view pgclarify.source_status is 'Tables that are attached to corpora of yours, and how far they are.';
+comment on column pgclarify.source_status.corpus is 'Name of the corpus.';
+comment on column pgclarify.source_status.source_id is 'Key.';
+comment on column pgclarify.source_status.relation is 'The table; if it was dropped, the name that it had.';
+comment on column pgclarify.source_status.relation_oid is 'Its number, by which a dropped table is detached.';
+comment on column pgclarify.source_status.state is
+'loading (rows are compared with documents), following, failed (see error), detached (its documents stay) or removing (its '
+'documents go).';
+comment on column pgclarify.source_status.error is
+'Why it failed, or which rows cannot be documents; null if nothing is wrong.';
+comment on column pgclarify.source_status.pending_changes is 'Noted changes that no worker has taken; counted up to 10,000.';
+comment on column pgclarify.source_status.rows_added is 'Rows without a document that the last load or resync found.';
+comment on column pgclarify.source_status.rows_changed is 'Rows unlike their document that the last load or resync found.';
+comment on column pgclarify.source_status.rows_removed is 'Documents without a row that the last load or resync found.';
+comment on column pgclarify.source_status.load_started_at is 'When the last load or resync began.';
+comment on column pgclarify.source_status.loaded_at is 'When a load or resync last ended; null before.';
+comment on column pgclarify.source_status.attached_by is
+'Role that attached it; the table is read only as long as that role may read it.';
+grant select on pgclarify.source_status to pgclarify_reader;
