@@ -131,6 +131,7 @@ def test_a_reader_can_start_nothing_and_spend_nothing(connection: psycopg.Connec
     assert executable(connection, reader) == {
         "pgclarify._my_roles()",
         "pgclarify._corpus_statuses(pgclarify._caller)",
+        "pgclarify._source_statuses(pgclarify._caller)",
         "pgclarify._worker_statuses()",
         "pgclarify._queue_counts()",
     }
@@ -150,6 +151,7 @@ def test_a_reader_can_start_nothing_and_spend_nothing(connection: psycopg.Connec
         "pgclarify.run",
         "pgclarify.run_summary",
         "pgclarify.schema_version",
+        "pgclarify.source_status",
         "pgclarify.verdict",
         "pgclarify.worker_status",
     }
@@ -192,14 +194,17 @@ def test_a_user_may_execute_public_functions_and_those_that_ask_for_proof(
     internal = more - public
     assert {name.partition("(")[0].removeprefix("pgclarify.") for name in public} == {
         "add_document",
+        "attach_table",
         "cancel",
         "clarify",
         "clarify_many",
         "consolidate",
         "create_corpus",
+        "detach_table",
         "drop_corpus",
         "remove_document",
         "result",
+        "resync",
         "search",
         "submit",
         "submit_many",
