@@ -294,6 +294,21 @@ class PendingDocument:
     dimensions: int
 
 
+@dataclass(frozen=True, slots=True)
+class PendingPassage:
+    """A passage that a space which is being filled has no vector of yet, claimed by this worker."""
+
+    embedding_space_id: int
+    document_id: str
+    passage_id: int
+    title: str | None
+    heading: str | None
+    content: str
+    content_hash: bytes
+    embedding_model: str
+    dimensions: int
+
+
 def passage_hash(title: str | None, heading: str | None, content: str) -> bytes:
     """SHA-256 of what is embedded of a passage, 32 bytes: what `passage.content_hash` keeps."""
     # No text in PostgreSQL has a null character in it.

@@ -18,6 +18,7 @@ from pgclarify.model import (
     Interpretation,
     Passage,
     PendingDocument,
+    PendingPassage,
     Reading,
     Run,
     RunStatus,
@@ -202,3 +203,29 @@ class DocumentStore(Protocol):
 
     async def fail_document(self, document: PendingDocument, error: str) -> None:
         """Mark a document as one that cannot be indexed, with the reason."""
+
+
+class SpaceStore(Protocol):
+    """The spaces that are being filled with another embedding model."""
+
+    async def claim_passages(self, *, max_passages: int, skipped_models: Sequence[str]) -> list[PendingPassage]:
+        """Lease passages that one space has no vector of yet. Spaces of skipped_models are left to other workers."""
+
+    async def release_passages(self) -> int:
+        """Give back all that this worker has leased; returns how many it must keep for now."""
+
+    async def store_vectors(
+        self, passages: Sequence[PendingPassage], vectors: NDArray[np.float32], are_cut_off: Sequence[bool]
+    ) -> None:
+        """Write vectors in one transaction.
+
+        A passage that vanished since it was claimed, or that somebody is removing, is left out.
+
+        Args:
+            passages: Claimed, all of one space.
+            vectors: float32, shape (len(passages), dimensions), rows of unit length.
+            are_cut_off: Whether the model could not read a passage to its end.
+        """
+
+    async def fail_passage(self, passage: PendingPassage, error: str) -> None:
+        """Note that a passage could not be embedded; it comes back some times."""

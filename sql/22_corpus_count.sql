@@ -102,7 +102,7 @@ begin atomic
         space.model,
         coalesce(space.error, next_space.error),
         next_space.model,
-        counted.passages - next_space.pending
+        greatest(next_space.embedded, 0)
     from pgclarify._visible_corpora(
         pgclarify._roles_of(pgclarify._verify_caller(_corpus_statuses.caller))
     ) as visible
@@ -110,7 +110,7 @@ begin atomic
     left join lateral (
         select embedding_space.model, embedding_space.error
         from pgclarify.embedding_space
-        where embedding_space.corpus_id = visible.corpus_id
+        where embedding_space.corpus_id = visible.corpus_id and embedding_space.state <> 'retired'
         order by embedding_space.state = 'active' desc, embedding_space.embedding_space_id desc
         limit 1
     ) as space on true
@@ -118,13 +118,16 @@ begin atomic
         select
             embedding_space.model,
             embedding_space.error,
-            case
-                when embedding_space.dimensions is null then counted.passages
-                else (
-                    select count(*) from pgclarify.pending_passage
-                    where pending_passage.embedding_space_id = embedding_space.embedding_space_id
-                )
-            end as pending
+            -- Exact once all passages have been queued.
+            least(
+                case
+                    when embedding_space.queued_at is null then embedding_space.queued_passages else counted.passages
+                end,
+                counted.passages
+            ) - (
+                select count(*) from pgclarify.pending_passage
+                where pending_passage.embedding_space_id = embedding_space.embedding_space_id
+            ) as embedded
         from pgclarify.embedding_space
         where embedding_space.corpus_id = visible.corpus_id
             and embedding_space.state = 'building'

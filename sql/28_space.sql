@@ -1,13 +1,14 @@
--- Spaces: a corpus seen through an embedding model. Workers open them once they have loaded the model.
+-- Spaces: a corpus seen through an embedding model. Workers open one once they have loaded the model. The first of a corpus is
+-- searched at once; another is filled beside it (29_filling.sql), and searched once it is complete. This file is its life.
 
 create or replace function pgclarify._building_spaces()
-returns table (embedding_space_id bigint, model text, dimensions integer)
+returns table (embedding_space_id bigint, model text)
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
-    select embedding_space.embedding_space_id, embedding_space.model, embedding_space.dimensions
+    select embedding_space.embedding_space_id, embedding_space.model
     from pgclarify.embedding_space
-    where embedding_space.state = 'building'
+    where embedding_space.state = 'building' and embedding_space.dimensions is null
     order by embedding_space.embedding_space_id;
 end;
 
@@ -20,46 +21,51 @@ language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_space pgclarify.embedding_space;
+    v_corpus pgclarify.corpus;
 begin
-    -- The corpus first, as everywhere; one that has been or is being dropped holds up nobody.
-    perform from pgclarify.corpus
+    -- The corpus first, as everywhere; one that somebody is dropping, or giving another model, holds up nobody.
+    select corpus.* into v_corpus
+    from pgclarify.corpus
     where corpus.corpus_id = (
         select space.corpus_id from pgclarify.embedding_space as space
         where space.embedding_space_id = _open_space.embedding_space_id
     )
-    for key share skip locked;
-    if not found then
-        return false;
-    end if;
-    select space.* into v_space
-    from pgclarify.embedding_space as space
-    where space.embedding_space_id = _open_space.embedding_space_id and space.state = 'building'
-    for update skip locked;
+    for no key update skip locked;
     if not found then
         return false;
     end if;
     update pgclarify.embedding_space as space
-    set dimensions = _open_space.dimensions, state = 'active', error = null
-    where space.embedding_space_id = _open_space.embedding_space_id;
+    set
+        dimensions = _open_space.dimensions,
+        state = case when v_corpus.embedding_space_id is null then 'active' else 'building' end,
+        error = null
+    where space.embedding_space_id = _open_space.embedding_space_id
+        and space.state = 'building'
+        and space.dimensions is null;
+    if not found then
+        return false;
+    end if;
     perform pgclarify._add_partition('passage_embedding', 'embedding_space_id', _open_space.embedding_space_id);
     perform pgclarify._add_partition('neighborhood', 'embedding_space_id', _open_space.embedding_space_id);
+    -- Before there are rows: made later, it would lock writers out for as long as it takes.
     execute format(
         'create index %I on %s using hnsw ((vector::@extschema:vector@.halfvec(%s)) @extschema:vector@.halfvec_cosine_ops)',
         format('passage_embedding_%s_vector_idx', _open_space.embedding_space_id),
         pgclarify._partition_name('passage_embedding', _open_space.embedding_space_id),
         _open_space.dimensions
     );
-    update pgclarify.corpus
-    set embedding_space_id = _open_space.embedding_space_id
-    where corpus.corpus_id = v_space.corpus_id;
+    if v_corpus.embedding_space_id is null then
+        update pgclarify.corpus
+        set embedding_space_id = _open_space.embedding_space_id
+        where corpus.corpus_id = v_corpus.corpus_id;
+    end if;
     return true;
 end
 $$;
 
 comment on function pgclarify._open_space(bigint, integer) is
-'Make the partition and the index of a space whose model has been loaded, and search with it; false if another worker did, or '
-'if its corpus is being dropped.';
+'Make the partitions and the index of a space whose model has been loaded, and search with it if it is the first of its '
+'corpus; false if another worker did, or if somebody holds the corpus.';
 grant execute on function pgclarify._open_space(bigint, integer) to pgclarify_worker;
 
 create or replace function pgclarify._refuse_space(embedding_space_id bigint, error text)
@@ -75,6 +81,7 @@ begin atomic
         where
             space.embedding_space_id = _refuse_space.embedding_space_id
             and space.state = 'building'
+            and space.dimensions is null
             and space.error is distinct from _refuse_space.error
         for no key update skip locked
     );
@@ -83,19 +90,264 @@ end;
 comment on function pgclarify._refuse_space(bigint, text) is 'Keep why a space cannot be opened.';
 grant execute on function pgclarify._refuse_space(bigint, text) to pgclarify_worker;
 
-create or replace function pgclarify._queue_passages(corpus_id bigint, document_ids text[], passage_ids bigint[])
-returns void
-language sql volatile security definer
+create or replace function pgclarify._due_spaces()
+returns table (embedding_space_id bigint)
+language sql stable security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
-    insert into pgclarify.pending_passage (embedding_space_id, document_id, passage_id)
-    select space.embedding_space_id, stored.document_id, stored.passage_id
+    select space.embedding_space_id
     from pgclarify.embedding_space as space
-    cross join unnest(_queue_passages.document_ids, _queue_passages.passage_ids) as stored (document_id, passage_id)
-    where space.corpus_id = _queue_passages.corpus_id and space.state = 'building' and space.dimensions is not null
-    order by space.embedding_space_id, stored.document_id, stored.passage_id
-    on conflict on constraint pending_passage_pk do nothing;
+    where space.state = 'building'
+        and space.dimensions is not null
+        and (
+            space.queued_document_id is null
+            or space.queued_at is not null
+            and not exists (
+                select from pgclarify.pending_passage as pending
+                where pending.embedding_space_id = space.embedding_space_id
+            )
+        )
+    union all
+    select space.embedding_space_id
+    from pgclarify.embedding_space as space
+    where space.state = 'retired' and space.retired_at < now() - interval '1 minute'
+    union all
+    select space.embedding_space_id
+    from pgclarify.embedding_space as space
+    where space.state = 'active' and space.queued_at is not null;
 end;
 
-comment on function pgclarify._queue_passages(bigint, text[], bigint[]) is
-'Note for the space that is being built beside the active one, if there is any, that these passages are new or changed.';
+comment on function pgclarify._due_spaces() is
+'Spaces that can take their next step: those to be filled from now on, those that are complete, those that were switched to '
+'and have documents to be cut anew, and those that nobody reads any more.';
+grant execute on function pgclarify._due_spaces() to pgclarify_worker;
+
+create or replace function pgclarify._begin_filling(embedding_space_id bigint, corpus_id bigint)
+returns boolean
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+    -- Whoever stores passages holds the corpus. Once nobody does, all that are there can be seen, and all who come later see
+    -- the space and queue what they store: nothing is missed.
+    perform from pgclarify.corpus where corpus.corpus_id = _begin_filling.corpus_id for update skip locked;
+    if not found then
+        return false;
+    end if;
+    update pgclarify.embedding_space as space
+    set queued_document_id = '', queued_passage_id = 0
+    where space.embedding_space_id = _begin_filling.embedding_space_id
+        and space.state = 'building'
+        and space.dimensions is not null
+        and space.queued_document_id is null;
+    return found;
+end
+$$;
+
+comment on function pgclarify._begin_filling(bigint, bigint) is
+'Have a space filled that has been opened; false if somebody holds its corpus, or another worker was faster.';
+
+create or replace function pgclarify._switch_space(embedding_space_id bigint, corpus_id bigint)
+returns boolean
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+    -- Nobody is storing or removing passages, then, nor building the graph.
+    perform from pgclarify.corpus where corpus.corpus_id = _switch_space.corpus_id for update skip locked;
+    if not found
+        or exists (
+            select from pgclarify.pending_passage as pending
+            where pending.embedding_space_id = _switch_space.embedding_space_id
+        )
+        or not exists (
+            select from pgclarify.embedding_space as space
+            where space.embedding_space_id = _switch_space.embedding_space_id
+                and space.state = 'building'
+                and space.queued_at is not null
+        )
+    then
+        return false;
+    end if;
+    update pgclarify.embedding_space as space
+    set state = 'retired', retired_at = clock_timestamp()
+    where space.corpus_id = _switch_space.corpus_id and space.state = 'active';
+    update pgclarify.embedding_space as space
+    set state = 'active', error = null, ingestion_held_until = null
+    where space.embedding_space_id = _switch_space.embedding_space_id;
+    update pgclarify.corpus
+    set embedding_space_id = _switch_space.embedding_space_id
+    where corpus.corpus_id = _switch_space.corpus_id;
+    -- What workers are embedding with the old model they can no longer store: it is claimed again.
+    update pgclarify.pending_document as pending
+    set leased_by = null, leased_until = null
+    where pending.corpus_id = _switch_space.corpus_id and pending.leased_by is not null;
+    -- Every passage has a vector, as before; none has neighbors; and answers may be others.
+    insert into pgclarify.corpus_tally (corpus_id, linked, revision)
+    select counted.corpus_id, -counted.linked, 1
+    from pgclarify._corpus_count as counted
+    where counted.corpus_id = _switch_space.corpus_id;
+    if to_regprocedure('pgclarify._queue_all_links(bigint)') is not null then
+        perform pgclarify._queue_all_links(_switch_space.embedding_space_id);
+    end if;
+    return true;
+end
+$$;
+
+comment on function pgclarify._switch_space(bigint, bigint) is
+'Search with a space that is complete, from now on; false if it is not, or if somebody holds its corpus.';
+
+create or replace function pgclarify._cut_anew(embedding_space_id bigint, corpus_id bigint)
+returns boolean
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_queued integer;
+begin
+    perform from pgclarify.corpus where corpus.corpus_id = _cut_anew.corpus_id for key share skip locked;
+    if not found then
+        return false;
+    end if;
+    with taken as (
+        select cut.document_id
+        from pgclarify.pending_cut as cut
+        inner join pgclarify.document on document.corpus_id = _cut_anew.corpus_id and document.id = cut.document_id
+        where cut.embedding_space_id = _cut_anew.embedding_space_id
+        order by cut.document_id
+        limit 1000
+        for update of cut skip locked
+        for key share of document skip locked
+    ),
+    done as (
+        delete from pgclarify.pending_cut as cut
+        using taken
+        where cut.embedding_space_id = _cut_anew.embedding_space_id and cut.document_id = taken.document_id
+    ),
+    queued as (
+        insert into pgclarify.pending_document (corpus_id, document_id)
+        select _cut_anew.corpus_id, taken.document_id from taken
+        on conflict on constraint pending_document_pk do nothing
+        returning 1
+    )
+    select count(*) into v_queued from queued;
+    if v_queued > 0 then
+        insert into pgclarify.corpus_tally (corpus_id, pending) values (_cut_anew.corpus_id, v_queued);
+        return true;
+    end if;
+    delete from pgclarify.pending_cut as cut
+    where cut.embedding_space_id = _cut_anew.embedding_space_id
+        and not exists (
+            select from pgclarify.document where document.corpus_id = _cut_anew.corpus_id and document.id = cut.document_id
+        );
+    update pgclarify.embedding_space as space
+    set queued_at = null, queued_document_id = null, queued_passage_id = null, queued_passages = 0
+    where space.embedding_space_id = _cut_anew.embedding_space_id
+        and space.queued_at is not null
+        and not exists (
+            select from pgclarify.pending_cut as cut where cut.embedding_space_id = _cut_anew.embedding_space_id
+        );
+    return found;
+end
+$$;
+
+comment on function pgclarify._cut_anew(bigint, bigint) is
+'Have up to 1,000 documents indexed again whose passages are longer than the model of the space reads; false if there is '
+'nothing to do, or somebody holds what there is.';
+
+create or replace function pgclarify._drop_space(embedding_space_id bigint, corpus_id bigint)
+returns boolean
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_table text;
+    v_deleted bigint;
+    v_left bigint := 0;
+begin
+    perform from pgclarify.corpus where corpus.corpus_id = _drop_space.corpus_id for key share skip locked;
+    if not found then
+        return false;
+    end if;
+    -- Who removes passages from it holds it.
+    perform from pgclarify.embedding_space as space
+    where space.embedding_space_id = _drop_space.embedding_space_id and space.state = 'retired'
+    for update skip locked;
+    if not found then
+        return false;
+    end if;
+    -- What may be much, in parts.
+    foreach v_table in array array['pending_passage', 'pending_cut', 'pending_link', 'pending_unlink'] loop
+        execute format(
+            'delete from pgclarify.%1$I where ctid = any(array('
+            'select ctid from pgclarify.%1$I where embedding_space_id = $1 limit 10000))',
+            v_table
+        ) using _drop_space.embedding_space_id;
+        get diagnostics v_deleted = row_count;
+        v_left := v_left + v_deleted;
+    end loop;
+    if v_left = 0 then
+        delete from pgclarify.embedding_space as space
+        where space.embedding_space_id = _drop_space.embedding_space_id;
+    end if;
+    return true;
+end
+$$;
+
+comment on function pgclarify._drop_space(bigint, bigint) is
+'Drop a space that was replaced or given up; workers drop its partitions (_drop_orphan_partition). It takes several calls if '
+'much waits in it. False if somebody holds it.';
+
+create or replace function pgclarify._advance_space(embedding_space_id bigint)
+returns boolean
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_space pgclarify.embedding_space;
+begin
+    select space.* into v_space
+    from pgclarify.embedding_space as space
+    where space.embedding_space_id = _advance_space.embedding_space_id;
+    return case
+        when v_space.state = 'retired' then pgclarify._drop_space(v_space.embedding_space_id, v_space.corpus_id)
+        when v_space.state = 'active' then pgclarify._cut_anew(v_space.embedding_space_id, v_space.corpus_id)
+        when v_space.queued_document_id is null then
+            pgclarify._begin_filling(v_space.embedding_space_id, v_space.corpus_id)
+        else pgclarify._switch_space(v_space.embedding_space_id, v_space.corpus_id)
+    end;
+end
+$$;
+
+comment on function pgclarify._advance_space(bigint) is
+'Take the next step of a space of _due_spaces; false if there is none, or it must wait.';
+grant execute on function pgclarify._advance_space(bigint) to pgclarify_worker;
+
+create or replace function pgclarify._query_vector(
+    corpus_id bigint, embedding_model text, query_vector @extschema:vector@.halfvec
+)
+returns @extschema:vector@.halfvec
+language plpgsql stable security definer
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+    if _query_vector.query_vector is not null
+        and exists (
+            select
+            from pgclarify.corpus
+            inner join pgclarify.embedding_space as space on space.embedding_space_id = corpus.embedding_space_id
+            where corpus.corpus_id = _query_vector.corpus_id and space.model <> _query_vector.embedding_model
+        )
+    then
+        raise exception 'the corpus has another embedding model by now'
+            using errcode = 'serialization_failure',
+                detail = format('The question was embedded with %s.', _query_vector.embedding_model),
+                hint = 'Start the run again.';
+    end if;
+    return _query_vector.query_vector;
+end
+$$;
+
+comment on function pgclarify._query_vector(bigint, text, @extschema:vector@.halfvec) is
+'The vector of a question, or error 40001 if the corpus is no longer searched with the model that it is of. Stable: what the '
+'same statement searches is what this one has seen.';

@@ -108,7 +108,11 @@ $$;
 comment on function pgclarify._hold_run(bigint, integer) is 'Lock a run that is carried out in this attempt, or error PC006.';
 
 create or replace function pgclarify._retrieve(
-    run_id bigint, attempt integer, question text, query_vector @extschema:vector@.halfvec
+    run_id bigint,
+    attempt integer,
+    question text,
+    query_vector @extschema:vector@.halfvec,
+    embedding_model text
 )
 returns table (
     rank integer,
@@ -139,7 +143,8 @@ begin
         select result.*
         from pgclarify._search(
             v_run.corpus_id, pgclarify._roles_of(v_run.requested_by), v_run.settings ->> 'search', _retrieve.question,
-            _retrieve.query_vector, (v_run.settings ->> 'top_k')::integer
+            pgclarify._query_vector(v_run.corpus_id, _retrieve.embedding_model, _retrieve.query_vector),
+            (v_run.settings ->> 'top_k')::integer
         ) as result
     ),
     kept as (
@@ -158,9 +163,11 @@ begin
 end
 $$;
 
-comment on function pgclarify._retrieve(bigint, integer, text, @extschema:vector@.halfvec) is
-'Retrieve for a run, as its requester, and keep the candidates. question: as retrieved with, relaxed or not.';
-grant execute on function pgclarify._retrieve(bigint, integer, text, @extschema:vector@.halfvec) to pgclarify_worker;
+comment on function pgclarify._retrieve(bigint, integer, text, @extschema:vector@.halfvec, text) is
+'Retrieve for a run, as its requester, and keep the candidates. question: as retrieved with, relaxed or not. '
+'embedding_model: what its vector is of; error 40001 if the corpus has another by now.';
+grant execute on function pgclarify._retrieve(bigint, integer, text, @extschema:vector@.halfvec, text)
+to pgclarify_worker;
 
 create or replace function pgclarify._record_relaxation(run_id bigint, attempt integer, relaxed_question text)
 returns void

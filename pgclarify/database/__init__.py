@@ -5,5 +5,6 @@ from pgclarify.database.errors import translated
 from pgclarify.database.pool import open_pool
 from pgclarify.database.presence import Presence
 from pgclarify.database.runs import Runs, RunTables
+from pgclarify.database.spaces import EmbeddingSpaces
 
-__all__ = ["Documents", "Presence", "RunTables", "Runs", "open_pool", "translated"]
+__all__ = ["Documents", "EmbeddingSpaces", "Presence", "RunTables", "Runs", "open_pool", "translated"]

@@ -45,12 +45,51 @@ select pgclarify._drop_orphan_partition() as dropped;
 select embedding_space_id, model from pgclarify._building_spaces();
 
 -- name: open_space
--- Make a space searchable, now that its model is known.
+-- Make a space's tables, now that its model is known.
 select pgclarify._open_space(%(embedding_space_id)s, %(dimensions)s);
 
 -- name: refuse_space
 -- Keep why a space cannot be opened.
 select pgclarify._refuse_space(%(embedding_space_id)s, %(error)s);
+
+-- name: list_due_spaces
+-- Spaces that can take their next step.
+select embedding_space_id from pgclarify._due_spaces();
+
+-- name: advance_space
+-- Begin to fill a space, switch to it, tidy up after it, or drop it.
+select pgclarify._advance_space(%(embedding_space_id)s) as is_done;
+
+-- name: claim_passages
+-- Lease passages that a space is to be filled with.
+select
+    embedding_space_id, document_id, passage_id, title, heading, content, content_hash, embedding_model, dimensions
+from
+    pgclarify._claim_passages(%(worker_id)s, %(max_passages)s, %(lease)s, %(skipped_models)s::text[]);
+
+-- name: release_passages
+-- Give back what this worker has leased of them.
+select pgclarify._release_passages(%(worker_id)s) as kept;
+
+-- name: store_vectors
+-- Fill a space with vectors.
+select
+    pgclarify._store_vectors(
+        %(worker_id)s,
+        %(embedding_space_id)s,
+        %(document_ids)s::text[],
+        %(passage_ids)s::bigint[],
+        %(content_hashes)s::bytea[],
+        %(are_cut_off)s::boolean[],
+        %(vectors)s::halfvec[]
+    ) as stored;
+
+-- name: fail_passage
+-- Note that a passage could not be embedded.
+select
+    pgclarify._fail_passage(
+        %(worker_id)s, %(embedding_space_id)s, %(document_id)s, %(passage_id)s, %(error)s, %(pause)s
+    );
 
 -- name: claim_documents
 -- Lease pending documents of one corpus.
@@ -102,7 +141,7 @@ from pgclarify._start_run(%(run_id)s, %(worker_id)s);
 -- Retrieve passages for a run, as its requester.
 select
     rank, document_id, passage_id, title, heading, content, start_char, score, origin
-from pgclarify._retrieve(%(run_id)s, %(attempt)s, %(question)s, %(vector)s::halfvec);
+from pgclarify._retrieve(%(run_id)s, %(attempt)s, %(question)s, %(vector)s::halfvec, %(embedding_model)s);
 
 -- name: record_relaxation
 -- Keep the relaxed question.

@@ -124,6 +124,7 @@ class RunTables:
             attempt=run.attempt,
             question=query,
             vector=None if vector is None else _vector_text(vector),
+            embedding_model=run.embedding_model,
         )
         return [
             Candidate(

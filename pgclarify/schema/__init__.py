@@ -18,7 +18,7 @@ from pgclarify.schema.corpus import (
     term,
     term_change,
 )
-from pgclarify.schema.graph import neighborhood, pending_link, pending_passage, pending_unlink
+from pgclarify.schema.graph import neighborhood, pending_cut, pending_link, pending_passage, pending_unlink
 from pgclarify.schema.keys import applied_sql, caller_key, loopback
 from pgclarify.schema.run import candidate, citation, completion, interpretation, run, verdict, worker
 from pgclarify.schema.source import change, source
@@ -43,6 +43,7 @@ __all__ = [
     "passage",
     "passage_embedding",
     "passage_id_seq",
+    "pending_cut",
     "pending_document",
     "pending_link",
     "pending_passage",

@@ -1,4 +1,4 @@
-"""Corpora, their documents, passages and vectors: revision 0003, with columns of 0005 and 0006."""
+"""Corpora, their documents, passages and vectors: revision 0003, with columns of 0005 to 0007."""
 
 from pgvector.sqlalchemy import HALFVEC
 from sqlalchemy import (
@@ -110,14 +110,62 @@ embedding_space = Table(
         server_default=text("'building'"),
         comment="building (being filled), active (searched) or retired (replaced).",
     ),
-    Column("error", Text, comment="Why no worker could open it; null if none has failed."),
+    Column("error", Text, comment="Why no worker could open or fill it; null if none has failed."),
     Column("created_at", Timestamp, nullable=False, server_default=text("now()"), comment="When it was created."),
+    Column(
+        "queued_document_id",
+        Text,
+        comment=(
+            "Where filling it stands: passages up to this one, by document_id and id, have been put into "
+            "pending_passage. Empty if none has yet; null until filling begins, and for the first space of a corpus."
+        ),
+    ),
+    Column("queued_passage_id", BigInteger, comment="The passage, with queued_document_id."),
+    Column(
+        "queued_passages",
+        BigInteger,
+        nullable=False,
+        server_default=text("0"),
+        comment="How many passages that is.",
+    ),
+    Column(
+        "queued_at",
+        Timestamp,
+        comment=(
+            "When all passages had been queued; null until then, and once nothing is left to do after the switch."
+        ),
+    ),
+    Column(
+        "ingestion_held_until",
+        Timestamp,
+        comment=(
+            "Documents of the corpus are not claimed until then, so that the space gets complete; null if they are."
+        ),
+    ),
+    Column(
+        "retired_at",
+        Timestamp,
+        comment="When it was replaced or given up; null if it was not. A worker drops it a minute later.",
+    ),
     PrimaryKeyConstraint("embedding_space_id", name="embedding_space_pk"),
+    CheckConstraint(
+        "(queued_document_id is null) = (queued_passage_id is null)", name="embedding_space_cursor_is_whole"
+    ),
+    CheckConstraint("(state = 'retired') = (retired_at is not null)", name="embedding_space_retired_has_a_time"),
     CheckConstraint("dimensions between 1 and 4000", name="embedding_space_dimensions_fit_an_index"),
     CheckConstraint("state in ('building', 'active', 'retired')", name="embedding_space_state_is_known"),
     CheckConstraint("state <> 'active' or dimensions is not null", name="embedding_space_active_has_dimensions"),
     Index("embedding_space_corpus_id_idx", "corpus_id"),
     Index("embedding_space_building_idx", "embedding_space_id", postgresql_where=text("state = 'building'")),
+    Index(
+        "embedding_space_corpus_id_state_key",
+        "corpus_id",
+        "state",
+        unique=True,
+        postgresql_where=text("state <> 'retired'"),
+    ),
+    Index("embedding_space_retired_idx", "embedding_space_id", postgresql_where=text("state = 'retired'")),
+    Index("embedding_space_queued_idx", "embedding_space_id", postgresql_where=text("queued_at is not null")),
     comment="A corpus seen through one embedding model.",
 )
 

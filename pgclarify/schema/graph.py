@@ -6,6 +6,7 @@ from sqlalchemy import (
     Column,
     ForeignKey,
     Index,
+    Integer,
     PrimaryKeyConstraint,
     Table,
     Text,
@@ -90,6 +91,15 @@ pending_passage = Table(
     ),
     Column("document_id", Text, nullable=False, comment="The passage's document."),
     Column("passage_id", BigInteger, nullable=False, comment="The passage."),
+    Column(
+        "attempts",
+        Integer,
+        nullable=False,
+        server_default=text("0"),
+        comment=(
+            "How often it could not be embedded. After three times it is left, and the space is not switched to."
+        ),
+    ),
     Column("leased_by", BigInteger, comment="Worker that is embedding it; null if none is."),
     Column("leased_until", Timestamp, comment="When another worker may take it over."),
     PrimaryKeyConstraint("embedding_space_id", "document_id", "passage_id", name="pending_passage_pk"),
@@ -97,6 +107,18 @@ pending_passage = Table(
     Index("pending_passage_leased_by_idx", "leased_by", postgresql_where=text("leased_by is not null")),
     comment=(
         "A passage that a space which is being built beside the active one has no vector of yet. Workers lease "
-        "rows with SKIP LOCKED."
+        "rows with SKIP LOCKED. Those of a large corpus are put here a thousand at a time."
+    ),
+)
+
+pending_cut = Table(
+    "pending_cut",
+    metadata,
+    Column("embedding_space_id", BigInteger, _space("pending_cut"), nullable=False, comment="The space."),
+    Column("document_id", Text, nullable=False, comment="The document."),
+    PrimaryKeyConstraint("embedding_space_id", "document_id", name="pending_cut_pk"),
+    comment=(
+        "A document with a passage that is longer than the space's model reads. Once the space is searched, the "
+        "document is indexed again, which cuts it into shorter ones."
     ),
 )

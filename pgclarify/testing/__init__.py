@@ -3,6 +3,7 @@
 from pgclarify.testing.documents import FakeDocumentStore
 from pgclarify.testing.embedder import FakeEmbedder
 from pgclarify.testing.ledger import FakeLedger, FakeLedgerTable, LedgerRow
+from pgclarify.testing.spaces import FakeSpaceStore
 from pgclarify.testing.store import FakeStore, RunRecord
 from pgclarify.testing.verifier import FakeVerifier
 
@@ -11,6 +12,7 @@ __all__ = [
     "FakeEmbedder",
     "FakeLedger",
     "FakeLedgerTable",
+    "FakeSpaceStore",
     "FakeStore",
     "FakeVerifier",
     "LedgerRow",

@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable
 from pgclarify.database.pool import Pool, fetch
 from pgclarify.errors import DatabaseBusy, DatabaseError, ServerUnavailable
 from pgclarify.pipelines.ingestion import Ingestion
+from pgclarify.pipelines.reembedding import Reembedding
 
 _logger = logging.getLogger(__name__)
 
@@ -44,10 +45,10 @@ async def rescue(pool: Pool) -> None:
         _logger.info("took over %d jobs of workers that are gone", row["jobs"])
 
 
-async def ingest(pool: Pool, ingestion: Ingestion) -> None:
-    """Index until nothing is pending."""
+async def ingest(pool: Pool, ingestion: Ingestion, turn: asyncio.Lock) -> None:
+    """Index until nothing is pending, taking turns with reembed: a claim of documents, a few passages."""
     try:
-        while await ingestion.ingest_once():
+        while await _in_turn(turn, ingestion.ingest_once):
             await fetch(pool, "fold_tallies")
     except DatabaseBusy:
         # What could not be stored is embedded again the next time: not at once.
@@ -55,6 +56,22 @@ async def ingest(pool: Pool, ingestion: Ingestion) -> None:
         raise
     await fetch(pool, "apply_term_changes")
     await fetch(pool, "fold_tallies")
+
+
+async def reembed(reembedding: Reembedding, turn: asyncio.Lock) -> None:
+    """Fill spaces of other embedding models until none waits."""
+    try:
+        while await _in_turn(turn, reembedding.fill_once):
+            pass
+    except DatabaseBusy:
+        await asyncio.sleep(_PAUSE_SECONDS)
+        raise
+
+
+async def _in_turn(turn: asyncio.Lock, work: Callable[[], Awaitable[int]]) -> int:
+    # The lock is fair: who waits for it comes before who has just had it.
+    async with turn:
+        return await work()
 
 
 async def drop_partitions(pool: Pool) -> None:

@@ -13,14 +13,15 @@ import psycopg
 
 from pgclarify import __version__
 from pgclarify.config import Provider, Settings
-from pgclarify.database import Documents, Presence, Runs, open_pool, translated
+from pgclarify.database import Documents, EmbeddingSpaces, Presence, Runs, open_pool, translated
 from pgclarify.embedding.registry import Embedders
 from pgclarify.errors import ConfigurationError, DatabaseBusy, ServerUnavailable
 from pgclarify.install import check_schema
 from pgclarify.jobs import Queue, open_queue
 from pgclarify.pipelines.ingestion import Ingestion
+from pgclarify.pipelines.reembedding import Reembedding
 from pgclarify.protocols import Verifier
-from pgclarify.worker.chores import drop_partitions, every, ingest, rescue
+from pgclarify.worker.chores import drop_partitions, every, ingest, reembed, rescue
 from pgclarify.worker.hand import Hand
 from pgclarify.worker.spaces import Spaces
 
@@ -134,6 +135,9 @@ async def _serve(
         queue = await stack.enter_async_context(open_queue(dsn, hand.carry_out, concurrency=concurrency))
         ingestion = Ingestion(Documents(pool, presence.worker_id), embedders.get, max_chars=_MOST_CHARS_A_CLAIM)
         stack.push_async_callback(ingestion.close)
+        reembedding = Reembedding(EmbeddingSpaces(pool, presence.worker_id), embedders.get)
+        stack.push_async_callback(reembedding.close)
+        turn = asyncio.Lock()
         spaces = Spaces(pool, embedders)
         stack.push_async_callback(spaces.close)
         chores = [
@@ -143,7 +147,9 @@ async def _serve(
                 ("watch", every(_WATCH_SECONDS, hand.drop_lost_runs)),
                 ("rescue", every(_RESCUE_SECONDS, lambda: rescue(pool))),
                 ("spaces", every(_INGESTION_SECONDS, spaces.open_new)),
-                ("ingestion", every(_INGESTION_SECONDS, lambda: ingest(pool, ingestion))),
+                ("ingestion", every(_INGESTION_SECONDS, lambda: ingest(pool, ingestion, turn))),
+                ("advancing", every(_INGESTION_SECONDS, spaces.advance)),
+                ("reembedding", every(_INGESTION_SECONDS, lambda: reembed(reembedding, turn))),
                 ("partitions", every(_PARTITION_SECONDS, lambda: drop_partitions(pool))),
             )
         ]

@@ -1,4 +1,4 @@
-"""Embedding spaces that wait for a worker to load their model."""
+"""Embedding spaces: those that wait for a worker to load their model, and what comes after."""
 
 from __future__ import annotations
 
@@ -36,6 +36,23 @@ class Spaces:
                 task = asyncio.create_task(self._open(model, space_ids))
                 self._opening[model] = task
                 task.add_done_callback(partial(self._forget, model))
+
+    async def advance(self) -> None:
+        """Take the next step of spaces that are opened, complete, replaced or given up, until none has any."""
+        is_moving = True
+        while is_moving:
+            is_moving = False
+            for space in await fetch(self._pool, "list_due_spaces"):
+                space_id = space["embedding_space_id"]
+                try:
+                    (row,) = await fetch(self._pool, "advance_space", embedding_space_id=space_id)
+                except ServerUnavailable:
+                    raise
+                except DatabaseError as error:
+                    # One that cannot go on must not hold up the others.
+                    _logger.warning("space %d has to wait: %s", space_id, describe(error))
+                else:
+                    is_moving = is_moving or row["is_done"]
 
     async def _open(self, model: str, space_ids: list[int]) -> None:
         try:

@@ -223,11 +223,22 @@ class HandWorker:
         return rows[0] if rows else None
 
     def retrieve(
-        self, run_id: int, attempt: int = 1, question: str = "", vector: Sequence[float] | None = None
+        self,
+        run_id: int,
+        attempt: int = 1,
+        question: str = "",
+        vector: Sequence[float] | None = None,
+        embedding_model: str = "all-MiniLM-L6-v2",
     ) -> list[dict[str, Any]]:
-        """Retrieve for a run."""
-        given = None if vector is None else json.dumps(list(vector))
-        return self.send("retrieve", run_id=run_id, attempt=attempt, question=question, vector=given)
+        """Retrieve for a run; embedding_model: what the vector is of."""
+        return self.send(
+            "retrieve",
+            run_id=run_id,
+            attempt=attempt,
+            question=question,
+            vector=None if vector is None else json.dumps(list(vector)),
+            embedding_model=embedding_model,
+        )
 
     def finish(
         self,

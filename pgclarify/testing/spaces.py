@@ -1,0 +1,100 @@
+"""A fake of the spaces that are being filled."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pgclarify.errors import DatabaseError
+from pgclarify.model import PendingPassage, passage_hash
+
+
+class FakeSpaceStore:
+    """Passages that one space has no vector of yet, until they are stored or given up.
+
+    Args:
+        contents: What is pending; its place, from 1, is a passage's id.
+        embedding_model: The space's model.
+        dimensions: Length of its vectors.
+        refuses: Ids of passages that cannot be stored: whatever is stored with one of them is refused as a whole.
+        refusal: SQLSTATE of that.
+
+    Attributes:
+        pending: Passages that nobody has claimed.
+        leased: What is claimed, and neither stored, failed nor given back.
+        vectors: By id, what was stored.
+        cut_off: Ids of passages that the model could not read to their end.
+        failed: By id, why it could not be embedded.
+        stored: Ids of each call of `store_vectors` that succeeded.
+    """
+
+    def __init__(
+        self,
+        contents: Sequence[str] = (),
+        *,
+        embedding_model: str = "fake",
+        dimensions: int = 256,
+        refuses: Sequence[int] = (),
+        refusal: str = "22023",
+    ) -> None:
+        self.pending = [
+            PendingPassage(
+                embedding_space_id=1,
+                document_id=f"document {passage_id}",
+                passage_id=passage_id,
+                title=None,
+                heading=None,
+                content=content,
+                content_hash=passage_hash(None, None, content),
+                embedding_model=embedding_model,
+                dimensions=dimensions,
+            )
+            for passage_id, content in enumerate(contents, start=1)
+        ]
+        self.leased: dict[int, PendingPassage] = {}
+        self.vectors: dict[int, NDArray[np.float32]] = {}
+        self.cut_off: set[int] = set()
+        self.failed: dict[int, str] = {}
+        self.stored: list[list[int]] = []
+        self._refuses = frozenset(refuses)
+        self._refusal = refusal
+
+    async def claim_passages(self, *, max_passages: int, skipped_models: Sequence[str] = ()) -> list[PendingPassage]:
+        """Take pending passages off the list."""
+        await asyncio.sleep(0)
+        if self.pending and self.pending[0].embedding_model in skipped_models:
+            return []
+        claimed, self.pending = self.pending[:max_passages], self.pending[max_passages:]
+        self.leased.update((passage.passage_id, passage) for passage in claimed)
+        return claimed
+
+    async def release_passages(self) -> int:
+        """Put what is leased back on the list."""
+        await asyncio.sleep(0)
+        self.pending[:0] = self.leased.values()
+        self.leased.clear()
+        return 0
+
+    async def store_vectors(
+        self, passages: Sequence[PendingPassage], vectors: NDArray[np.float32], are_cut_off: Sequence[bool]
+    ) -> None:
+        """Keep all of them, or none."""
+        await asyncio.sleep(0)
+        ids = [passage.passage_id for passage in passages]
+        if refused := self._refuses.intersection(ids):
+            raise DatabaseError("a vector cannot be stored", detail=f"It is {min(refused)}.", sqlstate=self._refusal)
+        self.stored.append(ids)
+        for passage_id, vector, is_cut_off in zip(ids, vectors, are_cut_off, strict=True):
+            del self.leased[passage_id]
+            self.vectors[passage_id] = vector
+            if is_cut_off:
+                self.cut_off.add(passage_id)
+
+    async def fail_passage(self, passage: PendingPassage, error: str) -> None:
+        """Keep the reason."""
+        await asyncio.sleep(0)
+        self.failed[passage.passage_id] = error
+        del self.leased[passage.passage_id]

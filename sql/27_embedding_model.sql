@@ -1,0 +1,120 @@
+-- Another embedding model: what the owner of a corpus asks for. Workers do it (28_space.sql, 29_filling.sql).
+
+create or replace function pgclarify._give_up_space(corpus_id bigint)
+returns boolean
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+    -- Its rows and partitions workers drop: they may be many, and somebody may be at work on them.
+    update pgclarify.embedding_space as space
+    set state = 'retired', retired_at = clock_timestamp()
+    where space.corpus_id = _give_up_space.corpus_id and space.state = 'building';
+    return found;
+end
+$$;
+
+comment on function pgclarify._give_up_space(bigint) is
+'Leave the space that is being built for a corpus; false if none is. Called with the corpus held.';
+
+create or replace function pgclarify._set_embedding_model(caller pgclarify._caller, corpus text, model text)
+returns bigint
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_corpus pgclarify.corpus := pgclarify._owned_corpus(_set_embedding_model.caller, _set_embedding_model.corpus);
+    v_space_id bigint;
+begin
+    if coalesce(_set_embedding_model.model, '') = '' then
+        raise exception 'a corpus needs an embedding model'
+            using errcode = 'invalid_parameter_value',
+                hint = 'Name one that the workers can load: all-MiniLM-L6-v2, say, or a path.';
+    end if;
+    -- Two who change the model follow each other; who adds documents is not held up.
+    perform from pgclarify.corpus where corpus.corpus_id = v_corpus.corpus_id for no key update;
+    perform pgclarify._hold_corpus(v_corpus.corpus_id);
+    if exists (
+        select from pgclarify.embedding_space as space
+        where space.corpus_id = v_corpus.corpus_id
+            and space.state = 'active'
+            and space.model = _set_embedding_model.model
+    ) then
+        perform pgclarify._give_up_space(v_corpus.corpus_id);
+        return null;
+    end if;
+    -- Asked again, what could not be embedded is tried again.
+    update pgclarify.embedding_space as space
+    set error = null
+    where space.corpus_id = v_corpus.corpus_id
+        and space.state = 'building'
+        and space.model = _set_embedding_model.model
+    returning space.embedding_space_id into v_space_id;
+    if found then
+        update pgclarify.pending_passage as pending
+        set attempts = 0, leased_by = null, leased_until = null
+        where pending.embedding_space_id = v_space_id and pending.attempts > 0;
+        return v_space_id;
+    end if;
+    perform pgclarify._give_up_space(v_corpus.corpus_id);
+    insert into pgclarify.embedding_space (corpus_id, model)
+    values (v_corpus.corpus_id, _set_embedding_model.model)
+    returning embedding_space_id into v_space_id;
+    return v_space_id;
+end
+$$;
+
+comment on function pgclarify._set_embedding_model(pgclarify._caller, text, text) is 'See set_embedding_model.';
+grant execute on function pgclarify._set_embedding_model(pgclarify._caller, text, text) to pgclarify_user;
+
+create or replace function pgclarify.set_embedding_model(corpus text, model text)
+returns bigint
+language sql volatile
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select pgclarify._set_embedding_model(_caller, set_embedding_model.corpus, set_embedding_model.model)
+    from pgclarify._caller;
+end;
+
+comment on function pgclarify.set_embedding_model(text, text) is
+'Have a corpus embedded with another model. Searches use the old one until every passage has a vector of the new, then all '
+'use the new: corpus_status.next_embedded says how far it is, and corpus_status.error what stands in the way. Returns the id '
+'of the new space; null if the corpus has this model already, and then a change to another one is given up. Called again with '
+'the model that is being changed to, it tries again what failed. corpus: name of a corpus that you own. model: a '
+'sentence-transformers name or a path that the workers can load.';
+grant execute on function pgclarify.set_embedding_model(text, text) to pgclarify_user;
+
+create or replace function pgclarify._cancel_embedding_model(caller pgclarify._caller, corpus text)
+returns boolean
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_corpus pgclarify.corpus := pgclarify._owned_corpus(_cancel_embedding_model.caller, _cancel_embedding_model.corpus);
+begin
+    perform from pgclarify.corpus where corpus.corpus_id = v_corpus.corpus_id for no key update;
+    perform pgclarify._hold_corpus(v_corpus.corpus_id);
+    -- The first one of a corpus is not given up: there would be none.
+    return exists (
+        select from pgclarify.embedding_space as space
+        where space.corpus_id = v_corpus.corpus_id and space.state = 'active'
+    )
+    and pgclarify._give_up_space(v_corpus.corpus_id);
+end
+$$;
+
+comment on function pgclarify._cancel_embedding_model(pgclarify._caller, text) is 'See cancel_embedding_model.';
+grant execute on function pgclarify._cancel_embedding_model(pgclarify._caller, text) to pgclarify_user;
+
+create or replace function pgclarify.cancel_embedding_model(corpus text)
+returns boolean
+language sql volatile
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select pgclarify._cancel_embedding_model(_caller, cancel_embedding_model.corpus) from pgclarify._caller;
+end;
+
+comment on function pgclarify.cancel_embedding_model(text) is
+'Give up the change to another embedding model: the corpus stays as it is. False if there is none under way. corpus: name of '
+'a corpus that you own.';
+grant execute on function pgclarify.cancel_embedding_model(text) to pgclarify_user;
