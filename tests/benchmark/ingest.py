@@ -34,8 +34,8 @@ _PATIENCE_SECONDS = 3600.0
 def measure(passages: int = PASSAGES) -> list[Figure]:
     """Load the same documents with every backend that this processor has the instructions for.
 
-    The plain model embeds half of the texts before the others and half after them, so that a machine that slows down
-    meanwhile does so for all.
+    The plain model embeds a part of the texts before each backend and one after the last, so that a machine that slows
+    down meanwhile does so for all.
     """
     documents = list(islice(_sectioned(), passages // made_up.PASSAGES_A_DOCUMENT))
     plain = load_model(MODEL)
@@ -45,13 +45,15 @@ def measure(passages: int = PASSAGES) -> list[Figure]:
     tokenizer.no_padding()
     texts = list(_texts(documents, Chunker(tokenizer, plain.max_seq_length)))
     plain.encode(texts[:32])
+    backends = list(filter(runs_here, EmbeddingBackend))
+    parts = [texts[first :: len(backends) + 1] for first in range(len(backends) + 1)]
+    plain_seconds = _encode(plain, parts.pop())
     seconds = {}
     with product.database() as dsn:
-        plain_seconds = _encode(plain, texts[::2])
-        for backend in filter(runs_here, EmbeddingBackend):
+        for backend, part in zip(backends, parts, strict=True):
             with step(f"{len(texts):,} passages, {backend}"):
                 seconds[backend] = _load(dsn, backend, documents, len(texts))
-        plain_seconds += _encode(plain, texts[1::2])
+            plain_seconds += _encode(plain, part)
     return [
         *(
             Figure(f"ingest, {backend}: passages a second over plain encode", plain_seconds / taken, aim=_AIMS[backend])
