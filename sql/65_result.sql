@@ -27,6 +27,25 @@ $$;
 comment on function pgclarify._visible_run(pgclarify._caller, bigint) is
 'The run, if the caller may see it; error 42704 otherwise, as if there were none.';
 
+create or replace function pgclarify._find_quote(content text, quote text, start_char integer)
+returns integer
+language sql immutable strict parallel safe
+set search_path = pg_catalog, pg_temp
+begin atomic
+    -- Where it stood, it nearly always still stands, and then little of a long document is unpacked.
+    select
+        case
+            when
+                substr(_find_quote.content, _find_quote.start_char + 1, length(_find_quote.quote)) = _find_quote.quote
+                then _find_quote.start_char
+            else nullif(strpos(_find_quote.content, _find_quote.quote), 0) - 1
+        end;
+end;
+
+comment on function pgclarify._find_quote(text, text, integer) is
+'Offset of a quote in a document now, from 0: start_char if it stands there, or its first occurrence; null if it is gone.';
+grant execute on function pgclarify._find_quote(text, text, integer) to pgclarify_reader;
+
 create or replace function pgclarify._citations(run_id bigint, ordinal integer, roles name[])
 returns jsonb
 language sql stable security definer
@@ -48,9 +67,9 @@ begin atomic
                     'passage_id', citation.passage_id,
                     'heading', citation.heading,
                     'quote', citation.quote,
-                    'start_char', citation.start_char,
-                    'end_char', citation.end_char,
-                    'is_current', coalesce(strpos(document.content, citation.quote) > 0, false)
+                    'start_char', coalesce(found.start_char, citation.start_char),
+                    'end_char', coalesce(found.start_char + length(citation.quote), citation.end_char),
+                    'is_current', found.start_char is not null
                 )
                 order by citation.rank
             ),
@@ -66,6 +85,11 @@ begin atomic
         and document.corpus_id in (
             select visible.corpus_id from pgclarify._visible_corpora(_citations.roles) as visible
         )
+    cross join lateral (
+        select pgclarify._find_quote(document.content, citation.quote, citation.start_char) as start_char
+        -- Once, although it is named three times.
+        offset 0
+    ) as found
     where citation.run_id = _citations.run_id and citation.ordinal = _citations.ordinal;
 end;
 

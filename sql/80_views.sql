@@ -14,14 +14,19 @@ select
     citation.passage_id,
     citation.heading,
     citation.quote,
-    citation.start_char,
-    citation.end_char,
-    coalesce(strpos(document.content, citation.quote) > 0, false) as is_current
+    coalesce(found.start_char, citation.start_char) as start_char,
+    coalesce(found.start_char + length(citation.quote), citation.end_char) as end_char,
+    found.start_char is not null as is_current
 from pgclarify.citation
 inner join pgclarify.interpretation
     on citation.run_id = interpretation.run_id and citation.ordinal = interpretation.ordinal
 left join pgclarify.document
-    on citation.corpus_id = document.corpus_id and citation.document_id = document.id;
+    on citation.corpus_id = document.corpus_id and citation.document_id = document.id
+cross join lateral (
+    select pgclarify._find_quote(document.content, citation.quote, citation.start_char) as start_char
+    -- Once, although it is named three times.
+    offset 0
+) as found;
 
 comment on view pgclarify.interpretation_citation is 'What proves each interpretation, joined to the document it is from.';
 comment on column pgclarify.interpretation_citation.run_id is 'The run.';
@@ -36,8 +41,9 @@ comment on column pgclarify.interpretation_citation.uri is 'Where a person finds
 comment on column pgclarify.interpretation_citation.passage_id is 'The passage.';
 comment on column pgclarify.interpretation_citation.heading is 'Headings above the passage when it was cited.';
 comment on column pgclarify.interpretation_citation.quote is 'The words that prove the answer, verbatim.';
-comment on column pgclarify.interpretation_citation.start_char is 'Offset of the quote in the document, from 0.';
-comment on column pgclarify.interpretation_citation.end_char is 'Offset after the quote.';
+comment on column pgclarify.interpretation_citation.start_char is
+'Offset of the quote in the document as it is now, from 0; where it stood when it was cited, if it is gone.';
+comment on column pgclarify.interpretation_citation.end_char is 'Offset after the quote, likewise.';
 comment on column pgclarify.interpretation_citation.is_current is 'True if the quote still stands in the document.';
 grant select on pgclarify.interpretation_citation to pgclarify_reader;
 

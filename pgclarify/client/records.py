@@ -31,8 +31,8 @@ class Citation:
         passage_id: The passage.
         heading: Headings above the passage when it was cited; None if there were none.
         quote: The words that prove the answer, verbatim.
-        start_char: Offset of the quote in the document, from 0.
-        end_char: Offset after the quote.
+        start_char: Offset of the quote in the document as it is now, from 0; where it stood, if it is gone.
+        end_char: Offset after the quote, likewise.
         is_current: True if the quote still stands in the document.
     """
 

@@ -69,17 +69,13 @@ _STALE = """
             )
         )
 """
-# Vectors, neighborhoods and what waits for them, in any space, are of passages that are there.
+# Vectors and neighborhoods, in any space, are of passages that are there.
 _LEFT_BEHIND = """
     select s.corpus_id, kept.*
     from (
         select 'vector', embedding_space_id, document_id, passage_id from pgclarify.passage_embedding
         union all
         select 'neighborhood', embedding_space_id, document_id, passage_id from pgclarify.neighborhood
-        union all
-        select 'link', embedding_space_id, document_id, passage_id from pgclarify.pending_link
-        union all
-        select 'passage', embedding_space_id, document_id, passage_id from pgclarify.pending_passage
     ) as kept (kind, embedding_space_id, document_id, passage_id)
     join pgclarify.embedding_space as s on s.embedding_space_id = kept.embedding_space_id
     left join pgclarify.passage as p

@@ -130,6 +130,7 @@ def test_a_reader_can_start_nothing_and_spend_nothing(connection: psycopg.Connec
 
     assert executable(connection, reader) == {
         "pgclarify._my_roles()",
+        "pgclarify._find_quote(text,text,integer)",
         "pgclarify._corpus_statuses(pgclarify._caller)",
         "pgclarify._source_statuses(pgclarify._caller)",
         "pgclarify._worker_statuses()",

@@ -1,0 +1,103 @@
+"""Answers over documents that are edited: nothing is paid for twice, and citations say where their quote stands now."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import psycopg
+
+from tests.openai_server import Server
+from tests.workers import CORPUS, Worker, load, scalar, wait, wait_until_searchable
+
+Connection = psycopg.Connection[Any]
+StartWorker = Callable[..., Worker]
+
+SECTIONS = {
+    "engine": "The engine is checked by two mechanics of the company on every Monday morning before the office opens.",
+    "winter": "Winter tyres are mounted without a charge from November until the end of March in the whole country.",
+    "keys": "Lost keys cost two hundred dollars, which the renter pays by credit card before a new car is handed out.",
+    "pets": "Dogs and cats may ride along in a box if a cleaning deposit of eighty dollars has been left at the desk.",
+    "map": "A navigation device with maps of all of Europe is lent for five dollars each day and must be brought back.",
+}
+QUESTION = "what does it cost"
+# What view interpretation_citation says, and what a caller of clarify gets.
+FROM_VIEW = """
+    select quote, start_char, end_char, is_current from pgclarify.interpretation_citation
+    where run_id = %s and document_id = 'manual' order by quote
+"""
+FROM_RESULT = """
+    select cited ->> 'quote', (cited -> 'start_char')::integer, (cited -> 'end_char')::integer,
+        (cited -> 'is_current')::boolean
+    from pgclarify.result(%s) as found, jsonb_array_elements(found.citations) as cited
+    where cited ->> 'document_id' = 'manual' order by 1
+"""
+
+
+def write(connection: Connection, sections: dict[str, str]) -> str:
+    """Put the manual in its place; its content."""
+    content = "\n\n".join(f"# The {topic}\n\n{text}" for topic, text in sections.items())
+    assert scalar(connection, "select pgclarify.add_document(%s, 'manual', %s)", CORPUS, content)
+    wait_until_searchable(connection)
+    return content
+
+
+def ask(connection: Connection) -> int:
+    run_id = scalar(connection, "select pgclarify.submit(%s, top_k => 100)", QUESTION)
+    assert wait(connection, [run_id]) == ["succeeded"]
+    return int(run_id)
+
+
+def quoted(connection: Connection, run_id: int) -> dict[str, tuple[int, int, bool]]:
+    """By quote from the manual: where it stands, and whether it does."""
+    rows = connection.execute(FROM_VIEW.encode(), [run_id]).fetchall()
+    assert rows == connection.execute(FROM_RESULT.encode(), [run_id]).fetchall()
+    return {quote: (start, end, is_current) for quote, start, end, is_current in rows}
+
+
+def test_only_what_was_edited_is_asked_again_and_quotes_are_found_again(
+    database: str, connection: Connection, own_model: Server, run_worker: StartWorker
+) -> None:
+    run_worker(database, own_model.base_url)
+    load(connection)
+    content = write(connection, SECTIONS)
+    ids = "select array_agg(id order by ordinal) from pgclarify.passage where document_id = 'manual'"
+    before = scalar(connection, ids)
+    first = ask(connection)
+    asked = own_model.calls
+    assert asked == scalar(connection, "select passages + 1 from pgclarify.corpus_status"), "all, and the relaxation"
+    cited = quoted(connection, first)
+    assert all(content[start:end] == quote and is_current for quote, (start, end, is_current) in cited.items())
+    assert len(cited) > 2
+    assert any(SECTIONS["engine"] in quote for quote in cited)
+
+    # One section has another text, and all that follow move.
+    edited = {"engine": "Nobody looks at the engine of a rental car any more, since engines of today watch themselves."}
+    content = write(connection, SECTIONS | edited)
+    second = ask(connection)
+
+    after = scalar(connection, ids)
+    assert after[1:] == before[1:]
+    assert after[0] not in before
+    assert own_model.calls == asked + 1
+    paid = "select completions, reused_completions from pgclarify.run_summary where run_id = %s"
+    assert connection.execute(paid.encode(), [second]).fetchall() == [(1, asked - 2)]
+    for quote, (start, end, is_current) in quoted(connection, first).items():
+        assert is_current == (SECTIONS["engine"] not in quote)
+        if is_current:
+            assert content[start:end] == quote
+            assert start != cited[quote][0]
+        else:
+            assert (start, end) == cited[quote][:2]
+    assert all(is_current for _, _, is_current in quoted(connection, second).values())
+
+    # What only moves leaves answers as they are: the same run serves them, and its quotes are found again.
+    content = write(connection, dict(reversed((SECTIONS | edited).items())))
+    assert scalar(connection, "select pgclarify.submit(%s, top_k => 100)", QUESTION) == second
+    assert own_model.calls == asked + 1
+    for quote, (start, end, is_current) in quoted(connection, second).items():
+        assert is_current
+        assert content[start:end] == quote
+
+    connection.execute("select pgclarify.remove_document(%s, 'manual')", [CORPUS])
+    assert quoted(connection, first) == {quote: (start, end, False) for quote, (start, end, _) in cited.items()}

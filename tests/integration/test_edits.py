@@ -1,0 +1,480 @@
+"""Edited documents: what did not change stays as it is, and what did is new everywhere."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import pytest
+
+from tests.integration.by_hand import Connect, Connection, HandWorker, Hire, at_once, paragraphs, scalar, vector_of
+from tests.integration.counts import assert_counts_agree
+
+ADD = "select pgclarify.add_document('insurance', %s, %s, title => %s)"
+CARS, TRUCKS, VANS, BOATS = (
+    "Cars are insured for a year.",
+    "Trucks are insured for a month.",
+    "Vans are insured for a week.",
+    "Boats are not insured at all.",
+)
+Row = tuple[Any, ...]
+
+
+@pytest.fixture
+def worker(connection: Connection, hire: Hire) -> HandWorker:
+    """A worker, and corpus "insurance", open for documents."""
+    connection.execute("select pgclarify.create_corpus('insurance')")
+    worker = hire()
+    worker.open_spaces()
+    return worker
+
+
+def add(connection: Connection, *contents: str, document_id: str = "1", title: str | None = None) -> None:
+    scalar(connection, ADD, document_id, "\n\n".join(contents), title)
+
+
+def rows(connection: Connection, query: str, *parameters: Any) -> list[Row]:
+    return connection.execute(query.encode(), parameters).fetchall()
+
+
+def passages(connection: Connection) -> dict[str, Row]:
+    """By content, in order: id, version of the row, version of its vector."""
+    return {
+        content: tuple(row)
+        for content, *row in rows(
+            connection,
+            "select p.content, p.id, p.xmin::text, e.xmin::text from pgclarify.passage as p"
+            " join pgclarify.passage_embedding as e on (e.document_id, e.passage_id) = (p.document_id, p.id)"
+            " order by p.document_id, p.ordinal",
+        )
+    }
+
+
+def revision(connection: Connection) -> int:
+    return int(scalar(connection, "select revision from pgclarify.corpus_status where corpus = 'insurance'"))
+
+
+def link_everything(connection: Connection) -> None:
+    """Give every passage that waits a neighborhood of all others of its space, as a worker does."""
+    connection.execute(
+        """
+        with taken as (delete from pgclarify.pending_link returning embedding_space_id, document_id, passage_id),
+        linked as (
+            insert into pgclarify.neighborhood
+            select taken.embedding_space_id, taken.document_id, taken.passage_id, array_agg(e.document_id),
+                array_agg(e.passage_id), array_agg(0.5::real)
+            from taken
+            join pgclarify.passage_embedding as e
+                on e.embedding_space_id = taken.embedding_space_id and e.passage_id <> taken.passage_id
+            group by 1, 2, 3
+            returning embedding_space_id
+        )
+        insert into pgclarify.corpus_tally (corpus_id, linked)
+        select space.corpus_id, count(*) from linked join pgclarify.embedding_space as space using (embedding_space_id)
+        group by 1
+        """
+    )
+    connection.execute("delete from pgclarify.pending_unlink")
+
+
+def waiting(connection: Connection, table: str) -> list[int]:
+    """Passages in pending_link, pending_unlink or pending_passage."""
+    return [row[0] for row in rows(connection, f"select passage_id from pgclarify.{table} order by 1")]  # noqa: S608
+
+
+class TestWhatStays:
+    def test_one_paragraph_of_many(self, connection: Connection, worker: HandWorker) -> None:
+        add(connection, CARS, TRUCKS, VANS)
+        worker.index_everything()
+        before = passages(connection)
+        version = revision(connection)
+
+        add(connection, CARS, BOATS, VANS)
+        worker.index_everything()
+
+        after = passages(connection)
+        assert list(after) == [CARS, BOATS, VANS]
+        assert after[CARS] == before[CARS], "not even touched"
+        assert after[VANS][0] == before[VANS][0]
+        assert after[VANS][2] == before[VANS][2], "its vector has not been touched"
+        assert after[BOATS][0] > max(row[0] for row in before.values())
+        assert revision(connection) == version + 1
+        assert_counts_agree(connection)
+
+    def test_paragraphs_that_change_places(self, connection: Connection, worker: HandWorker) -> None:
+        add(connection, CARS, TRUCKS, VANS)
+        worker.index_everything()
+        before = passages(connection)
+        version = revision(connection)
+
+        add(connection, VANS, CARS, TRUCKS)
+        worker.index_everything()
+
+        after = passages(connection)
+        assert list(after) == [VANS, CARS, TRUCKS]
+        assert {content: (row[0], row[2]) for content, row in after.items()} == {
+            content: (row[0], row[2]) for content, row in before.items()
+        }
+        # Nothing that a search could find has changed.
+        assert revision(connection) == version
+        assert_counts_agree(connection)
+
+    def test_a_move_leaves_the_indexes_alone(self, connection: Connection, worker: HandWorker) -> None:
+        # Room on every page for another version of each of its rows: all that remains is whether an index must know.
+        connection.execute("alter table pgclarify.passage_1 set (fillfactor = 40)")
+        contents = [f"Cars of number {number}." for number in range(50)]
+        add(connection, CARS, *contents)
+        worker.index_everything()
+
+        add(connection, f"{BOATS} {TRUCKS}", *contents)
+        worker.index_everything()
+
+        worker.connection.execute("select pg_stat_force_next_flush()")
+        counted = "select n_tup_upd, n_tup_hot_upd from pg_stat_user_tables where relname = 'passage_1'"
+        assert rows(connection, counted) == [(50, 50)]
+        assert_counts_agree(connection)
+
+    def test_white_space_between_paragraphs_is_no_change(self, connection: Connection, worker: HandWorker) -> None:
+        add(connection, CARS, TRUCKS)
+        worker.index_everything()
+        before = passages(connection)
+        version = revision(connection)
+
+        add(connection, "", f"{CARS}\n", TRUCKS)
+        worker.index_everything()
+
+        assert {row[0] for row in passages(connection).values()} == {row[0] for row in before.values()}
+        assert rows(connection, "select start_char from pgclarify.passage order by ordinal") == [(2,), (len(CARS) + 5,)]
+        assert revision(connection) == version
+        assert rows(connection, "select pending from pgclarify.corpus_status") == [(0,)]
+        assert_counts_agree(connection)
+
+    @pytest.mark.parametrize(
+        ("before", "after"),
+        [
+            ([CARS, CARS], [CARS, CARS, CARS, CARS]),
+            ([CARS, CARS, CARS], [CARS]),
+            ([CARS, TRUCKS, CARS], [TRUCKS, CARS, CARS, TRUCKS]),
+        ],
+    )
+    def test_the_same_paragraph_several_times(
+        self, connection: Connection, worker: HandWorker, before: list[str], after: list[str]
+    ) -> None:
+        add(connection, *before)
+        worker.index_everything()
+        ids = rows(connection, "select content, id from pgclarify.passage order by ordinal")
+
+        add(connection, *after)
+        worker.index_everything()
+
+        kept = rows(connection, "select content, id from pgclarify.passage order by ordinal")
+        assert [content for content, _ in kept] == after
+        for content in (CARS, TRUCKS):
+            old, new = ([one for one in many if one[0] == content] for many in (ids, kept))
+            # Paired in their order.
+            assert new[: len(old)] == old[: len(new)]
+        assert_counts_agree(connection)
+
+    def test_another_title_or_heading_keeps_the_id_and_nothing_else(
+        self, connection: Connection, worker: HandWorker
+    ) -> None:
+        add(connection, "# Land\n" + CARS, TRUCKS, title="Policy")
+        worker.index_everything()
+        land = passages(connection)
+        other = {TRUCKS: [1.0, 0.0, 0.0, 0.0]}
+
+        add(connection, "# Sea\n" + CARS, TRUCKS, title="Policy")
+        worker.store(worker.claim(), other)
+
+        sea = passages(connection)
+        # The heading stands in the first of the two.
+        assert sea["# Sea\n" + CARS][0] != land["# Land\n" + CARS][0]
+        assert sea[TRUCKS][0] == land[TRUCKS][0]
+        assert scalar(connection, "select heading from pgclarify.passage where content = %s", TRUCKS) == "Sea"
+        assert scalar(connection, "select lexemes @@ 'sea' from pgclarify.passage where content = %s", TRUCKS)
+        vector = "select vector::text from pgclarify.passage_embedding where passage_id = %s"
+        assert scalar(connection, vector, sea[TRUCKS][0]) == "[1,0,0,0]"
+        assert_counts_agree(connection)
+
+        add(connection, "# Sea\n" + CARS, TRUCKS, title="Law")
+        worker.index_everything()
+        assert {row[0] for row in passages(connection).values()} == {row[0] for row in sea.values()}
+        assert scalar(connection, "select bool_and(lexemes @@ 'law') from pgclarify.passage")
+        assert_counts_agree(connection)
+
+    def test_of_a_document_with_readers(self, connection: Connection, worker: HandWorker) -> None:
+        for readers, contents in (("{boss}", [CARS, TRUCKS]), ("{staff}", [TRUCKS, VANS]), (None, [VANS, TRUCKS])):
+            connection.execute(
+                "select pgclarify.add_document('insurance', '1', %s, readers => %s::name[])",
+                ["\n\n".join(contents), readers],
+            )
+            assert_counts_agree(connection)
+            worker.index_everything()
+            assert_counts_agree(connection)
+
+
+class TestTheGraph:
+    def test_edges_of_what_stays_stay(self, connection: Connection, worker: HandWorker) -> None:
+        add(connection, CARS, TRUCKS, VANS)
+        worker.index_everything()
+        link_everything(connection)
+        before = passages(connection)
+        links = rows(connection, "select * from pgclarify.neighborhood order by passage_id")
+
+        add(connection, VANS, CARS, BOATS)
+        worker.index_everything()
+
+        after = passages(connection)
+        assert rows(connection, "select * from pgclarify.neighborhood order by passage_id") == [
+            row for row in links if row[2] != before[TRUCKS][0]
+        ]
+        assert waiting(connection, "pending_link") == [after[BOATS][0]]
+        assert waiting(connection, "pending_unlink") == [before[TRUCKS][0]]
+        assert_counts_agree(connection)
+
+    def test_what_has_another_vector_is_linked_anew(self, connection: Connection, worker: HandWorker) -> None:
+        add(connection, CARS, title="Policy")
+        add(connection, TRUCKS, document_id="2")
+        worker.index_everything()
+        link_everything(connection)
+        passage_id = passages(connection)[CARS][0]
+
+        add(connection, CARS, title="Law")
+        worker.index_everything()
+
+        assert waiting(connection, "pending_link") == [passage_id]
+        assert waiting(connection, "pending_unlink") == [passage_id]
+        assert scalar(connection, "select linked from pgclarify.corpus_status") == 1
+        assert_counts_agree(connection)
+
+    def test_what_is_removed_leaves_nothing(self, connection: Connection, worker: HandWorker) -> None:
+        add(connection, CARS, TRUCKS)
+        add(connection, VANS, document_id="2")
+        worker.index_everything()
+        link_everything(connection)
+        add(connection, CARS, TRUCKS, BOATS)
+        worker.index_everything()
+        gone = sorted(row[0] for content, row in passages(connection).items() if content != VANS)
+
+        scalar(connection, "select pgclarify.remove_document('insurance', '1')")
+
+        assert waiting(connection, "pending_link") == []
+        assert waiting(connection, "pending_unlink") == gone
+        assert scalar(connection, "select linked from pgclarify.corpus_status") == 1
+        assert_counts_agree(connection)
+
+
+class TestASpaceBeingBuilt:
+    @pytest.fixture
+    def space(self, connection: Connection, worker: HandWorker) -> int:
+        """Documents "1" and "2", of which a second space has all vectors but one, and one passage waits."""
+        add(connection, CARS, TRUCKS, VANS, title="Policy")
+        add(connection, BOATS, document_id="2")
+        worker.index_everything()
+        space_id: int = scalar(
+            connection,
+            "insert into pgclarify.embedding_space (corpus_id, model, dimensions) values (1, 'other', 2)"
+            " returning embedding_space_id",
+        )
+        for parent in ("passage_embedding", "neighborhood"):
+            connection.execute("select pgclarify._add_partition(%s, 'embedding_space_id', %s)", [parent, space_id])
+        connection.execute(
+            "insert into pgclarify.passage_embedding"
+            " select %s, document_id, id, '[1, 0]' from pgclarify.passage where content <> %s",
+            [space_id, TRUCKS],
+        )
+        connection.execute(
+            "insert into pgclarify.pending_passage (embedding_space_id, document_id, passage_id)"
+            " select %s, document_id, id from pgclarify.passage where content = %s",
+            [space_id, TRUCKS],
+        )
+        return space_id
+
+    def embedded(self, connection: Connection, space_id: int) -> set[str]:
+        query = (
+            "select p.content from pgclarify.passage_embedding as e join pgclarify.passage as p"
+            " on (p.document_id, p.id) = (e.document_id, e.passage_id) where e.embedding_space_id = %s"
+        )
+        return {content for (content,) in rows(connection, query, space_id)}
+
+    def queued(self, connection: Connection) -> set[str]:
+        query = (
+            "select p.content from pgclarify.pending_passage as w join pgclarify.passage as p"
+            " on (p.document_id, p.id) = (w.document_id, w.passage_id)"
+        )
+        return {content for (content,) in rows(connection, query)}
+
+    def test_learns_of_what_is_new_and_gone(self, connection: Connection, worker: HandWorker, space: int) -> None:
+        add(connection, "Bikes.", CARS, VANS, title="Policy")
+        worker.store(worker.claim())
+
+        assert self.embedded(connection, space) == {CARS, VANS, BOATS}
+        assert self.queued(connection) == {"Bikes."}
+        assert_counts_agree(connection)
+
+    def test_loses_what_has_other_words_around_it(self, connection: Connection, worker: HandWorker, space: int) -> None:
+        # Somebody embeds the old text right now: that lease is lost with its row.
+        connection.execute("update pgclarify.pending_passage set leased_by = 1, leased_until = now() + interval '1h'")
+
+        add(connection, CARS, TRUCKS, VANS, title="Law")
+        worker.store(worker.claim())
+
+        assert self.embedded(connection, space) == {BOATS}
+        assert self.queued(connection) == {CARS, TRUCKS, VANS}
+        assert scalar(connection, "select count(leased_by) from pgclarify.pending_passage") == 0
+        assert_counts_agree(connection)
+
+    def test_loses_what_is_removed(self, connection: Connection, worker: HandWorker, space: int) -> None:
+        scalar(connection, "select pgclarify.remove_document('insurance', '1')")
+
+        assert self.embedded(connection, space) == {BOATS}
+        assert self.queued(connection) == set()
+        assert_counts_agree(connection)
+
+    def test_vectors_of_the_old_model_do_not_come_into_the_new_space(
+        self, connection: Connection, worker: HandWorker, space: int
+    ) -> None:
+        add(connection, CARS)
+        claimed = worker.claim()
+        connection.execute(
+            "update pgclarify.embedding_space set state = 'retired' where embedding_space_id <> %s", [space]
+        )
+        connection.execute(
+            "update pgclarify.embedding_space set state = 'active' where embedding_space_id = %s", [space]
+        )
+        connection.execute("update pgclarify.corpus set embedding_space_id = %s", [space])
+
+        assert worker.store(claimed) == 0
+
+        again = worker.claim()
+        assert [(one["document_id"], one["embedding_space_id"], one["dimensions"]) for one in again] == [
+            ("1", space, 2)
+        ]
+        assert scalar(connection, "select count(*) from pgclarify.staged_passage") == 0
+
+
+class TestAtTheSameTime:
+    def test_a_passage_that_went_meanwhile_leaves_the_document_pending(
+        self, connection: Connection, worker: HandWorker, hire: Hire
+    ) -> None:
+        """Staged without a vector, because the passage was there when it was asked for."""
+        add(connection, CARS, TRUCKS)
+        worker.index_everything()
+        add(connection, CARS, VANS)
+        add(connection, "Bikes.", document_id="2")
+        slow = hire()
+        late = slow.claim()
+        known = slow.hashes(late)
+        scalar(connection, "select pgclarify.remove_document('insurance', '1')")
+        add(connection, CARS, VANS)
+        connection.execute(
+            "update pgclarify.pending_document set leased_by = %s, leased_until = 'infinity'", [slow.worker_id]
+        )
+
+        assert slow.store(late, hashes=known) == 1
+
+        assert [row[0] for row in rows(connection, "select document_id from pgclarify.pending_document")] == ["1"]
+        assert list(passages(connection)) == ["Bikes."]
+        assert_counts_agree(connection)
+        worker.index_everything()
+        assert list(passages(connection)) == [CARS, VANS, "Bikes."]
+        assert_counts_agree(connection)
+
+    def test_an_answer_that_says_too_little_costs_only_work(self, connection: Connection, worker: HandWorker) -> None:
+        add(connection, CARS, TRUCKS)
+        worker.index_everything()
+        before = passages(connection)
+        add(connection, CARS, VANS)
+
+        assert worker.store(worker.claim(), {CARS: [1.0, 0.0, 0.0, 0.0]}, hashes={}) == 1
+
+        assert passages(connection)[CARS] == before[CARS], "the vector that it has is as good"
+        assert_counts_agree(connection)
+
+    @pytest.mark.parametrize("seed", range(4))
+    def test_edits_in_any_order(self, connection: Connection, hire: Hire, seed: int) -> None:
+        """Edited, renamed, claimed, asked for, stored by two workers and removed, in any order."""
+        chance = random.Random(seed)  # noqa: S311 - not for secrets
+        connection.execute("select pgclarify.create_corpus('insurance')")
+        workers = [hire(), hire()]
+        workers[0].open_spaces()
+        claimed: list[tuple[HandWorker, Any, Any]] = []
+        texts = [CARS, TRUCKS, VANS, BOATS, "# Land\n" + CARS, "# Sea\n" + CARS, "# Sea\n" + VANS]
+
+        def edit() -> None:
+            contents = chance.choices(texts, k=chance.randint(1, 8))
+            add(connection, *contents, document_id=str(chance.randint(1, 4)), title=chance.choice([None, "A", "B"]))
+
+        def claim() -> None:
+            worker = chance.choice(workers)
+            if documents := worker.claim(max_documents=chance.randint(1, 3), lease=chance.choice([60, -1])):
+                claimed.append((worker, documents, worker.hashes(documents)))
+
+        def store() -> None:
+            if claimed:
+                worker, documents, hashes = claimed.pop(chance.randrange(len(claimed)))
+                worker.store(documents, hashes=hashes)
+
+        def remove() -> None:
+            scalar(connection, "select pgclarify.remove_document('insurance', %s)", str(chance.randint(1, 4)))
+
+        def link() -> None:
+            link_everything(connection)
+
+        steps: Sequence[Callable[[], None]] = [edit] * 4 + [claim, store] * 4 + [remove, link]
+        for _ in range(120):
+            chance.choice(steps)()
+            assert_counts_agree(connection)
+        for worker in workers:
+            worker.die()
+        last = hire()
+        last.index_everything()
+        assert_counts_agree(connection)
+        assert scalar(connection, "select pending from pgclarify.corpus_status") == 0
+        for document_id, content, title in rows(connection, "select id, content, title from pgclarify.document"):
+            assert rows(
+                connection,
+                "select p.content, p.heading, e.vector::text from pgclarify.passage as p"
+                " join pgclarify.passage_embedding as e on (e.document_id, e.passage_id) = (p.document_id, p.id)"
+                " where p.document_id = %s order by p.ordinal",
+                document_id,
+            ) == [
+                (
+                    chunk.content,
+                    chunk.heading,
+                    scalar(connection, "select %s::real[]::halfvec::text", vector_of(chunk.content)),
+                )
+                for chunk in paragraphs(content)
+            ], title
+
+    def test_edited_stored_and_removed_at_once(self, connection: Connection, connect: Connect, hire: Hire) -> None:
+        connection.execute("select pgclarify.create_corpus('insurance')")
+        workers = [hire(), hire(), hire()]
+        workers[0].open_spaces()
+        texts = [CARS, TRUCKS, VANS, BOATS, "# Land\n" + CARS, "# Sea\n" + CARS]
+
+        def write(seed: int) -> None:
+            chance = random.Random(seed)  # noqa: S311 - not for secrets
+            user = connect()
+            for _ in range(30):
+                document_id = str(chance.randint(1, 6))
+                if chance.random() < 0.2:
+                    user.execute("select pgclarify.remove_document('insurance', %s)", [document_id])
+                else:
+                    add(user, *chance.choices(texts, k=6), document_id=document_id, title=chance.choice([None, "A"]))
+
+        def work(worker: HandWorker) -> None:
+            for _ in range(25):
+                if documents := worker.claim(max_documents=3):
+                    worker.store(documents)
+                worker.send("fold_tallies")
+                worker.send("apply_term_changes")
+
+        writing, working = [partial(write, seed) for seed in range(2)], [partial(work, each) for each in workers]
+        assert at_once(*writing, *working) == [None] * 5
+
+        workers[0].index_everything()
+        assert_counts_agree(connection)
+        assert scalar(connection, "select pending from pgclarify.corpus_status") == 0
