@@ -34,6 +34,8 @@ begin
     -- run, plpgsql never parses, either.
     v_body := format(
         $body$
+-- The table may have a column of any name.
+#variable_conflict use_variable
 begin
     if tg_op = 'TRUNCATE' or not exists (
         select from pg_catalog.pg_attribute

@@ -1,0 +1,339 @@
+"""What triggers note of an attached table: every change once, nothing that was rolled back, and never an error."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from tests.integration.by_hand import Connect, Connection, MakeRole, scalar
+
+Attach = Callable[..., int]
+
+
+@pytest.fixture
+def alice(connection: Connection, connect: Connect, make_role: MakeRole) -> Connection:
+    """Who owns corpus "kb" and schema "app", with a table in it."""
+    role = make_role("pgclarify_user", name="alice")
+    connection.execute(f"create schema app authorization {role}".encode())
+    session = connect(role)
+    session.execute("select pgclarify.create_corpus('kb')")
+    session.execute("create table app.article (id bigint primary key, title text, body text)")
+    session.execute("insert into app.article select n, 'Title', 'Body' from generate_series(1, 3) as n")
+    return session
+
+
+@pytest.fixture
+def attach(alice: Connection) -> Attach:
+    """Attaches a table of alice's."""
+
+    def attach_table(table: str = "app.article", id_column: str = "id", **options: Any) -> int:
+        return int(scalar(alice, "select pgclarify.attach_table('kb', %s, %s, 'body')", table, id_column))
+
+    return attach_table
+
+
+@pytest.fixture
+def noted(connection: Connection) -> Callable[[], list[tuple[str, str | None]]]:
+    """What was noted since it was last asked: table and key, in no order but that of names."""
+
+    def take() -> list[tuple[str, str | None]]:
+        rows = connection.execute("delete from pgclarify.change returning relation::regclass::text, key").fetchall()
+        return sorted(rows, key=lambda row: (row[0], row[1] or ""))
+
+    return take
+
+
+Noted = Callable[[], list[tuple[str, str | None]]]
+
+
+def keys(rows: list[tuple[str, str | None]]) -> list[str | None]:
+    return sorted((key for _, key in rows), key=lambda key: key or "")
+
+
+@pytest.mark.parametrize(
+    ("statement", "expected"),
+    [
+        ("insert into app.article values (4), (5)", ["4", "5"]),
+        ("insert into app.article select from generate_series(1, 0)", []),
+        ("update app.article set title = 'New'", ["1", "2", "3"]),
+        ("update app.article set id = id + 10 where id = 2", ["12", "2"]),
+        # 2 and 3 are old and new ids at once.
+        ("update app.article set id = id + 1 where id >= 2", ["2", "3", "4"]),
+        ("delete from app.article where id = 3", ["3"]),
+        ("delete from app.article where id = 99", []),
+        ("truncate app.article", [None]),
+        ("insert into app.article values (3), (4) on conflict (id) do update set title = 'New'", ["3", "4"]),
+        ("insert into app.article values (3), (4) on conflict do nothing", ["4"]),
+        (
+            "merge into app.article using (values (1), (2), (7)) as given (id) on article.id = given.id"
+            " when matched and given.id = 1 then delete when matched then update set title = 'New'"
+            " when not matched then insert values (given.id)",
+            ["1", "2", "7"],
+        ),
+        ("with gone as (delete from app.article where id = 1 returning 1) select * from gone", ["1"]),
+    ],
+)
+def test_every_change_is_noted_once(
+    alice: Connection, attach: Attach, noted: Noted, statement: str, expected: list[str | None]
+) -> None:
+    if "id + 1 " in statement:
+        # In this order no id is there twice.
+        alice.execute("truncate app.article; insert into app.article values (3), (2)")
+    attach()
+    alice.execute(statement.encode())
+    assert keys(noted()) == expected
+
+
+def test_copy_and_cascades_are_noted(alice: Connection, attach: Attach, noted: Noted) -> None:
+    alice.execute("create table app.topic (id bigint primary key)")
+    alice.execute("insert into app.topic values (1), (2)")
+    alice.execute("alter table app.article add column topic bigint references app.topic on delete cascade")
+    alice.execute("update app.article set topic = 2 where id < 3")
+    attach()
+
+    with alice.cursor().copy("copy app.article (id) from stdin") as copy:
+        copy.write("8\n9\n")
+    assert keys(noted()) == ["8", "9"]
+    alice.execute("delete from app.topic where id = 2")
+
+    assert keys(noted()) == ["1", "2"]
+
+
+def test_what_is_rolled_back_leaves_nothing(alice: Connection, attach: Attach, noted: Noted) -> None:
+    attach()
+    with alice.transaction(force_rollback=True):
+        alice.execute("delete from app.article")
+    with alice.transaction():
+        alice.execute("delete from app.article where id = 1")
+        with alice.transaction(force_rollback=True):
+            alice.execute("delete from app.article where id = 2")
+
+    assert keys(noted()) == ["1"]
+
+
+def test_rows_without_an_id_are_not_noted(alice: Connection, attach: Attach, noted: Noted) -> None:
+    alice.execute("create table app.draft (id integer unique, body text)")
+    attach("app.draft")
+
+    alice.execute("insert into app.draft values (null, 'a'), (1, 'b')")
+    alice.execute("update app.draft set id = case body when 'a' then 2 end")
+
+    assert keys(noted()) == ["1", "1", "2"]
+
+
+@pytest.mark.parametrize("type_name", ["smallint", "integer", "bigint", "uuid", "text", "varchar(36)"])
+def test_keys_are_the_ids_as_text(alice: Connection, attach: Attach, noted: Noted, type_name: str) -> None:
+    value = (
+        "8a59a2a4-3c22-4cc2-8b5c-6e3ae5ab1ad1" if type_name == "uuid" else "0017" if "int" not in type_name else "17"
+    )
+    alice.execute(f"create table app.typed (id {type_name} unique, body text)".encode())
+    attach("app.typed")
+
+    alice.execute("insert into app.typed values (%s)", [value])
+    alice.execute("update app.typed set body = 'b'")
+
+    assert keys(noted()) == [value, value]
+
+
+@pytest.mark.parametrize("name", ["Id", "select", "a'b\"c", "%1$s", "$body$", "new", "tg_relid", "key", "x\\"])
+def test_columns_may_have_any_name(
+    alice: Connection, connection: Connection, attach: Attach, noted: Noted, name: str
+) -> None:
+    quoted = '"' + name.replace('"', '""') + '"'
+    others = "".join(f", {other} text" for other in ("tg_op", "source_id", "relation", "new_rows", "changed"))
+    alice.execute(f"create table app.odd ({quoted} bigint unique, body text{others})".encode())
+    attach("app.odd", name)
+
+    alice.execute("insert into app.odd values (1), (2)")
+    alice.execute("update app.odd set body = 'b'")
+    alice.execute("delete from app.odd")
+    assert keys(noted()) == ["1", "1", "1", "2", "2", "2"]
+
+    connection.execute("set session_replication_role = replica; insert into app.odd values (3); delete from app.odd")
+
+    assert keys(noted()) == ["3", "3"]
+
+
+class TestReplication:
+    """Statements that logical replication applies fire row triggers only, in the role "replica"."""
+
+    def test_each_row_is_noted_once(self, connection: Connection, attach: Attach, noted: Noted) -> None:
+        attach()
+        connection.execute("set session_replication_role = replica")
+        connection.execute("insert into app.article values (4), (5)")
+        connection.execute("update app.article set id = 14 where id = 4")
+        connection.execute("delete from app.article where id = 5")
+        assert keys(noted()) == ["14", "4", "4", "5", "5"]
+
+        connection.execute("truncate app.article")
+
+        assert keys(noted()) == [None]
+
+    def test_also_in_partitions(self, connection: Connection, partitioned: Connection, noted: Noted) -> None:
+        connection.execute("set session_replication_role = replica")
+        connection.execute("insert into app.event values (1, 'a', 2024)")
+        connection.execute("insert into app.event_2025 values (2, 'a', 2025)")
+
+        assert noted() == [("app.event_2024", "1"), ("app.event_2025", "2")]
+
+
+@pytest.fixture
+def partitioned(alice: Connection, attach: Attach) -> Connection:
+    """Table app.event, partitioned by year, attached."""
+    alice.execute(
+        "create table app.event (id bigint, body text, year integer, unique (id, year)) partition by list (year)"
+    )
+    alice.execute("create table app.event_2024 partition of app.event for values in (2024)")
+    alice.execute("create table app.event_2025 partition of app.event for values in (2025)")
+    attach("app.event")
+    return alice
+
+
+class TestPartitions:
+    def test_rows_are_noted_whichever_table_a_statement_names(self, partitioned: Connection, noted: Noted) -> None:
+        partitioned.execute("insert into app.event values (1, 'a', 2024), (2, 'a', 2025)")
+        partitioned.execute("insert into app.event_2024 values (3, 'a', 2024)")
+        assert noted() == [("app.event_2024", "1"), ("app.event_2024", "3"), ("app.event_2025", "2")]
+
+        partitioned.execute("update app.event_2025 set body = 'b'")
+        assert noted() == [("app.event_2025", "2")]
+        # From one partition into another.
+        partitioned.execute("update app.event set year = 2025 where id = 1")
+        assert keys(noted()) == ["1", "1"]
+        partitioned.execute("delete from app.event")
+
+        assert keys(noted()) == ["1", "2", "3"]
+
+    def test_partitions_that_come_later_are_noted(self, partitioned: Connection, noted: Noted) -> None:
+        partitioned.execute("create table app.event_2026 partition of app.event for values in (2026)")
+        partitioned.execute("create table app.later (like app.event including all)")
+        partitioned.execute("alter table app.event attach partition app.later for values in (2027)")
+
+        partitioned.execute("insert into app.event_2026 values (6, 'a', 2026)")
+        partitioned.execute("insert into app.event values (7, 'a', 2027)")
+
+        assert noted() == [("app.event_2026", "6"), ("app.later", "7")]
+
+    def test_truncate_is_noted_on_the_table_and_on_its_partitions(self, partitioned: Connection, noted: Noted) -> None:
+        partitioned.execute("truncate app.event_2024")
+        assert noted() == [("app.event_2024", None)]
+
+        partitioned.execute("truncate app.event")
+
+        assert noted() == [("app.event", None), ("app.event_2024", None), ("app.event_2025", None)]
+
+    def test_one_of_them_can_be_attached_alone(self, alice: Connection, attach: Attach, noted: Noted) -> None:
+        alice.execute("create table app.event (id bigint, body text, primary key (id)) partition by range (id)")
+        alice.execute("create table app.low partition of app.event for values from (0) to (10)")
+        alice.execute("create table app.high partition of app.event for values from (10) to (20)")
+        attach("app.low")
+
+        alice.execute("insert into app.event values (1), (11)")
+        alice.execute("update app.event set body = 'b'")
+
+        assert noted() == [("app.low", "1"), ("app.low", "1")]
+
+
+def test_a_statement_on_the_parent_is_noted_for_an_heir(alice: Connection, attach: Attach, noted: Noted) -> None:
+    alice.execute("create table app.special (unique (id)) inherits (app.article)")
+    alice.execute("insert into app.special values (7)")
+    attach("app.special")
+
+    alice.execute("update app.article set title = 'New'")
+    alice.execute("truncate app.article")
+
+    assert noted() == [("app.special", None), ("app.special", "7")]
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        "create table app.note (id bigint unique, body text)",
+        "create table app.note (id bigint, body text, year integer default 2024, unique (id, year))"
+        " partition by list (year); create table app.note_2024 partition of app.note for values in (2024)",
+    ],
+    ids=["plain", "partitioned"],
+)
+@pytest.mark.parametrize(
+    "change",
+    [
+        "alter table app.note drop column id",
+        "alter table app.note rename column id to key",
+        "alter table app.note alter column id type text",
+        "alter table app.note alter column id type numeric",
+    ],
+)
+def test_no_write_fails_without_the_id_column_as_it_was(
+    alice: Connection, attach: Attach, noted: Noted, table: str, change: str
+) -> None:
+    writes = ("insert into app.note (body) values ('a')", "update app.note set body = 'b'", "delete from app.note")
+    alice.execute(table.encode())
+    attach("app.note")
+    # All in one session, which keeps plans and functions as they were.
+    for write in writes:
+        alice.execute(write.encode())
+    assert noted() == []
+    alice.execute(change.encode())
+
+    for write in writes:
+        alice.execute(write.encode())
+
+    assert keys(noted()) == [None, None, None]
+
+
+def test_other_columns_may_come_and_go(alice: Connection, attach: Attach, noted: Noted) -> None:
+    attach()
+    alice.execute("update app.article set title = 'New' where id = 1")
+    alice.execute("alter table app.article add column first integer default 1")
+    alice.execute("alter table app.article drop column title")
+    alice.execute("alter table app.article alter column body type varchar")
+    alice.execute("update app.article set body = 'New' where id = 2")
+    alice.execute("insert into app.article values (8)")
+    alice.execute("delete from app.article where id = 3")
+
+    assert keys(noted()) == ["1", "2", "3", "8"]
+
+
+def test_who_writes_need_not_know_of_us(
+    alice: Connection, attach: Attach, connect: Connect, make_role: MakeRole, noted: Noted
+) -> None:
+    attach()
+    writer = make_role(name="writer")
+    alice.execute(f"grant usage on schema app to {writer}".encode())
+    alice.execute(f"grant insert on app.article to {writer}".encode())
+    session = connect(writer)
+    session.execute("set search_path = app; set default_transaction_isolation = serializable")
+    session.execute("insert into article values (50)")
+
+    assert keys(noted()) == ["50"]
+
+
+def test_writers_do_not_wait_for_each_other(alice: Connection, attach: Attach, connect: Connect, noted: Noted) -> None:
+    attach()
+    other = connect(alice.info.user)
+    other.execute("set lock_timeout = '1s'")
+    with alice.transaction():
+        alice.execute("update app.article set title = 'New' where id = 1")
+        other.execute("update app.article set title = 'New' where id = 2")
+
+    assert keys(noted()) == ["1", "2"]
+
+
+def test_a_trigger_on_another_table_notes_that_table(
+    alice: Connection, attach: Attach, connection: Connection, connect: Connect, make_role: MakeRole, noted: Noted
+) -> None:
+    source_id = attach()
+    role = make_role("pgclarify_user", name="mallory")
+    connection.execute(f"create schema evil authorization {role}".encode())
+    mallory = connect(role)
+    mallory.execute("create table evil.article (id bigint)")
+    mallory.execute(
+        "create trigger noise after insert on evil.article for each row"
+        f" execute function pgclarify._capture_{source_id}()".encode()
+    )
+    mallory.execute("insert into evil.article values (1)")
+
+    # Nobody takes it for a row of the attached table: it says where it comes from.
+    assert noted() == [("evil.article", "1")]
