@@ -102,7 +102,7 @@ begin atomic
         space.model,
         coalesce(space.error, next_space.error),
         next_space.model,
-        greatest(next_space.embedded, 0)
+        next_space.embedded
     from pgclarify._visible_corpora(
         pgclarify._roles_of(pgclarify._verify_caller(_corpus_statuses.caller))
     ) as visible
@@ -119,14 +119,15 @@ begin atomic
             embedding_space.model,
             embedding_space.error,
             -- Exact once all passages have been queued.
-            least(
+            greatest(
                 case
-                    when embedding_space.queued_at is null then embedding_space.queued_passages else counted.passages
-                end,
-                counted.passages
-            ) - (
-                select count(*) from pgclarify.pending_passage
-                where pending_passage.embedding_space_id = embedding_space.embedding_space_id
+                    when embedding_space.queued_at is null then least(embedding_space.queued_passages, counted.passages)
+                    else counted.passages
+                end - (
+                    select count(*) from pgclarify.pending_passage
+                    where pending_passage.embedding_space_id = embedding_space.embedding_space_id
+                ),
+                0
             ) as embedded
         from pgclarify.embedding_space
         where embedding_space.corpus_id = visible.corpus_id

@@ -8,7 +8,7 @@ as $$
 begin
     -- Its rows and partitions workers drop: they may be many, and somebody may be at work on them.
     update pgclarify.embedding_space as space
-    set state = 'retired', retired_at = clock_timestamp()
+    set state = 'retired', retired_at = clock_timestamp(), error = null, ingestion_held_until = null
     where space.corpus_id = _give_up_space.corpus_id and space.state = 'building';
     return found;
 end
@@ -52,7 +52,7 @@ begin
     returning space.embedding_space_id into v_space_id;
     if found then
         update pgclarify.pending_passage as pending
-        set attempts = 0, leased_by = null, leased_until = null
+        set attempts = 0, retry_at = null
         where pending.embedding_space_id = v_space_id and pending.attempts > 0;
         return v_space_id;
     end if;

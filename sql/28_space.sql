@@ -187,9 +187,7 @@ begin
     select counted.corpus_id, -counted.linked, 1
     from pgclarify._corpus_count as counted
     where counted.corpus_id = _switch_space.corpus_id;
-    if to_regprocedure('pgclarify._queue_all_links(bigint)') is not null then
-        perform pgclarify._queue_all_links(_switch_space.embedding_space_id);
-    end if;
+    perform pgclarify._queue_all_links(_switch_space.embedding_space_id);
     return true;
 end
 $$;

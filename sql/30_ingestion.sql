@@ -40,6 +40,13 @@ begin
             limit 1
         ) as oldest
         where space.model <> all(_claim_documents.skipped_models)
+            -- The space of another model is all but complete, and is waited for (_hold_ingestion).
+            and not exists (
+                select from pgclarify.embedding_space as next
+                where next.corpus_id = corpus.corpus_id
+                    and next.state = 'building'
+                    and next.ingestion_held_until > now()
+            )
         order by oldest.added_at
         limit 100
     loop

@@ -50,6 +50,7 @@ def upgrade() -> None:
             document_id text not null,
             passage_id bigint not null,
             attempts integer not null default 0,
+            retry_at timestamptz,
             leased_by bigint,
             leased_until timestamptz,
             constraint pending_passage_pk primary key (embedding_space_id, document_id, passage_id),
@@ -65,6 +66,8 @@ def upgrade() -> None:
         comment on column pgclarify.pending_passage.passage_id is 'The passage.';
         comment on column pgclarify.pending_passage.attempts is
             'How often it could not be embedded. After three times it is left, and the space is not switched to.';
+        comment on column pgclarify.pending_passage.retry_at is
+            'When it is tried again after it could not be embedded; null if it could, or has not been tried.';
         comment on column pgclarify.pending_passage.leased_by is 'Worker that is embedding it; null if none is.';
         comment on column pgclarify.pending_passage.leased_until is 'When another worker may take it over.';
 

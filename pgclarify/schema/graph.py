@@ -100,6 +100,11 @@ pending_passage = Table(
             "How often it could not be embedded. After three times it is left, and the space is not switched to."
         ),
     ),
+    Column(
+        "retry_at",
+        Timestamp,
+        comment="When it is tried again after it could not be embedded; null if it could, or has not been tried.",
+    ),
     Column("leased_by", BigInteger, comment="Worker that is embedding it; null if none is."),
     Column("leased_until", Timestamp, comment="When another worker may take it over."),
     PrimaryKeyConstraint("embedding_space_id", "document_id", "passage_id", name="pending_passage_pk"),

@@ -30,9 +30,9 @@ MODEL = "a-model"
 PROMPTS = "v1"
 
 
-def vector_of(text: str) -> list[float]:
-    """A direction of its own for each text, of unit length."""
-    numbers = [byte - 127.5 for byte in hashlib.sha256(text.encode()).digest()[:DIMENSIONS]]
+def vector_of(text: str, dimensions: int = DIMENSIONS) -> list[float]:
+    """A direction of its own for each text, of unit length; dimensions: at most 32."""
+    numbers = [byte - 127.5 for byte in hashlib.sha256(text.encode()).digest()[:dimensions]]
     length = sum(number * number for number in numbers) ** 0.5
     return [number / length for number in numbers]
 
@@ -216,6 +216,48 @@ class HandWorker:
         """Say that a claimed document cannot be indexed."""
         given = {key: document[key] for key in ("corpus_id", "document_id", "content_hash")}
         self.send("fail_document", worker_id=self.worker_id, error=error, **given)
+
+    def advance_spaces(self) -> list[bool]:
+        """Take the next step of every space that has one; whether each was taken."""
+        return [
+            self.send("advance_space", embedding_space_id=space["embedding_space_id"])[0]["is_done"]
+            for space in self.send("list_due_spaces")
+        ]
+
+    def claim_passages(
+        self, max_passages: int = 1000, lease: float = 60, skipped_models: Sequence[str] = ()
+    ) -> list[dict[str, Any]]:
+        """Lease passages that a space is to be filled with; lease in seconds."""
+        return self.send(
+            "claim_passages",
+            worker_id=self.worker_id,
+            max_passages=max_passages,
+            lease=timedelta(seconds=lease),
+            skipped_models=list(skipped_models),
+        )
+
+    def store_vectors(self, passages: Sequence[Mapping[str, Any]], *, are_cut_off: bool = False) -> int:
+        """Store vectors of claimed passages, each of its model's name and its content; how many were taken."""
+        return int(
+            self.send(
+                "store_vectors",
+                worker_id=self.worker_id,
+                embedding_space_id=passages[0]["embedding_space_id"],
+                document_ids=[passage["document_id"] for passage in passages],
+                passage_ids=[passage["passage_id"] for passage in passages],
+                content_hashes=[passage["content_hash"] for passage in passages],
+                are_cut_off=[are_cut_off] * len(passages),
+                vectors=[
+                    json.dumps(vector_of(passage["embedding_model"] + passage["content"], passage["dimensions"]))
+                    for passage in passages
+                ],
+            )[0]["stored"]
+        )
+
+    def fail_passage(self, passage: Mapping[str, Any], error: str = "the model refuses it") -> None:
+        """Say that a claimed passage could not be embedded; it may be claimed again at once."""
+        given = {key: passage[key] for key in ("embedding_space_id", "document_id", "passage_id")}
+        self.send("fail_passage", worker_id=self.worker_id, error=error, pause=timedelta(0), **given)
 
     def start(self, run_id: int) -> dict[str, Any] | None:
         """Take a run in hand; None if there is nothing to do."""
