@@ -338,21 +338,24 @@ as $$
 declare
     v_partition text;
 begin
-    select partition.oid::regclass::text into v_partition
-    from pg_inherits
-    inner join pg_class as partition on partition.oid = pg_inherits.inhrelid
-    cross join lateral (select substring(partition.relname from '[0-9]+$')::bigint as key) as named
-    where
-        (
-            pg_inherits.inhparent = 'pgclarify.passage'::regclass
-            and not exists (select from pgclarify.corpus where corpus.corpus_id = named.key)
+    -- Each name is read once and looked up in a hash table: a thousand corpora have three thousand partitions.
+    with named as materialized (
+        select
+            pg_inherits.inhrelid as partition,
+            pg_inherits.inhparent = 'pgclarify.passage'::regclass as is_of_corpus,
+            substring(partition.relname from '[0-9]+$')::bigint as key
+        from pg_inherits
+        inner join pg_class as partition on partition.oid = pg_inherits.inhrelid
+        where pg_inherits.inhparent in (
+            'pgclarify.passage'::regclass, 'pgclarify.passage_embedding'::regclass, 'pgclarify.neighborhood'::regclass
         )
-        or (
-            pg_inherits.inhparent in ('pgclarify.passage_embedding'::regclass, 'pgclarify.neighborhood'::regclass)
-            and not exists (
-                select from pgclarify.embedding_space as space where space.embedding_space_id = named.key
-            )
-        )
+    )
+    select named.partition::regclass::text into v_partition
+    from named
+    where case
+        when named.is_of_corpus then named.key not in (select corpus.corpus_id from pgclarify.corpus)
+        else named.key not in (select space.embedding_space_id from pgclarify.embedding_space as space)
+    end
     order by named.key
     limit 1;
     if v_partition is not null then

@@ -1,6 +1,49 @@
 -- Retrieval: dense, lexical and hybrid, each with the requester's roles as an explicit predicate.
 -- Partitions are named, never reached through their parent: that would lock those of every corpus.
 
+create or replace function pgclarify._is_visible_sql(roles text)
+returns text
+language sql immutable strict parallel safe
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select replace(
+        -- The first line is for the index; a passage whose readers hold "" is told from one that has none by the second.
+        $sql$
+            coalesce(passage.readers, '{""}'::name[]) && (:roles || ''::name)
+            and (passage.readers is null or passage.readers && :roles)
+        $sql$,
+        ':roles',
+        _is_visible_sql.roles
+    );
+end;
+
+comment on function pgclarify._is_visible_sql(text) is
+'The condition that a row of passage may be read by these roles, in a form that the index over readers answers. roles: how '
+'the statement names them, such as $3.';
+
+create or replace function pgclarify._are_few_visible(counted pgclarify._corpus_count, roles name[], few bigint)
+returns boolean
+language plpgsql stable security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_visible bigint;
+begin
+    -- What has no readers is visible to all, and need not be counted to be too many.
+    if (_are_few_visible.counted).passages - (_are_few_visible.counted).restricted_passages > _are_few_visible.few then
+        return false;
+    end if;
+    execute format(
+        'select count(*) from (select from %s as passage where %s limit $2 + 1) as seen',
+        pgclarify._partition_name('passage', (_are_few_visible.counted).corpus_id), pgclarify._is_visible_sql('$1')
+    ) into v_visible using _are_few_visible.roles, _are_few_visible.few;
+    return v_visible <= _are_few_visible.few;
+end
+$$;
+
+comment on function pgclarify._are_few_visible(pgclarify._corpus_count, name[], bigint) is
+'Whether these roles may read at most few passages of a corpus.';
+
 create or replace function pgclarify._dense(
     corpus_id bigint,
     roles name[],
@@ -68,11 +111,7 @@ begin
         ) into document_ids, passage_ids, scores using _dense.query_vector, _dense.depth;
     else
         -- Few passages are visible: all of them are compared. An index scan would give up before it met enough.
-        if v_count.restricted_passages >= v_count.passages then
-            execute format('select count(*) from (select from %s where readers && $1 limit 10001) as seen', v_passage)
-            into v_visible using _dense.roles;
-            v_is_exact := v_visible <= 10000;
-        end if;
+        v_is_exact := pgclarify._are_few_visible(v_count, _dense.roles, 10000);
         if not v_is_exact then
             -- The scalar subquery stays a filter of the index scan; as a join it would be sorted.
             execute format(
@@ -110,7 +149,7 @@ begin
                             on embedding.embedding_space_id = $4
                             and embedding.document_id = passage.document_id
                             and embedding.passage_id = passage.id
-                        where %4$s passage.readers && $3
+                        where %4$s
                         -- Keeps the sort above, and with it the approximate index, out of this plan.
                         offset 0
                     ) as visible
@@ -118,8 +157,7 @@ begin
                     limit $2
                 ) as nearest
                 $sql$,
-                v_embedding, v_passage, v_distance,
-                case when v_count.restricted_passages < v_count.passages then 'passage.readers is null or' else '' end
+                v_embedding, v_passage, v_distance, pgclarify._is_visible_sql('$3')
             ) into document_ids, passage_ids, scores
             using _dense.query_vector, _dense.depth, _dense.roles, v_space.embedding_space_id;
         end if;
@@ -164,6 +202,8 @@ declare
     v_weights double precision[];
     v_candidate_queries tsquery[];
     v_rarest bigint;
+    v_is_visible text := 'true';
+    v_are_few_visible boolean := false;
     v_candidate_sql text;
 begin
     document_ids := '{}';
@@ -174,6 +214,11 @@ begin
     from pgclarify._corpus_count as counted where counted.corpus_id = _lexical.corpus_id;
     if coalesce(v_count.passages, 0) <= 0 then
         return;
+    end if;
+    if v_count.restricted_passages > 0 then
+        v_is_visible := pgclarify._is_visible_sql('$2');
+        -- Then every passage that has any of the lexemes is a candidate.
+        v_are_few_visible := pgclarify._are_few_visible(v_count, _lexical.roles, v_candidates);
     end if;
     -- Rarest first; passages with one of them are candidates, of as many lexemes as bring few enough passages together.
     with asked as (
@@ -197,7 +242,7 @@ begin
         array_agg(asked.weight order by asked.place),
         array[
             string_agg(asked.query::text, ' | ' order by asked.place)
-            filter (where asked.place = 1 or asked.passages_so_far <= v_candidates)::tsquery
+            filter (where v_are_few_visible or asked.place = 1 or asked.passages_so_far <= v_candidates)::tsquery
         ],
         min(asked.passages)
     into v_queries, v_weights, v_candidate_queries, v_rarest
@@ -205,7 +250,7 @@ begin
     if v_queries is null then
         return;
     end if;
-    if v_rarest > v_candidates then
+    if v_rarest > v_candidates and not v_are_few_visible then
         -- Even the rarest is common: passages with all lexemes come first, then with all but the most common one, and so on.
         select array_agg(nested.query order by nested.length desc) into v_candidate_queries
         from (
@@ -226,11 +271,10 @@ begin
                     from %s as passage
                     -- Without corpus_id, which the partition implies: before there are statistics, the planner would take
                     -- it for selective and walk the primary key.
-                    where passage.lexemes @@ $1[%s]
-                        and (passage.readers is null or passage.readers && $2)
+                    where passage.lexemes @@ $1[%s] and %s
                 )
                 $sql$,
-                pgclarify._partition_name('passage', _lexical.corpus_id), branch.ordinal
+                pgclarify._partition_name('passage', _lexical.corpus_id), branch.ordinal, v_is_visible
             ),
             ' union all ' order by branch.ordinal
         )

@@ -6,10 +6,14 @@ language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
+    v_roles name[] := pgclarify._roles_of(_search_results.requester);
     v_corpus_id bigint;
 begin
-    select run.corpus_id into v_corpus_id from pgclarify.run where run.run_id = _search_results.run_id;
-    if v_corpus_id is null then
+    select visible.corpus_id into v_corpus_id
+    from pgclarify.run
+    inner join pgclarify._visible_corpora(v_roles) as visible on visible.corpus_id = run.corpus_id
+    where run.run_id = _search_results.run_id;
+    if not found then
         return;
     end if;
     return query execute format(
@@ -25,11 +29,11 @@ begin
         inner join pgclarify.document
             on document.corpus_id = candidate.corpus_id and document.id = candidate.document_id
         where candidate.run_id = $1
-            and (passage.readers is null or passage.readers && pgclarify._roles_of($2))
+            and (passage.readers is null or passage.readers && $2)
         order by candidate.rank
         $sql$,
         pgclarify._partition_name('passage', v_corpus_id)
-    ) using _search_results.run_id, _search_results.requester;
+    ) using _search_results.run_id, v_roles;
 end
 $$;
 

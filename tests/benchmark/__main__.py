@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.benchmark import clarify_latency, clarify_throughput, ingest, lexical, product, repeat
+from tests.benchmark import clarify_latency, clarify_throughput, ingest, lexical, many_corpora, product, readers, repeat
 from tests.benchmark.figures import show
 
 with product.made_up_corpus() as (dsn, corpus):
@@ -11,5 +11,8 @@ with product.made_up_corpus() as (dsn, corpus):
         *clarify_throughput.measure(dsn, corpus),
         *repeat.measure(dsn, corpus),
         *lexical.measure(dsn),
+        *readers.measure(dsn),
+        # The last one here: it leaves a thousand corpora behind.
+        *many_corpora.measure(dsn),
     ]
 show([*figures, *ingest.measure()])

@@ -85,21 +85,28 @@ def test_indexes_are_used(large: Connection) -> None:
 
 
 def test_readable_passages_are_found_by_their_readers_or_by_their_vectors(large: Connection) -> None:
-    # Few may be read: all of those are compared.
-    large.execute("update pgclarify.passage set readers = '{bob}'")
+    # Few may be read, some of them by everyone: all of those are compared.
+    large.execute("update pgclarify.passage set readers = '{bob}' where document_id <> '3'")
     large.execute("update pgclarify.passage set readers = '{alice}' where document_id in ('1', '2')")
-    large.execute("insert into pgclarify.corpus_tally (corpus_id, restricted_passages) values (1, %s)", [PASSAGES])
+    large.execute("insert into pgclarify.corpus_tally (corpus_id, restricted_passages) values (1, %s)", [PASSAGES - 1])
     large.execute("analyze")
 
     with plans(large) as seen:
-        large.execute("select pgclarify._dense(1, '{alice}', %s::halfvec, 20)", [VECTOR])
+        found = large.execute("select document_ids from pgclarify._dense(1, '{alice}', %s::halfvec, 20)", [VECTOR])
+        large.execute("select pgclarify._lexical(1, '{alice}', 'word17 word1234', 20)")
 
-    assert any("Bitmap Index Scan on passage_1_readers_idx" in each for each in seen)
-    assert not any("vector_idx" in each for each in seen)
+    assert [sorted(row[0]) for row in found] == [["1", "2", "3"]]
+    # Counted and then searched, by both; no plan reads the passages, or the vectors, one after the other.
+    assert sum("Bitmap Index Scan on passage_1_coalesce_idx" in each for each in seen) >= 3
+    assert not any("vector_idx" in each or "Seq Scan on passage" in each for each in seen)
 
-    # Most may be read: nearest first, with each one's readers looked up on the way; nothing is sorted.
+    # Most may be read: nearest first, with each one's readers looked up on the way; nothing is sorted. The counter says
+    # that there are more of them than this test would like to make.
     large.execute("update pgclarify.passage set readers = null where document_id <> '1'")
-    large.execute("insert into pgclarify.corpus_tally (corpus_id, restricted_passages) values (1, %s)", [1 - PASSAGES])
+    large.execute(
+        "insert into pgclarify.corpus_tally (corpus_id, restricted_passages, passages) values (1, %s, 20000)",
+        [2 - PASSAGES],
+    )
     large.execute("analyze")
 
     with plans(large) as seen:
@@ -109,3 +116,4 @@ def test_readable_passages_are_found_by_their_readers_or_by_their_vectors(large:
     assert len(searched) == 1
     assert "passage_1_pkey" in searched[0]
     assert "Sort" not in searched[0]
+    assert not any("passage_1_coalesce_idx" in each or "Seq Scan on passage" in each for each in seen)

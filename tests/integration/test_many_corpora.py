@@ -1,0 +1,186 @@
+"""Many corpora: no statement locks more because there are more of them, and none waits for what others do to theirs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from pgclarify.install.functions import apply_sql
+from tests.integration.by_hand import Connect, Connection, HandWorker, Hire, scalar, vector_of
+
+MORE = 40
+LOCKS = """
+    select coalesce(array_agg(distinct c.relname order by c.relname), '{}')
+    from pg_locks
+    inner join pg_class as c on c.oid = pg_locks.relation
+    where
+        pg_locks.pid = pg_backend_pid()
+        and c.relnamespace in ('pgclarify'::regnamespace, 'pgclarify_queue'::regnamespace)
+"""
+
+
+def make_corpora(connection: Connection, worker: HandWorker, count: int, name: str = "other") -> None:
+    for number in range(count):
+        connection.execute("select pgclarify.create_corpus(%s)", [f"{name} {number}"])
+    worker.open_spaces()
+
+
+@contextmanager
+def rolled_back(connection: Connection) -> Iterator[None]:
+    """A transaction of which nothing stays."""
+    with connection.transaction(force_rollback=True):
+        yield
+
+
+def locks(connection: Connection) -> list[str]:
+    """The relations of ours that this session's transaction has locked."""
+    return list(scalar(connection, LOCKS))
+
+
+def statements(user: Connection, worker: HandWorker, run_id: int, over: int) -> dict[str, Callable[[], Any]]:
+    """What users and workers send, on corpus "insurance".
+
+    Args:
+        user: Who may do everything.
+        worker: A worker that has leased documents "leased" and "broken".
+        run_id: A run that waits.
+        over: An answered run of the question "cars".
+    """
+
+    def send(query: str, *parameters: Any) -> Callable[[], Any]:
+        return lambda: user.execute(query.encode(), parameters).fetchall()
+
+    def carry_out() -> None:
+        run = worker.start(run_id)
+        assert run is not None
+        assert worker.retrieve(run_id, run["attempt"], "cars", vector_of("cars"))
+        worker.finish(run_id, run["attempt"])
+
+    def leased(document_id: str) -> dict[str, Any]:
+        row = user.execute(
+            "select corpus_id, id as document_id, title, content, content_hash from pgclarify.document where id = %s",
+            [document_id],
+        ).fetchone()
+        assert row is not None
+        return dict(zip(("corpus_id", "document_id", "title", "content", "content_hash"), row, strict=True))
+
+    return {
+        "clarify": send("select * from pgclarify.clarify('cars', 'insurance')"),
+        "clarify_many": send("select * from pgclarify.clarify_many(array['cars'], corpus => 'insurance')"),
+        "lexical search": send("""select * from pgclarify.search('cars', 'insurance', 5, '{"method": "lexical"}')"""),
+        "submit": send("select pgclarify.submit('vans', 'insurance')"),
+        "result": send("select * from pgclarify.result(%s)", over),
+        "wait": send("select * from pgclarify.wait(%s)", [over]),
+        "cancel": send("select pgclarify.cancel(%s)", run_id),
+        "create_corpus": send("select pgclarify.create_corpus('new')"),
+        "drop_corpus": send("select pgclarify.drop_corpus('insurance')"),
+        "add_document": send("select pgclarify.add_document('insurance', 'new', 'Cars.')"),
+        "new readers": send("select pgclarify.add_document('insurance', 'open', 'Cars.', readers => '{}')"),
+        "remove_document": send("select pgclarify.remove_document('insurance', 'open')"),
+        "corpus_status": send("select * from pgclarify.corpus_status"),
+        "run_summary": send("select * from pgclarify.run_summary"),
+        "interpretation_citation": send("select * from pgclarify.interpretation_citation"),
+        "documents": send("select * from pgclarify.document"),
+        "passages of a corpus": send("select * from pgclarify.passage where corpus_id = 1"),
+        "a run": carry_out,
+        "claim_documents": worker.claim,
+        "store_documents": lambda: worker.store([leased("leased")]),
+        "fail_document": lambda: worker.fail(leased("broken")),
+        "release_documents": worker.release,
+        "apply_term_changes": lambda: worker.send("apply_term_changes"),
+        "fold_tallies": lambda: worker.send("fold_tallies"),
+        "rescue_jobs": lambda: worker.send("rescue_jobs"),
+        "list_building_spaces": lambda: worker.send("list_building_spaces"),
+        "open_space": lambda: worker.open_spaces(),
+        "drop_orphan_partition": lambda: worker.send("drop_orphan_partition"),
+    }
+
+
+def test_no_statement_locks_more_because_there_are_more(connection: Connection, hire: Hire) -> None:
+    connection.execute("select pgclarify.create_corpus('insurance')")
+    connection.execute("select pgclarify.create_corpus('gone')")
+    for document_id in ("open", "removed"):
+        connection.execute("select pgclarify.add_document('insurance', %s, 'Cars.')", [document_id])
+    worker = hire()
+    worker.index_everything()
+    scalar(connection, "select pgclarify.remove_document('insurance', 'removed')")
+    over = scalar(connection, "select pgclarify.submit('cars', 'insurance')")
+    worker.answer(over)
+    run_id = scalar(connection, "select pgclarify.submit('trucks', 'insurance')")
+    for document_id in ("leased", "broken"):
+        connection.execute("select pgclarify.add_document('insurance', %s, 'Cars.')", [document_id])
+    assert len(worker.claim()) == 2
+    connection.execute("select pgclarify.drop_corpus('gone')")
+    connection.execute("select pgclarify.add_document('insurance', 'pending', 'Cars.')")
+
+    def locks_of_each() -> dict[str, list[str]]:
+        found = {}
+        for name, act in statements(connection, worker, run_id, over).items():
+            # Often enough for a plan that is good for all parameters to be made and kept.
+            for _ in range(7):
+                with rolled_back(connection), rolled_back(worker.connection):
+                    act()
+                    found[name] = locks(connection) + locks(worker.connection)
+        return found
+
+    connection.execute("select pgclarify.create_corpus('waits for its model')")
+    before = locks_of_each()
+    make_corpora(connection, worker, MORE)
+    connection.execute("select pgclarify.create_corpus('waits for its model, too')")
+    connection.execute("analyze")
+    after = locks_of_each()
+
+    # Two that wait for their model are opened instead of one.
+    before["open_space"] *= 2
+    for name, locked in after.items():
+        assert locked, name
+        assert len(locked) <= len(before[name]) + 2, name
+
+
+def test_to_apply_the_functions_again_locks_no_more(connection: Connection, hire: Hire) -> None:
+    """What an upgrade does in one transaction must not run out of locks."""
+
+    def locks_of_upgrade() -> list[str]:
+        with rolled_back(connection):
+            connection.execute("set local role pgclarify_owner")
+            apply_sql(connection.cursor(), are_tables_new=True)
+            return locks(connection)
+
+    make_corpora(connection, hire(), 1)
+    before = locks_of_upgrade()
+    make_corpora(connection, hire(), MORE, "another")
+
+    assert "passage" in before
+    assert len(locks_of_upgrade()) <= len(before) + 2
+
+
+def test_a_corpus_that_is_swept_and_others_that_are_searched_do_not_wait(
+    connection: Connection, connect: Connect, hire: Hire
+) -> None:
+    """Neither waits for the other's transaction to end: their tables have nothing in common."""
+    connection.execute("select pgclarify.create_corpus('insurance')")
+    connection.execute("select pgclarify.add_document('insurance', '1', 'Cars.')")
+    worker = hire()
+    worker.index_everything()
+    make_corpora(connection, worker, 2)
+    search = "select document_id from pgclarify.search('cars', 'insurance', options => '{\"method\": \"lexical\"}')"
+    dense = "select document_ids from pgclarify._dense(1, '{}', '[1,0,0,0]', 5)"
+    reader = connect()
+    reader.execute("set search_path = pg_catalog, public; set lock_timeout = '5s'; begin")
+    assert scalar(reader, search) == "1"
+    assert scalar(reader, dense) == ["1"]
+
+    # While the reader's transaction is open: made, dropped and swept.
+    connection.execute("set lock_timeout = '5s'")
+    make_corpora(connection, worker, 1, "another")
+    connection.execute("select pgclarify.drop_corpus('other 0')")
+    assert len(worker.sweep()) == 3
+    connection.execute("select pgclarify.drop_corpus('other 1')")
+
+    with worker.connection.transaction():
+        assert worker.send("drop_orphan_partition")[0]["dropped"] is not None
+        # While the sweeper's transaction is open.
+        assert scalar(reader, search) == "1"
+        assert scalar(reader, dense) == ["1"]
+        assert scalar(connection, search) == "1"

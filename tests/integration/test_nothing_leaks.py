@@ -1,0 +1,334 @@
+"""Who may not read learns nothing: not from answers, counts and errors, nor from what others asked.
+
+Each test lets an outsider do what an insider does, and compares with a world in which there is nothing to learn.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import psycopg
+import pytest
+from psycopg import sql
+
+from tests.integration.by_hand import Connect, Connection, HandWorker, Hire, MakeRole, scalar, vector_of
+from tests.integration.test_retrieval import retrieve
+
+HIDDEN = "Zebra cars are insured."
+LEXICAL = json.dumps({"method": "lexical"})
+ZEBRAS = "select count(*) from pgclarify.search('zebra', options => '{\"method\": \"lexical\"}')"
+OF_RUN = (
+    "select * from pgclarify.result({})",
+    "select * from pgclarify.wait(array[{}]::bigint[])",
+    "select pgclarify.cancel({})",
+    "select * from pgclarify.consolidate({})",
+)
+OF_CORPUS = (
+    "select * from pgclarify.clarify('cars', {})",
+    "select * from pgclarify.clarify_many(array['cars'], corpus => {})",
+    "select * from pgclarify.search('cars', {})",
+    "select * from pgclarify.search('cars', {}, options => '{{\"method\": \"lexical\"}}')",
+    "select * from pgclarify.search('cars', {}, options => '{{\"method\": \"dense\"}}')",
+    "select pgclarify.submit('cars', {})",
+    "select pgclarify.submit_many(array['cars'], {})",
+    "select pgclarify.add_document({}, '1', 'Cars.')",
+    "select pgclarify.remove_document({}, '1')",
+    "select pgclarify.drop_corpus({})",
+)
+TABLES = (
+    "corpus", "embedding_space", "document", "passage", "run", "candidate", "verdict", "interpretation", "citation",
+    "corpus_status", "run_summary", "interpretation_citation",
+)  # fmt: skip
+
+
+def refusal(connection: Connection, statement: str, name: str) -> dict[str, str | None]:
+    """What a statement is refused with, and the name in it left out."""
+    with pytest.raises(psycopg.Error) as refused:
+        connection.execute(statement.encode())
+    diagnostic = refused.value.diag
+    fields = ("sqlstate", "message_primary", "message_detail", "message_hint", "context", "schema_name", "table_name")
+    told = {field: getattr(diagnostic, field) for field in fields}
+    return {field: text.replace(name, "…") if text else text for field, text in told.items()}
+
+
+def seen(connection: Connection) -> dict[str, list[Any]]:
+    """All rows that somebody sees, of every table and view."""
+    return {name: connection.execute(f"select * from pgclarify.{name}".encode()).fetchall() for name in TABLES}  # noqa: S608
+
+
+def add(connection: Connection, corpus: str, document_id: str, content: str, readers: list[str] | None = None) -> None:
+    connection.execute(
+        "select pgclarify.add_document(%s, %s, %s, 'Policy', readers => %s)", [corpus, document_id, content, readers]
+    )
+
+
+def answered(worker: HandWorker, user: Connection, question: str, corpus: str) -> int:
+    """A run of the user's in which the best passage is judged and cited; one without a reading if it finds nothing."""
+    run_id = int(scalar(user, "select pgclarify.submit(%s, %s)", question, corpus))
+    run = worker.start(run_id)
+    assert run is not None
+    readings = []
+    if worker.retrieve(run_id, run["attempt"], question, vector_of(question)):
+        cited = {"candidate_rank": 1, "is_medoid": True, "quote": "cars", "start_char": 0, "end_char": 4}
+        worker.send(
+            "record_verdicts",
+            run_ids=[run_id], attempts=[1], ranks=[1], outcomes=["grounded"], interpretations=["What?"],
+            answers=["Cars"], quotes=["cars"], start_chars=[0], end_chars=[4], vectors=["[1,0,0,0]"],
+            completion_ids=[None], are_reused=[False], reasons=[None], errors=[None],
+        )  # fmt: skip
+        readings = [{"interpretation": "What?", "answer": "Cars", "support": 1, "cohesion": 1, "citations": [cited]}]
+    worker.finish(run_id, run["attempt"], interpretations=readings)
+    return run_id
+
+
+class TestCorpus:
+    """A corpus of another reader's does not exist."""
+
+    @pytest.fixture
+    def stranger(self, connection: Connection, connect: Connect, hire: Hire, make_role: MakeRole) -> Connection:
+        """Somebody who may search corpus "open", while "hidden" has documents and an answered run."""
+        team = make_role("pgclarify_user", name="team")
+        connection.execute("select pgclarify.create_corpus('open')")
+        connection.execute("select pgclarify.create_corpus('hidden', options => %s)", [json.dumps({"reader": team})])
+        add(connection, "hidden", "secret", HIDDEN)
+        worker = hire()
+        worker.index_everything()
+        answered(worker, connect(team), "cars", "hidden")
+        return connect(make_role("pgclarify_user", name="stranger"))
+
+    @pytest.mark.parametrize("statement", OF_CORPUS)
+    def test_is_refused_as_one_that_is_not_there(self, stranger: Connection, statement: str) -> None:
+        there = refusal(stranger, statement.format("'hidden'"), "hidden")
+
+        # As many letters, which likeness to other names depends on.
+        assert there == refusal(stranger, statement.format("'hiddem'"), "hiddem")
+        assert there["sqlstate"] == "42704"
+        # Nor does a typing error lead there.
+        assert "hidden" not in str(refusal(stranger, statement.format("'hiden'"), "hiden"))
+        stranger.execute("set pgclarify.corpus = 'hidden'")
+        by_setting = refusal(stranger, statement.format("null"), "hidden")
+        stranger.execute("set pgclarify.corpus = 'hiddem'")
+        assert by_setting == refusal(stranger, statement.format("null"), "hiddem")
+
+    def test_has_no_rows(self, stranger: Connection) -> None:
+        rows = seen(stranger)
+
+        assert "hidden" not in str(rows)
+        assert "secret" not in str(rows)
+        assert {name: len(found) for name, found in rows.items() if found} == {
+            "corpus": 1, "embedding_space": 1, "corpus_status": 1
+        }  # fmt: skip
+
+    def test_is_not_the_only_one(self, stranger: Connection) -> None:
+        """Without a name the only corpus is meant: the only one that this role may search."""
+        assert stranger.execute("select * from pgclarify.search('cars', options => %s)", [LEXICAL]).fetchall() == []
+
+    def test_tables_without_a_policy_hold_nothing_of_anybodys(self, stranger: Connection) -> None:
+        rows = stranger.execute("""
+            select c.relname, has_any_column_privilege(c.oid, 'select') from pg_class as c
+            where c.relnamespace = 'pgclarify'::regnamespace and c.relkind in ('r', 'p') and not c.relrowsecurity
+        """).fetchall()
+
+        assert len(rows) > 10
+        assert {name for name, is_readable in rows if is_readable} <= {
+            "applied_sql",
+            "schema_version",
+            "alembic_version",
+        }
+
+
+class TestRun:
+    """Somebody else's run does not exist."""
+
+    @pytest.mark.parametrize("statement", OF_RUN)
+    def test_is_refused_as_one_that_is_not_there(
+        self, connection: Connection, connect: Connect, hire: Hire, make_role: MakeRole, statement: str
+    ) -> None:
+        alice, bob = (connect(make_role("pgclarify_user", name=name)) for name in ("alice", "bob"))
+        connection.execute("select pgclarify.create_corpus('open')")
+        add(connection, "open", "1", HIDDEN)
+        # A number that nothing else in a message is.
+        connection.execute("alter table pgclarify.run alter column run_id restart with 123456789")
+        worker = hire()
+        worker.index_everything()
+        over = answered(worker, alice, "cars", "open")
+        waiting = int(scalar(alice, "select pgclarify.submit('vans', 'open')"))
+
+        missing = refusal(bob, statement.format(987654321), "987654321")
+
+        assert missing["sqlstate"] == "42704"
+        for run_id in (over, waiting):
+            assert refusal(bob, statement.format(run_id), str(run_id)) == missing
+        assert scalar(alice, "select status from pgclarify.run_summary where run_id = %s", waiting) == "queued"
+
+    def test_its_answer_is_not_served_to_others(
+        self, connection: Connection, connect: Connect, hire: Hire, make_role: MakeRole
+    ) -> None:
+        """The same question is a run of its own for whoever asks, even where both may read the same."""
+        team = make_role("pgclarify_user", name="team")
+        alice, bob, carol = (
+            connect(make_role(*roles, name="user")) for roles in ((team,), (team,), ("pgclarify_user",))
+        )
+        connection.execute("select pgclarify.create_corpus('open')")
+        add(connection, "open", "secret", HIDDEN, [team])
+        worker = hire()
+        worker.index_everything()
+        hers = answered(worker, alice, "cars", "open")
+        before = {user: seen(user) for user in (bob, carol)}
+
+        assert scalar(alice, "select pgclarify.submit('cars', 'open')") == hers, "it is served to her"
+        for user in (bob, carol):
+            assert scalar(user, "select pgclarify.submit('cars', 'open')") != hers
+            rows = seen(user)
+            assert len(rows["run"]) == 1
+            assert [rows[name] for name in ("candidate", "verdict", "interpretation", "citation")] == [[]] * 4
+            assert not before[user]["run"]
+
+    def test_its_answer_is_not_served_to_who_has_other_roles_now(
+        self, connection: Connection, connect: Connect, hire: Hire, make_role: MakeRole
+    ) -> None:
+        team, name = make_role(name="team"), make_role("pgclarify_user", name="alice")
+        connection.execute(sql.SQL("grant {} to {}").format(sql.Identifier(team), sql.Identifier(name)))
+        alice = connect(name)
+        connection.execute("select pgclarify.create_corpus('open')")
+        add(connection, "open", "secret", HIDDEN, [team])
+        worker = hire()
+        worker.index_everything()
+        as_member = answered(worker, alice, "cars", "open")
+        assert scalar(alice, "select count(*) from pgclarify.clarify('cars', 'open')") == 1
+
+        connection.execute(sql.SQL("revoke {} from {}").format(sql.Identifier(team), sql.Identifier(name)))
+        as_stranger = answered(worker, alice, "cars", "open")
+        assert as_stranger != as_member
+        assert scalar(alice, "select count(*) from pgclarify.clarify('cars', 'open')") == 0
+
+        # Membership without its privileges is no usage; with them, the answer of before is good again.
+        member = sql.SQL("grant {} to {} with inherit {}")
+        for inherit, expected in (("false", as_stranger), ("true", as_member)):
+            connection.execute(member.format(sql.Identifier(team), sql.Identifier(name), sql.SQL(inherit)))
+            assert scalar(alice, "select pgclarify.submit('cars', 'open')") == expected
+
+
+class TestPassages:
+    """A passage of other readers does not exist for whoever may search the rest of the corpus."""
+
+    def test_are_found_by_no_method(
+        self, connection: Connection, connect: Connect, hire: Hire, make_role: MakeRole
+    ) -> None:
+        team = make_role("pgclarify_user", name="team")
+        stranger = connect(make_role("pgclarify_user", name="stranger"))
+        connection.execute("select pgclarify.create_corpus('insurance')")
+        add(connection, "insurance", "secret", HIDDEN, [team])
+        add(connection, "insurance", "open", "Vans are insured.")
+        worker = hire()
+        worker.index_everything()
+
+        for method in ("dense", "lexical", "hybrid"):
+            found = retrieve(stranger, worker, "zebra insured", vector_of(HIDDEN), search=method)
+            assert [passage["document_id"] for passage in found] == ["open"]
+            # A word that only the secret has, and what is nearest to it.
+            found = retrieve(stranger, worker, "zebra", vector_of(HIDDEN), search=method)
+            assert [passage["document_id"] for passage in found] == ([] if method == "lexical" else ["open"])
+        rows = seen(stranger)
+        assert [row[1] for row in rows["document"]] == ["open"]
+        assert len(rows["passage"]) == 1
+        assert "Zebra" not in str(rows)
+        assert "secret" not in str(rows)
+
+    def test_functions_in_conditions_see_nothing(
+        self, connection: Connection, connect: Connect, hire: Hire, make_role: MakeRole
+    ) -> None:
+        """A condition that tells what it is given is asked about readable rows only."""
+        connection.execute("select pgclarify.create_corpus('insurance')")
+        add(connection, "insurance", "secret", HIDDEN, [])
+        add(connection, "insurance", "open", "Vans are insured.")
+        hire().index_everything()
+        connection.execute("""
+            create function public.tell(content text) returns boolean language plpgsql cost 0.0000001 as
+            $$ begin raise notice '%', content; return true; end $$
+        """)
+        stranger = connect(make_role("pgclarify_user", name="stranger"))
+        told: list[str | None] = []
+        stranger.add_notice_handler(lambda notice: told.append(notice.message_primary))
+
+        for relation in ("document", "passage"):
+            stranger.execute(f"select from pgclarify.{relation} where public.tell(content)".encode())
+
+        assert told == ["Vans are insured."] * 2
+
+    def test_what_was_cited_and_may_be_read_no_more_is_a_quote(
+        self, connection: Connection, connect: Connect, hire: Hire, make_role: MakeRole
+    ) -> None:
+        """Between the answer and its reading the membership ends: title, address and passages are not shown again."""
+        team, name = make_role(name="team"), make_role("pgclarify_user", name="alice")
+        connection.execute(sql.SQL("grant {} to {}").format(sql.Identifier(team), sql.Identifier(name)))
+        connection.execute("select pgclarify.create_corpus('insurance', options => %s)", [json.dumps({"reader": team})])
+        add(connection, "insurance", "secret", HIDDEN)
+        worker = hire()
+        worker.index_everything()
+        alice = connect(name)
+        run_id = answered(worker, alice, "cars", "insurance")
+        titles = (
+            "select citations -> 0 ->> 'title' from pgclarify.result(%s)",
+            "select title from pgclarify.interpretation_citation where run_id = %s",
+        )
+        assert [scalar(alice, query, run_id) for query in titles] == ["Policy", "Policy"]
+        searched = "select count(*) from pgclarify._search_results(%s, %s)"
+        assert scalar(connection, searched, run_id, name) == 1
+
+        connection.execute(sql.SQL("revoke {} from {}").format(sql.Identifier(team), sql.Identifier(name)))
+
+        assert [scalar(alice, query, run_id) for query in titles] == [None, None]
+        assert scalar(connection, searched, run_id, name) == 0
+
+    def test_a_run_that_waits_is_carried_out_with_the_roles_of_its_time(
+        self, connection: Connection, connect: Connect, hire: Hire, make_role: MakeRole
+    ) -> None:
+        team, name = make_role(name="team"), make_role("pgclarify_user", name="alice")
+        connection.execute(sql.SQL("grant {} to {}").format(sql.Identifier(team), sql.Identifier(name)))
+        connection.execute("select pgclarify.create_corpus('insurance', options => %s)", [json.dumps({"reader": team})])
+        add(connection, "insurance", "secret", HIDDEN)
+        worker = hire()
+        worker.index_everything()
+        alice = connect(name)
+        run_id = int(scalar(alice, "select pgclarify.submit('cars', 'insurance')"))
+
+        connection.execute(sql.SQL("revoke {} from {}").format(sql.Identifier(team), sql.Identifier(name)))
+
+        assert worker.start(run_id) is None
+        assert refusal(alice, OF_RUN[0].format(run_id), str(run_id))["sqlstate"] == "PC003"
+
+    def test_the_caller_is_who_it_has_become(
+        self, connection: Connection, connect: Connect, hire: Hire, make_role: MakeRole
+    ) -> None:
+        """SET ROLE gives away what the login might read, and takes what the role may."""
+        team, other = make_role("pgclarify_user", name="team"), make_role("pgclarify_user", name="other")
+        session = connect(make_role(team, other, name="alice"))
+        connection.execute("select pgclarify.create_corpus('insurance')")
+        add(connection, "insurance", "secret", HIDDEN, [team])
+        hire().index_everything()
+        rows = "select count(*) from pgclarify.passage"
+
+        assert [scalar(session, query) for query in (ZEBRAS, rows)] == [1, 1]
+        session.execute(sql.SQL("set role {}").format(sql.Identifier(other)))
+        assert [scalar(session, query) for query in (ZEBRAS, rows)] == [0, 0]
+        session.execute(sql.SQL("set role {}").format(sql.Identifier(team)))
+        assert [scalar(session, query) for query in (ZEBRAS, rows)] == [1, 1]
+
+    def test_a_reader_that_is_dropped_admits_nobody_and_breaks_nothing(
+        self, connection: Connection, connect: Connect, hire: Hire, make_role: MakeRole
+    ) -> None:
+        gone = make_role(name="gone")
+        user = connect(make_role("pgclarify_user", gone))
+        connection.execute("select pgclarify.create_corpus('insurance')")
+        add(connection, "insurance", "secret", HIDDEN, [gone, ""])
+        hire().index_everything()
+        assert scalar(user, ZEBRAS) == 1
+
+        connection.execute(sql.SQL("drop role {}").format(sql.Identifier(gone)))
+        assert scalar(user, ZEBRAS) == 0
+        assert scalar(user, "select count(*) from pgclarify.document") == 0
+        # A name is all that is kept: another role of that name is admitted if its usage is had.
+        connection.execute(sql.SQL("create role {}").format(sql.Identifier(gone)))
+        assert scalar(user, ZEBRAS) == 0
