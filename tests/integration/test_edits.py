@@ -338,13 +338,12 @@ class TestASpaceBeingBuilt:
     ) -> None:
         add(connection, CARS)
         claimed = worker.claim()
-        connection.execute(
-            "update pgclarify.embedding_space set state = 'retired' where embedding_space_id <> %s", [space]
-        )
-        connection.execute(
-            "update pgclarify.embedding_space set state = 'active' where embedding_space_id = %s", [space]
-        )
-        connection.execute("update pgclarify.corpus set embedding_space_id = %s", [space])
+        for change, changed in (
+            ("embedding_space set state = 'retired', retired_at = now()", "embedding_space_id <> %s"),
+            ("embedding_space set state = 'active'", "embedding_space_id = %s"),
+            (f"corpus set embedding_space_id = {space}", "embedding_space_id <> %s"),
+        ):
+            connection.execute(f"update pgclarify.{change} where {changed}".encode(), [space])
 
         assert worker.store(claimed) == 0
 
