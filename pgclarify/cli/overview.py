@@ -24,6 +24,7 @@ def status(
     workers: Sequence[Row],
     queue: Row,
     corpora: Sequence[Row],
+    sources: Sequence[Row] = (),
     runs: Sequence[Row] = (),
     errors: Sequence[Row] = (),
 ) -> RenderableType:
@@ -35,6 +36,7 @@ def status(
         workers: Rows of `pgclarify.worker_status`, of those alive.
         queue: The row of `pgclarify.queue_status`.
         corpora: Rows of `pgclarify.corpus_status`.
+        sources: Rows of `pgclarify.source_status`.
         runs: The last runs, as cli_list_recent_runs has them.
         errors: The last runs that went wrong, as cli_list_recent_errors has them.
     """
@@ -63,6 +65,14 @@ def status(
         for corpus in corpora
         if corpus.get("error")
     )
+    parts.extend(_beside(_model_change(corpus)) for corpus in corpora if corpus.get("next_embedding_model"))
+    if sources:
+        parts.extend((_titled("tables", str(len(sources))), _beside(_sources(sources))))
+        parts.extend(
+            _beside(Text(f"{printable(source['relation'])}: {printable(source['error'])}", style="red"))
+            for source in sources
+            if source["error"]
+        )
     if runs:
         parts.extend((_titled("runs", "the last ones"), _beside(_runs(runs))))
     if errors:
@@ -98,6 +108,29 @@ def _corpora(corpora: Sequence[Row]) -> Table:
         counters = (Text(f"{corpus[name]:,}") for name in _COUNTERS[:-1])
         failed = Text(f"{corpus['failed']:,}", style="red" if corpus["failed"] else "")
         table.add_row(Text(printable(corpus["corpus"])), *counters, failed)
+    return table
+
+
+def _model_change(corpus: Row) -> Text:
+    return Text(
+        f"{printable(corpus['corpus'])}: changes to {printable(corpus['next_embedding_model'])}, "
+        f"{corpus['next_embedded'] or 0:,} of {counted(corpus['passages'], 'passage')} embedded"
+    )
+
+
+def _sources(sources: Sequence[Row]) -> Table:
+    table = _table()
+    table.add_column("table", overflow="fold")
+    table.add_column("corpus", overflow="fold")
+    table.add_column("state", no_wrap=True)
+    table.add_column("changes waiting", justify="right", no_wrap=True)
+    for source in sources:
+        table.add_row(
+            Text(printable(source["relation"])),
+            Text(printable(source["corpus"])),
+            Text(source["state"], style=_STYLES.get(source["state"], "")),
+            Text(f"{source['pending_changes']:,}"),
+        )
     return table
 
 

@@ -22,13 +22,14 @@ STATUS_EXAMPLES = terminal.examples(
 def status(
     as_json: Annotated[bool, typer.Option("--json", metavar="", help="One JSON object.")] = False,
 ) -> None:
-    """Show the server, the workers, the queue, every corpus, the last runs and what went wrong in them."""
+    """Show the server, the workers, the queue, every corpus, attached tables, the last runs and what went wrong in them."""
     settings = connection.load_settings()
     with connection.connect(connection.running_dsn(settings)) as database:
         (server,) = connection.fetch(database, "cli_get_server")
         workers = connection.fetch(database, "cli_list_workers")
         (queue,) = connection.fetch(database, "cli_get_queue")
         corpora = connection.fetch(database, "cli_list_corpora")
+        sources = connection.fetch(database, "cli_list_sources")
         runs = connection.fetch(database, "cli_list_recent_runs", most=_MOST_RUNS)
         errors = connection.fetch(database, "cli_list_recent_errors", most=_MOST_ERRORS)
     if as_json:
@@ -38,6 +39,7 @@ def status(
                 "workers": workers,
                 "queue": queue,
                 "corpora": corpora,
+                "sources": sources,
                 "recent_runs": runs,
                 "recent_errors": errors,
             }
@@ -47,4 +49,4 @@ def status(
 
     described = f"PostgreSQL {server['version']}, database {server['database']}"
     place = "from PGCLARIFY_DATABASE_URL" if settings.database_url else f"embedded, in {settings.data_dir}"
-    terminal.results().print(overview.status(described, place, workers, queue, corpora, runs, errors))
+    terminal.results().print(overview.status(described, place, workers, queue, corpora, sources, runs, errors))

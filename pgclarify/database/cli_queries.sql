@@ -23,9 +23,19 @@ from pgclarify.queue_status;
 
 -- name: cli_list_corpora
 -- Every corpus that the caller may see, with its counters.
-select corpus, documents, passages, pending, embedded, linked, failed, lag, revision, embedding_model, error
+select
+    corpus, documents, passages, pending, embedded, linked, failed, lag, revision, embedding_model, error,
+    next_embedding_model, next_embedded
 from pgclarify.corpus_status
 order by corpus;
+
+-- name: cli_list_sources
+-- Tables that are attached to corpora of the caller.
+select
+    corpus, source_id, relation, relation_oid, state, error, pending_changes, rows_added, rows_changed, rows_removed,
+    load_started_at, loaded_at, attached_by
+from pgclarify.source_status
+order by corpus, relation;
 
 -- name: cli_get_corpus
 -- The counters of one corpus.

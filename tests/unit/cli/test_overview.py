@@ -62,3 +62,19 @@ def test_a_quiet_house_has_neither() -> None:
     output = shown()
     assert "the last" not in output
     assert "errors" not in output
+
+
+def test_a_change_of_model() -> None:
+    changing = CORPUS | {"next_embedding_model": "a-new-model", "next_embedded": 1200, "passages": 5000}
+    assert "insurance: changes to a-new-model, 1,200 of 5,000 passages embedded" in shown(corpora=[changing])
+
+
+def test_attached_tables_and_what_is_wrong_with_them() -> None:
+    source = {"corpus": "insurance", "relation": "public.article", "pending_changes": 1234}
+    fine, broken = source | {"state": "following", "error": None}, source | {"state": "failed", "error": "no column id"}
+    output = shown(sources=[fine, broken])
+    assert [line.split() for line in output.splitlines() if line.strip().startswith("public.article ")] == [
+        ["public.article", "insurance", "following", "1,234"],
+        ["public.article", "insurance", "failed", "1,234"],
+    ]
+    assert "public.article: no column id" in output
