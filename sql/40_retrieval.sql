@@ -65,7 +65,6 @@ declare
     v_passage text := pgclarify._partition_name('passage', _dense.corpus_id);
     v_embedding text;
     v_distance text;
-    v_visible bigint;
     v_is_exact boolean := false;
 begin
     document_ids := '{}';

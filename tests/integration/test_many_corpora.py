@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from datetime import timedelta
 from typing import Any
 
 from pgclarify.install.functions import apply_sql
 from tests.integration.by_hand import Connect, Connection, HandWorker, Hire, scalar, vector_of
 
+# Tables that have a partition for each corpus or space.
+PARTITIONED = ("neighborhood", "passage", "passage_embedding")
 MORE = 40
 LOCKS = """
     select coalesce(array_agg(distinct c.relname order by c.relname), '{}')
@@ -38,14 +41,17 @@ def locks(connection: Connection) -> list[str]:
     return list(scalar(connection, LOCKS))
 
 
-def statements(user: Connection, worker: HandWorker, run_id: int, over: int) -> dict[str, Callable[[], Any]]:
+def statements(
+    user: Connection, worker: HandWorker, run_id: int, over: int, leased: Mapping[str, Mapping[str, Any]]
+) -> dict[str, Callable[[], Any]]:
     """What users and workers send, on corpus "insurance".
 
     Args:
         user: Who may do everything.
-        worker: A worker that has leased documents "leased" and "broken".
+        worker: A worker.
         run_id: A run that waits.
         over: An answered run of the question "cars".
+        leased: Documents "leased" and "broken", as that worker has claimed them.
     """
 
     def send(query: str, *parameters: Any) -> Callable[[], Any]:
@@ -57,13 +63,11 @@ def statements(user: Connection, worker: HandWorker, run_id: int, over: int) -> 
         assert worker.retrieve(run_id, run["attempt"], "cars", vector_of("cars"))
         worker.finish(run_id, run["attempt"])
 
-    def leased(document_id: str) -> dict[str, Any]:
-        row = user.execute(
-            "select corpus_id, id as document_id, title, content, content_hash from pgclarify.document where id = %s",
-            [document_id],
-        ).fetchone()
-        assert row is not None
-        return dict(zip(("corpus_id", "document_id", "title", "content", "content_hash"), row, strict=True))
+    def claim_passages() -> None:
+        for space in worker.send("list_due_spaces"):
+            worker.send("advance_space", **space)
+        lease = timedelta(minutes=1)
+        worker.send("claim_passages", worker_id=worker.worker_id, max_passages=9, lease=lease, skipped_models=[])
 
     return {
         "clarify": send("select * from pgclarify.clarify('cars', 'insurance')"),
@@ -78,21 +82,26 @@ def statements(user: Connection, worker: HandWorker, run_id: int, over: int) -> 
         "add_document": send("select pgclarify.add_document('insurance', 'new', 'Cars.')"),
         "new readers": send("select pgclarify.add_document('insurance', 'open', 'Cars.', readers => '{}')"),
         "remove_document": send("select pgclarify.remove_document('insurance', 'open')"),
+        "set_embedding_model": send("select pgclarify.set_embedding_model('insurance', 'another model')"),
         "corpus_status": send("select * from pgclarify.corpus_status"),
+        "source_status": send("select * from pgclarify.source_status"),
         "run_summary": send("select * from pgclarify.run_summary"),
         "interpretation_citation": send("select * from pgclarify.interpretation_citation"),
         "documents": send("select * from pgclarify.document"),
         "passages of a corpus": send("select * from pgclarify.passage where corpus_id = 1"),
         "a run": carry_out,
         "claim_documents": worker.claim,
-        "store_documents": lambda: worker.store([leased("leased")]),
-        "fail_document": lambda: worker.fail(leased("broken")),
+        "store_documents": lambda: worker.store([leased["leased"]]),
+        "passage_hashes": lambda: worker.send("passage_hashes", corpus_id=1, document_ids=["open"]),
+        "fail_document": lambda: worker.fail(leased["broken"]),
         "release_documents": worker.release,
         "apply_term_changes": lambda: worker.send("apply_term_changes"),
         "fold_tallies": lambda: worker.send("fold_tallies"),
         "rescue_jobs": lambda: worker.send("rescue_jobs"),
         "list_building_spaces": lambda: worker.send("list_building_spaces"),
         "open_space": lambda: worker.open_spaces(),
+        "advance_space": lambda: [worker.send("advance_space", **space) for space in worker.send("list_due_spaces")],
+        "claim_passages": claim_passages,
         "drop_orphan_partition": lambda: worker.send("drop_orphan_partition"),
     }
 
@@ -100,6 +109,8 @@ def statements(user: Connection, worker: HandWorker, run_id: int, over: int) -> 
 def test_no_statement_locks_more_because_there_are_more(connection: Connection, hire: Hire) -> None:
     connection.execute("select pgclarify.create_corpus('insurance')")
     connection.execute("select pgclarify.create_corpus('gone')")
+    connection.execute("select pgclarify.create_corpus('changes its model')")
+    connection.execute("select pgclarify.add_document('changes its model', '1', 'Cars.')")
     for document_id in ("open", "removed"):
         connection.execute("select pgclarify.add_document('insurance', %s, 'Cars.')", [document_id])
     worker = hire()
@@ -110,13 +121,16 @@ def test_no_statement_locks_more_because_there_are_more(connection: Connection, 
     run_id = scalar(connection, "select pgclarify.submit('trucks', 'insurance')")
     for document_id in ("leased", "broken"):
         connection.execute("select pgclarify.add_document('insurance', %s, 'Cars.')", [document_id])
-    assert len(worker.claim()) == 2
+    leased = {document["document_id"]: document for document in worker.claim()}
     connection.execute("select pgclarify.drop_corpus('gone')")
+    connection.execute("select pgclarify.set_embedding_model('changes its model', 'another model')")
+    worker.open_spaces()
+    assert worker.send("list_due_spaces")
     connection.execute("select pgclarify.add_document('insurance', 'pending', 'Cars.')")
 
     def locks_of_each() -> dict[str, list[str]]:
         found = {}
-        for name, act in statements(connection, worker, run_id, over).items():
+        for name, act in statements(connection, worker, run_id, over, leased).items():
             # Often enough for a plan that is good for all parameters to be made and kept.
             for _ in range(7):
                 with rolled_back(connection), rolled_back(worker.connection):
@@ -136,6 +150,30 @@ def test_no_statement_locks_more_because_there_are_more(connection: Connection, 
     for name, locked in after.items():
         assert locked, name
         assert len(locked) <= len(before[name]) + 2, name
+
+
+def test_nothing_reaches_partitions_through_their_parent(connection: Connection) -> None:
+    """Which would lock all of them. What is left is a user's own reading of the table, and policies on it."""
+    found = connection.execute(
+        r"""
+        select p.oid::regprocedure::text
+        from pg_proc as p
+        where p.pronamespace = 'pgclarify'::regnamespace and p.prokind = 'f'
+            and pg_get_functiondef(p.oid) ~* ('(from|join|into|update|only|using)\s+pgclarify\.(' || %(names)s || ')\M')
+        union all
+        select c.oid::regclass::text
+        from pg_class as c
+        where c.relnamespace = 'pgclarify'::regnamespace and c.relkind = 'v'
+            and pg_get_viewdef(c.oid) ~* ('(from|join)[\s(]+pgclarify\.(' || %(names)s || ')\M')
+        """,
+        {"names": "|".join(PARTITIONED)},
+    ).fetchall()
+    partitioned = connection.execute(
+        "select relname from pg_class where relnamespace = 'pgclarify'::regnamespace and relkind = 'p' order by 1"
+    ).fetchall()
+
+    assert found == []
+    assert [name for (name,) in partitioned] == list(PARTITIONED)
 
 
 def test_to_apply_the_functions_again_locks_no_more(connection: Connection, hire: Hire) -> None:

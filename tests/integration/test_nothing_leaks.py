@@ -35,10 +35,15 @@ OF_CORPUS = (
     "select pgclarify.add_document({}, '1', 'Cars.')",
     "select pgclarify.remove_document({}, '1')",
     "select pgclarify.drop_corpus({})",
+    "select pgclarify.attach_table({}, 'pg_catalog.pg_class', 'oid', 'relname')",
+    "select pgclarify.detach_table({}, 'pg_catalog.pg_class')",
+    "select pgclarify.resync({}, 'pg_catalog.pg_class')",
+    "select pgclarify.set_embedding_model({}, 'another')",
+    "select pgclarify.cancel_embedding_model({})",
 )
 TABLES = (
     "corpus", "embedding_space", "document", "passage", "run", "candidate", "verdict", "interpretation", "citation",
-    "corpus_status", "run_summary", "interpretation_citation",
+    "corpus_status", "run_summary", "interpretation_citation", "source_status",
 )  # fmt: skip
 
 
