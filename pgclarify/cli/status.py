@@ -22,7 +22,7 @@ STATUS_EXAMPLES = terminal.examples(
 def status(
     as_json: Annotated[bool, typer.Option("--json", metavar="", help="One JSON object.")] = False,
 ) -> None:
-    """Show the server, the workers, the queue, every corpus, attached tables, the last runs and what went wrong in them."""
+    """Show the server, workers, queue, corpora and attached tables, the last runs, and what went wrong."""
     settings = connection.load_settings()
     with connection.connect(connection.running_dsn(settings)) as database:
         (server,) = connection.fetch(database, "cli_get_server")
