@@ -10,6 +10,37 @@ end;
 
 comment on function pgclarify._content_hash(text, text) is 'SHA-256 of what a search can see of a document.';
 
+create or replace function pgclarify._is_blank(content text)
+returns boolean
+language sql immutable parallel safe
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select coalesce(btrim(_is_blank.content, E' \t\r\n\f\v'), '') = '';
+end;
+
+comment on function pgclarify._is_blank(text) is 'True if there is nothing but white space, or nothing at all.';
+
+create or replace function pgclarify._refuse_by_hand(corpus_id bigint, document_id text)
+returns void
+language plpgsql stable security definer
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+    raise exception 'document "%" is a row of an attached table', _refuse_by_hand.document_id
+        using errcode = 'object_not_in_prerequisite_state',
+            detail = (
+                select format('The table is %s.', source.relation_name)
+                from pgclarify.document
+                inner join pgclarify.source on document.source_id = source.source_id
+                where document.corpus_id = _refuse_by_hand.corpus_id and document.id = _refuse_by_hand.document_id
+            ),
+            hint = 'Change the row, and the document follows; or detach the table with pgclarify.detach_table first.';
+end
+$$;
+
+comment on function pgclarify._refuse_by_hand(bigint, text) is
+'Error 55000: the document belongs to an attached table, and is not changed by hand.';
+
 create or replace function pgclarify._add_document(
     caller pgclarify._caller,
     corpus text,
@@ -26,11 +57,8 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
     v_corpus pgclarify.corpus := pgclarify._owned_corpus(_add_document.caller, _add_document.corpus);
-    v_hash bytea;
-    v_metadata jsonb := coalesce(_add_document.metadata, '{}');
-    v_old pgclarify.document;
-    v_is_new_content boolean := true;
-    v_was_pending boolean;
+    v_document pgclarify.document;
+    v_merged record;
 begin
     if coalesce(length(_add_document.document_id), 0) not between 1 and 1000 then
         raise exception 'a document needs an id of 1 to 1000 characters'
@@ -38,7 +66,7 @@ begin
                 detail = format('It has %s.', coalesce(length(_add_document.document_id), 0)),
                 hint = 'Pass document_id => your table''s key, as text.';
     end if;
-    if coalesce(btrim(_add_document.content, E' \t\r\n\f\v'), '') = '' then
+    if pgclarify._is_blank(_add_document.content) then
         raise exception 'a document needs content'
             using errcode = 'invalid_parameter_value',
                 detail = format('Document "%s" has only white space.', _add_document.document_id),
@@ -50,78 +78,25 @@ begin
                 detail = format('Document "%s" has %s.', _add_document.document_id, length(_add_document.content)),
                 hint = 'Split it, by chapters say, and add each part under an id of its own.';
     end if;
-    if jsonb_typeof(v_metadata) <> 'object' then
+    v_document.metadata := coalesce(_add_document.metadata, '{}');
+    if jsonb_typeof(v_document.metadata) <> 'object' then
         raise exception 'metadata must be a JSON object'
             using errcode = 'invalid_parameter_value',
-                detail = format('It is a JSON %s.', jsonb_typeof(v_metadata)),
+                detail = format('It is a JSON %s.', jsonb_typeof(v_document.metadata)),
                 hint = 'Pass metadata => ''{"key": "value"}''.';
     end if;
-    v_hash := pgclarify._content_hash(_add_document.title, _add_document.content);
+    v_document.id := _add_document.document_id;
+    v_document.content := _add_document.content;
+    v_document.title := _add_document.title;
+    v_document.uri := _add_document.uri;
+    v_document.readers := _add_document.readers;
+    v_document.content_hash := pgclarify._content_hash(_add_document.title, _add_document.content);
     perform pgclarify._hold_corpus(v_corpus.corpus_id);
-    loop
-        insert into pgclarify.document (corpus_id, id, content, title, uri, metadata, readers, content_hash)
-        values (
-            v_corpus.corpus_id, _add_document.document_id, _add_document.content, _add_document.title,
-            _add_document.uri, v_metadata, _add_document.readers, v_hash
-        )
-        on conflict on constraint document_pk do nothing;
-        if found then
-            insert into pgclarify.pending_document (corpus_id, document_id)
-            values (v_corpus.corpus_id, _add_document.document_id);
-            insert into pgclarify.corpus_tally (corpus_id, documents, pending) values (v_corpus.corpus_id, 1, 1);
-            return true;
-        end if;
-
-        select document.* into v_old
-        from pgclarify.document
-        where document.corpus_id = v_corpus.corpus_id and document.id = _add_document.document_id
-        for no key update;
-        -- Otherwise somebody has removed it since, and it is a new one after all.
-        exit when found;
-    end loop;
-    -- What could not be indexed is tried again.
-    v_is_new_content := v_old.content_hash <> v_hash or v_old.error is not null;
-    if not v_is_new_content
-        and (v_old.uri, v_old.metadata, v_old.readers)
-        is not distinct from (_add_document.uri, v_metadata, _add_document.readers) then
-        return false;
+    v_merged := pgclarify._merge_documents(v_corpus.corpus_id, null, array[v_document], '{}');
+    if cardinality(v_merged.refused) > 0 then
+        perform pgclarify._refuse_by_hand(v_corpus.corpus_id, _add_document.document_id);
     end if;
-    update pgclarify.document
-    set
-        content = _add_document.content,
-        title = _add_document.title,
-        uri = _add_document.uri,
-        metadata = v_metadata,
-        readers = _add_document.readers,
-        content_hash = v_hash,
-        error = case when v_is_new_content then null else document.error end,
-        updated_at = now()
-    where document.corpus_id = v_corpus.corpus_id and document.id = _add_document.document_id;
-    if v_is_new_content then
-        insert into pgclarify.pending_document (corpus_id, document_id)
-        values (v_corpus.corpus_id, _add_document.document_id)
-        -- Being indexed as it was: the worker's write is refused by the hash, and the row is free again.
-        on conflict on constraint pending_document_pk do update set leased_by = null, leased_until = null
-        returning xmax <> 0 into v_was_pending;
-        insert into pgclarify.corpus_tally (corpus_id, pending, failed)
-        values (v_corpus.corpus_id, (not v_was_pending)::integer, -(v_old.error is not null)::integer);
-    end if;
-    -- Who may read it counts at once; the passages of the old content keep serving the new readers only.
-    if v_old.readers is distinct from _add_document.readers then
-        execute format(
-            $sql$
-            with updated as (
-                update %s set readers = $3 where corpus_id = $1 and document_id = $2 returning 1
-            )
-            insert into pgclarify.corpus_tally (corpus_id, restricted_passages, revision)
-            select $1, count(*) * $4, 1 from updated
-            $sql$,
-            pgclarify._partition_name('passage', v_corpus.corpus_id)
-        ) using
-            v_corpus.corpus_id, _add_document.document_id, _add_document.readers,
-            (_add_document.readers is not null)::integer - (v_old.readers is not null)::integer;
-    end if;
-    return true;
+    return v_merged.added + v_merged.changed > 0;
 end
 $$;
 
@@ -172,30 +147,20 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
     v_corpus pgclarify.corpus := pgclarify._owned_corpus(_remove_document.caller, _remove_document.corpus);
-    v_was_failed boolean;
-    v_was_pending boolean;
-    v_tally pgclarify.corpus_tally;
+    v_merged record;
 begin
     perform pgclarify._hold_corpus(v_corpus.corpus_id);
-    delete from pgclarify.document
-    where document.corpus_id = v_corpus.corpus_id and document.id = _remove_document.document_id
-    returning document.error is not null into v_was_failed;
-    if not found then
-        return false;
+    v_merged := pgclarify._merge_documents(v_corpus.corpus_id, null, '{}', array[_remove_document.document_id]);
+    if v_merged.removed = 0 and exists (
+        select from pgclarify.document
+        where document.corpus_id = v_corpus.corpus_id
+            and document.id = _remove_document.document_id
+            and document.source_id is not null
+            and not pgclarify._is_left(document.source_id)
+    ) then
+        perform pgclarify._refuse_by_hand(v_corpus.corpus_id, _remove_document.document_id);
     end if;
-    delete from pgclarify.pending_document
-    where
-        pending_document.corpus_id = v_corpus.corpus_id
-        and pending_document.document_id = _remove_document.document_id;
-    v_was_pending := found;
-    v_tally := pgclarify._delete_passages(v_corpus.corpus_id, array[_remove_document.document_id]);
-    insert into pgclarify.corpus_tally
-    (corpus_id, documents, pending, failed, passages, restricted_passages, embedded, linked, lexemes, revision)
-    values (
-        v_corpus.corpus_id, -1, -v_was_pending::integer, -v_was_failed::integer, v_tally.passages,
-        v_tally.restricted_passages, v_tally.embedded, v_tally.linked, v_tally.lexemes, 1
-    );
-    return true;
+    return v_merged.removed > 0;
 end
 $$;
 

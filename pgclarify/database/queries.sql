@@ -40,6 +40,30 @@ select pgclarify._apply_term_changes();
 -- Drop one partition that a dropped corpus has left.
 select pgclarify._drop_orphan_partition() as dropped;
 
+-- name: list_waiting_sources
+-- Attached tables with changes, a load or a removal to do.
+select source_id, work from pgclarify._waiting_sources();
+
+-- name: follow_changes
+-- Take changes of an attached table; null if somebody holds it.
+select pgclarify._follow_changes(%(source_id)s, %(max_rows)s, %(max_bytes)s) as done;
+
+-- name: load_source
+-- Compare some rows of an attached table; null if somebody holds it.
+select pgclarify._load_source(%(source_id)s, %(max_rows)s, %(max_bytes)s) as done;
+
+-- name: remove_source
+-- Remove some documents of a detached table; null if somebody holds it.
+select pgclarify._remove_source(%(source_id)s, %(max_rows)s) as done;
+
+-- name: inspect_sources
+-- Look whether attached tables are what they were.
+select pgclarify._inspect_sources();
+
+-- name: drop_orphan_capture
+-- Drop one trigger function that a dropped corpus has left.
+select pgclarify._drop_orphan_capture() as dropped;
+
 -- name: list_building_spaces
 -- Spaces that wait for a worker to load their model.
 select embedding_space_id, model from pgclarify._building_spaces();

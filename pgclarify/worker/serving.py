@@ -23,6 +23,7 @@ from pgclarify.pipelines.reembedding import Reembedding
 from pgclarify.protocols import Verifier
 from pgclarify.worker.chores import drop_partitions, every, ingest, reembed, rescue
 from pgclarify.worker.hand import Hand
+from pgclarify.worker.sources import Sources
 from pgclarify.worker.spaces import Spaces
 
 _logger = logging.getLogger(__name__)
@@ -140,6 +141,7 @@ async def _serve(
         turn = asyncio.Lock()
         spaces = Spaces(pool, embedders)
         stack.push_async_callback(spaces.close)
+        sources = Sources(pool)
         chores = [
             asyncio.create_task(work, name=name)
             for name, work in (
@@ -150,6 +152,9 @@ async def _serve(
                 ("ingestion", every(_INGESTION_SECONDS, lambda: ingest(pool, ingestion, turn))),
                 ("advancing", every(_INGESTION_SECONDS, spaces.advance)),
                 ("reembedding", every(_INGESTION_SECONDS, lambda: reembed(reembedding, turn))),
+                ("sources", every(_INGESTION_SECONDS, sources.follow)),
+                ("inspection", every(_PARTITION_SECONDS, sources.inspect)),
+                ("triggers", every(_PARTITION_SECONDS, sources.sweep)),
                 ("partitions", every(_PARTITION_SECONDS, lambda: drop_partitions(pool))),
             )
         ]

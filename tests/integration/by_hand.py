@@ -154,6 +154,18 @@ class HandWorker:
         rows = self.send("passage_hashes", corpus_id=documents[0]["corpus_id"], document_ids=ids) if ids else []
         return {row["document_id"]: row["content_hashes"] for row in rows}
 
+    def follow_everything(self, max_rows: int = 1000, max_bytes: int = 10**9) -> None:
+        """Bring documents in step with attached tables, but for what somebody holds."""
+        batch = {"max_rows": max_rows, "max_bytes": max_bytes}
+        statements = {"changes": "follow_changes", "load": "load_source", "removal": "remove_source"}
+        is_any_done = True
+        while is_any_done:
+            is_any_done = False
+            for waiting in self.send("list_waiting_sources"):
+                given = {"source_id": waiting["source_id"], **batch}
+                done = self.send(statements[waiting["work"]], **given)[0]["done"]
+                is_any_done = is_any_done or done is not None
+
     def store(
         self,
         documents: Sequence[Mapping[str, Any]],

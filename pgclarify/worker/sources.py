@@ -1,0 +1,83 @@
+"""Attached tables: their rows are kept in step with documents, all inside the database."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+
+from pgclarify.database.pool import Pool, fetch
+from pgclarify.errors import DatabaseBusy, DatabaseError
+
+# A batch takes some tenths of a second at most.
+_MOST_ROWS = 1000
+_MOST_BYTES = 8_000_000
+# A table that somebody holds is left alone for so long, since each try may wait for half a second.
+_BUSY_SECONDS = 2.0
+# While a worker tries in vain, others wait behind it: not too often.
+_SWEEP_RETRY_SECONDS = 60.0
+_LOCK_NOT_AVAILABLE = "55P03"
+
+
+class Sources:
+    """What a worker does for attached tables."""
+
+    def __init__(self, pool: Pool) -> None:
+        self._pool = pool
+        # When tables that were held may be tried again, by their source; in seconds of the monotonic clock.
+        self._busy_until: dict[int, float] = {}
+        self._last_long_source_id = 0
+
+    async def follow(self) -> None:
+        """Work until nothing waits: a batch of changes of each table in turn, then a batch of one load or removal.
+
+        Raises:
+            ServerUnavailable: If there is no connection.
+            DatabaseBusy: If it may go better later.
+            DatabaseError: If the server refuses.
+        """
+        while True:
+            now = time.monotonic()
+            self._busy_until = {source_id: until for source_id, until in self._busy_until.items() if until > now}
+            rows = await fetch(self._pool, "list_waiting_sources")
+            waiting = [(row["source_id"], row["work"]) for row in rows if row["source_id"] not in self._busy_until]
+            if not waiting:
+                return
+            for source_id, work in waiting:
+                if work == "changes":
+                    await self._do("follow_changes", source_id, max_rows=_MOST_ROWS, max_bytes=_MOST_BYTES)
+            long_ones = sorted((source_id, work) for source_id, work in waiting if work != "changes")
+            if long_ones:
+                # One after the other, from the first again after the last.
+                source_id, work = next(
+                    (one for one in long_ones if one[0] > self._last_long_source_id),
+                    long_ones[0],
+                )
+                self._last_long_source_id = source_id
+                if work == "load":
+                    await self._do("load_source", source_id, max_rows=_MOST_ROWS, max_bytes=_MOST_BYTES)
+                else:
+                    await self._do("remove_source", source_id, max_rows=_MOST_ROWS)
+
+    async def inspect(self) -> None:
+        """Notice what no trigger sees: tables that were dropped, other partitions, rights that were lost."""
+        await fetch(self._pool, "inspect_sources")
+
+    async def sweep(self) -> None:
+        """Drop the triggers that dropped corpora have left, each function in a transaction of its own."""
+        try:
+            while (await fetch(self._pool, "drop_orphan_capture"))[0]["dropped"] is not None:
+                pass
+        except DatabaseError as error:
+            if error.sqlstate != _LOCK_NOT_AVAILABLE:
+                raise
+            await asyncio.sleep(_SWEEP_RETRY_SECONDS)
+
+    async def _do(self, name: str, source_id: int, **limits: int) -> None:
+        try:
+            (row,) = await fetch(self._pool, name, source_id=source_id, **limits)
+            is_busy = row["done"] is None
+        except DatabaseBusy:
+            # The others have their turn all the same.
+            is_busy = True
+        if is_busy:
+            self._busy_until[source_id] = time.monotonic() + _BUSY_SECONDS

@@ -1,0 +1,241 @@
+-- What documents shall be like, by whoever says so: a person, or the row of an attached table.
+
+create or replace function pgclarify._is_left(source_id bigint)
+returns boolean
+language sql stable security definer
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select count(*) > 0
+    from pgclarify.source
+    where source.source_id = _is_left.source_id and source.state in ('detached', 'removing');
+end;
+
+comment on function pgclarify._is_left(bigint) is
+'True if an attached table is followed no more: its documents are there for who wants them. False for null.';
+
+create or replace function pgclarify._merge_documents(
+    corpus_id bigint,
+    source_id bigint,
+    documents pgclarify.document[],
+    gone text[],
+    out added bigint,
+    out changed bigint,
+    out removed bigint,
+    out refused text[]
+)
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_left pgclarify.document[] := _merge_documents.documents;
+    v_kept text[];
+    v_changed text[];
+    v_reread text[];
+    v_pending text[];
+    v_failed text[];
+    v_gone text[];
+    v_many bigint;
+    v_restricted bigint;
+    v_passages pgclarify.corpus_tally;
+    v_tally pgclarify.corpus_tally;
+    v_is_searchable_changed boolean := false;
+begin
+    added := 0;
+    changed := 0;
+    removed := 0;
+    refused := '{}';
+    v_tally.pending := 0;
+    v_tally.failed := 0;
+    v_tally.restricted_passages := 0;
+    while cardinality(v_left) > 0 loop
+        -- New ones. In the order of ids, here and below, or two who write the same ones deadlock.
+        with inserted as (
+            insert into pgclarify.document
+            (corpus_id, id, content, title, uri, metadata, readers, content_hash, error, source_id)
+            select
+                _merge_documents.corpus_id, given.id, given.content, given.title, given.uri, given.metadata,
+                given.readers, given.content_hash, given.error, _merge_documents.source_id
+            from unnest(v_left) as given
+            order by given.id
+            on conflict on constraint document_pk do nothing
+            returning document.id, document.error
+        )
+        select
+            coalesce(array_agg(inserted.id), '{}'),
+            coalesce(array_agg(inserted.id order by inserted.id) filter (where inserted.error is null), '{}')
+        into v_kept, v_pending
+        from inserted;
+        insert into pgclarify.pending_document (corpus_id, document_id)
+        select _merge_documents.corpus_id, new.id from unnest(v_pending) as new (id);
+        added := added + cardinality(v_kept);
+        v_tally.pending := v_tally.pending + cardinality(v_pending);
+        v_tally.failed := v_tally.failed + cardinality(v_kept) - cardinality(v_pending);
+
+        -- Those that are there already, unless they are somebody else's.
+        with held as materialized (
+            select
+                document.id, document.content_hash, document.error, document.uri, document.metadata, document.readers,
+                document.source_id
+            from pgclarify.document
+            where document.corpus_id = _merge_documents.corpus_id
+                and document.id in (
+                    select given.id from unnest(v_left) as given
+                    except
+                    select new.id from unnest(v_kept) as new (id)
+                )
+                and (
+                    document.source_id is not distinct from _merge_documents.source_id
+                    or pgclarify._is_left(document.source_id)
+                )
+            order by document.id
+            for no key update
+        ),
+        compared as (
+            select
+                held.id, held.error as old_error, given.error as new_error,
+                held.readers is distinct from given.readers as is_reread,
+                -- What could not be indexed is tried again.
+                held.content_hash <> given.content_hash or held.error is distinct from given.error as is_new_content,
+                (held.uri, held.metadata, held.readers, held.source_id)
+                is distinct from (given.uri, given.metadata, given.readers, _merge_documents.source_id) as is_other
+            from held
+            inner join unnest(v_left) as given on held.id = given.id
+        )
+        select
+            v_kept || coalesce(array_agg(compared.id), '{}'),
+            coalesce(array_agg(compared.id) filter (where compared.is_new_content or compared.is_other), '{}'),
+            coalesce(array_agg(compared.id) filter (where compared.is_reread), '{}'),
+            coalesce(
+                array_agg(compared.id order by compared.id)
+                filter (where compared.is_new_content and compared.new_error is null),
+                '{}'
+            ),
+            coalesce(
+                array_agg(compared.id) filter (where compared.is_new_content and compared.new_error is not null), '{}'
+            ),
+            v_tally.failed + coalesce(
+                sum((compared.new_error is not null)::integer - (compared.old_error is not null)::integer)
+                filter (where compared.is_new_content),
+                0
+            )
+        into v_kept, v_changed, v_reread, v_pending, v_failed, v_tally.failed
+        from compared;
+
+        if cardinality(v_reread) > 0 then
+            -- Who may read it counts at once; the passages of the old content keep serving the new readers only.
+            execute format(
+                $sql$
+                with updated as (
+                    update %s as passage
+                    set readers = given.readers
+                    from unnest($2) as given
+                    inner join pgclarify.document as old on old.corpus_id = $1 and old.id = given.id
+                    where passage.corpus_id = $1
+                        and passage.document_id = any($3)
+                        and passage.document_id = given.id
+                    returning (given.readers is not null)::integer - (old.readers is not null)::integer as restricted
+                )
+                select count(*), coalesce(sum(updated.restricted), 0) from updated
+                $sql$,
+                pgclarify._partition_name('passage', _merge_documents.corpus_id)
+            ) into v_many, v_restricted using _merge_documents.corpus_id, v_left, v_reread;
+            v_tally.restricted_passages := v_tally.restricted_passages + v_restricted;
+            v_is_searchable_changed := v_is_searchable_changed or v_many > 0;
+        end if;
+        if cardinality(v_changed) > 0 then
+            update pgclarify.document
+            set
+                content = given.content,
+                title = given.title,
+                uri = given.uri,
+                metadata = given.metadata,
+                readers = given.readers,
+                content_hash = given.content_hash,
+                error = given.error,
+                source_id = _merge_documents.source_id,
+                updated_at = now()
+            from unnest(v_left) as given
+            inner join unnest(v_changed) as different (id) on given.id = different.id
+            where document.corpus_id = _merge_documents.corpus_id and document.id = given.id;
+            changed := changed + cardinality(v_changed);
+            with queued as (
+                insert into pgclarify.pending_document (corpus_id, document_id)
+                select _merge_documents.corpus_id, new.id from unnest(v_pending) as new (id)
+                -- Being indexed as it was: the worker's write is refused by the hash, and the row is free again.
+                on conflict on constraint pending_document_pk do update set leased_by = null, leased_until = null
+                returning xmax <> 0 as was_pending
+            )
+            select v_tally.pending + count(*) filter (where not queued.was_pending) into v_tally.pending from queued;
+        end if;
+        if cardinality(v_failed) > 0 then
+            -- What cannot be indexed is not found by what it was before.
+            delete from pgclarify.pending_document as pending
+            where pending.corpus_id = _merge_documents.corpus_id and pending.document_id = any(v_failed);
+            get diagnostics v_many = row_count;
+            v_tally.pending := v_tally.pending - v_many;
+            v_gone := v_gone || v_failed;
+        end if;
+
+        -- What is neither new nor ours is somebody else's, or was removed between the two statements above.
+        select
+            refused || coalesce(array_agg(given.id) filter (where others.id is not null), '{}'),
+            coalesce(array_agg(given) filter (where others.id is null), '{}')
+        into refused, v_left
+        from unnest(v_left) as given
+        left join unnest(v_kept) as kept (id) on given.id = kept.id
+        left join pgclarify.document as others
+            on others.corpus_id = _merge_documents.corpus_id
+            and others.id = given.id
+            and others.source_id is distinct from _merge_documents.source_id
+            and not pgclarify._is_left(others.source_id)
+        where kept.id is null;
+    end loop;
+
+    if cardinality(_merge_documents.gone) > 0 then
+        with held as (
+            select document.id, document.error
+            from pgclarify.document
+            where document.corpus_id = _merge_documents.corpus_id
+                and document.id = any(_merge_documents.gone)
+                and (
+                    document.source_id is not distinct from _merge_documents.source_id
+                    -- By hand, what nobody follows any more goes, too.
+                    or _merge_documents.source_id is null and pgclarify._is_left(document.source_id)
+                )
+            order by document.id
+            for update
+        )
+        select coalesce(array_agg(held.id), '{}'), v_tally.failed - count(held.error) into v_kept, v_tally.failed
+        from held;
+        delete from pgclarify.document
+        where document.corpus_id = _merge_documents.corpus_id and document.id = any(v_kept);
+        delete from pgclarify.pending_document as pending
+        where pending.corpus_id = _merge_documents.corpus_id and pending.document_id = any(v_kept);
+        get diagnostics v_many = row_count;
+        v_tally.pending := v_tally.pending - v_many;
+        removed := cardinality(v_kept);
+        v_gone := v_gone || v_kept;
+    end if;
+    if cardinality(v_gone) > 0 then
+        v_passages := pgclarify._delete_passages(_merge_documents.corpus_id, v_gone);
+        v_is_searchable_changed := true;
+    end if;
+
+    if added > 0 or removed > 0 or v_tally.pending <> 0 or v_tally.failed <> 0 or v_is_searchable_changed then
+        insert into pgclarify.corpus_tally
+        (corpus_id, documents, pending, failed, passages, restricted_passages, embedded, linked, lexemes, revision)
+        values (
+            _merge_documents.corpus_id, added - removed, v_tally.pending, v_tally.failed,
+            coalesce(v_passages.passages, 0),
+            v_tally.restricted_passages + coalesce(v_passages.restricted_passages, 0),
+            coalesce(v_passages.embedded, 0), coalesce(v_passages.linked, 0), coalesce(v_passages.lexemes, 0),
+            v_is_searchable_changed::integer
+        );
+    end if;
+end
+$$;
+
+comment on function pgclarify._merge_documents(bigint, bigint, pgclarify.document[], text[]) is
+'Make documents of a corpus be as given, and remove those that are gone; returns how many were added, changed and removed, and '
+'the ids that are somebody else''s and were left alone. Called with the corpus held. source_id: the attached table whose rows '
+'they are, null by hand. documents: without created_at and the like, no id twice; with an error, one that is not indexed.';

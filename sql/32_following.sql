@@ -1,0 +1,396 @@
+-- Following attached tables: their changes, their loads, and what is left of those that were detached.
+
+create or replace function pgclarify._waiting_sources()
+returns table (source_id bigint, work text)
+language sql stable security definer
+set search_path = pg_catalog, pg_temp
+begin atomic
+    -- One probe of the index a source that has changes, however many it has.
+    with recursive changed as (
+        (
+            select change.source_id, change.changed_at
+            from pgclarify.change
+            order by change.source_id, change.change_id
+            limit 1
+        )
+        union all
+        select next_one.source_id, next_one.changed_at
+        from changed
+        cross join lateral (
+            select change.source_id, change.changed_at
+            from pgclarify.change
+            where change.source_id > changed.source_id
+            order by change.source_id, change.change_id
+            limit 1
+        ) as next_one
+    )
+    select waiting.source_id, waiting.work
+    from (
+        select changed.source_id, 'changes' as work, changed.changed_at as since from changed
+        union all
+        select
+            source.source_id,
+            case source.state when 'loading' then 'load' else 'removal' end,
+            source.load_started_at
+        from pgclarify.source
+        where source.state in ('loading', 'removing')
+    ) as waiting
+    order by waiting.since, waiting.source_id, waiting.work;
+end;
+
+comment on function pgclarify._waiting_sources() is
+'Attached tables with something to do, and what: changes, load or removal. Those that have waited longest come first.';
+grant execute on function pgclarify._waiting_sources() to pgclarify_worker;
+
+create or replace function pgclarify._take_source(source_id bigint)
+returns pgclarify.source
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_source pgclarify.source;
+begin
+    -- The corpus first, as everywhere. What somebody holds is left to him.
+    perform from pgclarify.corpus
+    where corpus.corpus_id = (select source.corpus_id from pgclarify.source where source.source_id = _take_source.source_id)
+    for key share skip locked;
+    if found then
+        select source.* into v_source
+        from pgclarify.source
+        where source.source_id = _take_source.source_id
+        for no key update skip locked;
+    end if;
+    return v_source;
+end
+$$;
+
+comment on function pgclarify._take_source(bigint) is
+'Lock an attached table''s row, so that one worker at a time reads the table and no older reading overwrites a newer one; nulls '
+'if somebody has it, or if it is gone.';
+
+create or replace function pgclarify._fail_source(source_id bigint, error text)
+returns void
+language sql volatile security definer
+set search_path = pg_catalog, pg_temp
+begin atomic
+    update pgclarify.source
+    set state = 'failed', error = _fail_source.error
+    where source.source_id = _fail_source.source_id;
+end;
+
+comment on function pgclarify._fail_source(bigint, text) is
+'Stop following an attached table and keep why. Its documents stay. Its changes go, since a resync compares everything.';
+
+create or replace function pgclarify._merge_rows(
+    source pgclarify.source, keys text[], out added bigint, out changed bigint, out removed bigint
+)
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_read record := pgclarify._read_rows(_merge_rows.source, _merge_rows.keys);
+    v_ids text[] := array(select found.id from unnest(v_read.documents) as found);
+    v_twin text := (select found.id from unnest(v_ids) as found (id) group by found.id having count(*) > 1 limit 1);
+    v_merged record;
+    v_error text;
+begin
+    if v_twin is not null then
+        raise exception 'two rows have the id "%"', left(v_twin, 100)
+            using errcode = 'unique_violation', hint = 'Have ids that are unique over all partitions.';
+    end if;
+    v_merged := pgclarify._merge_documents(
+        (_merge_rows.source).corpus_id,
+        (_merge_rows.source).source_id,
+        v_read.documents,
+        array(
+            select (_merge_rows.source).id_prefix || given.key
+            from (select unnest(_merge_rows.keys)) as given (key)
+            except
+            select unnest(v_ids)
+        )
+    );
+    added := v_merged.added;
+    changed := v_merged.changed;
+    removed := v_merged.removed;
+    if cardinality(v_merged.refused) > 0 then
+        v_error := format(
+            'Some rows cannot be documents: "%s" is a document already, and not of this table. Attach the table with an '
+            'id_prefix; or remove that document, and call pgclarify.resync.',
+            left(v_merged.refused[1], 100)
+        );
+    elsif v_read.unfit is not null then
+        v_error := format(
+            'Some rows cannot be documents: an id has 1 to 1000 characters, and "%s" has not. Change it, and the document follows.',
+            v_read.unfit
+        );
+    end if;
+    if v_error is not null then
+        update pgclarify.source as followed
+        set error = v_error
+        where followed.source_id = (_merge_rows.source).source_id and followed.error is distinct from v_error;
+    end if;
+end
+$$;
+
+comment on function pgclarify._merge_rows(pgclarify.source, text[]) is
+'Read rows of an attached table by their keys, and make their documents be like them; keys without a row lose their document. '
+'Called with the source''s row locked. Returns how many documents were added, changed and removed.';
+
+create or replace function pgclarify._passes(sqlstate text)
+returns boolean
+language sql immutable strict parallel safe
+set search_path = pg_catalog, pg_temp
+begin atomic
+    -- Deadlocks and lost races; too little of anything; the server is stopping; its disk.
+    select left(_passes.sqlstate, 2) in ('40', '53', '57', '58');
+end;
+
+comment on function pgclarify._passes(text) is 'True if an error says nothing about the table that was read.';
+
+create or replace function pgclarify._follow_changes(source_id bigint, max_changes integer, max_bytes bigint)
+returns integer
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+-- Somebody alters the table, or is adding a document of the same id: less than deadlock_timeout, so that we give way.
+set lock_timeout = '500ms'
+as $$
+declare
+    v_source pgclarify.source := pgclarify._take_source(_follow_changes.source_id);
+    v_fault text;
+    v_change_ids bigint[];
+    v_changed_keys text[];
+    v_keys text[];
+    v_is_any boolean;
+    v_count integer;
+    v_message text;
+    v_detail text;
+begin
+    if v_source.source_id is null
+        and exists (select from pgclarify.source where source.source_id = _follow_changes.source_id) then
+        return null;
+    end if;
+    if v_source.source_id is not null and v_source.state in ('loading', 'following') then
+        v_fault := pgclarify._source_fault(v_source);
+        if v_fault is not null then
+            perform pgclarify._fail_source(v_source.source_id, v_fault);
+            v_source.state := 'failed';
+        end if;
+    end if;
+    if coalesce(v_source.state, 'gone') not in ('loading', 'following') then
+        -- Nobody follows it, and who does so again compares everything.
+        delete from pgclarify.change
+        where change.source_id = _follow_changes.source_id
+            and change.change_id = any(array(
+                select old.change_id
+                from pgclarify.change as old
+                where old.source_id = _follow_changes.source_id
+                order by old.change_id
+                limit _follow_changes.max_changes
+                for update skip locked
+            ));
+        get diagnostics v_count = row_count;
+        return v_count;
+    end if;
+    begin
+        -- Of partitions that were detached there is nothing to read here: what is not the table's counts as no key.
+        select
+            array_agg(next_one.change_id order by next_one.change_id),
+            array_agg(next_one.key order by next_one.change_id),
+            bool_or(next_one.key is null and next_one.is_ours)
+        into v_change_ids, v_changed_keys, v_is_any
+        from (
+            select
+                change.change_id,
+                case when members.relation is not null then change.key end as key,
+                members.relation is not null as is_ours
+            from (
+                select waiting.change_id, waiting.key, waiting.relation
+                from pgclarify.change as waiting
+                where waiting.source_id = v_source.source_id
+                order by waiting.change_id
+                limit _follow_changes.max_changes
+            ) as change
+            left join pgclarify._members_of(v_source.relation) as members on members.relation = change.relation
+        ) as next_one;
+        if v_change_ids is null then
+            return 0;
+        end if;
+        v_keys := pgclarify._first_keys(
+            v_source,
+            array(
+                select changed.key
+                from unnest(v_changed_keys) with ordinality as changed (key, place)
+                where changed.key is not null
+                group by changed.key
+                order by min(changed.place)
+            ),
+            _follow_changes.max_bytes
+        );
+        delete from pgclarify.change
+        where change.source_id = v_source.source_id
+            and change.change_id in (
+                select taken.change_id
+                from unnest(v_change_ids, v_changed_keys) as taken (change_id, key)
+                left join unnest(v_keys) as read (key) on taken.key = read.key
+                where taken.key is null or read.key is not null
+            );
+        get diagnostics v_count = row_count;
+        if v_is_any then
+            -- TRUNCATE; or the id has another type now, which what notes the changes has to know.
+            perform pgclarify._load_anew(v_source.source_id);
+        end if;
+        perform pgclarify._merge_rows(v_source, v_keys);
+        return v_count;
+    exception
+        when lock_not_available then
+            return null;
+        when others then
+            if pgclarify._passes(sqlstate) then
+                raise;
+            end if;
+            get stacked diagnostics v_message = message_text, v_detail = pg_exception_detail;
+            perform pgclarify._fail_source(v_source.source_id, pgclarify._failure(v_message, v_detail));
+            return 0;
+    end;
+end
+$$;
+
+comment on function pgclarify._follow_changes(bigint, integer, bigint) is
+'Take up to max_changes changes of an attached table, whose rows have about max_bytes together, and make its documents be like '
+'its rows now; returns how many were taken, null if somebody holds the table or the source. Changes of a table that nobody '
+'follows any more go.';
+grant execute on function pgclarify._follow_changes(bigint, integer, bigint) to pgclarify_worker;
+
+create or replace function pgclarify._load_source(source_id bigint, max_rows integer, max_bytes bigint)
+returns integer
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+set lock_timeout = '500ms'
+as $$
+declare
+    v_source pgclarify.source := pgclarify._take_source(_load_source.source_id);
+    v_fault text;
+    v_layout text;
+    v_keys text[];
+    v_ids text[];
+    v_merged record;
+    v_message text;
+    v_detail text;
+begin
+    if v_source.source_id is null then
+        return null;
+    end if;
+    if v_source.state <> 'loading' then
+        return 0;
+    end if;
+    v_fault := pgclarify._source_fault(v_source);
+    if v_fault is not null then
+        perform pgclarify._fail_source(v_source.source_id, v_fault);
+        return 0;
+    end if;
+    begin
+        if v_source.load_phase = 'rows' then
+            -- Before anything is read: a partition that comes later is seen as a difference.
+            v_layout := coalesce(v_source.layout, pgclarify._layout_of(v_source));
+            v_keys := pgclarify._next_keys(v_source, _load_source.max_rows, _load_source.max_bytes);
+            v_merged := pgclarify._merge_rows(v_source, v_keys);
+            update pgclarify.source
+            set
+                layout = v_layout,
+                load_phase = case when cardinality(v_keys) > 0 then 'rows' else 'documents' end,
+                load_cursor = v_keys[cardinality(v_keys)],
+                rows_added = source.rows_added + v_merged.added,
+                rows_changed = source.rows_changed + v_merged.changed,
+                rows_removed = source.rows_removed + v_merged.removed
+            where source.source_id = v_source.source_id;
+            return cardinality(v_keys);
+        end if;
+        v_ids := array(
+            select document.id
+            from pgclarify.document
+            where document.source_id = v_source.source_id and document.id > coalesce(v_source.load_cursor, '')
+            order by document.id
+            limit _load_source.max_rows
+        );
+        v_keys := pgclarify._missing_keys(
+            v_source,
+            array(
+                select substr(listed.id, length(v_source.id_prefix) + 1)
+                from unnest(v_ids) as listed (id)
+                where starts_with(listed.id, v_source.id_prefix)
+            )
+        );
+        v_merged := pgclarify._merge_documents(
+            v_source.corpus_id,
+            v_source.source_id,
+            '{}',
+            array(
+                select listed.id
+                from unnest(v_ids) as listed (id)
+                left join unnest(v_keys) as missing (key) on listed.id = v_source.id_prefix || missing.key
+                where missing.key is not null or not starts_with(listed.id, v_source.id_prefix)
+            )
+        );
+        update pgclarify.source
+        set
+            state = case when cardinality(v_ids) > 0 then 'loading' else 'following' end,
+            load_phase = case when cardinality(v_ids) > 0 then 'documents' else 'rows' end,
+            load_cursor = v_ids[cardinality(v_ids)],
+            loaded_at = case when cardinality(v_ids) > 0 then source.loaded_at else now() end,
+            rows_removed = source.rows_removed + v_merged.removed
+        where source.source_id = v_source.source_id;
+        return cardinality(v_ids);
+    exception
+        when lock_not_available then
+            return null;
+        when others then
+            if pgclarify._passes(sqlstate) then
+                raise;
+            end if;
+            get stacked diagnostics v_message = message_text, v_detail = pg_exception_detail;
+            perform pgclarify._fail_source(v_source.source_id, pgclarify._failure(v_message, v_detail));
+            return 0;
+    end;
+end
+$$;
+
+comment on function pgclarify._load_source(bigint, integer, bigint) is
+'Compare the next rows of an attached table that is being loaded, or the next of its documents, and return how many; null if '
+'somebody holds the table or the source. First every row becomes a document, then documents without a row go, then it is '
+'followed.';
+grant execute on function pgclarify._load_source(bigint, integer, bigint) to pgclarify_worker;
+
+create or replace function pgclarify._remove_source(source_id bigint, max_documents integer)
+returns integer
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_source pgclarify.source := pgclarify._take_source(_remove_source.source_id);
+    v_ids text[];
+begin
+    if v_source.source_id is null then
+        return null;
+    end if;
+    if v_source.state <> 'removing' then
+        return 0;
+    end if;
+    v_ids := array(
+        select document.id
+        from pgclarify.document
+        where document.source_id = v_source.source_id
+        order by document.id
+        limit _remove_source.max_documents
+    );
+    perform pgclarify._merge_documents(v_source.corpus_id, v_source.source_id, '{}', v_ids);
+    if cardinality(v_ids) = 0 then
+        delete from pgclarify.source where source.source_id = v_source.source_id;
+    end if;
+    return cardinality(v_ids);
+end
+$$;
+
+comment on function pgclarify._remove_source(bigint, integer) is
+'Remove the next documents of a table that was detached without keeping them, and the source after the last; returns how many, '
+'null if somebody holds the source.';
+grant execute on function pgclarify._remove_source(bigint, integer) to pgclarify_worker;

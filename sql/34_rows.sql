@@ -1,0 +1,267 @@
+-- Rows of attached tables, and how they become documents. A user's table is read here and nowhere else.
+
+create or replace function pgclarify._key_type(source pgclarify.source)
+returns text
+language sql stable security definer
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select case
+        when pg_attribute.atttypid in ('int2'::regtype, 'int4'::regtype, 'int8'::regtype) then 'bigint'
+        when pg_attribute.atttypid = 'uuid'::regtype then 'uuid'
+        when pg_attribute.atttypid in ('text'::regtype, 'varchar'::regtype) then 'text'
+    end
+    from pg_catalog.pg_attribute
+    where
+        pg_attribute.attrelid = _key_type.source.relation
+        and pg_attribute.attname = _key_type.source.id_column
+        and not pg_attribute.attisdropped;
+end;
+
+comment on function pgclarify._key_type(pgclarify.source) is
+'As what ids of an attached table are compared: bigint, uuid or text. These come back from text as they were.';
+
+create or replace function pgclarify._source_table(source pgclarify.source)
+returns text
+language sql stable security definer
+set search_path = pg_catalog, pg_temp
+begin atomic
+    -- Inheritance children are tables of their own.
+    select case pg_class.relkind when 'r' then 'only ' else '' end || _source_table.source.relation::text
+    from pg_catalog.pg_class
+    where pg_class.oid = _source_table.source.relation;
+end;
+
+comment on function pgclarify._source_table(pgclarify.source) is 'What to read an attached table from, quoted.';
+
+create or replace function pgclarify._row_size(source pgclarify.source)
+returns text
+language sql stable security definer
+set search_path = pg_catalog, pg_temp
+begin atomic
+    -- Both take the length of what is stored apart from its pointer, without fetching it.
+    select string_agg(
+        format(
+            case used.use when 'content' then 'coalesce(octet_length(t.%I), 0)' else 'coalesce(pg_column_size(t.%I), 0)' end,
+            used.name
+        ),
+        ' + '
+    )
+    from pgclarify._used_columns(_row_size.source) as used;
+end;
+
+comment on function pgclarify._row_size(pgclarify.source) is 'SQL for about how many bytes a row of table t is.';
+
+create or replace function pgclarify._comparable_keys(keys text[], key_type text)
+returns text[]
+language sql immutable strict parallel safe
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select coalesce(array_agg(key), '{}')
+    from unnest(_comparable_keys.keys) as key
+    where case _comparable_keys.key_type
+        when 'bigint' then
+            case
+                when key ~ '^(0|-?[1-9][0-9]{0,18})$'
+                    then key::numeric between -9223372036854775808 and 9223372036854775807
+            end
+        when 'uuid' then key ~ '^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$'
+        else true
+    end;
+end;
+
+comment on function pgclarify._comparable_keys(text[], text) is
+'Keys that a column of this type (see _key_type) can hold; no row has another, left from before its type was changed.';
+
+create or replace function pgclarify._next_keys(source pgclarify.source, max_rows integer, max_bytes bigint)
+returns text[]
+language plpgsql stable security definer
+set search_path = pg_catalog, pg_temp
+set row_security = off
+-- By the index of the id column, even if nobody has analyzed the table yet.
+set enable_seqscan = off
+set enable_bitmapscan = off
+set enable_sort = off
+as $$
+declare
+    v_keys text[];
+begin
+    -- With ties: where nothing keeps ids unique, over partitions, rows of one id are seen together.
+    execute format(
+        $sql$
+        select coalesce(array_agg(measured.id::text), '{}')
+        from (
+            select
+                page.id,
+                coalesce(sum(page.size) over (order by page.id groups between unbounded preceding and 1 preceding), 0)
+                as size_before
+            from (
+                select t.%1$I as id, %2$s as size
+                from %3$s as t
+                where t.%1$I is not null and %4$s
+                order by t.%1$I
+                fetch first $2 rows with ties
+            ) as page
+        ) as measured
+        where measured.size_before < $3
+        $sql$,
+        _next_keys.source.id_column,
+        pgclarify._row_size(_next_keys.source),
+        pgclarify._source_table(_next_keys.source),
+        case
+            when _next_keys.source.load_cursor is null then 'true'
+            else format(
+                't.%I > $1::%s',
+                _next_keys.source.id_column,
+                pgclarify._key_type(_next_keys.source)
+            )
+        end
+    ) into v_keys using _next_keys.source.load_cursor, _next_keys.max_rows, _next_keys.max_bytes;
+    return v_keys;
+end
+$$;
+
+comment on function pgclarify._next_keys(pgclarify.source, integer, bigint) is
+'Keys of the rows after load_cursor, in order: up to max_rows, of about max_bytes together, at least one.';
+
+create or replace function pgclarify._first_keys(source pgclarify.source, keys text[], max_bytes bigint)
+returns text[]
+language plpgsql stable security definer
+set search_path = pg_catalog, pg_temp
+set row_security = off
+as $$
+declare
+    v_type text := pgclarify._key_type(_first_keys.source);
+    v_keys text[];
+begin
+    if cardinality(_first_keys.keys) <= 1 then
+        return _first_keys.keys;
+    end if;
+    execute format(
+        $sql$
+        select array_agg(measured.key)
+        from (
+            select
+                given.key, coalesce(sum(found.size) over (order by given.place), 0) - coalesce(found.size, 0) as size_before
+            from unnest($1) with ordinality as given (key, place)
+            left join (
+                select t.%1$I::text as key, sum(%2$s) as size from %3$s as t where t.%1$I = any($2::%4$s[]) group by 1
+            ) as found on found.key = given.key
+        ) as measured
+        where measured.size_before < $3
+        $sql$,
+        _first_keys.source.id_column, pgclarify._row_size(_first_keys.source),
+        pgclarify._source_table(_first_keys.source), v_type
+    ) into v_keys
+    using _first_keys.keys, pgclarify._comparable_keys(_first_keys.keys, v_type), _first_keys.max_bytes;
+    return v_keys;
+end
+$$;
+
+comment on function pgclarify._first_keys(pgclarify.source, text[], bigint) is
+'The first of these keys, so many that their rows have about max_bytes together; at least one.';
+
+create or replace function pgclarify._missing_keys(source pgclarify.source, keys text[])
+returns text[]
+language plpgsql stable security definer
+set search_path = pg_catalog, pg_temp
+set row_security = off
+as $$
+declare
+    v_type text := pgclarify._key_type(_missing_keys.source);
+    v_keys text[];
+begin
+    execute format(
+        $sql$
+        select array(
+            select unnest($1) except select t.%1$I::text from %2$s as t where t.%1$I = any($2::%3$s[])
+        )
+        $sql$,
+        _missing_keys.source.id_column, pgclarify._source_table(_missing_keys.source), v_type
+    ) into v_keys using _missing_keys.keys, pgclarify._comparable_keys(_missing_keys.keys, v_type);
+    return v_keys;
+end
+$$;
+
+comment on function pgclarify._missing_keys(pgclarify.source, text[]) is 'Those of these keys that no row has.';
+
+create or replace function pgclarify._read_rows(
+    source pgclarify.source, keys text[], out documents pgclarify.document[], out unfit text
+)
+language plpgsql stable security definer
+set search_path = pg_catalog, pg_temp
+set row_security = off
+as $$
+declare
+    v_type text := pgclarify._key_type(_read_rows.source);
+    v_metadata text := (select string_agg(format('t.%I', name), ', ') from unnest(_read_rows.source.metadata_columns) as name);
+begin
+    execute format(
+        $sql$
+        select
+            coalesce(
+                array_agg(
+                    row(
+                        $1, made.id, coalesce(made.content, ''), made.title, made.uri, made.metadata, made.readers,
+                        pgclarify._content_hash(made.title, coalesce(made.content, '')),
+                        case when made.is_too_long then 'its content has more than 10000000 characters' end,
+                        null, null, null, $2
+                    )::pgclarify.document
+                ) filter (
+                    where length(made.id) between 1 and 1000
+                    and (made.is_too_long or not pgclarify._is_blank(made.content))
+                ),
+                '{}'
+            ),
+            min(left(made.id, 100)) filter (where length(made.id) not between 1 and 1000)
+        from (
+            select
+                measured.*,
+                -- Fetched once.
+                case when not measured.is_too_long then concat(measured.stored) end as content
+            from (
+                select
+                    $3 || t.%1$I::text as id,
+                    t.%2$I::text as stored,
+                    -- A character has up to 4 bytes; the longest are not fetched to be counted.
+                    coalesce(
+                        octet_length(t.%2$I) > 10000000
+                        and (octet_length(t.%2$I) > 40000000 or length(t.%2$I) > 10000000),
+                        false
+                    ) as is_too_long,
+                    %3$s as title,
+                    %4$s as uri,
+                    %5$s as metadata,
+                    %6$s as readers
+                from %7$s as t
+                where t.%1$I = any($4::%8$s[])
+                offset 0
+            ) as measured
+            offset 0
+        ) as made
+        $sql$,
+        _read_rows.source.id_column,
+        _read_rows.source.content_column,
+        coalesce('t.' || quote_ident(_read_rows.source.title_column), 'null') || '::text',
+        coalesce('t.' || quote_ident(_read_rows.source.uri_column), 'null') || '::text',
+        coalesce('(select to_jsonb(r) from (select ' || v_metadata || ') as r)', '''{}''::jsonb'),
+        case
+            when _read_rows.source.readers_column is null then 'null::name[]'
+            else format(
+                -- What is no name of a role admits nobody.
+                'case when t.%1$I is not null then array(select r::name from unnest(t.%1$I) as r'
+                ' where octet_length(r::text) between 1 and 63) end',
+                _read_rows.source.readers_column
+            )
+        end,
+        pgclarify._source_table(_read_rows.source),
+        v_type
+    ) into documents, unfit
+    using
+        _read_rows.source.corpus_id, _read_rows.source.source_id, _read_rows.source.id_prefix,
+        pgclarify._comparable_keys(_read_rows.keys, v_type);
+end
+$$;
+
+comment on function pgclarify._read_rows(pgclarify.source, text[]) is
+'The documents that rows with these keys are now. A row without content is none, nor is one whose id is empty or longer than '
+'1000 characters; unfit: such an id, cut, or null.';

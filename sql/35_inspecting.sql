@@ -1,0 +1,238 @@
+-- What attached tables are made of, and whether they can still be followed.
+
+create or replace function pgclarify._code_problems(source pgclarify.source)
+returns table (code text, message text, detail text, hint text)
+language sql stable security definer
+set search_path = pg_catalog, pg_temp
+begin atomic
+    -- Whoever plans a query works out what is constant in the expressions that belong to the table: code, run as the reader.
+    with members as (
+        select members.relation from pgclarify._members_of(_code_problems.source.relation) as members
+    ),
+    expressions (classid, objid) as (
+        select 'pg_class'::regclass, pg_index.indexrelid
+        from members
+        inner join pg_catalog.pg_index on members.relation = pg_index.indrelid
+        where pg_index.indexprs is not null or pg_index.indpred is not null
+        union all
+        select 'pg_constraint'::regclass, pg_constraint.oid
+        from members
+        inner join pg_catalog.pg_constraint on members.relation = pg_constraint.conrelid
+        where pg_constraint.contype = 'c'
+        union all
+        select 'pg_statistic_ext'::regclass, pg_statistic_ext.oid
+        from members
+        inner join pg_catalog.pg_statistic_ext on members.relation = pg_statistic_ext.stxrelid
+        union all
+        select 'pg_class'::regclass, pg_partitioned_table.partrelid
+        from members
+        inner join pg_catalog.pg_partitioned_table on members.relation = pg_partitioned_table.partrelid
+    )
+    select
+        'insufficient_privilege',
+        format('table "%s" calls a function of role %s', _code_problems.source.relation::text, pg_get_userbyid(called.owner)),
+        format(
+            '%s uses %s, and whoever reads the table may run it.',
+            pg_describe_object(called.classid, called.objid, 0), pg_describe_object(called.refclassid, called.refobjid, 0)
+        ),
+        'Drop what uses it; or let a superuser, or a member of pgclarify_owner, own it.'
+    from (
+        select pg_depend.*, coalesce(pg_proc.proowner, pg_operator.oprowner, pg_type.typowner) as owner
+        from expressions
+        inner join pg_catalog.pg_depend on expressions.classid = pg_depend.classid and expressions.objid = pg_depend.objid
+        left join pg_catalog.pg_proc on pg_depend.refclassid = 'pg_proc'::regclass and pg_depend.refobjid = pg_proc.oid
+        left join pg_catalog.pg_operator
+            on pg_depend.refclassid = 'pg_operator'::regclass and pg_depend.refobjid = pg_operator.oid
+        left join pg_catalog.pg_type
+            on pg_depend.refclassid = 'pg_type'::regclass
+            and pg_depend.refobjid = pg_type.oid
+            and pg_type.typtype = 'd'
+    ) as called
+    where not pg_has_role(called.owner, 'pgclarify_owner', 'member');
+end;
+
+comment on function pgclarify._code_problems(pgclarify.source) is
+'Code of others that reading an attached table would run with the rights of pgclarify_owner, as _table_problems has it.';
+
+create or replace function pgclarify._failure(message text, detail text)
+returns text
+language sql immutable parallel safe
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select format(
+        '%s%s. Mend that and call pgclarify.resync, or pgclarify.detach_table.',
+        _failure.message, coalesce(': ' || rtrim(_failure.detail, '.'), '')
+    );
+end;
+
+comment on function pgclarify._failure(text, text) is 'What source.error says of an error: what it is, and what to do.';
+
+create or replace function pgclarify._source_fault(source pgclarify.source)
+returns text
+language plpgsql stable security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_fault text;
+begin
+    select pgclarify._failure(found.message, found.detail) into v_fault
+    from pgclarify._table_problems(_source_fault.source) as found
+    limit 1;
+    if v_fault is not null then
+        return v_fault;
+    end if;
+    select pgclarify._failure(found.message, found.detail) into v_fault
+    from (
+        select denied.message, denied.detail
+        from pgclarify._access_problems(_source_fault.source, (_source_fault.source).attached_by) as denied
+        union all
+        select denied.message, denied.detail
+        from pgclarify._access_problems(_source_fault.source, 'pgclarify_owner') as denied
+        union all
+        select risky.message, risky.detail from pgclarify._code_problems(_source_fault.source) as risky
+    ) as found
+    limit 1;
+    return v_fault;
+end
+$$;
+
+comment on function pgclarify._source_fault(pgclarify.source) is
+'Why an attached table cannot be read now, and what to do about it; null if it can.';
+
+create or replace function pgclarify._layout_of(source pgclarify.source)
+returns text
+language sql stable security definer
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select coalesce(
+        md5(
+            string_agg(
+                format(
+                    '%s %s',
+                    members.relation,
+                    case
+                        when not exists (
+                            select from pg_catalog.pg_trigger
+                            where
+                                pg_trigger.tgrelid = members.relation
+                                and pg_trigger.tgname = format('pgclarify_%s_truncate', _layout_of.source.source_id)
+                        ) then pg_relation_filenode(members.relation)
+                    end
+                ),
+                ',' order by members.relation
+            )
+        ),
+        ''
+    )
+    from pgclarify._members_of(_layout_of.source.relation) as members
+    where members.relation <> _layout_of.source.relation and members.kind = 'r';
+end;
+
+comment on function pgclarify._layout_of(pgclarify.source) is
+'A hash over the partitions of an attached table, and over the files of those whose TRUNCATE nobody notes; empty without any.';
+
+create or replace function pgclarify._trigger_fault(source pgclarify.source)
+returns text
+language sql stable security definer
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select pgclarify._failure(
+        format('a trigger of table "%s" is missing, switched off, or not the one it needs', missing.relation::regclass),
+        format('Its changes may not have been seen: %s', missing.statement)
+    )
+    from pgclarify._missing_triggers(_trigger_fault.source) as missing
+    -- A partition that came later is compared when its file changes.
+    where missing.relation = _trigger_fault.source.relation
+    limit 1;
+end;
+
+comment on function pgclarify._trigger_fault(pgclarify.source) is
+'Why changes of an attached table are not noted, and what to do about it; null if they are.';
+
+create or replace function pgclarify._suspect_sources()
+returns setof bigint
+language sql stable security definer
+set search_path = pg_catalog, pg_temp
+begin atomic
+    -- A thousand tables in some milliseconds; who is suspect is looked at closely.
+    select source.source_id
+    from pgclarify.source
+    left join pg_catalog.pg_class as relation on relation.oid = source.relation
+    left join pg_catalog.pg_roles as reader on reader.rolname = source.attached_by
+    where
+        source.state in ('loading', 'following')
+        and (
+            relation.oid is null
+            or reader.oid is null
+            or relation.relrowsecurity
+            or (
+                select count(*) from pg_catalog.pg_trigger
+                where
+                    pg_trigger.tgrelid = source.relation
+                    and pg_trigger.tgenabled <> 'D'
+                    and starts_with(pg_trigger.tgname, 'pgclarify_' || source.source_id || '_')
+            ) <> case
+                when
+                    relation.relkind = 'p'
+                    or exists (select from pg_catalog.pg_inherits where pg_inherits.inhrelid = source.relation)
+                    then 2
+                else 5
+            end
+            or (relation.relkind = 'p' and source.layout is distinct from pgclarify._layout_of(source))
+            or exists (
+                select
+                from unnest(
+                    array_remove(
+                        array[
+                            source.id_column, source.content_column, source.title_column, source.uri_column,
+                            source.readers_column
+                        ] || source.metadata_columns,
+                        null
+                    )
+                ) as used (name)
+                left join pg_catalog.pg_attribute
+                    on
+                        pg_attribute.attrelid = source.relation
+                        and pg_attribute.attname = used.name
+                        and not pg_attribute.attisdropped
+                where
+                    not coalesce(has_column_privilege(reader.oid, source.relation, pg_attribute.attnum, 'select'), false)
+                    or not has_column_privilege(source.relation, pg_attribute.attnum, 'select')
+            )
+        )
+    order by source.source_id;
+end;
+
+comment on function pgclarify._suspect_sources() is 'Attached tables of which something is other than it was.';
+
+create or replace function pgclarify._inspect_sources()
+returns integer
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_source_id bigint;
+    v_source pgclarify.source;
+    v_fault text;
+    v_count integer := 0;
+begin
+    for v_source_id in select suspect from pgclarify._suspect_sources() as suspect loop
+        v_source := pgclarify._take_source(v_source_id);
+        continue when v_source.source_id is null or v_source.state not in ('loading', 'following');
+        v_fault := coalesce(pgclarify._source_fault(v_source), pgclarify._trigger_fault(v_source));
+        if v_fault is not null then
+            perform pgclarify._fail_source(v_source_id, v_fault);
+            v_count := v_count + 1;
+        elsif v_source.layout <> pgclarify._layout_of(v_source) then
+            perform pgclarify._load_anew(v_source_id);
+            v_count := v_count + 1;
+        end if;
+    end loop;
+    return v_count;
+end
+$$;
+
+comment on function pgclarify._inspect_sources() is
+'Look what attached tables are made of. One that cannot be followed any more has failed; one with other partitions, or '
+'partitions with other files, is compared again. Returns how many.';
+grant execute on function pgclarify._inspect_sources() to pgclarify_worker;

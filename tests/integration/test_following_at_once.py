@@ -1,0 +1,196 @@
+"""Users who change attached tables and workers who follow them, at the same time: nobody deadlocks, nothing is lost."""
+
+from __future__ import annotations
+
+import random
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+
+import psycopg
+import pytest
+
+from tests.integration.by_hand import Connect, Connection, HandWorker, Hire, at_once, scalar, state_of
+from tests.integration.counts import assert_counts_agree
+from tests.integration.in_step import assert_in_step
+
+ATTACH = "select pgclarify.attach_table('kb', 'article', 'id', 'body', '{\"readers\": \"groups\"}')"
+# What a worker is told when it gives way: it comes again.
+WAITS = {None, "55P03", "40P01", "40001"}
+STEP = {"changes": "follow_changes", "load": "load_source", "removal": "remove_source"}
+
+
+@pytest.fixture
+def workers(connection: Connection, hire: Hire) -> list[HandWorker]:
+    """Three workers; and corpus "kb" with table "article" of a hundred rows attached to it."""
+    connection.execute("select pgclarify.create_corpus('kb')")
+    connection.execute("create table article (id bigint primary key, body text, groups text[])")
+    connection.execute("insert into article (id, body) select n, 'Cars ' || n from generate_series(1, 100) as n")
+    scalar(connection, ATTACH)
+    workers = [hire() for _ in range(3)]
+    workers[0].open_spaces()
+    return workers
+
+
+def follow_some(worker: HandWorker, rounds: int) -> None:
+    """Follow in small batches; what somebody holds is left for later."""
+    for _ in range(rounds):
+        for waiting in worker.send("list_waiting_sources"):
+            try:
+                worker.send(STEP[waiting["work"]], source_id=waiting["source_id"], max_rows=7, max_bytes=200)
+            except psycopg.Error as error:
+                assert error.sqlstate in WAITS, error
+        worker.send("inspect_sources")
+
+
+class TestAtOnce:
+    def test_nothing_is_lost(self, connection: Connection, connect: Connect, workers: list[HandWorker]) -> None:
+        def write(seed: int) -> None:
+            chance = random.Random(seed)  # noqa: S311 - not for secrets
+            user = connect()
+            for _ in range(60):
+                first = chance.randint(1, 120)
+                with suppress(psycopg.errors.UniqueViolation, psycopg.errors.DeadlockDetected), user.transaction():
+                    match chance.randint(0, 6):
+                        case 0:
+                            user.execute("delete from article where id = %s", [first])
+                        case 1:
+                            user.execute("insert into article values (%s, 'Trucks.')", [first])
+                        case 2:
+                            user.execute("update article set id = id + 1000 where id = %s", [first])
+                        case 3:
+                            user.execute(
+                                "update article set groups = '{boss}' where id between %s and %s + 9", [first] * 2
+                            )
+                        case 4:
+                            user.execute("update article set body = body || 'x' where id = %s", [first])
+                            raise psycopg.Rollback
+                        case _:
+                            user.execute(
+                                "update article set body = body || 'y' where id between %s and %s + 9", [first] * 2
+                            )
+
+        def index(worker: HandWorker) -> None:
+            for _ in range(30):
+                if found := worker.claim(max_documents=20):
+                    worker.store(found)
+                worker.send("fold_tallies")
+                worker.send("apply_term_changes")
+
+        with ThreadPoolExecutor(6) as pool:
+            tasks = [pool.submit(write, seed) for seed in range(3)]
+            tasks += [pool.submit(follow_some, worker, 40) for worker in workers[:2]]
+            tasks.append(pool.submit(index, workers[2]))
+            for task in tasks:
+                task.result()
+
+        workers[0].follow_everything()
+        assert_in_step(connection)
+        workers[0].index_everything()
+        assert_counts_agree(connection)
+        assert scalar(connection, "select count(*) from pgclarify.change") == 0
+
+    @pytest.mark.parametrize(
+        "upheaval",
+        [
+            "truncate article",
+            "alter table article alter id type integer",
+            "alter table article add column more text default 'more'",
+            "select pgclarify.resync('kb', 'article')",
+            "alter table article add column other text; select pgclarify.resync('kb', 'article')",
+            "select pgclarify.detach_table('kb', 'article')",
+            "select pgclarify.detach_table('kb', 'article', '{\"documents\": \"remove\"}')",
+            "drop table article",
+            "select pgclarify.drop_corpus('kb')",
+        ],
+    )
+    def test_whatever_the_user_does(
+        self, connection: Connection, connect: Connect, workers: list[HandWorker], upheaval: str
+    ) -> None:
+        users = [connect(), connect()]
+
+        def turn_over() -> None:
+            with users[0].transaction():
+                for statement in upheaval.split("; "):
+                    users[0].execute(statement.encode())
+
+        def write() -> None:
+            for number in range(30):
+                users[1].execute("update article set body = body || 'x' where id %% 7 = %s", [number % 7])
+
+        states = at_once(
+            turn_over,
+            write,
+            *(lambda worker=worker: follow_some(worker, 15) for worker in workers),
+        )
+
+        # Who writes to a table that has been dropped is told so.
+        assert states[0] is None, states
+        assert states[1] in ({None, "42P01"} if upheaval == "drop table article" else {None}), states
+        assert states[2:] == [None] * 3, states
+        workers[0].send("inspect_sources")
+        workers[0].follow_everything()
+        assert_in_step(connection)
+        if upheaval == "drop table article":
+            assert scalar(connection, "select state from pgclarify.source") == "failed"
+        elif "detach" in upheaval or "drop_corpus" in upheaval:
+            kept = 100 if upheaval.endswith("'article')") else 0
+            assert scalar(connection, "select count(*) from pgclarify.document") == kept or kept
+        else:
+            assert scalar(connection, "select state from pgclarify.source") == "following"
+        while workers[0].send("drop_orphan_capture")[0]["dropped"] is not None:
+            pass
+        assert scalar(connection, "select count(*) from pgclarify.change") == 0
+        workers[0].index_everything()
+        assert_counts_agree(connection)
+
+    def test_a_worker_that_dies_loses_nothing(
+        self, connection: Connection, workers: list[HandWorker], hire: Hire
+    ) -> None:
+        workers[0].follow_everything()
+        connection.execute("update article set body = body || 'x'")
+        dying = workers[1]
+        with dying.connection.cursor() as cursor:
+            cursor.execute("begin")
+        (waiting,) = dying.send("list_waiting_sources")
+        taken = dying.send("follow_changes", source_id=waiting["source_id"], max_rows=50, max_bytes=10**9)[0]["done"]
+        assert taken == 50
+        dying.die()
+
+        assert scalar(connection, "select count(*) from pgclarify.change") == 100
+        hire().follow_everything()
+        assert_in_step(connection)
+
+    def test_a_table_is_read_by_one_at_a_time(self, connection: Connection, workers: list[HandWorker]) -> None:
+        """Otherwise an older reading could overwrite a newer one."""
+        workers[0].follow_everything()
+        connection.execute("update article set body = 'Trucks.' where id = 1")
+        first, second = workers[:2]
+        first.connection.execute("begin")
+        (waiting,) = first.send("list_waiting_sources")
+        batch = {"source_id": waiting["source_id"], "max_rows": 10, "max_bytes": 1000}
+        assert first.send("follow_changes", **batch) == [{"done": 1}]
+        connection.execute("update article set body = 'Vans.' where id = 1")
+
+        assert second.send("follow_changes", **batch) == [{"done": None}]
+
+        first.connection.execute("commit")
+        assert second.send("follow_changes", **batch) == [{"done": 1}]
+        assert_in_step(connection)
+
+    def test_who_adds_a_document_of_the_same_id_is_not_waited_for(
+        self, connection: Connection, connect: Connect, workers: list[HandWorker]
+    ) -> None:
+        workers[0].follow_everything()
+        connection.execute("insert into article values (500, 'Trucks.')")
+        hesitant = connect()
+        hesitant.execute("begin")
+        hesitant.execute("select pgclarify.add_document('kb', '500', 'By hand.')")
+
+        workers[0].follow_everything()
+        assert scalar(connection, "select count(*) from pgclarify.change") == 1
+
+        hesitant.execute("commit")
+        workers[0].follow_everything()
+        assert scalar(connection, "select content from pgclarify.document where id = '500'") == "By hand."
+        assert scalar(connection, "select error like '%%\"500\"%%' from pgclarify.source")
+        assert state_of(connection, "select pgclarify.remove_document('kb', '500')") is None
