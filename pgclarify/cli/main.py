@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
-from pgclarify.cli import asking, demo, loading, server, status
+from pgclarify.cli import asking, demo, graph, loading, server, status
 from pgclarify.cli.doctor import command as doctor
 from pgclarify.errors import PgclarifyError
 
@@ -54,6 +54,7 @@ app.command(
     context_settings={"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": ["--help"]},
 )(server.psql)
 app.command(epilog=server.DSN_EXAMPLES)(server.dsn)
+app.add_typer(graph.app, name="graph")
 
 
 @app.callback(invoke_without_command=True)

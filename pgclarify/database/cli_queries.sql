@@ -185,3 +185,16 @@ from pgclarify.run_summary
 where status = 'running'
 order by started_at
 limit 100;
+
+-- name: cli_build_graph
+-- Have the graph of a corpus built again.
+select pgclarify.build_graph(%(corpus)s) as passages;
+
+-- name: cli_count_pending_links
+-- How many passages of a corpus wait to be linked or unlinked.
+select pgclarify._graph_pending(_caller, %(corpus)s) as pending from pgclarify._caller;
+
+-- name: cli_check_graph
+-- Check the graph of a corpus.
+select passages, linked, unlinked, pending, self_edges, dangling, gaps, unordered, sampled, recall
+from pgclarify.check_graph(%(corpus)s, %(sample)s);

@@ -36,6 +36,10 @@ select pgclarify._fold_tallies();
 -- Bring document frequencies up to date with removed documents.
 select pgclarify._apply_term_changes();
 
+-- name: link_passages
+-- Find the neighbors of some passages of one space, or take what is gone out of its graph.
+select pgclarify._link_passages(%(max_passages)s) as passages;
+
 -- name: drop_orphan_partition
 -- Drop one partition that a dropped corpus has left.
 select pgclarify._drop_orphan_partition() as dropped;

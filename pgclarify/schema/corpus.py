@@ -113,6 +113,17 @@ embedding_space = Table(
     Column("error", Text, comment="Why no worker could open or fill it; null if none has failed."),
     Column("created_at", Timestamp, nullable=False, server_default=text("now()"), comment="When it was created."),
     Column(
+        "linking_document_id",
+        Text,
+        comment=("Where a worker is that links all passages by key: the document of the last one; null if none does."),
+    ),
+    Column("linking_passage_id", BigInteger, comment="The last one itself; null if none does."),
+    Column(
+        "linking_passages",
+        BigInteger,
+        comment="How many passages it has still before it, about; null if none does.",
+    ),
+    Column(
         "queued_document_id",
         Text,
         comment=(
@@ -155,6 +166,11 @@ embedding_space = Table(
     CheckConstraint("dimensions between 1 and 4000", name="embedding_space_dimensions_fit_an_index"),
     CheckConstraint("state in ('building', 'active', 'retired')", name="embedding_space_state_is_known"),
     CheckConstraint("state <> 'active' or dimensions is not null", name="embedding_space_active_has_dimensions"),
+    CheckConstraint(
+        "(linking_document_id is null) = (linking_passage_id is null)"
+        " and (linking_document_id is null) = (linking_passages is null)",
+        name="embedding_space_linking_is_whole",
+    ),
     Index("embedding_space_corpus_id_idx", "corpus_id"),
     Index("embedding_space_building_idx", "embedding_space_id", postgresql_where=text("state = 'building'")),
     Index(

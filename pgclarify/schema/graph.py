@@ -35,8 +35,8 @@ neighborhood = Table(
         ARRAY(BigInteger),
         nullable=False,
         comment=(
-            "The nearest passages, at most corpus.graph_degree. Indexed: when a passage goes, the lists that name it "
-            "are found."
+            "The nearest passages, at most corpus.graph_degree. Indexed together with passage_id: when a passage goes, "
+            "its own list and those that name it are found."
         ),
     ),
     Column(
@@ -51,7 +51,7 @@ neighborhood = Table(
         " and cardinality(similarities) = cardinality(neighbor_ids)",
         name="neighborhood_arrays_are_parallel",
     ),
-    Index("neighborhood_neighbor_ids_idx", "neighbor_ids", postgresql_using="gin"),
+    Index("neighborhood_passage_ids_idx", text("array_append(neighbor_ids, passage_id)"), postgresql_using="gin"),
     postgresql_partition_by="list (embedding_space_id)",
     comment=(
         "A passage's nearest passages in a space, nearest first. One partition a space; view edge has one row an edge."
@@ -66,6 +66,7 @@ pending_link = Table(
     Column("passage_id", BigInteger, nullable=False, comment="The passage."),
     Column("added_at", Timestamp, nullable=False, server_default=text("now()"), comment="Since when it waits."),
     PrimaryKeyConstraint("embedding_space_id", "document_id", "passage_id", name="pending_link_pk"),
+    Index("pending_link_embedding_space_id_added_at_idx", "embedding_space_id", "added_at"),
     comment="A passage whose neighbors are to be found, or found again. Workers take rows with SKIP LOCKED.",
 )
 
@@ -76,6 +77,7 @@ pending_unlink = Table(
     Column("passage_id", BigInteger, nullable=False, comment="The passage."),
     Column("added_at", Timestamp, nullable=False, server_default=text("now()"), comment="Since when it waits."),
     PrimaryKeyConstraint("embedding_space_id", "passage_id", name="pending_unlink_pk"),
+    Index("pending_unlink_embedding_space_id_added_at_idx", "embedding_space_id", "added_at"),
     comment="A passage that is gone, or has another vector, while neighborhoods may still name it.",
 )
 

@@ -22,6 +22,7 @@ from pgclarify.pipelines.ingestion import Ingestion
 from pgclarify.pipelines.reembedding import Reembedding
 from pgclarify.protocols import Verifier
 from pgclarify.worker.chores import drop_partitions, every, ingest, reembed, rescue
+from pgclarify.worker.graph import link
 from pgclarify.worker.hand import Hand
 from pgclarify.worker.sources import Sources
 from pgclarify.worker.spaces import Spaces
@@ -34,6 +35,7 @@ _RESCUE_SECONDS = 2.0
 _PRESENCE_SECONDS = 2.0
 _RECONNECT_SECONDS = 2.0
 _PARTITION_SECONDS = 5.0
+_LINK_SECONDS = 0.5
 # About ten seconds of embedding on two cores, so that progress shows.
 _MOST_CHARS_A_CLAIM = 200_000
 
@@ -155,6 +157,7 @@ async def _serve(
                 ("sources", every(_INGESTION_SECONDS, sources.follow)),
                 ("inspection", every(_PARTITION_SECONDS, sources.inspect)),
                 ("triggers", every(_PARTITION_SECONDS, sources.sweep)),
+                ("graph", every(_LINK_SECONDS, lambda: link(pool))),
                 ("partitions", every(_PARTITION_SECONDS, lambda: drop_partitions(pool))),
             )
         ]

@@ -1,0 +1,189 @@
+-- The search for neighbors: by vectors, through their index, or by the rare words that passages share.
+
+create or replace function pgclarify._nearest(
+    embedding_space_id bigint, document_ids text[], passage_ids bigint[], depth integer
+)
+returns setof pgclarify.neighborhood
+language plpgsql stable parallel safe security definer
+set search_path = pg_catalog, pg_temp
+-- Several calls of one query go to parallel workers.
+cost 1000000 rows 250
+as $$
+declare
+    v_dimensions integer;
+begin
+    select space.dimensions into v_dimensions
+    from pgclarify.embedding_space as space
+    where space.embedding_space_id = _nearest.embedding_space_id;
+    return query execute format(
+        $sql$
+        select $1, linked.document_id, linked.passage_id, near.document_ids, near.passage_ids, near.similarities
+        from unnest($2, $3) as given (document_id, passage_id)
+        inner join %1$s as linked
+            on linked.embedding_space_id = $1
+            and linked.document_id = given.document_id
+            and linked.passage_id = given.passage_id
+        cross join lateral (
+            select
+                coalesce(array_agg(other.document_id order by other.distance, other.passage_id), '{}') as document_ids,
+                coalesce(array_agg(other.passage_id order by other.distance, other.passage_id), '{}') as passage_ids,
+                coalesce(
+                    array_agg((1 - other.distance)::real order by other.distance, other.passage_id), '{}'
+                ) as similarities
+            from (
+                -- The index is over this very expression.
+                select
+                    embedding.document_id,
+                    embedding.passage_id,
+                    (embedding.vector::@extschema:vector@.halfvec(%2$s))
+                    operator(@extschema:vector@.<=>) (linked.vector::@extschema:vector@.halfvec(%2$s)) as distance
+                from %1$s as embedding
+                order by
+                    (embedding.vector::@extschema:vector@.halfvec(%2$s))
+                    operator(@extschema:vector@.<=>) (linked.vector::@extschema:vector@.halfvec(%2$s))
+                -- It finds itself.
+                limit $4 + 1
+            ) as other
+            where other.passage_id <> linked.passage_id
+                -- A vector of zeros is near nothing.
+                and other.distance < 'NaN'
+        ) as near
+        $sql$,
+        pgclarify._partition_name('passage_embedding', _nearest.embedding_space_id), v_dimensions
+    ) using
+        _nearest.embedding_space_id, _nearest.document_ids, _nearest.passage_ids, _nearest.depth;
+end
+$$;
+
+comment on function pgclarify._nearest(bigint, text[], bigint[], integer) is
+'The nearest passages of these by the index over their vectors, depth of them or one more. hnsw.ef_search is up to the caller.';
+
+create or replace function pgclarify._nearest_by_words(
+    embedding_space_id bigint, document_ids text[], passage_ids bigint[], depth integer, max_candidates bigint default 2000
+)
+returns setof pgclarify.neighborhood
+language plpgsql stable parallel safe security definer
+set search_path = pg_catalog, pg_temp
+cost 1000000 rows 50
+as $$
+declare
+    -- Lexemes of a passage that stand for it.
+    v_lexemes constant integer := 12;
+    -- As in _lexical: BM25, and ts_rank read backwards.
+    v_saturation constant double precision := 1.2;
+    v_length_weight constant double precision := 0.75;
+    v_rank_of_occurrences constant double precision[] := array(
+        select (sum(1.0 / (n * n)) over (order by n) - 0.5 / (n * n)) / 1.64493406685
+        from generate_series(1, 64) as n
+    );
+    v_corpus_id bigint;
+    v_count pgclarify._corpus_count;
+    v_passage text;
+    v_given record;
+    v_asked record;
+    v_near record;
+begin
+    select space.corpus_id into v_corpus_id
+    from pgclarify.embedding_space as space
+    where space.embedding_space_id = _nearest_by_words.embedding_space_id;
+    select counted.* into v_count from pgclarify._corpus_count as counted where counted.corpus_id = v_corpus_id;
+    v_passage := pgclarify._partition_name('passage', v_corpus_id);
+    for v_given in
+        execute format(
+            $sql$
+            select passage.document_id, passage.id, passage.lexemes, passage.lexeme_count
+            from unnest($2, $3) as given (document_id, id)
+            inner join %s as passage
+                on passage.corpus_id = $1 and passage.document_id = given.document_id and passage.id = given.id
+            $sql$,
+            v_passage
+        ) using v_corpus_id, _nearest_by_words.document_ids, _nearest_by_words.passage_ids
+    loop
+        with rare as (
+            select
+                term.lexeme, term.passages,
+                ln(1 + greatest(v_count.passages - term.passages + 0.5, 0.5) / (term.passages + 0.5)) as weight,
+                (
+                    '''' || replace(replace(term.lexeme, E'\\', E'\\\\'), '''', '''''') || ''''
+                )::tsquery as query
+            from unnest(tsvector_to_array(v_given.lexemes)) as present (lexeme)
+            inner join pgclarify.term
+                on term.corpus_id = v_corpus_id and term.lexeme = present.lexeme and term.passages > 0
+            order by term.passages, term.lexeme
+            limit v_lexemes
+        ),
+        placed as (
+            select
+                rare.*,
+                sum(rare.passages) over (order by rare.passages, rare.lexeme) as passages_so_far,
+                row_number() over (order by rare.passages, rare.lexeme) as place
+            from rare
+        )
+        select
+            array_agg(placed.query order by placed.place) as queries,
+            array_agg(placed.weight order by placed.place) as weights,
+            string_agg(placed.query::text, ' | ' order by placed.place)
+            filter (where placed.passages_so_far <= _nearest_by_words.max_candidates)::tsquery as candidates
+        into v_asked
+        from placed;
+        -- What stands in every other passage brings nobody together.
+        if v_asked.candidates is null then
+            select array[]::text[] as document_ids, array[]::bigint[] as passage_ids, array[]::real[] as similarities
+            into v_near;
+        else
+            execute format(
+                $sql$
+                with scored as (
+                    select
+                        passage.document_id, passage.id,
+                        (
+                            select coalesce(sum(
+                                asked.weight * seen.occurrences
+                                / (seen.occurrences + $3 * (1 - $4 + $4 * passage.lexeme_count / $5))
+                            ), 0)
+                            from unnest($6, $7) as asked (query, weight)
+                            cross join lateral (
+                                select width_bucket(
+                                    ts_rank('{1, 1, 1, 1}', passage.lexemes, asked.query)::double precision, $8
+                                ) as occurrences
+                            ) as seen
+                            where seen.occurrences > 0
+                        ) as score
+                    from %1$s as passage
+                    where passage.lexemes @@ $2
+                ),
+                nearest as (
+                    select
+                        scored.document_id, scored.id,
+                        least(
+                            scored.score / (select own.score from scored as own where own.id = $1), 1
+                        )::real as similarity
+                    from scored
+                    where scored.id <> $1 and scored.score > 0
+                    order by scored.score desc, scored.id
+                    limit $9
+                )
+                select
+                    coalesce(array_agg(document_id order by similarity desc, id), '{}') as document_ids,
+                    coalesce(array_agg(id order by similarity desc, id), '{}') as passage_ids,
+                    coalesce(array_agg(similarity order by similarity desc, id), '{}') as similarities
+                from nearest
+                where similarity > 0
+                $sql$,
+                v_passage
+            ) into v_near
+            using
+                v_given.id, v_asked.candidates, v_saturation, v_length_weight,
+                greatest(v_count.lexemes, 1)::double precision / greatest(v_count.passages, 1), v_asked.queries,
+                v_asked.weights, v_rank_of_occurrences, _nearest_by_words.depth;
+        end if;
+        return query select
+            _nearest_by_words.embedding_space_id, v_given.document_id, v_given.id, v_near.document_ids,
+            v_near.passage_ids, v_near.similarities;
+    end loop;
+end
+$$;
+
+comment on function pgclarify._nearest_by_words(bigint, text[], bigint[], integer, bigint) is
+'The depth passages that share most with each of these: BM25 of its twelve rarest lexemes, over what it scores itself. '
+'max_candidates: passages that those lexemes may bring together; the more common ones then find nobody, but count.';

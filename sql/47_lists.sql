@@ -1,0 +1,400 @@
+-- The lists of the neighborhood graph: written, entered by new passages, and left by those that are gone. All are called with
+-- the space held, and skip what somebody else holds: nobody is waited for who deletes passages.
+
+create or replace function pgclarify._write_links(
+    space pgclarify.embedding_space,
+    degree integer,
+    lists pgclarify.neighborhood[],
+    is_walk boolean,
+    out document_ids text[],
+    out passage_ids bigint[]
+)
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_space_id bigint := (_write_links.space).embedding_space_id;
+    v_added integer;
+begin
+    -- In the order in which passages are deleted, and whatever somebody holds is skipped.
+    execute format(
+        $sql$
+        with found as materialized (
+            select linked.document_id, linked.passage_id from unnest($2) as linked
+        ),
+        queued as materialized (
+            select pending.document_id, pending.passage_id
+            from pgclarify.pending_link as pending
+            inner join found on found.document_id = pending.document_id and found.passage_id = pending.passage_id
+            where pending.embedding_space_id = $1 and not $3
+            for update of pending skip locked
+        )
+        select
+            coalesce(array_agg(found.document_id), '{}'), coalesce(array_agg(found.passage_id), '{}')
+        from found
+        where $3 or (found.document_id, found.passage_id) in (select queued.document_id, queued.passage_id from queued)
+        $sql$
+    ) into document_ids, passage_ids using v_space_id, _write_links.lists, _write_links.is_walk;
+    execute format(
+        $sql$
+        with candidate as materialized (
+            select candidate.document_id, candidate.passage_id
+            from unnest($2, $3) as candidate (document_id, passage_id)
+        ),
+        held as materialized (
+            select kept.document_id, kept.passage_id
+            from %1$s as kept
+            inner join candidate on candidate.document_id = kept.document_id and candidate.passage_id = kept.passage_id
+            where kept.embedding_space_id = $1
+            for update of kept skip locked
+        ),
+        deleted as materialized (
+            select kept.document_id, kept.passage_id
+            from %1$s as kept
+            inner join candidate on candidate.document_id = kept.document_id and candidate.passage_id = kept.passage_id
+            where kept.embedding_space_id = $1
+            except
+            select held.document_id, held.passage_id from held
+        ),
+        there as materialized (
+            select embedding.document_id, embedding.passage_id
+            from %2$s as embedding
+            inner join candidate
+                on candidate.document_id = embedding.document_id and candidate.passage_id = embedding.passage_id
+            where embedding.embedding_space_id = $1
+                and (embedding.document_id, embedding.passage_id)
+                not in (select deleted.document_id, deleted.passage_id from deleted)
+            for key share of embedding skip locked
+        )
+        select
+            coalesce(array_agg(there.document_id), '{}'), coalesce(array_agg(there.passage_id), '{}'),
+            count(*) - (
+                select count(*) from held
+                where (held.document_id, held.passage_id) in (select document_id, passage_id from there)
+            )
+        from there
+        $sql$,
+        pgclarify._partition_name('neighborhood', v_space_id), pgclarify._partition_name('passage_embedding', v_space_id)
+    ) into document_ids, passage_ids, v_added using v_space_id, document_ids, passage_ids;
+    execute format(
+        $sql$
+        insert into %s as kept (
+            embedding_space_id, document_id, passage_id, neighbor_document_ids, neighbor_ids, similarities
+        )
+        select
+            $1, linked.document_id, linked.passage_id, linked.neighbor_document_ids[:$3], linked.neighbor_ids[:$3],
+            linked.similarities[:$3]
+        from unnest($2) as linked
+        where (linked.document_id, linked.passage_id) in (
+            select written.document_id, written.passage_id from unnest($4, $5) as written (document_id, passage_id)
+        )
+        on conflict (embedding_space_id, document_id, passage_id) do update
+        set
+            neighbor_document_ids = excluded.neighbor_document_ids,
+            neighbor_ids = excluded.neighbor_ids,
+            similarities = excluded.similarities
+        where (kept.neighbor_ids, kept.similarities) is distinct from (excluded.neighbor_ids, excluded.similarities)
+        $sql$,
+        pgclarify._partition_name('neighborhood', v_space_id)
+    ) using v_space_id, _write_links.lists, _write_links.degree, document_ids, passage_ids;
+    if v_added > 0 then
+        insert into pgclarify.corpus_tally (corpus_id, linked) values ((_write_links.space).corpus_id, v_added);
+    end if;
+    if _write_links.is_walk then
+        perform pgclarify._queue_links(
+            v_space_id,
+            array_agg(linked.document_id),
+            array_agg(linked.passage_id)
+        )
+        from unnest(_write_links.lists) as linked
+        where (linked.document_id, linked.passage_id) not in (
+            select written.document_id, written.passage_id
+            from unnest(document_ids, passage_ids) as written (document_id, passage_id)
+        )
+        having count(*) > 0;
+    else
+        delete from pgclarify.pending_link as pending
+        using unnest(document_ids, passage_ids) as written (document_id, passage_id)
+        where pending.embedding_space_id = v_space_id
+            and pending.document_id = written.document_id
+            and pending.passage_id = written.passage_id;
+        -- What somebody holds comes after the others.
+        update pgclarify.pending_link as pending
+        set added_at = clock_timestamp()
+        where pending.embedding_space_id = v_space_id
+            and (pending.document_id, pending.passage_id) in (
+                select waiting.document_id, waiting.passage_id
+                from pgclarify.pending_link as waiting
+                inner join unnest(_write_links.lists) as linked
+                    on linked.document_id = waiting.document_id and linked.passage_id = waiting.passage_id
+                where waiting.embedding_space_id = v_space_id
+                for update of waiting skip locked
+            );
+    end if;
+end
+$$;
+
+comment on function pgclarify._write_links(pgclarify.embedding_space, integer, pgclarify.neighborhood[], boolean) is
+'Write the first degree of the neighbors that were found, and return of which passages. What somebody is deleting is queued, '
+'or queued again. Called with the space held.';
+
+create or replace function pgclarify._enter_lists(
+    embedding_space_id bigint, degree integer, lists pgclarify.neighborhood[], document_ids text[], passage_ids bigint[]
+)
+returns void
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_waiting_documents text[];
+    v_waiting_ids bigint[];
+begin
+    execute format(
+        $sql$
+        with offered as materialized (
+            select
+                near.document_id, near.passage_id,
+                array_agg(linked.document_id) as new_document_ids,
+                array_agg(linked.passage_id) as new_passage_ids,
+                array_agg(near.similarity) as new_similarities,
+                max(near.similarity) as best
+            from unnest($2) as linked
+            inner join unnest($4, $5) as written (document_id, passage_id)
+                on written.document_id = linked.document_id and written.passage_id = linked.passage_id
+            cross join lateral unnest(
+                linked.neighbor_document_ids, linked.neighbor_ids, linked.similarities
+            ) as near (document_id, passage_id, similarity)
+            group by near.document_id, near.passage_id
+        ),
+        wanted as materialized (
+            select offered.*
+            from offered
+            inner join %1$s as kept
+                on kept.embedding_space_id = $1
+                and kept.document_id = offered.document_id
+                and kept.passage_id = offered.passage_id
+            where not kept.neighbor_ids @> offered.new_passage_ids
+                and (
+                    cardinality(kept.neighbor_ids) < $3
+                    or kept.similarities[cardinality(kept.similarities)] < offered.best
+                )
+        ),
+        held as materialized (
+            select
+                wanted.*,
+                kept.neighbor_document_ids, kept.neighbor_ids, kept.similarities
+            from wanted
+            inner join %1$s as kept
+                on kept.embedding_space_id = $1
+                and kept.document_id = wanted.document_id
+                and kept.passage_id = wanted.passage_id
+            for update of kept skip locked
+        ),
+        entered as (
+            update %1$s as kept
+            set
+                neighbor_document_ids = merged.document_ids,
+                neighbor_ids = merged.passage_ids,
+                similarities = merged.similarities
+            from held
+            cross join lateral (
+                select
+                    array_agg(best.document_id order by best.similarity desc, best.passage_id) as document_ids,
+                    array_agg(best.passage_id order by best.similarity desc, best.passage_id) as passage_ids,
+                    array_agg(best.similarity order by best.similarity desc, best.passage_id) as similarities
+                from (
+                    select near.*
+                    from unnest(held.neighbor_document_ids, held.neighbor_ids, held.similarities)
+                    as near (document_id, passage_id, similarity)
+                    union all
+                    select near.*
+                    from unnest(held.new_document_ids, held.new_passage_ids, held.new_similarities)
+                    as near (document_id, passage_id, similarity)
+                    where near.passage_id <> all(held.neighbor_ids)
+                    order by similarity desc, passage_id
+                    limit $3
+                ) as best
+            ) as merged
+            where kept.embedding_space_id = $1
+                and kept.document_id = held.document_id
+                and kept.passage_id = held.passage_id
+        )
+        select coalesce(array_agg(wanted.document_id), '{}'), coalesce(array_agg(wanted.passage_id), '{}')
+        from wanted
+        where (wanted.document_id, wanted.passage_id) not in (select held.document_id, held.passage_id from held)
+        $sql$,
+        pgclarify._partition_name('neighborhood', _enter_lists.embedding_space_id)
+    ) into v_waiting_documents, v_waiting_ids
+    using
+        _enter_lists.embedding_space_id, _enter_lists.lists, _enter_lists.degree, _enter_lists.document_ids,
+        _enter_lists.passage_ids;
+    -- Lists that somebody is deleting: if he thinks better of it, they are made again.
+    perform pgclarify._queue_links(_enter_lists.embedding_space_id, v_waiting_documents, v_waiting_ids);
+end
+$$;
+
+comment on function pgclarify._enter_lists(bigint, integer, pgclarify.neighborhood[], text[], bigint[]) is
+'Enter these new passages into the lists of those near them, wherever a list is short or its last neighbor is less near.';
+
+create or replace function pgclarify._queue_near(
+    embedding_space_id bigint, lists pgclarify.neighborhood[], passage_ids bigint[]
+)
+returns void
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+    execute format(
+        $sql$
+        insert into pgclarify.pending_link (embedding_space_id, document_id, passage_id)
+        select distinct $1, near.document_id, near.passage_id
+        from unnest($2) as linked
+        cross join lateral unnest(linked.neighbor_document_ids, linked.neighbor_ids) as near (document_id, passage_id)
+        inner join %s as kept
+            on kept.embedding_space_id = $1
+            and kept.document_id = near.document_id
+            and kept.passage_id = near.passage_id
+        where linked.passage_id = any($3) and linked.passage_id <> all(kept.neighbor_ids)
+        order by 2, 3
+        on conflict on constraint pending_link_pk do nothing
+        $sql$,
+        pgclarify._partition_name('neighborhood', _queue_near.embedding_space_id)
+    ) using _queue_near.embedding_space_id, _queue_near.lists, _queue_near.passage_ids;
+end
+$$;
+
+comment on function pgclarify._queue_near(bigint, pgclarify.neighborhood[], bigint[]) is
+'Queue the neighbors of these new passages to be linked again, those that have a list.';
+
+create or replace function pgclarify._unlink_batch(
+    embedding_space_id bigint, corpus_id bigint, max_passages integer
+)
+returns integer
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+-- Before there are statistics the planner would read all lists.
+set enable_seqscan = off
+as $$
+declare
+    v_neighborhood text := pgclarify._partition_name('neighborhood', _unlink_batch.embedding_space_id);
+    v_embedding text := pgclarify._partition_name('passage_embedding', _unlink_batch.embedding_space_id);
+    v_gone bigint[];
+    v_kept bigint[];
+    v_document_ids text[];
+    v_passage_ids bigint[];
+    v_removed integer;
+begin
+    v_gone := array(
+        select pending.passage_id
+        from pgclarify.pending_unlink as pending
+        where pending.embedding_space_id = _unlink_batch.embedding_space_id
+        order by pending.added_at, pending.passage_id
+        limit _unlink_batch.max_passages
+        for update skip locked
+    );
+    if cardinality(v_gone) = 0 then
+        return 0;
+    end if;
+    execute format(
+        $sql$
+        with named as materialized (
+            select kept.document_id, kept.passage_id, kept.neighbor_ids
+            from %1$s as kept
+            where array_append(kept.neighbor_ids, kept.passage_id) && $1
+        ),
+        held as materialized (
+            select kept.document_id, kept.passage_id
+            from named
+            inner join %1$s as kept
+                on kept.embedding_space_id = $2
+                and kept.document_id = named.document_id
+                and kept.passage_id = named.passage_id
+            for update of kept skip locked
+        )
+        select
+            coalesce(array_agg(named.document_id) filter (where held.passage_id is not null), '{}'),
+            coalesce(array_agg(named.passage_id) filter (where held.passage_id is not null), '{}'),
+            -- Lists that somebody is deleting; if he thinks better of it they must not name what is gone.
+            array(
+                select distinct gone.passage_id
+                from named as left_out
+                cross join unnest(array_append(left_out.neighbor_ids, left_out.passage_id)) as gone (passage_id)
+                where gone.passage_id = any($1)
+                    and not exists (
+                        select from held as there
+                        where there.document_id = left_out.document_id and there.passage_id = left_out.passage_id
+                    )
+            )
+        from named
+        left join held on held.document_id = named.document_id and held.passage_id = named.passage_id
+        $sql$,
+        v_neighborhood
+    ) into v_document_ids, v_passage_ids, v_kept using v_gone, _unlink_batch.embedding_space_id;
+    execute format(
+        'delete from %s where embedding_space_id = $1 and (document_id, passage_id) in ('
+        ' select document_id, passage_id from unnest($2, $3) as held (document_id, passage_id) where passage_id = any($4)'
+        ')',
+        v_neighborhood
+    ) using _unlink_batch.embedding_space_id, v_document_ids, v_passage_ids, v_gone;
+    get diagnostics v_removed = row_count;
+    execute format(
+        $sql$
+        update %s as kept
+        set
+            neighbor_document_ids = array(
+                select near.document_id
+                from unnest(kept.neighbor_document_ids, kept.neighbor_ids)
+                with ordinality as near (document_id, passage_id, place)
+                where near.passage_id <> all($4) order by near.place
+            ),
+            neighbor_ids = array(
+                select near.passage_id from unnest(kept.neighbor_ids) with ordinality as near (passage_id, place)
+                where near.passage_id <> all($4) order by near.place
+            ),
+            similarities = array(
+                select near.similarity
+                from unnest(kept.similarities, kept.neighbor_ids) with ordinality as near (similarity, passage_id, place)
+                where near.passage_id <> all($4) order by near.place
+            )
+        from unnest($2, $3) as held (document_id, passage_id)
+        where kept.embedding_space_id = $1
+            and kept.document_id = held.document_id
+            and kept.passage_id = held.passage_id
+        $sql$,
+        v_neighborhood
+    ) using _unlink_batch.embedding_space_id, v_document_ids, v_passage_ids, v_gone;
+    -- They are topped up; and so is what lost its own list while it is there.
+    execute format(
+        $sql$
+        insert into pgclarify.pending_link (embedding_space_id, document_id, passage_id)
+        select $1, held.document_id, held.passage_id
+        from unnest($2, $3) as held (document_id, passage_id)
+        where exists (
+            select from %s as embedding
+            where embedding.embedding_space_id = $1
+                and embedding.document_id = held.document_id
+                and embedding.passage_id = held.passage_id
+        )
+        order by held.document_id, held.passage_id
+        on conflict on constraint pending_link_pk do nothing
+        $sql$,
+        v_embedding
+    ) using _unlink_batch.embedding_space_id, v_document_ids, v_passage_ids;
+    delete from pgclarify.pending_unlink as pending
+    where pending.embedding_space_id = _unlink_batch.embedding_space_id
+        and pending.passage_id = any(v_gone)
+        and pending.passage_id <> all(v_kept);
+    -- Those come again, after the others.
+    update pgclarify.pending_unlink as pending
+    set added_at = clock_timestamp()
+    where pending.embedding_space_id = _unlink_batch.embedding_space_id and pending.passage_id = any(v_kept);
+    if v_removed > 0 then
+        insert into pgclarify.corpus_tally (corpus_id, linked) values (_unlink_batch.corpus_id, -v_removed);
+    end if;
+    return cardinality(v_gone) - cardinality(v_kept);
+end
+$$;
+
+comment on function pgclarify._unlink_batch(bigint, bigint, integer) is
+'Take up to max_passages that are gone, or have another vector, out of the lists that name them, and queue those lists to be '
+'topped up. What somebody is deleting is left for later. Returns how many passages are done with.';

@@ -1,0 +1,331 @@
+-- Linking: workers keep the neighborhoods of a space, one worker at a time. Locks on its rows come after the search for
+-- neighbors, so that whoever deletes passages waits for what is written alone.
+
+create or replace function pgclarify._begin_walk(space pgclarify.embedding_space)
+returns pgclarify.embedding_space
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_space_id bigint := (_begin_walk.space).embedding_space_id;
+    -- Above this, new passages find their places one by one even if they are most of a corpus: what is bounded here is
+    -- the count below and what a walk does again.
+    v_most_linked constant bigint := 100000;
+    v_linked bigint;
+    v_space pgclarify.embedding_space := _begin_walk.space;
+begin
+    if v_space.linking_document_id is not null then
+        return v_space;
+    end if;
+    select counted.linked into v_linked
+    from pgclarify._corpus_count as counted where counted.corpus_id = (_begin_walk.space).corpus_id;
+    if v_linked > v_most_linked or (
+        select count(*) < greatest(v_linked, 1)
+        from (
+            select from pgclarify.pending_link as pending
+            where pending.embedding_space_id = v_space_id
+            limit greatest(v_linked, 1)
+        ) as waiting
+    ) then
+        return v_space;
+    end if;
+    -- All lists are made, or made again, from here on. Whoever is forgotten here is seen by each of them.
+    delete from pgclarify.pending_link as pending
+    where (pending.embedding_space_id, pending.document_id, pending.passage_id) in (
+        select waiting.embedding_space_id, waiting.document_id, waiting.passage_id
+        from pgclarify.pending_link as waiting
+        where waiting.embedding_space_id = v_space_id
+        for update skip locked
+    );
+    perform pgclarify._queue_all_links(v_space_id);
+    select again.* into v_space from pgclarify.embedding_space as again where again.embedding_space_id = v_space_id;
+    return v_space;
+end
+$$;
+
+comment on function pgclarify._begin_walk(pgclarify.embedding_space) is
+'Have all passages of a space linked by a walk through it, with no new one entered into the lists of others one by one, if '
+'more of them wait than are linked; returns the space. Called with the space held.';
+
+create or replace function pgclarify._next_waiting(
+    space pgclarify.embedding_space,
+    max_passages integer,
+    out document_ids text[],
+    out passage_ids bigint[],
+    out are_new boolean[],
+    out forgotten integer
+)
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_space_id bigint := (_next_waiting.space).embedding_space_id;
+begin
+    execute format(
+        $sql$
+        with taken as materialized (
+            select pending.document_id, pending.passage_id
+            from pgclarify.pending_link as pending
+            where pending.embedding_space_id = $1
+            order by pending.added_at, pending.document_id, pending.passage_id
+            limit $2
+        ),
+        described as materialized (
+            select
+                taken.document_id, taken.passage_id,
+                not exists (
+                    select from %1$s as kept
+                    where kept.embedding_space_id = $1
+                        and kept.document_id = taken.document_id
+                        and kept.passage_id = taken.passage_id
+                ) as is_new,
+                exists (
+                    select from %2$s as embedding
+                    where embedding.embedding_space_id = $1
+                        and embedding.document_id = taken.document_id
+                        and embedding.passage_id = taken.passage_id
+                ) as is_there
+            from taken
+        ),
+        deleted as (
+            delete from pgclarify.pending_link as pending
+            where pending.embedding_space_id = $1
+                and (pending.document_id, pending.passage_id) in (
+                    select waiting.document_id, waiting.passage_id
+                    from pgclarify.pending_link as waiting
+                    inner join described
+                        on described.document_id = waiting.document_id and described.passage_id = waiting.passage_id
+                    where waiting.embedding_space_id = $1 and not described.is_there
+                    for update of waiting skip locked
+                )
+            returning 1
+        )
+        select
+            coalesce(array_agg(document_id order by is_new, document_id, passage_id) filter (where is_there), '{}'),
+            coalesce(array_agg(passage_id order by is_new, document_id, passage_id) filter (where is_there), '{}'),
+            coalesce(array_agg(is_new order by is_new, document_id, passage_id) filter (where is_there), '{}'),
+            (select count(*) from deleted)
+        from described
+        $sql$,
+        pgclarify._partition_name('neighborhood', v_space_id),
+        pgclarify._partition_name('passage_embedding', v_space_id)
+    ) into document_ids, passage_ids, are_new, forgotten
+    using v_space_id, _next_waiting.max_passages;
+end
+$$;
+
+comment on function pgclarify._next_waiting(pgclarify.embedding_space, integer) is
+'The passages of a space that have waited longest to be linked, those first that have a list already. forgotten: how many that '
+'are gone were taken out of the queue. Called with the space held.';
+
+create or replace function pgclarify._next_walked(
+    space pgclarify.embedding_space,
+    max_passages integer,
+    out document_ids text[],
+    out passage_ids bigint[],
+    out are_new boolean[],
+    out forgotten integer
+)
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_space_id bigint := (_next_walked.space).embedding_space_id;
+    v_seen integer;
+    v_last_document_id text;
+    v_last_passage_id bigint;
+begin
+    execute format(
+        $sql$
+        with next as materialized (
+            select embedding.document_id, embedding.passage_id
+            from %s as embedding
+            where embedding.embedding_space_id = $1 and (embedding.document_id, embedding.passage_id) > ($2, $3)
+            order by embedding.document_id, embedding.passage_id
+            limit $4
+        )
+        select
+            coalesce(array_agg(document_id order by document_id, passage_id) filter (where not is_waiting), '{}'),
+            coalesce(array_agg(passage_id order by document_id, passage_id) filter (where not is_waiting), '{}'),
+            coalesce(array_agg(false) filter (where not is_waiting), '{}'),
+            count(*),
+            (array_agg(document_id order by document_id desc, passage_id desc))[1],
+            (array_agg(passage_id order by document_id desc, passage_id desc))[1]
+        from next
+        cross join lateral (
+            -- It came after the walk had begun: lists were made without it, into which it has to go.
+            select exists (
+                select from pgclarify.pending_link as pending
+                where pending.embedding_space_id = $1
+                    and pending.document_id = next.document_id
+                    and pending.passage_id = next.passage_id
+            ) as is_waiting
+        ) as described
+        $sql$,
+        pgclarify._partition_name('passage_embedding', v_space_id)
+    ) into document_ids, passage_ids, are_new, v_seen, v_last_document_id, v_last_passage_id
+    using
+        v_space_id, (_next_walked.space).linking_document_id, (_next_walked.space).linking_passage_id,
+        _next_walked.max_passages;
+    update pgclarify.embedding_space as walked
+    set
+        linking_document_id = case when v_seen = _next_walked.max_passages then v_last_document_id end,
+        linking_passage_id = case when v_seen = _next_walked.max_passages then v_last_passage_id end,
+        linking_passages = case
+            when v_seen = _next_walked.max_passages then greatest(walked.linking_passages - v_seen, 0)
+        end
+    where walked.embedding_space_id = v_space_id;
+    forgotten := v_seen - cardinality(passage_ids);
+end
+$$;
+
+comment on function pgclarify._next_walked(pgclarify.embedding_space, integer) is
+'The passages of a space that come next in the walk through it. forgotten: how many of them are left to the queue. Called with '
+'the space held.';
+
+create or replace function pgclarify._link_batch(
+    space pgclarify.embedding_space, corpus pgclarify.corpus, is_walk boolean, max_passages integer
+)
+returns integer
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    -- Passages in one call of _nearest: enough calls that all cores have some to the end, each worth its start.
+    v_chunk constant integer := 128;
+    -- How much farther a new passage looks than its own list is long, for lists into which it has to go.
+    v_reach constant integer := 4;
+    v_degree integer := (_link_batch.corpus).graph_degree;
+    v_is_dense boolean := (_link_batch.corpus).graph_similarity = 'dense';
+    v_function text := case when v_is_dense then '_nearest' else '_nearest_by_words' end;
+    -- New passages look farther, and words are slower than vectors.
+    v_most integer := greatest(
+        _link_batch.max_passages / (case when _link_batch.is_walk then 1 else 2 end * case when v_is_dense then 1 else 8 end), 1
+    );
+    v_links record;
+    v_old integer;
+    v_query text;
+    v_found pgclarify.neighborhood[];
+    v_written record;
+    v_new_documents text[];
+    v_new_ids bigint[];
+begin
+    if _link_batch.is_walk then
+        v_links := pgclarify._next_walked(_link_batch.space, v_most);
+    else
+        v_links := pgclarify._next_waiting(_link_batch.space, v_most);
+    end if;
+    if cardinality(v_links.passage_ids) = 0 then
+        return v_links.forgotten;
+    end if;
+    v_old := (select count(*) from unnest(v_links.are_new) as is_new where not is_new);
+    -- How many the index looks at, which decides the recall (docs/methods/neighborhood-graph.md): more for a long list, for
+    -- new passages, and in large spaces. Parallel workers take the setting over.
+    perform set_config(
+        'hnsw.ef_search',
+        least(
+            1000,
+            case
+                when v_old < cardinality(v_links.passage_ids) then (v_reach + 1) * v_degree
+                else greatest(40, 5 * v_degree / 2)
+            end * greatest(1, log(greatest(counted.embedded, 1)::numeric / 10000))
+        )::integer::text,
+        true
+    )
+    from pgclarify._corpus_count as counted
+    where counted.corpus_id = (_link_batch.corpus).corpus_id;
+    -- Those with a list first; the queue puts them so.
+    select
+        string_agg(
+            format(
+                'select * from pgclarify.%I($1, $2[%s:%s], $3[%s:%s], %s)',
+                v_function, chunk.first, chunk.last, chunk.first, chunk.last, chunk.depth
+            ),
+            ' union all '
+        )
+    into v_query
+    from (
+        select first, least(first + v_chunk - 1, v_old) as last, v_degree as depth
+        from generate_series(1, v_old, v_chunk) as first
+        union all
+        select
+            first, least(first + v_chunk - 1, cardinality(v_links.passage_ids)),
+            case when v_is_dense then v_reach * v_degree else v_degree end
+        from generate_series(v_old + 1, cardinality(v_links.passage_ids), v_chunk) as first
+    ) as chunk;
+    -- A plan of its own, for INTO arrays alone: parallel workers cannot take part in a statement that writes.
+    execute format('select array_agg(linked::pgclarify.neighborhood) from (%s) as linked', v_query) into v_found
+    using (_link_batch.space).embedding_space_id, v_links.document_ids, v_links.passage_ids;
+    if v_found is null then
+        return v_links.forgotten;
+    end if;
+    v_written := pgclarify._write_links(_link_batch.space, v_degree, v_found, _link_batch.is_walk);
+    select array_agg(written.document_id), array_agg(written.passage_id) into v_new_documents, v_new_ids
+    from unnest(v_written.document_ids, v_written.passage_ids) as written (document_id, passage_id)
+    where written.passage_id = any(v_links.passage_ids[v_old + 1:]);
+    if v_new_ids is not null and v_is_dense then
+        perform pgclarify._enter_lists(
+            (_link_batch.space).embedding_space_id, v_degree, v_found, v_new_documents, v_new_ids
+        );
+    elsif v_new_ids is not null then
+        -- What one shares with another is not what the other shares with it: their lists are made again.
+        perform pgclarify._queue_near((_link_batch.space).embedding_space_id, v_found, v_new_ids);
+    end if;
+    return cardinality(v_written.passage_ids);
+end
+$$;
+
+comment on function pgclarify._link_batch(pgclarify.embedding_space, pgclarify.corpus, boolean, integer) is
+'Find and write the neighbors of up to max_passages of a space; returns how many passages are done with.';
+
+create or replace function pgclarify._link_passages(max_passages integer)
+returns integer
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+-- What has just been deleted is still in the index; the scan goes on until enough is found.
+set hnsw.iterative_scan = 'strict_order'
+set hnsw.ef_search = 40
+set jit = off
+-- The search for neighbors is shared out to parallel workers, however cheap it looks.
+set parallel_setup_cost = 0
+set parallel_tuple_cost = 0
+as $$
+declare
+    v_space_id bigint;
+    v_corpus pgclarify.corpus;
+    v_space pgclarify.embedding_space;
+    v_done integer;
+begin
+    for v_space_id, v_corpus.corpus_id in
+        select linkable.embedding_space_id, linkable.corpus_id from pgclarify._linkable_spaces() as linkable
+    loop
+        -- The corpus first, as everywhere; one that is being dropped holds up nobody.
+        select corpus.* into v_corpus
+        from pgclarify.corpus where corpus.corpus_id = v_corpus.corpus_id for key share skip locked;
+        continue when not found;
+        -- One worker a space: what is unlinked by one is not linked by another at the same time.
+        select space.* into v_space
+        from pgclarify.embedding_space as space
+        where space.embedding_space_id = v_space_id and space.state = 'active'
+        for no key update skip locked;
+        continue when not found;
+        v_done := pgclarify._unlink_batch(v_space_id, v_corpus.corpus_id, greatest(_link_passages.max_passages / 4, 1));
+        if v_done = 0 then
+            v_space := pgclarify._begin_walk(v_space);
+            v_done := pgclarify._link_batch(v_space, v_corpus, false, _link_passages.max_passages);
+        end if;
+        if v_done = 0 and v_space.linking_document_id is not null then
+            v_done := pgclarify._link_batch(v_space, v_corpus, true, _link_passages.max_passages);
+        end if;
+        if v_done > 0 then
+            return v_done;
+        end if;
+    end loop;
+    return 0;
+end
+$$;
+
+comment on function pgclarify._link_passages(integer) is
+'Keep the neighborhood graph of one space: unlink what is gone, or else find the neighbors of up to max_passages. Returns how '
+'many passages are done with; 0 if nothing is to be done, or only what somebody holds.';
+grant execute on function pgclarify._link_passages(integer) to pgclarify_worker;

@@ -1,0 +1,166 @@
+-- The neighborhood graph as its users see it: as far as they may read both ends of an edge.
+
+create or replace function pgclarify._neighbors(
+    caller pgclarify._caller, corpus text, document_id text, passage_id bigint, k integer
+)
+returns setof pgclarify.neighbor
+language plpgsql stable security definer
+set search_path = pg_catalog, pg_temp
+rows 10
+as $$
+declare
+    v_roles name[] := pgclarify._roles_of(pgclarify._verify_caller(_neighbors.caller));
+    v_corpus pgclarify.corpus := pgclarify._find_corpus(v_roles, _neighbors.corpus);
+    v_is_readable boolean;
+begin
+    if coalesce(_neighbors.k, 0) not between 1 and 1000 then
+        raise exception 'k must be between 1 and 1000'
+            using errcode = 'invalid_parameter_value',
+                detail = format('k is %s.', coalesce(_neighbors.k::text, 'null')),
+                hint = 'Pass k => 10 for the default number of neighbors.';
+    end if;
+    execute format(
+        'select exists (select from %s as passage where passage.corpus_id = $1 and passage.document_id = $2'
+        ' and passage.id = $3 and (passage.readers is null or passage.readers && $4))',
+        pgclarify._partition_name('passage', v_corpus.corpus_id)
+    ) into v_is_readable using v_corpus.corpus_id, _neighbors.document_id, _neighbors.passage_id, v_roles;
+    if not v_is_readable then
+        raise exception 'passage % of document "%" does not exist', _neighbors.passage_id, left(_neighbors.document_id, 200)
+            using errcode = 'undefined_object',
+                detail = format('Corpus "%s" has no such passage that you can read.', v_corpus.name),
+                hint = 'Passages are found with pgclarify.search.';
+    end if;
+    if v_corpus.embedding_space_id is null then
+        return;
+    end if;
+    return query execute format(
+        $sql$
+        select
+            (row_number() over (order by near.place))::integer, near.document_id, near.passage_id, near.similarity
+        from %1$s as kept
+        cross join lateral unnest(
+            kept.neighbor_document_ids, kept.neighbor_ids, kept.similarities
+        ) with ordinality as near (document_id, passage_id, similarity, place)
+        -- What is gone is not found.
+        inner join %2$s as passage
+            on passage.corpus_id = $4 and passage.document_id = near.document_id and passage.id = near.passage_id
+        where kept.embedding_space_id = $1
+            and kept.document_id = $2
+            and kept.passage_id = $3
+            and (passage.readers is null or passage.readers && $5)
+        order by near.place
+        limit $6
+        $sql$,
+        pgclarify._partition_name('neighborhood', v_corpus.embedding_space_id),
+        pgclarify._partition_name('passage', v_corpus.corpus_id)
+    ) using
+        v_corpus.embedding_space_id, _neighbors.document_id, _neighbors.passage_id, v_corpus.corpus_id, v_roles,
+        _neighbors.k;
+end
+$$;
+
+comment on function pgclarify._neighbors(pgclarify._caller, text, text, bigint, integer) is 'See neighbors.';
+grant execute on function pgclarify._neighbors(pgclarify._caller, text, text, bigint, integer) to pgclarify_reader;
+
+create or replace function pgclarify.neighbors(corpus text, document_id text, passage_id bigint, k integer default 10)
+returns setof pgclarify.neighbor
+language sql stable
+set search_path = pg_catalog, pg_temp
+rows 10
+begin atomic
+    select seen.*
+    from pgclarify._caller
+    cross join lateral pgclarify._neighbors(
+        _caller, neighbors.corpus, neighbors.document_id, neighbors.passage_id, neighbors.k
+    ) as seen;
+end;
+
+comment on function pgclarify.neighbors(text, text, bigint, integer) is
+'The passages nearest to one, nearest first, as far as you may read them. corpus: its name; null means pgclarify.corpus, or '
+'the only one. document_id, passage_id: the passage; error 42704 if you may not read it. k: how many, 1 to 1000; a corpus '
+'keeps graph_degree of them (16, see create_corpus).';
+grant execute on function pgclarify.neighbors(text, text, bigint, integer) to pgclarify_reader;
+
+create or replace function pgclarify._edge_corpora(caller pgclarify._caller)
+returns table (corpus text, corpus_id bigint)
+language sql stable security definer
+set search_path = pg_catalog, pg_temp
+rows 10
+begin atomic
+    select visible.name, visible.corpus_id
+    from pgclarify._visible_corpora(pgclarify._roles_of(pgclarify._verify_caller(_edge_corpora.caller))) as visible
+    where visible.embedding_space_id is not null;
+end;
+
+comment on function pgclarify._edge_corpora(pgclarify._caller) is 'Corpora whose graph a caller may see.';
+grant execute on function pgclarify._edge_corpora(pgclarify._caller) to pgclarify_reader;
+
+create or replace function pgclarify._edges(caller pgclarify._caller, corpus_id bigint)
+returns table (
+    document_id text, passage_id bigint, neighbor_document_id text, neighbor_passage_id bigint, rank integer, similarity real
+)
+language plpgsql stable security definer
+set search_path = pg_catalog, pg_temp
+rows 100000
+as $$
+declare
+    v_roles name[] := pgclarify._roles_of(pgclarify._verify_caller(_edges.caller));
+    v_space_id bigint;
+begin
+    select visible.embedding_space_id into v_space_id
+    from pgclarify._visible_corpora(v_roles) as visible
+    where visible.corpus_id = _edges.corpus_id;
+    if v_space_id is null then
+        return;
+    end if;
+    return query execute format(
+        $sql$
+        select
+            kept.document_id, kept.passage_id, near.document_id, near.passage_id,
+            (row_number() over (partition by kept.document_id, kept.passage_id order by near.place))::integer,
+            near.similarity
+        from %1$s as kept
+        inner join %2$s as passage
+            on passage.corpus_id = $2 and passage.document_id = kept.document_id and passage.id = kept.passage_id
+        cross join lateral unnest(
+            kept.neighbor_document_ids, kept.neighbor_ids, kept.similarities
+        ) with ordinality as near (document_id, passage_id, similarity, place)
+        inner join %2$s as neighbor
+            on neighbor.corpus_id = $2 and neighbor.document_id = near.document_id and neighbor.id = near.passage_id
+        where kept.embedding_space_id = $1
+            and (passage.readers is null or passage.readers && $3)
+            and (neighbor.readers is null or neighbor.readers && $3)
+        $sql$,
+        pgclarify._partition_name('neighborhood', v_space_id), pgclarify._partition_name('passage', _edges.corpus_id)
+    ) using v_space_id, _edges.corpus_id, v_roles;
+end
+$$;
+
+comment on function pgclarify._edges(pgclarify._caller, bigint) is 'Rows of view edge of one corpus for a caller.';
+grant execute on function pgclarify._edges(pgclarify._caller, bigint) to pgclarify_reader;
+
+create or replace view pgclarify.edge with (security_invoker) as
+select
+    readable.corpus,
+    edge.document_id,
+    edge.passage_id,
+    edge.neighbor_document_id,
+    edge.neighbor_passage_id,
+    edge.rank,
+    edge.similarity
+from pgclarify._caller
+cross join lateral pgclarify._edge_corpora(_caller) as readable
+cross join lateral pgclarify._edges(_caller, readable.corpus_id) as edge;
+
+comment on view pgclarify.edge is
+'The neighborhood graph of the corpora that you may search: an edge a row, if you may read both its ends. Name the corpus, or '
+'those of all are read; for the neighbors of one passage call neighbors.';
+comment on column pgclarify.edge.corpus is 'Name of the corpus.';
+comment on column pgclarify.edge.document_id is 'The document of the passage.';
+comment on column pgclarify.edge.passage_id is 'The passage.';
+comment on column pgclarify.edge.neighbor_document_id is 'The document of its neighbor.';
+comment on column pgclarify.edge.neighbor_passage_id is 'Its neighbor.';
+comment on column pgclarify.edge.rank is 'Place of the neighbor among those of the passage that you may read, from 1.';
+comment on column pgclarify.edge.similarity is
+'How near it is: cosine similarity, or lexical similarity from 0 to 1 (option graph_similarity of the corpus).';
+grant select on pgclarify.edge to pgclarify_reader;

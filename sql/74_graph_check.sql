@@ -1,0 +1,279 @@
+-- Building the neighborhood graph again, and checking it.
+
+create or replace function pgclarify._build_graph(caller pgclarify._caller, corpus text)
+returns bigint
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_corpus pgclarify.corpus := pgclarify._owned_corpus(_build_graph.caller, _build_graph.corpus);
+begin
+    perform pgclarify._hold_corpus(v_corpus.corpus_id);
+    return coalesce(
+        (
+            select pgclarify._queue_all_links(searched.embedding_space_id)
+            from pgclarify.corpus as searched
+            where searched.corpus_id = v_corpus.corpus_id
+        ),
+        0
+    );
+end
+$$;
+
+comment on function pgclarify._build_graph(pgclarify._caller, text) is 'See build_graph.';
+grant execute on function pgclarify._build_graph(pgclarify._caller, text) to pgclarify_user;
+
+create or replace function pgclarify.build_graph(corpus text)
+returns bigint
+language sql volatile
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select pgclarify._build_graph(_caller, build_graph.corpus) from pgclarify._caller;
+end;
+
+comment on function pgclarify.build_graph(text) is
+'Have workers find the neighbors of every passage again, and return how many passages that are. The lists that are there serve '
+'until they are replaced. corpus: the name of one that you own; null means pgclarify.corpus, or the only one.';
+grant execute on function pgclarify.build_graph(text) to pgclarify_user;
+
+create or replace function pgclarify._pending_links(embedding_space_id bigint)
+returns bigint
+language sql stable security definer
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select
+        coalesce(space.linking_passages, 0)
+        + (
+            select count(*) from pgclarify.pending_link as pending
+            where pending.embedding_space_id = space.embedding_space_id
+        )
+        + (
+            select count(*) from pgclarify.pending_unlink as pending
+            where pending.embedding_space_id = space.embedding_space_id
+        )
+    from pgclarify.embedding_space as space
+    where space.embedding_space_id = _pending_links.embedding_space_id;
+end;
+
+comment on function pgclarify._pending_links(bigint) is 'How many passages of a space wait to be linked or unlinked.';
+
+create or replace function pgclarify._graph_pending(caller pgclarify._caller, corpus text)
+returns bigint
+language sql stable security definer
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select coalesce(
+        pgclarify._pending_links(
+            (pgclarify._owned_corpus(_graph_pending.caller, _graph_pending.corpus)).embedding_space_id
+        ),
+        0
+    );
+end;
+
+comment on function pgclarify._graph_pending(pgclarify._caller, text) is
+'How many passages of a corpus, which the caller owns, wait for a worker to link or unlink them.';
+grant execute on function pgclarify._graph_pending(pgclarify._caller, text) to pgclarify_user;
+
+create or replace function pgclarify._graph_recall(
+    corpus pgclarify.corpus, sample integer, out sampled integer, out recall double precision
+)
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+set jit = off
+as $$
+declare
+    v_space pgclarify.embedding_space;
+    v_embedding text := pgclarify._partition_name('passage_embedding', (_graph_recall.corpus).embedding_space_id);
+    v_distance text;
+    v_exact text;
+begin
+    select space.* into strict v_space
+    from pgclarify.embedding_space as space
+    where space.embedding_space_id = (_graph_recall.corpus).embedding_space_id;
+    if (_graph_recall.corpus).graph_similarity = 'dense' then
+        v_distance := format(
+            '((embedding.vector::@extschema:vector@.halfvec(%1$s))'
+            ' operator(@extschema:vector@.<=>) (linked.vector::@extschema:vector@.halfvec(%1$s)))',
+            v_space.dimensions
+        );
+        v_exact := format(
+            $sql$
+            select linked.passage_id as id, other.passage_id as neighbor_id, other.distance
+            from linked
+            cross join lateral (
+                select embedding.passage_id, %2$s as distance
+                from %1$s as embedding
+                where embedding.passage_id <> linked.passage_id and %2$s < 'NaN'
+                -- Of a sum the index knows nothing, so that all are compared.
+                order by %2$s + 0
+                limit $2
+            ) as other
+            $sql$,
+            v_embedding, v_distance
+        );
+    else
+        v_exact := $sql$
+            select found.passage_id as id, near.passage_id as neighbor_id, 1 - near.similarity as distance
+            from (select array_agg(linked.document_id) as document_ids, array_agg(linked.passage_id) as ids from linked) as given
+            cross join lateral pgclarify._nearest_by_words(
+                $1, given.document_ids, given.ids, $2, 9223372036854775807
+            ) as found
+            cross join lateral unnest(found.neighbor_ids, found.similarities) as near (passage_id, similarity)
+            $sql$;
+    end if;
+    execute format(
+        $sql$
+        with linked as materialized (
+            select kept.document_id, kept.passage_id, kept.neighbor_document_ids, kept.neighbor_ids, linked.vector
+            from %1$s as kept
+            inner join %2$s as linked
+                on linked.embedding_space_id = $1
+                and linked.document_id = kept.document_id
+                and linked.passage_id = kept.passage_id
+            where kept.embedding_space_id = $1
+            order by random()
+            limit $3
+        ),
+        exact as materialized (%3$s),
+        wanted as materialized (
+            select exact.id, count(*) as neighbors, max(exact.distance) as distance, array_agg(exact.neighbor_id) as neighbor_ids
+            from exact
+            group by exact.id
+        ),
+        compared as (
+            select
+                wanted.neighbors,
+                (
+                    select count(distinct near.passage_id)
+                    from unnest(linked.neighbor_document_ids, linked.neighbor_ids) as near (document_id, passage_id)
+                    left join %2$s as embedding
+                        on embedding.embedding_space_id = $1
+                        and embedding.document_id = near.document_id
+                        and embedding.passage_id = near.passage_id
+                    where near.passage_id = any(wanted.neighbor_ids)
+                        -- Of those that are equally near it does not matter which are kept.
+                        or near.passage_id <> linked.passage_id and %4$s <= wanted.distance + 0.00001
+                ) as found
+            from linked
+            inner join wanted on wanted.id = linked.passage_id
+        )
+        select (select count(*) from linked), sum(least(found, neighbors))::double precision / sum(neighbors)
+        from compared
+        $sql$,
+        pgclarify._partition_name('neighborhood', v_space.embedding_space_id), v_embedding, v_exact,
+        coalesce(v_distance, 'null')
+    ) into sampled, recall
+    using v_space.embedding_space_id, (_graph_recall.corpus).graph_degree, _graph_recall.sample;
+end
+$$;
+
+comment on function pgclarify._graph_recall(pgclarify.corpus, integer) is
+'Compare the lists of so many passages, taken at random, with an exact search: the share of the true neighbors they hold.';
+
+create or replace function pgclarify._check_graph(caller pgclarify._caller, corpus text, sample integer)
+returns pgclarify.graph_check
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_corpus pgclarify.corpus := pgclarify._owned_corpus(_check_graph.caller, _check_graph.corpus);
+    v_check pgclarify.graph_check;
+begin
+    if coalesce(_check_graph.sample, -1) not between 0 and 10000 then
+        raise exception 'sample must be between 0 and 10000'
+            using errcode = 'invalid_parameter_value',
+                detail = format('sample is %s.', coalesce(_check_graph.sample::text, 'null')),
+                hint = 'Pass sample => 200 for the default size.';
+    end if;
+    if v_corpus.embedding_space_id is null then
+        v_check := (0, 0, 0, 0, 0, 0, 0, 0, 0, null)::pgclarify.graph_check;
+        return v_check;
+    end if;
+    -- In one statement, so that all of it is of one moment.
+    execute format(
+        $sql$
+        with size as materialized (
+            select count(*) as passages from %2$s as embedding where embedding.embedding_space_id = $1
+        ),
+        list as materialized (
+            select
+                kept.document_id, kept.passage_id, kept.neighbor_document_ids, kept.neighbor_ids, kept.similarities,
+                embedding.passage_id is not null as is_there
+            from %1$s as kept
+            left join %2$s as embedding
+                on embedding.embedding_space_id = $1
+                and embedding.document_id = kept.document_id
+                and embedding.passage_id = kept.passage_id
+            where kept.embedding_space_id = $1
+        ),
+        waiting as materialized (
+            select pending.passage_id from pgclarify.pending_unlink as pending where pending.embedding_space_id = $1
+        ),
+        looked_at as (
+            select
+                count(*) filter (where list.is_there) as linked,
+                count(*) filter (where list.passage_id = any(list.neighbor_ids)) as self_edges,
+                count(*) filter (where list.is_there and cardinality(list.neighbor_ids) < least($2, size.passages - 1)) as gaps,
+                count(*) filter (
+                    where cardinality(list.neighbor_ids) > $2
+                        or (
+                            select count(*) <> count(distinct near.id) from unnest(list.neighbor_ids) as near (id)
+                        )
+                        or list.similarities <> array(
+                            select near.similarity from unnest(list.similarities) as near (similarity)
+                            order by near.similarity desc
+                        )
+                ) as unordered,
+                coalesce(sum(cardinality(list.neighbor_ids)) filter (
+                    where not list.is_there
+                        and list.passage_id not in (select waiting.passage_id from waiting)
+                ), 0) as of_gone
+            from list
+            cross join size
+        ),
+        to_gone as (
+            select count(*) as edges
+            from list
+            cross join lateral unnest(list.neighbor_document_ids, list.neighbor_ids) as near (document_id, passage_id)
+            left join %2$s as embedding
+                on embedding.embedding_space_id = $1
+                and embedding.document_id = near.document_id
+                and embedding.passage_id = near.passage_id
+            where embedding.passage_id is null
+                and near.passage_id not in (select waiting.passage_id from waiting)
+        )
+        select
+            size.passages, looked_at.linked, size.passages - looked_at.linked, pgclarify._pending_links($1),
+            looked_at.self_edges, to_gone.edges + looked_at.of_gone, looked_at.gaps, looked_at.unordered, 0, null
+        from size, looked_at, to_gone
+        $sql$,
+        pgclarify._partition_name('neighborhood', v_corpus.embedding_space_id),
+        pgclarify._partition_name('passage_embedding', v_corpus.embedding_space_id)
+    ) into v_check using v_corpus.embedding_space_id, v_corpus.graph_degree;
+    if v_corpus.graph_similarity <> 'dense' then
+        v_check.gaps := null;
+    end if;
+    select compared.sampled, compared.recall into v_check.sampled, v_check.recall
+    from pgclarify._graph_recall(v_corpus, _check_graph.sample) as compared;
+    return v_check;
+end
+$$;
+
+comment on function pgclarify._check_graph(pgclarify._caller, text, integer) is 'See check_graph.';
+grant execute on function pgclarify._check_graph(pgclarify._caller, text, integer) to pgclarify_user;
+
+create or replace function pgclarify.check_graph(corpus text, sample integer default 200)
+returns pgclarify.graph_check
+language sql volatile
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select checked.*
+    from pgclarify._caller
+    cross join lateral pgclarify._check_graph(_caller, check_graph.corpus, check_graph.sample) as checked;
+end;
+
+comment on function pgclarify.check_graph(text, integer) is
+'Look through the neighborhood graph for what must not be, and compare some lists with an exact search. corpus: the name of '
+'one that you own; null means pgclarify.corpus, or the only one. sample: how many lists, 0 to 10,000; each costs a look at '
+'every vector of the corpus.';
+grant execute on function pgclarify.check_graph(text, integer) to pgclarify_user;

@@ -1,0 +1,60 @@
+"""What tests of the neighborhood graph share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from psycopg.rows import dict_row
+
+from tests.integration.by_hand import Connection, HandWorker
+
+CLEAN = {"unlinked": 0, "pending": 0, "self_edges": 0, "dangling": 0, "gaps": 0, "unordered": 0, "recall": 1.0}
+
+
+def link(worker: HandWorker, max_passages: int = 100) -> int:
+    """Link until nothing is left that can be; how many passages were done with."""
+    done = 0
+    while passages := worker.send("link_passages", max_passages=max_passages)[0]["passages"]:
+        done += passages
+    return done
+
+
+def add(connection: Connection, documents: Mapping[str, str], corpus: str = "insurance", **options: Any) -> None:
+    """Add documents by id; a paragraph will be a passage."""
+    for document_id, content in documents.items():
+        connection.execute(
+            "select pgclarify.add_document(%s, %s, %s, readers => %s::name[])",
+            [corpus, document_id, content, options.get("readers")],
+        )
+
+
+def check(connection: Connection, corpus: str = "insurance", sample: int = 1000) -> dict[str, Any]:
+    """What check_graph says."""
+    with connection.cursor(row_factory=dict_row) as cursor:
+        cursor.execute("select * from pgclarify.check_graph(%s, %s)", [corpus, sample])
+        (row,) = cursor.fetchall()
+    return row
+
+
+def faults(connection: Connection, corpus: str = "insurance") -> dict[str, Any]:
+    """What is not as it is in a graph without faults: empty if nothing is."""
+    found = check(connection, corpus)
+    return {name: found[name] for name, right in CLEAN.items() if found[name] != right}
+
+
+def lists(connection: Connection) -> dict[str, list[str]]:
+    """Neighbors in the tables, nearest first, by document: of documents with one passage each."""
+    rows = connection.execute("select document_id, neighbor_document_ids from pgclarify.neighborhood").fetchall()
+    return dict(rows)
+
+
+def neighbors(connection: Connection, document_id: str, k: int = 10, corpus: str = "insurance") -> list[str]:
+    """Documents of the neighbors of a document with one passage, as `neighbors` tells them to whoever is connected."""
+    rows = connection.execute(
+        "select near.document_id from pgclarify.passage"
+        " cross join lateral pgclarify.neighbors(%s, passage.document_id, passage.id, %s) as near"
+        " where passage.document_id = %s order by near.rank",
+        [corpus, k, document_id],
+    ).fetchall()
+    return [row[0] for row in rows]
