@@ -63,7 +63,7 @@ async def _serve_until_told(settings: Settings, dsn: str, on_ready: Callable[[],
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, stopping.set)
     await asyncio.to_thread(_check, dsn)
-    embedders = Embedders()
+    embedders = Embedders(settings.embedding_backend)
     async with AsyncExitStack() as stack:
         stack.callback(embedders.close)
         verifier = await stack.enter_async_context(open_verifier(settings, embedders))
