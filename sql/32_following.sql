@@ -65,8 +65,8 @@ end
 $$;
 
 comment on function pgclarify._take_source(bigint) is
-'Lock an attached table''s row, so that one worker at a time reads the table and no older reading overwrites a newer one; nulls '
-'if somebody has it, or if it is gone.';
+'Lock an attached table''s row, so that one worker at a time reads the table and no older reading overwrites a newer one; '
+'nulls if somebody has it, or if it is gone.';
 
 create or replace function pgclarify._fail_source(source_id bigint, error text)
 returns void
@@ -169,13 +169,6 @@ begin
         and exists (select from pgclarify.source where source.source_id = _follow_changes.source_id) then
         return null;
     end if;
-    if v_source.source_id is not null and v_source.state in ('loading', 'following') then
-        v_fault := pgclarify._source_fault(v_source);
-        if v_fault is not null then
-            perform pgclarify._fail_source(v_source.source_id, v_fault);
-            v_source.state := 'failed';
-        end if;
-    end if;
     if coalesce(v_source.state, 'gone') not in ('loading', 'following') then
         -- Nobody follows it, and who does so again compares everything.
         delete from pgclarify.change
@@ -192,6 +185,11 @@ begin
         return v_count;
     end if;
     begin
+        v_fault := pgclarify._source_fault(v_source);
+        if v_fault is not null then
+            perform pgclarify._fail_source(v_source.source_id, v_fault);
+            return 0;
+        end if;
         -- Of partitions that were detached there is nothing to read here: what is not the table's counts as no key.
         select
             array_agg(next_one.change_id order by next_one.change_id),
@@ -283,12 +281,12 @@ begin
     if v_source.state <> 'loading' then
         return 0;
     end if;
-    v_fault := pgclarify._source_fault(v_source);
-    if v_fault is not null then
-        perform pgclarify._fail_source(v_source.source_id, v_fault);
-        return 0;
-    end if;
     begin
+        v_fault := pgclarify._source_fault(v_source);
+        if v_fault is not null then
+            perform pgclarify._fail_source(v_source.source_id, v_fault);
+            return 0;
+        end if;
         if v_source.load_phase = 'rows' then
             -- Before anything is read: a partition that comes later is seen as a difference.
             v_layout := coalesce(v_source.layout, pgclarify._layout_of(v_source));

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 
 from pgclarify.database.pool import Pool, fetch
-from pgclarify.errors import DatabaseBusy, DatabaseError
+from pgclarify.errors import DatabaseBusy, DatabaseError, ServerUnavailable
+
+_logger = logging.getLogger(__name__)
 
 # A batch takes some tenths of a second at most.
 _MOST_ROWS = 1000
 _MOST_BYTES = 8_000_000
 # A table that somebody holds is left alone for so long, since each try may wait for half a second.
 _BUSY_SECONDS = 2.0
+# One of which something went wrong that the database could not put down to the table.
+_TROUBLE_SECONDS = 30.0
 # While a worker tries in vain, others wait behind it: not too often.
 _SWEEP_RETRY_SECONDS = 60.0
 _LOCK_NOT_AVAILABLE = "55P03"
@@ -32,8 +37,8 @@ class Sources:
 
         Raises:
             ServerUnavailable: If there is no connection.
-            DatabaseBusy: If it may go better later.
-            DatabaseError: If the server refuses.
+            DatabaseBusy: If what waits cannot be listed now.
+            DatabaseError: If the server refuses to.
         """
         while True:
             now = time.monotonic()
@@ -48,10 +53,8 @@ class Sources:
             long_ones = sorted((source_id, work) for source_id, work in waiting if work != "changes")
             if long_ones:
                 # One after the other, from the first again after the last.
-                source_id, work = next(
-                    (one for one in long_ones if one[0] > self._last_long_source_id),
-                    long_ones[0],
-                )
+                later = (one for one in long_ones if one[0] > self._last_long_source_id)
+                source_id, work = next(later, long_ones[0])
                 self._last_long_source_id = source_id
                 if work == "load":
                     await self._do("load_source", source_id, max_rows=_MOST_ROWS, max_bytes=_MOST_BYTES)
@@ -73,11 +76,18 @@ class Sources:
             await asyncio.sleep(_SWEEP_RETRY_SECONDS)
 
     async def _do(self, name: str, source_id: int, **limits: int) -> None:
+        """Send a statement about one source; if it cannot be carried out, the others have their turn all the same."""
+        pause = 0.0
         try:
             (row,) = await fetch(self._pool, name, source_id=source_id, **limits)
-            is_busy = row["done"] is None
+            if row["done"] is None:
+                pause = _BUSY_SECONDS
+        except ServerUnavailable:
+            raise
         except DatabaseBusy:
-            # The others have their turn all the same.
-            is_busy = True
-        if is_busy:
-            self._busy_until[source_id] = time.monotonic() + _BUSY_SECONDS
+            pause = _BUSY_SECONDS
+        except DatabaseError:
+            _logger.exception("%s failed for source %d, trying again", name, source_id)
+            pause = _TROUBLE_SECONDS
+        if pause:
+            self._busy_until[source_id] = time.monotonic() + pause
