@@ -84,6 +84,11 @@ def statements(
         "remove_document": send("select pgclarify.remove_document('insurance', 'open')"),
         "set_embedding_model": send("select pgclarify.set_embedding_model('insurance', 'another model')"),
         "corpus_status": send("select * from pgclarify.corpus_status"),
+        "neighbors": send(
+            "select * from pgclarify.neighbors('insurance', 'open', (select id from pgclarify.passage"
+            " where corpus_id = 1 and document_id = 'open'))"
+        ),
+        "edges of a corpus": send("select * from pgclarify.edge where corpus = 'insurance'"),
         "source_status": send("select * from pgclarify.source_status"),
         "run_summary": send("select * from pgclarify.run_summary"),
         "interpretation_citation": send("select * from pgclarify.interpretation_citation"),
@@ -100,6 +105,10 @@ def statements(
         "rescue_jobs": lambda: worker.send("rescue_jobs"),
         "list_building_spaces": lambda: worker.send("list_building_spaces"),
         "open_space": lambda: worker.open_spaces(),
+        "link_passages": lambda: worker.send("link_passages", max_passages=100),
+        "list_waiting_sources": lambda: worker.send("list_waiting_sources"),
+        "inspect_sources": lambda: worker.send("inspect_sources"),
+        "drop_orphan_capture": lambda: worker.send("drop_orphan_capture"),
         "advance_space": lambda: [worker.send("advance_space", **space) for space in worker.send("list_due_spaces")],
         "claim_passages": claim_passages,
         "drop_orphan_partition": lambda: worker.send("drop_orphan_partition"),

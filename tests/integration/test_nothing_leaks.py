@@ -40,10 +40,13 @@ OF_CORPUS = (
     "select pgclarify.resync({}, 'pg_catalog.pg_class')",
     "select pgclarify.set_embedding_model({}, 'another')",
     "select pgclarify.cancel_embedding_model({})",
+    "select * from pgclarify.neighbors({}, 'secret', 1)",
+    "select pgclarify.build_graph({})",
+    "select * from pgclarify.check_graph({})",
 )
 TABLES = (
     "corpus", "embedding_space", "document", "passage", "run", "candidate", "verdict", "interpretation", "citation",
-    "corpus_status", "run_summary", "interpretation_citation", "source_status",
+    "corpus_status", "run_summary", "interpretation_citation", "source_status", "edge",
 )  # fmt: skip
 
 
