@@ -2,7 +2,28 @@
 
 from __future__ import annotations
 
-from tests.benchmark import clarify_latency, clarify_throughput, ingest, lexical, many_corpora, product, readers, repeat
+from tests.benchmark import (
+    churn,
+    clarify_latency,
+    clarify_throughput,
+    graph,
+    ingest,
+    lexical,
+    many_corpora,
+    product,
+    readers,
+    repeat,
+)
+    capture,
+    clarify_latency,
+    clarify_throughput,
+    ingest,
+    lexical,
+    many_corpora,
+    product,
+    readers,
+    repeat,
+)
 from tests.benchmark.figures import show
 
 with product.made_up_corpus() as (dsn, corpus):
@@ -12,7 +33,8 @@ with product.made_up_corpus() as (dsn, corpus):
         *repeat.measure(dsn, corpus),
         *lexical.measure(dsn),
         *readers.measure(dsn),
+        *graph.measure(dsn, sizes=(10_000,)),
         # The last one here: it leaves a thousand corpora behind.
         *many_corpora.measure(dsn),
     ]
-show([*figures, *ingest.measure()])
+show([*figures, *capture.measure(), *ingest.measure()])
