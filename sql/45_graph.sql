@@ -93,7 +93,8 @@ begin atomic
     where space.state = 'active'
         -- What is being loaded comes first, but not forever: whoever loads for a day can explore the graph meanwhile.
         and (
-            not exists (select from pgclarify.pending_document as pending where pending.corpus_id = space.corpus_id)
+            space.linking_document_id is not null
+            or not exists (select from pgclarify.pending_document as pending where pending.corpus_id = space.corpus_id)
             or least(
                 (
                     select min(pending.added_at) from pgclarify.pending_link as pending
@@ -110,4 +111,4 @@ end;
 
 comment on function pgclarify._linkable_spaces() is
 'Active spaces with something to link or unlink, in no order, so that a large one does not hold up the others. One that is '
-'being loaded is left for as long as nothing has waited for a minute.';
+'being loaded is left for as long as nothing has waited for a minute and nobody wants it built.';

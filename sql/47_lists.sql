@@ -1,6 +1,41 @@
 -- The lists of the neighborhood graph: written, entered by new passages, and left by those that are gone. All are called with
 -- the space held, and skip what somebody else holds: nobody is waited for who deletes passages.
 
+create or replace function pgclarify._link_again(embedding_space_id bigint, document_ids text[], passage_ids bigint[])
+returns void
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+    execute format(
+        $sql$
+        insert into pgclarify.pending_link (embedding_space_id, document_id, passage_id)
+        select distinct $1, again.document_id, again.passage_id
+        from unnest($2, $3) as again (document_id, passage_id)
+        inner join %s as embedding
+            on embedding.embedding_space_id = $1
+            and embedding.document_id = again.document_id
+            and embedding.passage_id = again.passage_id
+        -- A row that a user is deleting would be waited for, while he may wait for a list that is held here. He either goes
+        -- through with it, or leaves the row.
+        where not exists (
+            select from pgclarify.pending_link as pending
+            where pending.embedding_space_id = $1
+                and pending.document_id = again.document_id
+                and pending.passage_id = again.passage_id
+        )
+        order by 2, 3
+        on conflict on constraint pending_link_pk do nothing
+        $sql$,
+        pgclarify._partition_name('passage_embedding', _link_again.embedding_space_id)
+    ) using _link_again.embedding_space_id, _link_again.document_ids, _link_again.passage_ids;
+end
+$$;
+
+comment on function pgclarify._link_again(bigint, text[], bigint[]) is
+'Queue these passages of a space to be linked again, those that are there. Waits for nobody who deletes them, unlike '
+'_queue_links.';
+
 create or replace function pgclarify._write_links(
     space pgclarify.embedding_space,
     degree integer,
@@ -101,7 +136,7 @@ begin
         insert into pgclarify.corpus_tally (corpus_id, linked) values ((_write_links.space).corpus_id, v_added);
     end if;
     if _write_links.is_walk then
-        perform pgclarify._queue_links(
+        perform pgclarify._link_again(
             v_space_id,
             array_agg(linked.document_id),
             array_agg(linked.passage_id)
@@ -229,7 +264,7 @@ begin
         _enter_lists.embedding_space_id, _enter_lists.lists, _enter_lists.degree, _enter_lists.document_ids,
         _enter_lists.passage_ids;
     -- Lists that somebody is deleting: if he thinks better of it, they are made again.
-    perform pgclarify._queue_links(_enter_lists.embedding_space_id, v_waiting_documents, v_waiting_ids);
+    perform pgclarify._link_again(_enter_lists.embedding_space_id, v_waiting_documents, v_waiting_ids);
 end
 $$;
 
@@ -243,11 +278,13 @@ returns void
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
+declare
+    v_near_documents text[];
+    v_near_ids bigint[];
 begin
     execute format(
         $sql$
-        insert into pgclarify.pending_link (embedding_space_id, document_id, passage_id)
-        select distinct $1, near.document_id, near.passage_id
+        select array_agg(near.document_id), array_agg(near.passage_id)
         from unnest($2) as linked
         cross join lateral unnest(linked.neighbor_document_ids, linked.neighbor_ids) as near (document_id, passage_id)
         inner join %s as kept
@@ -255,11 +292,11 @@ begin
             and kept.document_id = near.document_id
             and kept.passage_id = near.passage_id
         where linked.passage_id = any($3) and linked.passage_id <> all(kept.neighbor_ids)
-        order by 2, 3
-        on conflict on constraint pending_link_pk do nothing
         $sql$,
         pgclarify._partition_name('neighborhood', _queue_near.embedding_space_id)
-    ) using _queue_near.embedding_space_id, _queue_near.lists, _queue_near.passage_ids;
+    ) into v_near_documents, v_near_ids
+    using _queue_near.embedding_space_id, _queue_near.lists, _queue_near.passage_ids;
+    perform pgclarify._link_again(_queue_near.embedding_space_id, v_near_documents, v_near_ids);
 end
 $$;
 
@@ -277,7 +314,6 @@ set enable_seqscan = off
 as $$
 declare
     v_neighborhood text := pgclarify._partition_name('neighborhood', _unlink_batch.embedding_space_id);
-    v_embedding text := pgclarify._partition_name('passage_embedding', _unlink_batch.embedding_space_id);
     v_gone bigint[];
     v_kept bigint[];
     v_document_ids text[];
@@ -364,22 +400,7 @@ begin
         v_neighborhood
     ) using _unlink_batch.embedding_space_id, v_document_ids, v_passage_ids, v_gone;
     -- They are topped up; and so is what lost its own list while it is there.
-    execute format(
-        $sql$
-        insert into pgclarify.pending_link (embedding_space_id, document_id, passage_id)
-        select $1, held.document_id, held.passage_id
-        from unnest($2, $3) as held (document_id, passage_id)
-        where exists (
-            select from %s as embedding
-            where embedding.embedding_space_id = $1
-                and embedding.document_id = held.document_id
-                and embedding.passage_id = held.passage_id
-        )
-        order by held.document_id, held.passage_id
-        on conflict on constraint pending_link_pk do nothing
-        $sql$,
-        v_embedding
-    ) using _unlink_batch.embedding_space_id, v_document_ids, v_passage_ids;
+    perform pgclarify._link_again(_unlink_batch.embedding_space_id, v_document_ids, v_passage_ids);
     delete from pgclarify.pending_unlink as pending
     where pending.embedding_space_id = _unlink_batch.embedding_space_id
         and pending.passage_id = any(v_gone)

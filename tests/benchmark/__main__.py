@@ -3,20 +3,11 @@
 from __future__ import annotations
 
 from tests.benchmark import (
+    capture,
     churn,
     clarify_latency,
     clarify_throughput,
     graph,
-    ingest,
-    lexical,
-    many_corpora,
-    product,
-    readers,
-    repeat,
-)
-    capture,
-    clarify_latency,
-    clarify_throughput,
     ingest,
     lexical,
     many_corpora,
@@ -37,4 +28,4 @@ with product.made_up_corpus() as (dsn, corpus):
         # The last one here: it leaves a thousand corpora behind.
         *many_corpora.measure(dsn),
     ]
-show([*figures, *capture.measure(), *ingest.measure()])
+show([*figures, *capture.measure(), *ingest.measure(), *churn.measure(seconds=20)])

@@ -1,0 +1,132 @@
+"""Users, indexers, linkers and a rebuilding of the graph at the same time: the graph that comes out is right."""
+
+from __future__ import annotations
+
+import random
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from functools import partial
+
+import psycopg
+import pytest
+
+from tests.integration.by_hand import Connect, Connection, HandWorker, Hire, at_once, scalar
+from tests.integration.counts import assert_counts_agree
+from tests.integration.linking import add, check, faults, link
+
+DOCUMENTS = 40
+# Two workers may meet; whoever is turned away comes again. Users are never turned away.
+PASSING = (psycopg.errors.DeadlockDetected, psycopg.errors.LockNotAvailable)
+
+
+def assert_right(connection: Connection, worker: HandWorker) -> None:
+    """Once everything has been worked off, the graph has no fault, and what is counted is there."""
+    worker.index_everything()
+    link(worker)
+    worker.send("fold_tallies")
+    found = faults(connection)
+    # The index is approximate, and after many deletions a little more so.
+    assert found.pop("recall", 1) >= 0.98
+    # In a graph of words that is no fault.
+    assert found in ({}, {"gaps": None})
+    assert check(connection)["linked"] == scalar(connection, "select linked from pgclarify.corpus_status")
+    assert_counts_agree(connection)
+
+
+@pytest.mark.parametrize("similarity", ["dense", "lexical"])
+def test_everything_at_once(connection: Connection, connect: Connect, hire: Hire, similarity: str) -> None:
+    connection.execute(
+        "select pgclarify.create_corpus('insurance', options => jsonb_build_object("
+        "'graph_degree', 5, 'graph_similarity', %s::text))",
+        [similarity],
+    )
+    words = [f"word{number}" for number in range(30)]
+
+    def text(chance: random.Random) -> str:
+        return "\n\n".join(" ".join(chance.choices(words, k=8)) for _ in range(chance.randint(1, 3)))
+
+    def write(seed: int) -> None:
+        chance = random.Random(seed)  # noqa: S311 - not for secrets
+        user = connect()
+        for _ in range(40):
+            with user.transaction():
+                for document_id in sorted(chance.sample(range(DOCUMENTS), 2)):
+                    if chance.random() < 0.4:
+                        user.execute("select pgclarify.remove_document('insurance', %s)", [str(document_id)])
+                    else:
+                        add(user, {str(document_id): text(chance)})
+
+    def index(worker: HandWorker) -> None:
+        for _ in range(25):
+            with suppress(*PASSING):
+                if documents := worker.claim(max_documents=5):
+                    worker.store(documents)
+                worker.send("fold_tallies")
+                worker.send("apply_term_changes")
+
+    def keep(worker: HandWorker, seed: int) -> None:
+        chance = random.Random(seed)  # noqa: S311 - not for secrets
+        for _ in range(60):
+            with suppress(*PASSING):
+                worker.send("link_passages", max_passages=chance.choice([2, 8, 40]))
+
+    def rebuild(user: Connection) -> None:
+        for _ in range(6):
+            user.execute("select pgclarify.build_graph('insurance')")
+
+    indexers, linkers, owner = [hire(), hire()], [hire(), hire()], connect()
+    add(connection, {str(number): text(random.Random(number)) for number in range(DOCUMENTS)})  # noqa: S311
+    indexers[0].index_everything()
+    # What is being loaded would be left for a minute.
+    connection.execute("alter table pgclarify.pending_link alter added_at set default '-infinity'")
+    with ThreadPoolExecutor(8) as pool:
+        tasks = [
+            *(pool.submit(write, seed) for seed in range(3)),
+            *(pool.submit(index, worker) for worker in indexers),
+            *(pool.submit(keep, worker, seed) for seed, worker in enumerate(linkers)),
+            pool.submit(rebuild, owner),
+        ]
+        for task in tasks:
+            task.result()
+
+    if similarity == "lexical":
+        # How rare a word is has changed since the first lists were made.
+        connection.execute("select pgclarify.build_graph('insurance')")
+    assert_right(connection, hire())
+
+
+def test_linking_what_is_deleted_at_the_same_moment(connection: Connection, connect: Connect, hire: Hire) -> None:
+    connection.execute("""select pgclarify.create_corpus('insurance', options => '{"graph_degree": 3}')""")
+    linker, indexer, users = hire(), hire(), [connect(), connect()]
+    for round_ in range(15):
+        add(connection, {str(number): f"Round {round_}, {number}." for number in range(12)})
+        indexer.index_everything()
+
+        states = at_once(
+            partial(users[0].execute, "select pgclarify.remove_document('insurance', '3')"),
+            partial(users[1].execute, "select pgclarify.remove_document('insurance', '4')"),
+            partial(linker.send, "link_passages", max_passages=100),
+        )
+
+        assert states == [None, None, None], round_
+        if round_ % 5 == 4:
+            assert_right(connection, linker)
+
+
+def test_dropping_a_corpus_while_it_is_linked(connection: Connection, connect: Connect, hire: Hire) -> None:
+    linker, indexer, sweeper, user = hire(), hire(), hire(), connect()
+    for round_ in range(8):
+        connection.execute("select pgclarify.create_corpus('insurance')")
+        add(connection, {str(number): f"Round {round_}, {number}." for number in range(12)})
+        indexer.index_everything()
+
+        states = at_once(
+            partial(user.execute, "select pgclarify.drop_corpus('insurance')"),
+            partial(linker.send, "link_passages", max_passages=100),
+            sweeper.sweep,
+        )
+
+        # Whoever sweeps waits half a second for the lock.
+        assert states[:2] == [None, None]
+        assert states[2] in {None, "55P03"}
+        assert link(linker) == 0
