@@ -44,7 +44,8 @@ begin
                 and pending.document_id = given.document_id
                 and pending.passage_id = given.passage_id
                 and pending.leased_by = $2
-            -- Whoever is removing it now wins, and is not waited for.
+            -- Whoever is changing or removing it now holds its document, wins, and is not waited for.
+            inner join pgclarify.document on document.corpus_id = $8 and document.id = given.document_id
             inner join %1$s as passage
                 on passage.corpus_id = $8
                 and passage.document_id = given.document_id
@@ -52,6 +53,7 @@ begin
                 and passage.content_hash = given.content_hash
             order by given.document_id, given.passage_id
             for update of pending skip locked
+            for share of document skip locked
             for share of passage skip locked
         ),
         embedded as (

