@@ -135,6 +135,10 @@ def test_a_reader_can_start_nothing_and_spend_nothing(connection: psycopg.Connec
         "pgclarify._source_statuses(pgclarify._caller)",
         "pgclarify._worker_statuses()",
         "pgclarify._queue_counts()",
+        "pgclarify.neighbors(text,text,bigint,integer)",
+        "pgclarify._neighbors(pgclarify._caller,text,text,bigint,integer)",
+        "pgclarify._edge_corpora(pgclarify._caller)",
+        "pgclarify._edges(pgclarify._caller,bigint)",
     }
     assert readable(connection, reader) == {
         "pgclarify._caller",
@@ -144,6 +148,7 @@ def test_a_reader_can_start_nothing_and_spend_nothing(connection: psycopg.Connec
         "pgclarify.corpus",
         "pgclarify.corpus_status",
         "pgclarify.document",
+        "pgclarify.edge",
         "pgclarify.embedding_space",
         "pgclarify.interpretation",
         "pgclarify.interpretation_citation",
@@ -196,7 +201,10 @@ def test_a_user_may_execute_public_functions_and_those_that_ask_for_proof(
     assert {name.partition("(")[0].removeprefix("pgclarify.") for name in public} == {
         "add_document",
         "attach_table",
+        "build_graph",
         "cancel",
+        "cancel_embedding_model",
+        "check_graph",
         "clarify",
         "clarify_many",
         "consolidate",
@@ -207,6 +215,7 @@ def test_a_user_may_execute_public_functions_and_those_that_ask_for_proof(
         "result",
         "resync",
         "search",
+        "set_embedding_model",
         "submit",
         "submit_many",
         "wait",
