@@ -13,48 +13,49 @@ end;
 comment on function pgclarify._is_left(bigint) is
 'True if an attached table is followed no more: its documents are there for who wants them. False for null.';
 
-create or replace function pgclarify._merge_documents(
+create or replace function pgclarify._put_documents(
     corpus_id bigint,
     source_id bigint,
     documents pgclarify.document[],
-    gone text[],
     out added bigint,
     out changed bigint,
-    out removed bigint,
-    out refused text[]
+    out refused text[],
+    out unindexable text[],
+    out tally pgclarify.corpus_tally
 )
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
+-- One document or a thousand: who guesses their number wrong would compare each with each.
+set enable_nestloop = off
 as $$
 declare
-    v_left pgclarify.document[] := _merge_documents.documents;
+    v_left pgclarify.document[] := _put_documents.documents;
+    v_ids text[];
     v_kept text[];
     v_changed text[];
     v_reread text[];
     v_pending text[];
     v_failed text[];
-    v_gone text[];
     v_many bigint;
     v_restricted bigint;
-    v_passages pgclarify.corpus_tally;
     v_tally pgclarify.corpus_tally;
-    v_is_searchable_changed boolean := false;
 begin
     added := 0;
     changed := 0;
-    removed := 0;
     refused := '{}';
+    unindexable := '{}';
     v_tally.pending := 0;
     v_tally.failed := 0;
     v_tally.restricted_passages := 0;
+    v_tally.revision := 0;
     while cardinality(v_left) > 0 loop
         -- New ones. In the order of ids, here and below, or two who write the same ones deadlock.
         with inserted as (
             insert into pgclarify.document
             (corpus_id, id, content, title, uri, metadata, readers, content_hash, error, source_id)
             select
-                _merge_documents.corpus_id, given.id, given.content, given.title, given.uri, given.metadata,
-                given.readers, given.content_hash, given.error, _merge_documents.source_id
+                _put_documents.corpus_id, given.id, given.content, given.title, given.uri, given.metadata,
+                given.readers, given.content_hash, given.error, _put_documents.source_id
             from unnest(v_left) as given
             order by given.id
             on conflict on constraint document_pk do nothing
@@ -66,25 +67,27 @@ begin
         into v_kept, v_pending
         from inserted;
         insert into pgclarify.pending_document (corpus_id, document_id)
-        select _merge_documents.corpus_id, new.id from unnest(v_pending) as new (id);
+        select _put_documents.corpus_id, new.id from unnest(v_pending) as new (id);
         added := added + cardinality(v_kept);
         v_tally.pending := v_tally.pending + cardinality(v_pending);
         v_tally.failed := v_tally.failed + cardinality(v_kept) - cardinality(v_pending);
+        exit when cardinality(v_kept) = cardinality(v_left);
 
         -- Those that are there already, unless they are somebody else's.
+        v_ids := array(
+            select given.id from unnest(v_left) as given
+            except
+            select new.id from unnest(v_kept) as new (id)
+        );
         with held as materialized (
             select
                 document.id, document.content_hash, document.error, document.uri, document.metadata, document.readers,
                 document.source_id
             from pgclarify.document
-            where document.corpus_id = _merge_documents.corpus_id
-                and document.id in (
-                    select given.id from unnest(v_left) as given
-                    except
-                    select new.id from unnest(v_kept) as new (id)
-                )
+            where document.corpus_id = _put_documents.corpus_id
+                and document.id = any(v_ids)
                 and (
-                    document.source_id is not distinct from _merge_documents.source_id
+                    document.source_id is not distinct from _put_documents.source_id
                     or pgclarify._is_left(document.source_id)
                 )
             order by document.id
@@ -97,7 +100,7 @@ begin
                 -- What could not be indexed is tried again.
                 held.content_hash <> given.content_hash or held.error is distinct from given.error as is_new_content,
                 (held.uri, held.metadata, held.readers, held.source_id)
-                is distinct from (given.uri, given.metadata, given.readers, _merge_documents.source_id) as is_other
+                is distinct from (given.uri, given.metadata, given.readers, _put_documents.source_id) as is_other
             from held
             inner join unnest(v_left) as given on held.id = given.id
         )
@@ -129,7 +132,8 @@ begin
                     update %s as passage
                     set readers = given.readers
                     from unnest($2) as given
-                    inner join pgclarify.document as old on old.corpus_id = $1 and old.id = given.id
+                    inner join pgclarify.document as old
+                        on old.corpus_id = $1 and old.id = any($3) and old.id = given.id
                     where passage.corpus_id = $1
                         and passage.document_id = any($3)
                         and passage.document_id = given.id
@@ -137,10 +141,10 @@ begin
                 )
                 select count(*), coalesce(sum(updated.restricted), 0) from updated
                 $sql$,
-                pgclarify._partition_name('passage', _merge_documents.corpus_id)
-            ) into v_many, v_restricted using _merge_documents.corpus_id, v_left, v_reread;
+                pgclarify._partition_name('passage', _put_documents.corpus_id)
+            ) into v_many, v_restricted using _put_documents.corpus_id, v_left, v_reread;
             v_tally.restricted_passages := v_tally.restricted_passages + v_restricted;
-            v_is_searchable_changed := v_is_searchable_changed or v_many > 0;
+            v_tally.revision := greatest(v_tally.revision, (v_many > 0)::integer);
         end if;
         if cardinality(v_changed) > 0 then
             update pgclarify.document
@@ -152,15 +156,16 @@ begin
                 readers = given.readers,
                 content_hash = given.content_hash,
                 error = given.error,
-                source_id = _merge_documents.source_id,
+                source_id = _put_documents.source_id,
                 updated_at = now()
             from unnest(v_left) as given
-            inner join unnest(v_changed) as different (id) on given.id = different.id
-            where document.corpus_id = _merge_documents.corpus_id and document.id = given.id;
+            where document.corpus_id = _put_documents.corpus_id
+                and document.id = any(v_changed)
+                and document.id = given.id;
             changed := changed + cardinality(v_changed);
             with queued as (
                 insert into pgclarify.pending_document (corpus_id, document_id)
-                select _merge_documents.corpus_id, new.id from unnest(v_pending) as new (id)
+                select _put_documents.corpus_id, new.id from unnest(v_pending) as new (id)
                 -- Being indexed as it was: the worker's write is refused by the hash, and the row is free again.
                 on conflict on constraint pending_document_pk do update set leased_by = null, leased_until = null
                 returning xmax <> 0 as was_pending
@@ -170,12 +175,13 @@ begin
         if cardinality(v_failed) > 0 then
             -- What cannot be indexed is not found by what it was before.
             delete from pgclarify.pending_document as pending
-            where pending.corpus_id = _merge_documents.corpus_id and pending.document_id = any(v_failed);
+            where pending.corpus_id = _put_documents.corpus_id and pending.document_id = any(v_failed);
             get diagnostics v_many = row_count;
             v_tally.pending := v_tally.pending - v_many;
-            v_gone := v_gone || v_failed;
+            unindexable := unindexable || v_failed;
         end if;
 
+        exit when cardinality(v_kept) = cardinality(v_left);
         -- What is neither new nor ours is somebody else's, or was removed between the two statements above.
         select
             refused || coalesce(array_agg(given.id) filter (where others.id is not null), '{}'),
@@ -184,12 +190,49 @@ begin
         from unnest(v_left) as given
         left join unnest(v_kept) as kept (id) on given.id = kept.id
         left join pgclarify.document as others
-            on others.corpus_id = _merge_documents.corpus_id
+            on others.corpus_id = _put_documents.corpus_id
+            and others.id = any(v_ids)
             and others.id = given.id
-            and others.source_id is distinct from _merge_documents.source_id
+            and others.source_id is distinct from _put_documents.source_id
             and not pgclarify._is_left(others.source_id)
         where kept.id is null;
     end loop;
+    tally := v_tally;
+end
+$$;
+
+comment on function pgclarify._put_documents(bigint, bigint, pgclarify.document[]) is
+'The part of _merge_documents that adds and changes. unindexable: those that have become so, whose passages are to go. tally: '
+'pending, failed and restricted_passages, and revision 1 if readers of passages changed.';
+
+create or replace function pgclarify._merge_documents(
+    corpus_id bigint,
+    source_id bigint,
+    documents pgclarify.document[],
+    gone text[],
+    out added bigint,
+    out changed bigint,
+    out removed bigint,
+    out refused text[]
+)
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_put record;
+    v_kept text[];
+    v_gone text[];
+    v_many bigint;
+    v_passages pgclarify.corpus_tally;
+    v_tally pgclarify.corpus_tally;
+begin
+    v_put := pgclarify._put_documents(_merge_documents.corpus_id, _merge_documents.source_id, _merge_documents.documents);
+    added := v_put.added;
+    changed := v_put.changed;
+    removed := 0;
+    refused := v_put.refused;
+    v_gone := v_put.unindexable;
+    v_tally := v_put.tally;
 
     if cardinality(_merge_documents.gone) > 0 then
         with held as (
@@ -218,10 +261,10 @@ begin
     end if;
     if cardinality(v_gone) > 0 then
         v_passages := pgclarify._delete_passages(_merge_documents.corpus_id, v_gone);
-        v_is_searchable_changed := true;
+        v_tally.revision := 1;
     end if;
 
-    if added > 0 or removed > 0 or v_tally.pending <> 0 or v_tally.failed <> 0 or v_is_searchable_changed then
+    if added > 0 or removed > 0 or v_tally.pending <> 0 or v_tally.failed <> 0 or v_tally.revision <> 0 then
         insert into pgclarify.corpus_tally
         (corpus_id, documents, pending, failed, passages, restricted_passages, embedded, linked, lexemes, revision)
         values (
@@ -229,7 +272,7 @@ begin
             coalesce(v_passages.passages, 0),
             v_tally.restricted_passages + coalesce(v_passages.restricted_passages, 0),
             coalesce(v_passages.embedded, 0), coalesce(v_passages.linked, 0), coalesce(v_passages.lexemes, 0),
-            v_is_searchable_changed::integer
+            v_tally.revision
         );
     end if;
 end

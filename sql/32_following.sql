@@ -224,14 +224,15 @@ begin
             ),
             _follow_changes.max_bytes
         );
+        -- By an array, since statistics of this table are never right, and each would be compared with each.
+        v_change_ids := array(
+            select taken.change_id
+            from unnest(v_change_ids, v_changed_keys) as taken (change_id, key)
+            left join unnest(v_keys) as read (key) on taken.key = read.key
+            where taken.key is null or read.key is not null
+        );
         delete from pgclarify.change
-        where change.source_id = v_source.source_id
-            and change.change_id in (
-                select taken.change_id
-                from unnest(v_change_ids, v_changed_keys) as taken (change_id, key)
-                left join unnest(v_keys) as read (key) on taken.key = read.key
-                where taken.key is null or read.key is not null
-            );
+        where change.source_id = v_source.source_id and change.change_id = any(v_change_ids);
         get diagnostics v_count = row_count;
         if v_is_any then
             -- TRUNCATE; or the id has another type now, which what notes the changes has to know.
