@@ -228,7 +228,7 @@ begin
             case
                 when v_old < cardinality(v_links.passage_ids) then (v_reach + 1) * v_degree
                 else greatest(40, 5 * v_degree / 2)
-            end * greatest(1, log(greatest(counted.embedded, 1)::numeric / 10000))
+            end * greatest(1, log(greatest(counted.embedded, 1)::numeric / 4000))
         )::integer::text,
         true
     )

@@ -11,6 +11,7 @@ import pytest
 from tests.integration.by_hand import Connect, Connection, HandWorker, Hire, MakeRole, scalar, state_of
 from tests.integration.counts import assert_counts_agree
 from tests.integration.linking import add, check, faults, link, lists, neighbors
+from tests.integration.test_plans import plans
 
 MANY = {str(number): f"Passage number {number}." for number in range(40)}
 
@@ -194,6 +195,28 @@ class TestLinking:
         link(worker)
 
         assert lists(corpus) == {"0": ["10"], "10": ["0"], "nowhere": []}
+
+
+class TestPlans:
+    def test_the_search_is_shared_out_to_parallel_workers(self, corpus: Connection, hire: Hire) -> None:
+        add(corpus, {str(number): f"Passage {number}." for number in range(300)})
+        hire().index_everything()
+
+        with plans(corpus) as seen:
+            corpus.execute("select pgclarify._link_passages(1000)")
+
+        assert [plan for plan in seen if "Parallel Append" in plan]
+
+    def test_lists_that_name_a_passage_are_found_by_their_index(self, corpus: Connection, hire: Hire) -> None:
+        add(corpus, MANY)
+        (worker := hire()).index_everything()
+        link(worker)
+        corpus.execute("select pgclarify.remove_document('insurance', '1')")
+
+        with plans(corpus) as seen:
+            corpus.execute("select pgclarify._link_passages(1000)")
+
+        assert [plan for plan in seen if "Bitmap Index Scan on neighborhood_1_" in plan and "&&" in plan]
 
 
 class TestOpenTransactions:
