@@ -7,6 +7,7 @@ select
     coalesce(sum(corpus_tally.pending), 0)::bigint as pending,
     coalesce(sum(corpus_tally.failed), 0)::bigint as failed,
     coalesce(sum(corpus_tally.passages), 0)::bigint as passages,
+    coalesce(sum(corpus_tally.restricted_documents), 0)::bigint as restricted_documents,
     coalesce(sum(corpus_tally.restricted_passages), 0)::bigint as restricted_passages,
     coalesce(sum(corpus_tally.embedded), 0)::bigint as embedded,
     coalesce(sum(corpus_tally.linked), 0)::bigint as linked,
@@ -22,6 +23,7 @@ comment on column pgclarify._corpus_count.documents is 'Documents.';
 comment on column pgclarify._corpus_count.pending is 'Documents whose present content is not searchable yet.';
 comment on column pgclarify._corpus_count.failed is 'Documents that cannot be indexed.';
 comment on column pgclarify._corpus_count.passages is 'Passages.';
+comment on column pgclarify._corpus_count.restricted_documents is 'Documents with readers of their own.';
 comment on column pgclarify._corpus_count.restricted_passages is 'Passages with readers of their own.';
 comment on column pgclarify._corpus_count.embedded is 'Passages with a vector in the active space.';
 comment on column pgclarify._corpus_count.linked is 'Passages with neighbors in the active space.';
@@ -49,11 +51,14 @@ begin
         returning corpus_tally.*
     ),
     total as (
-        insert into pgclarify.corpus_tally
-        (corpus_id, documents, pending, failed, passages, restricted_passages, embedded, linked, lexemes)
+        insert into pgclarify.corpus_tally (
+            corpus_id, documents, restricted_documents, pending, failed, passages, restricted_passages, embedded, linked,
+            lexemes
+        )
         select
-            folded.corpus_id, sum(folded.documents), sum(folded.pending), sum(folded.failed), sum(folded.passages),
-            sum(folded.restricted_passages), sum(folded.embedded), sum(folded.linked), sum(folded.lexemes)
+            folded.corpus_id, sum(folded.documents), sum(folded.restricted_documents), sum(folded.pending),
+            sum(folded.failed), sum(folded.passages), sum(folded.restricted_passages), sum(folded.embedded),
+            sum(folded.linked), sum(folded.lexemes)
         from folded
         group by folded.corpus_id
     )
@@ -91,22 +96,35 @@ set search_path = pg_catalog, pg_temp
 begin atomic
     select
         visible.name,
-        counted.documents,
-        counted.passages,
+        counted.documents - hidden.documents,
+        counted.passages - hidden.passages,
         counted.pending + attached.pending,
-        counted.embedded,
-        counted.linked,
-        counted.failed,
+        counted.embedded - hidden.passages,
+        greatest(counted.linked - hidden.passages, 0),
+        case when role.sees_all then counted.failed end,
         clock_timestamp() - least(oldest.added_at, attached.pending_since),
         counted.revision,
         space.model,
         coalesce(space.error, next_space.error),
         next_space.model,
-        next_space.embedded
-    from pgclarify._visible_corpora(
-        pgclarify._roles_of(pgclarify._verify_caller(_corpus_statuses.caller))
-    ) as visible
+        greatest(next_space.embedded - hidden.passages, 0)
+    from (
+        select pgclarify._roles_of(pgclarify._verify_caller(_corpus_statuses.caller)) as roles
+    ) as asked
+    cross join lateral pgclarify._visible_corpora(asked.roles) as visible
     inner join pgclarify._corpus_count as counted on visible.corpus_id = counted.corpus_id
+    cross join lateral (
+        select
+            visible.owner = any(asked.roles)
+            or coalesce(visible.analyst = any(asked.roles), false)
+            or 'pgclarify_owner'::name = any(asked.roles) as sees_all
+    ) as role
+    -- Nobody else shall learn that there are documents which are not for everyone.
+    cross join lateral (
+        select
+            case when role.sees_all then 0 else counted.restricted_documents end as documents,
+            case when role.sees_all then 0 else counted.restricted_passages end as passages
+    ) as hidden
     left join lateral (
         select embedding_space.model, embedding_space.error
         from pgclarify.embedding_space
@@ -186,14 +204,17 @@ cross join lateral pgclarify._corpus_statuses(_caller) as status;
 comment on view pgclarify.corpus_status is
 'Corpora that you may search, and how far they are. pending = 0: all that was added is searchable.';
 comment on column pgclarify.corpus_status.corpus is 'Name of the corpus.';
-comment on column pgclarify.corpus_status.documents is 'Documents in it.';
+comment on column pgclarify.corpus_status.documents is
+'Documents in it. Whoever is neither its owner nor its analyst is told only, here and in what follows, of those without readers '
+'of their own.';
 comment on column pgclarify.corpus_status.passages is 'Passages in it.';
 comment on column pgclarify.corpus_status.pending is
 'Documents whose present content is not searchable yet, and changes of attached tables that no worker has taken (counted up '
 'to 10,000 a table), and attached tables that are still being loaded (one each).';
 comment on column pgclarify.corpus_status.embedded is 'Passages with a vector.';
 comment on column pgclarify.corpus_status.linked is 'Passages with neighbors in the graph.';
-comment on column pgclarify.corpus_status.failed is 'Documents that cannot be indexed; document.error says why.';
+comment on column pgclarify.corpus_status.failed is
+'Documents that cannot be indexed; document.error says why. Null for whoever is neither its owner nor its analyst.';
 comment on column pgclarify.corpus_status.lag is 'Age of the oldest of what is pending; null if nothing is.';
 comment on column pgclarify.corpus_status.revision is 'How often its searchable content changed.';
 comment on column pgclarify.corpus_status.embedding_model is 'Embedding model.';

@@ -46,6 +46,7 @@ begin
     unindexable := '{}';
     v_tally.pending := 0;
     v_tally.failed := 0;
+    v_tally.restricted_documents := 0;
     v_tally.restricted_passages := 0;
     v_tally.revision := 0;
     while cardinality(v_left) > 0 loop
@@ -59,12 +60,13 @@ begin
             from unnest(v_left) as given
             order by given.id
             on conflict on constraint document_pk do nothing
-            returning document.id, document.error
+            returning document.id, document.error, document.readers
         )
         select
             coalesce(array_agg(inserted.id), '{}'),
-            coalesce(array_agg(inserted.id order by inserted.id) filter (where inserted.error is null), '{}')
-        into v_kept, v_pending
+            coalesce(array_agg(inserted.id order by inserted.id) filter (where inserted.error is null), '{}'),
+            v_tally.restricted_documents + count(inserted.readers)
+        into v_kept, v_pending, v_tally.restricted_documents
         from inserted;
         insert into pgclarify.pending_document (corpus_id, document_id)
         select _put_documents.corpus_id, new.id from unnest(v_pending) as new (id);
@@ -97,6 +99,7 @@ begin
             select
                 held.id, held.error as old_error, given.error as new_error,
                 held.readers is distinct from given.readers as is_reread,
+                (given.readers is not null)::integer - (held.readers is not null)::integer as restricted,
                 -- What could not be indexed is tried again.
                 held.content_hash <> given.content_hash or held.error is distinct from given.error as is_new_content,
                 (held.uri, held.metadata, held.readers, held.source_id)
@@ -120,8 +123,9 @@ begin
                 sum((compared.new_error is not null)::integer - (compared.old_error is not null)::integer)
                 filter (where compared.is_new_content),
                 0
-            )
-        into v_kept, v_changed, v_reread, v_pending, v_failed, v_tally.failed
+            ),
+            v_tally.restricted_documents + coalesce(sum(compared.restricted), 0)
+        into v_kept, v_changed, v_reread, v_pending, v_failed, v_tally.failed, v_tally.restricted_documents
         from compared;
 
         if cardinality(v_reread) > 0 then
@@ -203,7 +207,7 @@ $$;
 
 comment on function pgclarify._put_documents(bigint, bigint, pgclarify.document[]) is
 'The part of _merge_documents that adds and changes. unindexable: those that have become so, whose passages are to go. tally: '
-'pending, failed and restricted_passages, and revision 1 if readers of passages changed.';
+'pending, failed, restricted_documents and restricted_passages, and revision 1 if readers of passages changed.';
 
 create or replace function pgclarify._merge_documents(
     corpus_id bigint,
@@ -236,7 +240,7 @@ begin
 
     if cardinality(_merge_documents.gone) > 0 then
         with held as (
-            select document.id, document.error
+            select document.id, document.error, document.readers
             from pgclarify.document
             where document.corpus_id = _merge_documents.corpus_id
                 and document.id = any(_merge_documents.gone)
@@ -248,7 +252,11 @@ begin
             order by document.id
             for update
         )
-        select coalesce(array_agg(held.id), '{}'), v_tally.failed - count(held.error) into v_kept, v_tally.failed
+        select
+            coalesce(array_agg(held.id), '{}'),
+            v_tally.failed - count(held.error),
+            v_tally.restricted_documents - count(held.readers)
+        into v_kept, v_tally.failed, v_tally.restricted_documents
         from held;
         delete from pgclarify.document
         where document.corpus_id = _merge_documents.corpus_id and document.id = any(v_kept);
@@ -264,11 +272,14 @@ begin
         v_tally.revision := 1;
     end if;
 
-    if added > 0 or removed > 0 or v_tally.pending <> 0 or v_tally.failed <> 0 or v_tally.revision <> 0 then
-        insert into pgclarify.corpus_tally
-        (corpus_id, documents, pending, failed, passages, restricted_passages, embedded, linked, lexemes, revision)
+    if added > 0 or removed > 0 or v_tally.pending <> 0 or v_tally.failed <> 0 or v_tally.restricted_documents <> 0
+        or v_tally.revision <> 0 then
+        insert into pgclarify.corpus_tally (
+            corpus_id, documents, restricted_documents, pending, failed, passages, restricted_passages, embedded, linked,
+            lexemes, revision
+        )
         values (
-            _merge_documents.corpus_id, added - removed, v_tally.pending, v_tally.failed,
+            _merge_documents.corpus_id, added - removed, v_tally.restricted_documents, v_tally.pending, v_tally.failed,
             coalesce(v_passages.passages, 0),
             v_tally.restricted_passages + coalesce(v_passages.restricted_passages, 0),
             coalesce(v_passages.embedded, 0), coalesce(v_passages.linked, 0), coalesce(v_passages.lexemes, 0),

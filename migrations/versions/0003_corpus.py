@@ -96,6 +96,7 @@ def upgrade() -> None:
             pending bigint not null default 0,
             failed bigint not null default 0,
             passages bigint not null default 0,
+            restricted_documents bigint not null default 0,
             restricted_passages bigint not null default 0,
             embedded bigint not null default 0,
             lexemes bigint not null default 0,
@@ -111,8 +112,10 @@ def upgrade() -> None:
         comment on column pgclarify.corpus_tally.pending is 'Documents that became pending, less those indexed.';
         comment on column pgclarify.corpus_tally.failed is 'Documents that cannot be indexed, less those mended.';
         comment on column pgclarify.corpus_tally.passages is 'Passages added, less those removed.';
+        comment on column pgclarify.corpus_tally.restricted_documents is
+            'The same as documents, of those with readers of their own.';
         comment on column pgclarify.corpus_tally.restricted_passages is
-            'The same, of passages with readers of their own.';
+            'The same as passages, of those with readers of their own.';
         comment on column pgclarify.corpus_tally.embedded is 'Vectors added to the active space, less those removed.';
         comment on column pgclarify.corpus_tally.lexemes is
             'Lexeme occurrences added, less those removed: over passages, the average length that BM25 wants.';

@@ -106,7 +106,10 @@ def _corpora(corpora: Sequence[Row]) -> Table:
         table.add_column(name, justify="right", no_wrap=True)
     for corpus in corpora:
         counters = (Text(f"{corpus[name]:,}") for name in _COUNTERS[:-1])
-        failed = Text(f"{corpus['failed']:,}", style="red" if corpus["failed"] else "")
+        # Null for whoever may not know.
+        failed = Text(
+            "" if corpus["failed"] is None else f"{corpus['failed']:,}", style="red" if corpus["failed"] else ""
+        )
         table.add_row(Text(printable(corpus["corpus"])), *counters, failed)
     return table
 

@@ -185,13 +185,13 @@ class CorpusStatus:
 
     Attributes:
         corpus: Its name.
-        documents: Documents in it.
-        passages: Passages in it.
+        documents: Documents in it; only those that every reader may read, unless the caller is its owner or analyst.
+        passages: Passages in it, likewise.
         pending: Documents whose present content is not searchable yet; 0: all that was added is.
         embedded: Passages with a vector.
         linked: Passages with neighbors in the graph.
-        failed: Documents that cannot be indexed.
-        lag: Age of the oldest pending document; None if there is none.
+        failed: Documents that cannot be indexed; None unless the caller is its owner or analyst.
+        lag: Age of the oldest of what is pending; None if there is none.
         revision: How often its searchable content changed.
         embedding_model: Its embedding model.
         error: Why it cannot be searched, its model could not be loaded, say; None if nothing is wrong.
@@ -203,7 +203,7 @@ class CorpusStatus:
     pending: int
     embedded: int
     linked: int
-    failed: int
+    failed: int | None
     lag: timedelta | None
     revision: int
     embedding_model: str

@@ -221,11 +221,18 @@ corpus_tally = Table(
         "passages", BigInteger, nullable=False, server_default=text("0"), comment="Passages added, less those removed."
     ),
     Column(
+        "restricted_documents",
+        BigInteger,
+        nullable=False,
+        server_default=text("0"),
+        comment="The same as documents, of those with readers of their own.",
+    ),
+    Column(
         "restricted_passages",
         BigInteger,
         nullable=False,
         server_default=text("0"),
-        comment="The same, of passages with readers of their own.",
+        comment="The same as passages, of those with readers of their own.",
     ),
     Column(
         "embedded",

@@ -7,7 +7,9 @@ from typing import Any
 from tests.integration.by_hand import Connection
 
 _COUNTED = """
-    select corpus_id, documents, pending, failed, passages, restricted_passages, embedded, linked, lexemes
+    select
+        corpus_id, documents, restricted_documents, pending, failed, passages, restricted_passages, embedded, linked,
+        lexemes
     from pgclarify._corpus_count
     order by corpus_id
 """
@@ -15,6 +17,7 @@ _REAL = """
     select
         corpus.corpus_id,
         (select count(*) from pgclarify.document as d where d.corpus_id = corpus.corpus_id),
+        (select count(d.readers) from pgclarify.document as d where d.corpus_id = corpus.corpus_id),
         (select count(*) from pgclarify.pending_document as p where p.corpus_id = corpus.corpus_id),
         (select count(d.error) from pgclarify.document as d where d.corpus_id = corpus.corpus_id),
         (select count(*) from pgclarify.passage as p where p.corpus_id = corpus.corpus_id),

@@ -8,6 +8,7 @@ import pytest
 from psycopg import sql
 
 from tests.integration.by_hand import Connect, Connection, Hire, MakeRole, scalar, state_of
+from tests.integration.counts import assert_counts_agree
 
 UNDEFINED_OBJECT = "42704"
 INSUFFICIENT_PRIVILEGE = "42501"
@@ -139,6 +140,26 @@ class TestDocuments:
         with pytest.raises(Exception) as denied:
             connect(alice).execute("select * from pgclarify.passage_1")
         assert getattr(denied.value, "sqlstate", None) == INSUFFICIENT_PRIVILEGE
+
+    def test_counts_tell_readers_of_what_is_everyones_only(
+        self, connection: Connection, connect: Connect, hire: Hire, make_role: MakeRole
+    ) -> None:
+        team, lead = make_role(name="team"), make_role(name="lead")
+        member = connect(make_role("pgclarify_user", team))
+        owner, analyst = connect(make_role("pgclarify_user")), connect(make_role("pgclarify_reader", team, lead))
+        create(owner, "closed", reader=team, analyst=lead)
+        counts = "select (documents, passages, embedded, linked, failed) from pgclarify.corpus_status"
+        add = "select pgclarify.add_document('closed', %s, 'Cars.', readers => %s)"
+        for document_id, readers in (("1", None), ("2", ["nobody"]), ("3", ["nobody"]), ("4", None), ("5", ["nobody"])):
+            owner.execute(add, [document_id, readers])
+        hire().index_everything()
+        owner.execute(add, ["3", None])
+        owner.execute(add, ["4", ["nobody"]])
+        owner.execute("select pgclarify.remove_document('closed', '5')")
+
+        assert scalar(member, counts) == ("2", "2", "2", "0", None)
+        assert scalar(owner, counts) == scalar(analyst, counts) == ("4", "4", "4", "0", "0")
+        assert_counts_agree(connection)
 
     def test_nobody_changes_them_by_hand(self, connect: Connect, make_role: MakeRole) -> None:
         owner = connect(make_role("pgclarify_user"))
