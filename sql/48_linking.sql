@@ -194,7 +194,7 @@ declare
     -- Passages in one call of _nearest: enough calls that all cores have some to the end, each worth its start.
     v_chunk constant integer := 128;
     -- How much farther a new passage looks than its own list is long, for lists into which it has to go.
-    v_reach constant integer := 4;
+    v_reach constant integer := 8;
     v_degree integer := (_link_batch.corpus).graph_degree;
     v_is_dense boolean := (_link_batch.corpus).graph_similarity = 'dense';
     v_function text := case when v_is_dense then '_nearest' else '_nearest_by_words' end;
