@@ -205,8 +205,8 @@ comment on view pgclarify.corpus_status is
 'Corpora that you may search, and how far they are. pending = 0: all that was added is searchable.';
 comment on column pgclarify.corpus_status.corpus is 'Name of the corpus.';
 comment on column pgclarify.corpus_status.documents is
-'Documents in it. Whoever is neither its owner nor its analyst is told only, here and in what follows, of those without readers '
-'of their own.';
+'Documents in it. Whoever is neither its owner nor its analyst is told only, here and in what follows, of those without '
+'readers of their own.';
 comment on column pgclarify.corpus_status.passages is 'Passages in it.';
 comment on column pgclarify.corpus_status.pending is
 'Documents whose present content is not searchable yet, and changes of attached tables that no worker has taken (counted up '
