@@ -7,6 +7,7 @@ from tests.benchmark import (
     churn,
     clarify_latency,
     clarify_throughput,
+    edits,
     graph,
     ingest,
     lexical,
@@ -28,4 +29,12 @@ with product.made_up_corpus() as (dsn, corpus):
         # The last one here: it leaves a thousand corpora behind.
         *many_corpora.measure(dsn),
     ]
-show([*figures, *capture.measure(), *ingest.measure(), *churn.measure(seconds=20)])
+show(
+    [
+        *figures,
+        *capture.measure(),
+        *ingest.measure(),
+        *edits.measure(rows=2_000, seconds=12),
+        *churn.measure(seconds=20),
+    ]
+)
