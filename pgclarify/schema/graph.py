@@ -98,9 +98,7 @@ pending_passage = Table(
         Integer,
         nullable=False,
         server_default=text("0"),
-        comment=(
-            "How often it could not be embedded. After three times it is left, and the space is not switched to."
-        ),
+        comment=("How often it could not be embedded. After three times it is left, and the space is not switched to."),
     ),
     Column(
         "retry_at",
