@@ -300,7 +300,10 @@ class TestDropping:
         worker.start(run_id)
         scalar(connection, "select pgclarify.drop_corpus('insurance')")
 
-        assert state_of(worker.connection, f"select pgclarify._retrieve({run_id}, 1, 'cars', null)") == UNDEFINED_OBJECT
+        assert (
+            state_of(worker.connection, f"select pgclarify._retrieve({run_id}, 1, 'cars', null, 'a-model')")
+            == UNDEFINED_OBJECT
+        )
         worker.finish(run_id, status="failed", error="the corpus was dropped")
 
         assert state_of(connection, f"select pgclarify.result({run_id})") == "PC003"
@@ -343,7 +346,7 @@ def test_a_thousand_corpora_stay_cheap(connection: Connection, hire: Hire) -> No
         "submit": (connection, "select pgclarify.submit('trucks', 'corpus 500')"),
         "retrieve": (
             worker.connection,
-            f"select count(*) from pgclarify._retrieve({run_id}, 1, 'cars', '[1, 0, 0, 0]')",  # noqa: S608
+            f"select count(*) from pgclarify._retrieve({run_id}, 1, 'cars', '[1, 0, 0, 0]', 'all-MiniLM-L6-v2')",  # noqa: S608
         ),
         "claim": (
             worker.connection,
