@@ -107,7 +107,7 @@ begin atomic
         space.model,
         coalesce(space.error, next_space.error),
         next_space.model,
-        greatest(next_space.embedded - hidden.passages, 0)
+        case when next_space.embedded is not null then greatest(next_space.embedded - hidden.passages, 0) end
     from (
         select pgclarify._roles_of(pgclarify._verify_caller(_corpus_statuses.caller)) as roles
     ) as asked
