@@ -5,7 +5,12 @@ returns bytea
 language sql immutable parallel safe
 set search_path = pg_catalog, pg_temp
 begin atomic
-    select sha256(convert_to(coalesce(_content_hash.title, '') || E'\n' || _content_hash.content, 'UTF8'));
+    -- A text has no zero byte, so where the title ends is never in doubt.
+    select sha256(
+        convert_to(coalesce(_content_hash.title, ''), 'UTF8')
+        || '\x00'::bytea
+        || convert_to(_content_hash.content, 'UTF8')
+    );
 end;
 
 comment on function pgclarify._content_hash(text, text) is 'SHA-256 of what a search can see of a document.';

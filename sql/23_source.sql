@@ -355,21 +355,21 @@ begin atomic
     union all
     select
         'insufficient_privilege',
-        format('role pgclarify_owner may not use schema "%s"', pg_namespace.nspname),
+        format('role pgclarify_table_reader may not use schema "%s"', pg_namespace.nspname),
         format('Role %s may not let it.', _ownership_problems.role_name),
         format(
-            'Let %s say: grant usage on schema %I to pgclarify_owner.',
+            'Let %s say: grant usage on schema %I to pgclarify_table_reader.',
             pg_get_userbyid(pg_namespace.nspowner), pg_namespace.nspname
         )
     from pg_catalog.pg_class
     inner join pg_catalog.pg_namespace on pg_class.relnamespace = pg_namespace.oid
     where
         pg_class.oid = _ownership_problems.source.relation
-        and not has_schema_privilege('pgclarify_owner', pg_namespace.oid, 'usage')
+        and not has_schema_privilege('pgclarify_table_reader', pg_namespace.oid, 'usage')
         and not has_schema_privilege(
             _ownership_problems.role_name, pg_namespace.oid, 'usage with grant option'
         );
 end;
 
 comment on function pgclarify._ownership_problems(pgclarify.source, name) is
-'What keeps a role from making triggers on a table and letting pgclarify_owner read it, as _table_problems has it.';
+'What keeps a role from making triggers on a table and letting pgclarify_table_reader read it, as _table_problems has it.';

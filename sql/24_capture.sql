@@ -197,24 +197,24 @@ returns setof text
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
-    select format('grant usage on schema %I to pgclarify_owner', pg_namespace.nspname)
+    select format('grant usage on schema %I to pgclarify_table_reader', pg_namespace.nspname)
     from pg_catalog.pg_class
     inner join pg_catalog.pg_namespace on pg_class.relnamespace = pg_namespace.oid
     where
         pg_class.oid = _missing_grants.source.relation
-        and not has_schema_privilege('pgclarify_owner', pg_namespace.oid, 'usage')
+        and not has_schema_privilege('pgclarify_table_reader', pg_namespace.oid, 'usage')
     union all
     select format(
-        'grant select (%s) on table %s to pgclarify_owner',
+        'grant select (%s) on table %s to pgclarify_table_reader',
         string_agg(distinct quote_ident(used.name), ', '), _missing_grants.source.relation::text
     )
     from pgclarify._used_columns(_missing_grants.source) as used
-    where not has_column_privilege('pgclarify_owner', _missing_grants.source.relation, used.name::text, 'select')
+    where not has_column_privilege('pgclarify_table_reader', _missing_grants.source.relation, used.name::text, 'select')
     having count(*) > 0;
 end;
 
 comment on function pgclarify._missing_grants(pgclarify.source) is
-'Statements that let pgclarify_owner read what it reads of an attached table; none if it may.';
+'Statements that let pgclarify_table_reader read what it reads of an attached table; none if it may.';
 
 create or replace function pgclarify._spare_grants(source pgclarify.source)
 returns setof text
@@ -222,7 +222,7 @@ language sql stable security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
     select format(
-        'revoke select (%s) on table %s from pgclarify_owner',
+        'revoke select (%s) on table %s from pgclarify_table_reader',
         string_agg(distinct quote_ident(used.name), ', '), pg_class.oid::regclass
     )
     from pgclarify._used_columns(_spare_grants.source) as used
@@ -232,7 +232,7 @@ begin atomic
     where
         exists (
             select from aclexplode(pg_attribute.attacl) as granted
-            where pg_get_userbyid(granted.grantee) = 'pgclarify_owner' and granted.privilege_type = 'SELECT'
+            where pg_get_userbyid(granted.grantee) = 'pgclarify_table_reader' and granted.privilege_type = 'SELECT'
         )
         and not exists (
             select from pgclarify.source as other
@@ -246,7 +246,7 @@ begin atomic
 end;
 
 comment on function pgclarify._spare_grants(pgclarify.source) is
-'Statements that take back what pgclarify_owner may read of a table that is attached no more.';
+'Statements that take back what pgclarify_table_reader may read of a table that is attached no more.';
 
 create or replace function pgclarify._drop_capture(source_id bigint)
 returns void

@@ -4,56 +4,68 @@ create or replace function pgclarify._check_ids(caller pgclarify._caller, source
 returns void
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
-set row_security = off
 as $$
 declare
     v_source pgclarify.source;
+    v_page pgclarify.source;
     v_other pgclarify.source;
+    -- Tables that are still being loaded: their rows are no documents yet.
+    v_others pgclarify.source[];
+    v_are_documents boolean;
+    v_keys text[];
+    v_ids text[];
+    v_other_keys text[];
     v_id text;
     v_whose text;
 begin
     select source.* into v_source from pgclarify.source where source.source_id = _check_ids.source_id;
     perform pgclarify._owned_source(_check_ids.caller, v_source.corpus_id, v_source.relation);
-    if exists (
+    v_are_documents := exists (
         select from pgclarify.document
         where document.corpus_id = v_source.corpus_id
             and document.source_id is distinct from v_source.source_id
             and not pgclarify._is_left(document.source_id)
-    ) then
-        execute format(
-            $sql$
-            select document.id, coalesce('comes from ' || other.relation::text, 'was added by hand')
-            from pgclarify.document
-            inner join %1$s as own on document.id = $1 || own.%2$I::text
-            left join pgclarify.source as other on document.source_id = other.source_id
-            where
-                document.corpus_id = $2
-                and document.source_id is distinct from $3
-                and coalesce(other.state, '') not in ('detached', 'removing')
-            limit 1
-            $sql$,
-            v_source.relation, v_source.id_column
-        ) into v_id, v_whose using v_source.id_prefix, v_source.corpus_id, v_source.source_id;
-    end if;
-    -- Tables that are still being loaded: their rows are no documents yet.
-    for v_other in
-        select source.* from pgclarify.source
+    );
+    v_others := array(
+        select source
+        from pgclarify.source
         where source.corpus_id = v_source.corpus_id
             and source.source_id <> v_source.source_id
             and source.state = 'loading'
+            -- Others cannot collide.
+            and (starts_with(source.id_prefix, v_source.id_prefix) or starts_with(v_source.id_prefix, source.id_prefix))
             and pgclarify._source_fault(source) is null
         order by source.source_id
-    loop
-        exit when v_id is not null;
-        execute format(
-            $sql$
-            select $1 || own.%2$I::text, 'comes from ' || $3
-            from %1$s as own
-            inner join %3$s as other on $1 || own.%2$I::text = $2 || other.%4$I::text
-            limit 1
-            $sql$,
-            v_source.relation, v_source.id_column, v_other.relation, v_other.id_column
-        ) into v_id, v_whose using v_source.id_prefix, v_other.id_prefix, v_other.relation::text;
+    );
+    v_page := v_source;
+    v_page.load_cursor := null;
+    -- Page by page and by keys: how a join is planned depends on statistics that a new table does not have.
+    while v_id is null and (v_are_documents or cardinality(v_others) > 0) loop
+        v_keys := pgclarify._next_keys(v_page, 10000, 1000000000);
+        exit when cardinality(v_keys) = 0;
+        v_page.load_cursor := v_keys[cardinality(v_keys)];
+        v_ids := array(select v_source.id_prefix || page.key from unnest(v_keys) as page (key));
+        if v_are_documents then
+            select document.id, coalesce('comes from ' || other.relation::text, 'was added by hand') into v_id, v_whose
+            from pgclarify.document
+            left join pgclarify.source as other on document.source_id = other.source_id
+            where document.corpus_id = v_source.corpus_id
+                and document.id = any(v_ids)
+                and document.source_id is distinct from v_source.source_id
+                and coalesce(other.state, '') not in ('detached', 'removing')
+            limit 1;
+        end if;
+        foreach v_other in array v_others loop
+            exit when v_id is not null;
+            v_other_keys := array(
+                select substr(page.id, length(v_other.id_prefix) + 1)
+                from unnest(v_ids) as page (id)
+                where starts_with(page.id, v_other.id_prefix)
+            );
+            select v_other.id_prefix || found.key, 'comes from ' || v_other.relation into v_id, v_whose
+            from (select unnest(v_other_keys) except select unnest(pgclarify._missing_keys(v_other, v_other_keys))) as found (key)
+            limit 1;
+        end loop;
     end loop;
     if v_id is not null then
         raise exception 'ids of table "%" collide with those of other documents', v_source.relation

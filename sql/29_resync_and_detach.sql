@@ -128,7 +128,7 @@ end
 $$;
 
 comment on function pgclarify.detach_table(text, regclass, jsonb) is
-'Follow a table no more: its triggers go, and what pgclarify_owner might read of it. Returns the id of the source. options: '
-'documents, keep (the default) or remove, in the background. A table that was dropped goes by its number, which '
+'Follow a table no more: its triggers go, and what pgclarify_table_reader might read of it. Returns the id of the source. '
+'options: documents, keep (the default) or remove, in the background. A table that was dropped goes by its number, which '
 'source_status.relation_oid has: detach_table(''kb'', 16421).';
 grant execute on function pgclarify.detach_table(text, regclass, jsonb) to pgclarify_user;

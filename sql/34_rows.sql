@@ -1,4 +1,5 @@
--- Rows of attached tables, and how they become documents. A user's table is read here and nowhere else.
+-- Rows of attached tables, and how they become documents. Statements on a user's table are built here and in
+-- 26_colliding_ids.sql, and executed by the functions of 33_reading.sql.
 
 create or replace function pgclarify._key_type(source pgclarify.source)
 returns text
@@ -76,47 +77,42 @@ create or replace function pgclarify._next_keys(source pgclarify.source, max_row
 returns text[]
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
-set row_security = off
--- By the index of the id column, even if nobody has analyzed the table yet.
+-- They hold where the statement is planned. By the index of the id column, even if nobody has analyzed the table yet.
 set enable_seqscan = off
 set enable_bitmapscan = off
 set enable_sort = off
 as $$
-declare
-    v_keys text[];
 begin
     -- With ties: where nothing keeps ids unique, over partitions, rows of one id are seen together.
-    execute format(
-        $sql$
-        select coalesce(array_agg(measured.id::text), '{}')
-        from (
-            select
-                page.id,
-                coalesce(sum(page.size) over (order by page.id groups between unbounded preceding and 1 preceding), 0)
-                as size_before
+    return pgclarify._select_keys(
+        format(
+            $sql$
+            select coalesce(array_agg(measured.id::text), '{}')
             from (
-                select t.%1$I as id, %2$s as size
-                from %3$s as t
-                where t.%1$I is not null and %4$s
-                order by t.%1$I
-                fetch first $2 rows with ties
-            ) as page
-        ) as measured
-        where measured.size_before < $3
-        $sql$,
-        _next_keys.source.id_column,
-        pgclarify._row_size(_next_keys.source),
-        pgclarify._source_table(_next_keys.source),
-        case
-            when _next_keys.source.load_cursor is null then 'true'
-            else format(
-                't.%I > $1::%s',
-                _next_keys.source.id_column,
-                pgclarify._key_type(_next_keys.source)
-            )
-        end
-    ) into v_keys using _next_keys.source.load_cursor, _next_keys.max_rows, _next_keys.max_bytes;
-    return v_keys;
+                select
+                    page.id,
+                    coalesce(sum(page.size) over (order by page.id groups between unbounded preceding and 1 preceding), 0)
+                    as size_before
+                from (
+                    select t.%1$I as id, %2$s as size
+                    from %3$s as t
+                    where t.%1$I is not null and %4$s
+                    order by t.%1$I
+                    fetch first $3 rows with ties
+                ) as page
+            ) as measured
+            where measured.size_before < $4
+            $sql$,
+            _next_keys.source.id_column,
+            pgclarify._row_size(_next_keys.source),
+            pgclarify._source_table(_next_keys.source),
+            case
+                when _next_keys.source.load_cursor is null then 'true'
+                else format('t.%I > $1[1]::%s', _next_keys.source.id_column, pgclarify._key_type(_next_keys.source))
+            end
+        ),
+        array[_next_keys.source.load_cursor], null, _next_keys.max_rows, _next_keys.max_bytes
+    );
 end
 $$;
 
@@ -127,33 +123,33 @@ create or replace function pgclarify._first_keys(source pgclarify.source, keys t
 returns text[]
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
-set row_security = off
 as $$
 declare
     v_type text := pgclarify._key_type(_first_keys.source);
-    v_keys text[];
 begin
     if cardinality(_first_keys.keys) <= 1 then
         return _first_keys.keys;
     end if;
-    execute format(
-        $sql$
-        select array_agg(measured.key)
-        from (
-            select
-                given.key, coalesce(sum(found.size) over (order by given.place), 0) - coalesce(found.size, 0) as size_before
-            from unnest($1) with ordinality as given (key, place)
-            left join (
-                select t.%1$I::text as key, sum(%2$s) as size from %3$s as t where t.%1$I = any($2::%4$s[]) group by 1
-            ) as found on found.key = given.key
-        ) as measured
-        where measured.size_before < $3
-        $sql$,
-        _first_keys.source.id_column, pgclarify._row_size(_first_keys.source),
-        pgclarify._source_table(_first_keys.source), v_type
-    ) into v_keys
-    using _first_keys.keys, pgclarify._comparable_keys(_first_keys.keys, v_type), _first_keys.max_bytes;
-    return v_keys;
+    return pgclarify._select_keys(
+        format(
+            $sql$
+            select array_agg(measured.key)
+            from (
+                select
+                    given.key,
+                    coalesce(sum(found.size) over (order by given.place), 0) - coalesce(found.size, 0) as size_before
+                from unnest($1) with ordinality as given (key, place)
+                left join (
+                    select t.%1$I::text as key, sum(%2$s) as size from %3$s as t where t.%1$I = any($2::%4$s[]) group by 1
+                ) as found on found.key = given.key
+            ) as measured
+            where measured.size_before < $4
+            $sql$,
+            _first_keys.source.id_column, pgclarify._row_size(_first_keys.source),
+            pgclarify._source_table(_first_keys.source), v_type
+        ),
+        _first_keys.keys, pgclarify._comparable_keys(_first_keys.keys, v_type), null, _first_keys.max_bytes
+    );
 end
 $$;
 
@@ -162,25 +158,18 @@ comment on function pgclarify._first_keys(pgclarify.source, text[], bigint) is
 
 create or replace function pgclarify._missing_keys(source pgclarify.source, keys text[])
 returns text[]
-language plpgsql stable security definer
+language sql stable security definer
 set search_path = pg_catalog, pg_temp
-set row_security = off
-as $$
-declare
-    v_type text := pgclarify._key_type(_missing_keys.source);
-    v_keys text[];
-begin
-    execute format(
-        $sql$
-        select array(
-            select unnest($1) except select t.%1$I::text from %2$s as t where t.%1$I = any($2::%3$s[])
-        )
-        $sql$,
-        _missing_keys.source.id_column, pgclarify._source_table(_missing_keys.source), v_type
-    ) into v_keys using _missing_keys.keys, pgclarify._comparable_keys(_missing_keys.keys, v_type);
-    return v_keys;
-end
-$$;
+begin atomic
+    select pgclarify._select_keys(
+        format(
+            'select array(select unnest($1) except select t.%1$I::text from %2$s as t where t.%1$I = any($2::%3$s[]))',
+            _missing_keys.source.id_column, pgclarify._source_table(_missing_keys.source), typed.name
+        ),
+        _missing_keys.keys, pgclarify._comparable_keys(_missing_keys.keys, typed.name), null, null
+    )
+    from (select pgclarify._key_type(_missing_keys.source) as name) as typed;
+end;
 
 comment on function pgclarify._missing_keys(pgclarify.source, text[]) is 'Those of these keys that no row has.';
 
@@ -189,55 +178,35 @@ create or replace function pgclarify._read_rows(
 )
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
-set row_security = off
 as $$
 declare
     v_type text := pgclarify._key_type(_read_rows.source);
     v_metadata text := (select string_agg(format('t.%I', name), ', ') from unnest(_read_rows.source.metadata_columns) as name);
-begin
-    execute format(
+    v_statement text := format(
         $sql$
         select
-            coalesce(
-                array_agg(
-                    row(
-                        $1, made.id, coalesce(made.content, ''), made.title, made.uri, made.metadata, made.readers,
-                        pgclarify._content_hash(made.title, coalesce(made.content, '')),
-                        case when made.is_too_long then 'its content has more than 10000000 characters' end,
-                        null, null, null, $2
-                    )::pgclarify.document
-                ) filter (
-                    where length(made.id) between 1 and 1000
-                    and (made.is_too_long or not pgclarify._is_blank(made.content))
-                ),
-                '{}'
-            ),
-            min(left(made.id, 100)) filter (where length(made.id) not between 1 and 1000)
+            measured.id,
+            -- Fetched once.
+            case when not measured.is_too_long then concat(measured.stored) end,
+            measured.is_too_long, measured.title, measured.uri, measured.metadata, measured.readers
         from (
             select
-                measured.*,
-                -- Fetched once.
-                case when not measured.is_too_long then concat(measured.stored) end as content
-            from (
-                select
-                    $3 || t.%1$I::text as id,
-                    t.%2$I::text as stored,
-                    -- A character has up to 4 bytes; the longest are not fetched to be counted.
-                    coalesce(
-                        octet_length(t.%2$I) > 10000000
-                        and (octet_length(t.%2$I) > 40000000 or length(t.%2$I) > 10000000),
-                        false
-                    ) as is_too_long,
-                    %3$s as title,
-                    %4$s as uri,
-                    %5$s as metadata,
-                    %6$s as readers
-                from %7$s as t
-                where t.%1$I = any($4::%8$s[])
-                offset 0
-            ) as measured
+                t.%1$I::text as id,
+                t.%2$I::text as stored,
+                -- A character has up to 4 bytes; the longest are not fetched to be counted.
+                coalesce(
+                    octet_length(t.%2$I) > 10000000
+                    and (octet_length(t.%2$I) > 40000000 or length(t.%2$I) > 10000000),
+                    false
+                ) as is_too_long,
+                %3$s as title,
+                %4$s as uri,
+                %5$s as metadata,
+                %6$s as readers
+            from %7$s as t
+            where t.%1$I = any($1::%8$s[])
             offset 0
-        ) as made
+        ) as measured
         $sql$,
         _read_rows.source.id_column,
         _read_rows.source.content_column,
@@ -255,10 +224,31 @@ begin
         end,
         pgclarify._source_table(_read_rows.source),
         v_type
-    ) into documents, unfit
-    using
-        _read_rows.source.corpus_id, _read_rows.source.source_id, _read_rows.source.id_prefix,
-        pgclarify._comparable_keys(_read_rows.keys, v_type);
+    );
+begin
+    select
+        coalesce(
+            array_agg(
+                row(
+                    _read_rows.source.corpus_id, made.id, coalesce(made.content, ''), made.title, made.uri, made.metadata,
+                    made.readers, pgclarify._content_hash(made.title, coalesce(made.content, '')),
+                    case when made.is_too_long then 'its content has more than 10000000 characters' end,
+                    null, null, null, _read_rows.source.source_id
+                )::pgclarify.document
+            ) filter (
+                where length(made.id) between 1 and 1000
+                and (made.is_too_long or not pgclarify._is_blank(made.content))
+            ),
+            '{}'
+        ),
+        min(left(made.id, 100)) filter (where length(made.id) not between 1 and 1000)
+    into documents, unfit
+    from (
+        select
+            _read_rows.source.id_prefix || found.key as id,
+            found.content, found.is_too_long, found.title, found.uri, found.metadata, found.readers
+        from pgclarify._select_rows(v_statement, pgclarify._comparable_keys(_read_rows.keys, v_type)) as found
+    ) as made;
 end
 $$;
 

@@ -5,7 +5,8 @@ returns table (code text, message text, detail text, hint text)
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
-    -- Whoever plans a query works out what is constant in the expressions that belong to the table: code, run as the reader.
+    -- Whoever plans a query works out what is constant in the expressions that belong to the table: code, run as
+    -- pgclarify_table_reader, which has no rights but to read attached tables. It may hang a worker, or look at other tables.
     with members as (
         select members.relation from pgclarify._members_of(_code_problems.source.relation) as members
     ),
@@ -52,7 +53,7 @@ begin atomic
 end;
 
 comment on function pgclarify._code_problems(pgclarify.source) is
-'Code of others that reading an attached table would run with the rights of pgclarify_owner, as _table_problems has it.';
+'Code of others that reading an attached table would run with the rights of pgclarify_table_reader, as _table_problems has it.';
 
 create or replace function pgclarify._failure(message text, detail text)
 returns text
@@ -87,7 +88,7 @@ begin
         from pgclarify._access_problems(_source_fault.source, (_source_fault.source).attached_by) as denied
         union all
         select denied.message, denied.detail
-        from pgclarify._access_problems(_source_fault.source, 'pgclarify_owner') as denied
+        from pgclarify._access_problems(_source_fault.source, 'pgclarify_table_reader') as denied
         union all
         select risky.message, risky.detail from pgclarify._code_problems(_source_fault.source) as risky
     ) as found
@@ -197,7 +198,9 @@ begin atomic
                         and not pg_attribute.attisdropped
                 where
                     not coalesce(has_column_privilege(reader.oid, source.relation, pg_attribute.attnum, 'select'), false)
-                    or not has_column_privilege(source.relation, pg_attribute.attnum, 'select')
+                    or not has_column_privilege(
+                        'pgclarify_table_reader', source.relation, pg_attribute.attnum, 'select'
+                    )
             )
         )
     order by source.source_id;

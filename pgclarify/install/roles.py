@@ -12,6 +12,8 @@ from pgclarify.schema import SCHEMA
 
 ROLES = {
     "pgclarify_owner": "nologin",
+    # As it users' tables are read, whose owners may have their code run by that: it must have no rights but those.
+    "pgclarify_table_reader": "nologin",
     "pgclarify_reader": "nologin",
     "pgclarify_user": "nologin",
     "pgclarify_worker": "nologin",
@@ -39,6 +41,8 @@ def create_roles(cursor: psycopg.Cursor[Any]) -> frozenset[str]:
         made.add(role)
     # Who may ask may also look; the installer acts as the owner, and grants what the owner has.
     _grant_role(cursor, "pgclarify_reader", "pgclarify_user", ("usage",))
+    # Gives it functions, and replaces them.
+    _grant_role(cursor, "pgclarify_table_reader", "pgclarify_owner", ("usage", "set"))
     cursor.execute("select current_user")
     ((installer,),) = cursor.fetchall()
     _grant_role(cursor, "pgclarify_owner", installer, ("usage", "set"))

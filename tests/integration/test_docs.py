@@ -172,7 +172,8 @@ def test_what_operations_removes_is_gone(database: str) -> None:
     left = """
         select count(*) from pg_shdepend as d
         where d.refobjid in (select oid from pg_roles where rolname in
-            ('pgclarify_owner', 'pgclarify_user', 'pgclarify_reader', 'pgclarify_worker', 'pgclarify_loopback'))
+            ('pgclarify_owner', 'pgclarify_user', 'pgclarify_reader', 'pgclarify_worker', 'pgclarify_loopback',
+             'pgclarify_table_reader'))
             and d.dbid = (select oid from pg_database where datname = current_database())
     """
     counts = [

@@ -106,7 +106,7 @@ class TestWhatStandsInTheWay:
                 "alter table article alter body type text using body::text",
             ),
             ("alter table article enable row level security", "alter table article disable row level security"),
-            ("revoke select (body) on article from pgclarify_owner", "select"),
+            ("revoke select (body) on article from pgclarify_table_reader", "select"),
             ("alter table article disable trigger user", "alter table article enable trigger user"),
             ("drop function pgclarify._capture_1() cascade", "select"),
             (

@@ -125,6 +125,44 @@ def test_the_loopback_may_execute_its_own_functions_and_read_nothing(connection:
     assert readable(connection, "pgclarify_loopback") == set()
 
 
+def test_who_reads_users_tables_has_no_other_rights(connection: psycopg.Connection[Any]) -> None:
+    role = "pgclarify_table_reader"
+    connection.execute("select pgclarify.create_corpus('insurance'), pgclarify._open_space(1, 4)")
+
+    assert executable(connection, role) == {
+        "pgclarify._select_keys(text,text[],text[],integer,bigint)",
+        "pgclarify._select_rows(text,text[])",
+    }
+    assert readable(connection, role) == set()
+    for schema in ("pgclarify", "pgclarify_queue", "pgclarify_dblink", "public"):
+        may_create, may_use = connection.execute(
+            "select has_schema_privilege(%(role)s, %(schema)s, 'create'),"
+            " has_schema_privilege(%(role)s, %(schema)s, 'usage')",
+            {"role": role, "schema": schema},
+        ).fetchall()[0]
+        assert (may_create, may_use) == (False, schema == "public")
+    assert connection.execute(
+        "select rolsuper, rolinherit, rolcreaterole, rolcreatedb, rolcanlogin, rolreplication, rolbypassrls"
+        " from pg_roles where rolname = %s",
+        [role],
+    ).fetchone() == (False, True, False, False, False, False, False)
+    groups = "select roleid::regrole::text from pg_auth_members where member = %s::regrole"
+    assert listed(connection, groups, role) == set()
+    members = "select member::regrole::text from pg_auth_members where roleid = %s::regrole"
+    assert listed(connection, members, role) == {"pgclarify_owner"}
+    # What it owns is these functions.
+    assert connection.execute(
+        "select count(*) from pg_shdepend where refobjid = %s::regrole and deptype = 'o'"
+        " and dbid = (select oid from pg_database where datname = current_database())",
+        [role],
+    ).fetchone() == (2,)
+
+
+def test_nobody_but_the_owner_executes_statements_on_users_tables(connection: psycopg.Connection[Any]) -> None:
+    for role in ("pgclarify_reader", "pgclarify_user", "pgclarify_worker", "pgclarify_loopback"):
+        assert not {name for name in executable(connection, role) if "_select_" in name}
+
+
 def test_a_reader_can_start_nothing_and_spend_nothing(connection: psycopg.Connection[Any], make_role: MakeRole) -> None:
     reader = make_role("pgclarify_reader")
 

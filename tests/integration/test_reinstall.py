@@ -63,6 +63,8 @@ def test_with_something_to_change_it_says_whom_it_waits_for(
         "revoke execute on function pgclarify.cancel(bigint) from pgclarify_user",
         "create or replace function pgclarify._connection_value(setting text) returns text language sql immutable"
         " strict parallel safe set search_path = pg_catalog, pg_temp as 'select setting'",
+        # As in an older version.
+        "alter function pgclarify._select_rows(text, text[]) owner to pgclarify_owner",
     ],
 )
 def test_what_was_damaged_is_mended(database: str, connection: Connection, damage: str) -> None:

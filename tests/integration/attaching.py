@@ -1,0 +1,82 @@
+"""Who owns a table and a corpus, and what attaching one to the other leaves on the table."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import psycopg
+import pytest
+
+from tests.integration.by_hand import Connect, Connection, MakeRole, scalar
+
+ATTACH = "select pgclarify.attach_table('kb', 'app.article', 'id', 'body')"
+RESYNC = "select pgclarify.resync('kb', 'app.article')"
+DETACH = "select pgclarify.detach_table('kb', 'app.article')"
+STATE = "select state from pgclarify.source"
+TRIGGERS = """
+    select tgname::text, tgenabled::text from pg_trigger
+    where tgrelid = 'app.article'::regclass and not tgisinternal order by tgname
+"""
+READABLE = """
+    select attname::text from pg_attribute
+    where attrelid = 'app.article'::regclass and attnum > 0 and not attisdropped
+        and has_column_privilege('pgclarify_table_reader', attrelid, attnum, 'select')
+    order by attname
+"""
+# Everything of the user's that attaching could change, and all that is ours.
+EVERYTHING = """
+    select 'trigger ' || tgrelid::regclass || tgname from pg_trigger where not tgisinternal
+    union all
+    select 'column ' || attrelid::regclass || attname || attacl::text from pg_attribute where attacl is not null
+    union all
+    select concat('schema ', nspname, nspacl::text) from pg_namespace where nspname = 'app'
+    union all
+    select 'routine ' || oid::regprocedure from pg_proc where pronamespace = 'pgclarify'::regnamespace
+    union all
+    select 'source ' || source_id from pgclarify.source
+    order by 1
+"""
+
+
+@pytest.fixture
+def alice(connection: Connection, connect: Connect, make_role: MakeRole) -> Connection:
+    """Who owns corpus "kb" and schema "app", with table "article" in it."""
+    role = make_role("pgclarify_user", name="alice")
+    connection.execute(f"create schema app authorization {role}".encode())
+    session = connect(role)
+    session.execute("select pgclarify.create_corpus('kb')")
+    session.execute(
+        "create table app.article ("
+        ' id bigint primary key, title text, body text, url varchar, "Groups" text[], language text, secret text)'
+    )
+    session.execute("insert into app.article (id, body) values (1, 'Cars.'), (2, 'Trucks.')")
+    return session
+
+
+@pytest.fixture
+def bob(connection: Connection, connect: Connect, make_role: MakeRole) -> Connection:
+    """A user with a corpus of his own, "bobs", and nothing else."""
+    session = connect(make_role("pgclarify_user", name="bob"))
+    session.execute("select pgclarify.create_corpus('bobs')")
+    return session
+
+
+def attach(session: Connection, table: str = "app.article", corpus: str = "kb", **options: Any) -> int:
+    """Attach a table with columns id and body."""
+    return int(
+        scalar(
+            session,
+            "select pgclarify.attach_table(%s, %s, 'id', 'body', %s::jsonb)",
+            corpus,
+            table,
+            json.dumps(options),
+        )
+    )
+
+
+def refusal(session: Connection, query: str, *parameters: Any) -> psycopg.errors.Diagnostic:
+    """What a statement is refused with."""
+    with pytest.raises(psycopg.Error) as refused:
+        session.execute(query.encode(), parameters)
+    return refused.value.diag

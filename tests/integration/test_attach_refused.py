@@ -1,0 +1,239 @@
+"""Attaching tables: which are refused, who may, and as whom they are read."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.integration.attaching import ATTACH, DETACH, RESYNC, STATE, attach, refusal
+from tests.integration.by_hand import Connection, state_of
+from tests.migration.test_objects import rows
+
+
+class TestRefused:
+    @pytest.mark.parametrize(
+        ("made", "state"),
+        [
+            ("create view app.t as select * from app.article", "42809"),
+            ("create materialized view app.t as select * from app.article", "42809"),
+            ("create unlogged table app.t (id bigint primary key, body text)", "0A000"),
+            ("create temporary table t (id bigint primary key, body text)", "0A000"),
+            (
+                "create table app.t (id bigint primary key, body text); alter table app.t enable row level security",
+                "0A000",
+            ),
+            ("create table app.t (id bigint primary key, body text); create table app.u () inherits (app.t)", "0A000"),
+            ("create table app.t (id numeric primary key, body text)", "42804"),
+            ("create table app.t (id timestamptz primary key, body text)", "42804"),
+            ("create table app.t (id char(9) primary key, body text)", "42804"),
+            ("create domain app.key as bigint; create table app.t (id app.key primary key, body text)", "42804"),
+            ("create table app.t (id bigint, body text)", "55000"),
+            ("create table app.t (id bigint, body text); create index on app.t (id)", "55000"),
+            ("create table app.t (id bigint, body text); create unique index on app.t (id) where id > 0", "55000"),
+            ("create table app.t (id bigint, body text, unique (id, body))", "55000"),
+            ("create table app.t (id bigint unique deferrable, body text)", "55000"),
+            ("create table app.t (id bigint primary key, body jsonb)", "42804"),
+        ],
+    )
+    def test_what_cannot_be_followed(self, alice: Connection, connection: Connection, made: str, state: str) -> None:
+        alice.execute(made.encode())
+        table = "t" if "temporary" in made else "app.t"
+
+        diagnostic = refusal(alice, "select pgclarify.attach_table('kb', %s, 'id', 'body')", table)
+
+        assert diagnostic.sqlstate == state
+        assert diagnostic.message_detail
+        assert diagnostic.message_hint
+        assert rows(connection, STATE) == []
+
+    def test_an_id_of_which_different_ones_are_equal(self, alice: Connection, connection: Connection) -> None:
+        alice.execute('create collation app.loose from "C"')
+        alice.execute("create table app.t (id text collate app.loose primary key, body text)")
+        # Only a server built with ICU makes one.
+        connection.execute("update pg_collation set collisdeterministic = false where collname = 'loose'")
+
+        assert state_of(alice, "select pgclarify.attach_table('kb', 'app.t', 'id', 'body')") == "0A000"
+
+    def test_a_virtual_id(self, alice: Connection) -> None:
+        if alice.info.server_version >= 180000:
+            alice.execute("create table app.t (n bigint, body text, id text generated always as ('a') virtual)")
+            diagnostic = refusal(alice, "select pgclarify.attach_table('kb', 'app.t', 'id', 'body')")
+            assert diagnostic.sqlstate == "0A000"
+            # It can have no index, either.
+            assert "not unique" in (diagnostic.message_detail or "")
+
+    def test_foreign_tables_also_as_partitions(self, alice: Connection, connection: Connection) -> None:
+        connection.execute("create extension postgres_fdw; create server elsewhere foreign data wrapper postgres_fdw")
+        connection.execute(f"grant usage on foreign server elsewhere to {alice.info.user}".encode())
+        alice.execute("create foreign table app.far (id bigint, body text) server elsewhere")
+        alice.execute("create table app.t (id bigint, body text, year integer) partition by list (year)")
+        alice.execute("create table app.t_2024 partition of app.t (unique (id)) for values in (2024)")
+        alice.execute("create foreign table app.t_2025 partition of app.t for values in (2025) server elsewhere")
+
+        assert state_of(alice, "select pgclarify.attach_table('kb', 'app.far', 'id', 'body')") == "42809"
+        assert state_of(alice, "select pgclarify.attach_table('kb', 'app.t', 'id', 'body')") == "0A000"
+        assert state_of(alice, "select pgclarify.attach_table('kb', 'app.t_2024', 'id', 'body')") is None
+
+    @pytest.mark.parametrize("table", ["pg_catalog.pg_class", "pgclarify.document", "information_schema.sql_parts"])
+    def test_tables_of_the_system_and_ours(self, connection: Connection, table: str) -> None:
+        connection.execute("select pgclarify.create_corpus('kb')")
+        assert state_of(connection, "select pgclarify.attach_table('kb', %s, 'oid', 'content')", [table]) == "42809"
+
+    def test_types_whose_owner_says_how_they_become_json(self, alice: Connection) -> None:
+        alice.execute(
+            "create type app.mood as enum ('good'); alter table app.article add mood app.mood, add moods app.mood[]"
+        )
+        for column in ("mood", "moods"):
+            options = json.dumps({"metadata": ["language", column]})
+            call = "select pgclarify.attach_table('kb', 'app.article', 'id', 'body', %s::jsonb)"
+            assert state_of(alice, call, [options]) == "42804"
+
+    def test_all_that_is_wrong_is_told_at_once(self, alice: Connection) -> None:
+        alice.execute("create unlogged table app.t (id numeric, body jsonb)")
+
+        diagnostic = refusal(alice, "select pgclarify.attach_table('kb', 'app.t', 'id', 'body', '{\"title\": \"no\"}')")
+
+        assert diagnostic.sqlstate == "0A000"
+        for told in ('column "id" cannot be an id', '"id" is not unique', '"body" cannot be the content', '"no"'):
+            assert told in (diagnostic.message_detail or "")
+
+
+class TestWho:
+    def test_only_the_owner_of_the_table(self, alice: Connection, bob: Connection, connection: Connection) -> None:
+        call = "select pgclarify.attach_table('bobs', 'app.article', 'id', 'body')"
+        assert state_of(bob, call) == "42501"
+        alice.execute(f"grant usage on schema app to {bob.info.user}".encode())
+        alice.execute(f"grant select, trigger on app.article to {bob.info.user} with grant option".encode())
+        assert state_of(bob, call) == "42501"
+        connection.execute(f"grant {alice.info.user} to {bob.info.user}".encode())
+
+        assert state_of(bob, call) is None
+
+    def test_only_the_owner_of_the_corpus(self, alice: Connection, bob: Connection) -> None:
+        attach(alice)
+        for call in (ATTACH, RESYNC, DETACH):
+            assert state_of(bob, call) == "42501"
+        assert bob.execute("select from pgclarify.source_status").fetchall() == []
+        assert rows(alice, "select state from pgclarify.source_status") == ["loading"]
+
+    def test_nobody_reads_through_what_somebody_else_has_attached(
+        self, alice: Connection, bob: Connection, connection: Connection
+    ) -> None:
+        attach(alice)
+        # Bob's by name, but he may read nothing of it.
+        connection.execute(f"grant usage on schema app to {bob.info.user}".encode())
+        connection.execute(f"alter table app.article owner to {bob.info.user}".encode())
+        bob.execute("revoke select on app.article from current_user")
+
+        diagnostic = refusal(bob, "select pgclarify.attach_table('bobs', 'app.article', 'id', 'body')")
+
+        assert diagnostic.sqlstate == "42501"
+        assert "body, id" in (diagnostic.message_detail or "")
+
+    def test_internal_functions_give_nothing_away(
+        self, alice: Connection, bob: Connection, connection: Connection
+    ) -> None:
+        source_id = attach(alice)
+        internal = "select pgclarify.{}(_caller, {}) from pgclarify._caller"
+        for name in ("_source_steps", "_check_ids"):
+            assert state_of(bob, internal.format(name, source_id)) in ("42501", "42704")
+            assert state_of(bob, internal.format(name, 999)) is not None
+        for name in ("_make_capture", "_drop_capture", "_load_anew"):
+            assert state_of(bob, f"select pgclarify.{name}({source_id})") == "42501"
+        assert state_of(bob, "select * from pgclarify.source") == "42501"
+        assert state_of(bob, "select * from pgclarify.change") == "42501"
+
+    def test_a_schema_that_is_not_the_callers(self, alice: Connection, bob: Connection, connection: Connection) -> None:
+        connection.execute(f"create schema closed authorization {alice.info.user}".encode())
+        alice.execute(f"grant usage, create on schema closed to {bob.info.user}".encode())
+        bob.execute("create table closed.article (id bigint primary key, body text)")
+        call = "select pgclarify.attach_table('bobs', 'closed.article', 'id', 'body')"
+
+        diagnostic = refusal(bob, call)
+        assert diagnostic.sqlstate == "42501"
+        assert "grant usage on schema closed to pgclarify_table_reader" in (diagnostic.message_hint or "")
+        alice.execute("grant usage on schema closed to pgclarify_table_reader")
+
+        assert state_of(bob, call) is None
+
+    def test_code_of_others_is_not_run(self, alice: Connection) -> None:
+        alice.execute(
+            "create function app.evil(bigint) returns boolean language plpgsql immutable as"
+            " $$ begin raise exception 'run by %', current_user using errcode = 'XX999'; end $$"
+        )
+        alice.execute("alter table app.article add constraint spied check (app.evil(id)) not valid")
+
+        assert state_of(alice, ATTACH) == "42501"
+
+
+class TestAsWhomItIsRead:
+    """The table's owner can make an index after we have looked for such code and before we plan."""
+
+    @pytest.fixture
+    def caught(self, alice: Connection, connection: Connection) -> list[str]:
+        """What code of the table's owner says each time that the table is read."""
+        attach(alice, title="title")
+        alice.execute(
+            "create function app.spy(bigint) returns bigint language plpgsql immutable as"
+            " $$ begin raise warning 'run by %', current_user; return $1; end $$"
+        )
+        # A constant expression of it, which planning works out.
+        alice.execute("create index spied on app.article ((app.spy(1))) where app.spy(2) > 0")
+        said: list[str] = []
+        connection.add_notice_handler(lambda notice: said.append(notice.message_primary or ""))
+        return said
+
+    @pytest.mark.parametrize(
+        "read",
+        [
+            "select pgclarify._next_keys(source, 10, 1000) from pgclarify.source",
+            "select pgclarify._first_keys(source, '{1,2}', 1000) from pgclarify.source",
+            "select pgclarify._missing_keys(source, '{1,2}') from pgclarify.source",
+            "select pgclarify._read_rows(source, '{1,2}') from pgclarify.source",
+        ],
+    )
+    def test_the_owners_code_has_no_rights_of_ours(self, connection: Connection, caught: list[str], read: str) -> None:
+        connection.execute(read.encode())
+
+        assert set(caught) == {"run by pgclarify_table_reader"}
+
+    def test_also_when_ids_are_compared(self, alice: Connection, connection: Connection, caught: list[str]) -> None:
+        alice.execute("select pgclarify.add_document('kb', 'x', 'By hand.')")
+        alice.add_notice_handler(lambda notice: caught.append(notice.message_primary or ""))
+        caught.clear()
+
+        alice.execute("select pgclarify._check_ids(_caller, source_id) from pgclarify._caller, pgclarify.source_status")
+
+        assert set(caught) == {"run by pgclarify_table_reader"}
+
+    @pytest.mark.parametrize(
+        ("attempt", "state"),
+        [
+            ("select * from pgclarify.document", "42501"),
+            ("grant execute on function pgclarify._select_rows(text, text[]) to public", "42501"),
+            ("alter function pgclarify._select_rows(text, text[]) reset all", "42501"),
+            ("drop function pgclarify._select_rows(text, text[])", "42501"),
+            ("grant pgclarify_table_reader to current_user", "42501"),
+            ("create function pgclarify.mine() returns integer language sql as 'select 1'", "42501"),
+            ("set local role pgclarify_owner", "42501"),
+            # What others have granted it is not its own to take back.
+            ("drop owned by current_user cascade", "42501"),
+            ("select secret from app.article", "42501"),
+            ("update app.article set title = 'Mine'", "42501"),
+            ("select id, body from app.article", None),
+        ],
+    )
+    def test_what_that_role_can_do(
+        self, alice: Connection, connection: Connection, attempt: str, state: str | None
+    ) -> None:
+        attach(alice)
+        with connection.transaction(force_rollback=True):
+            # As no superuser would be, and as a function of that role is.
+            connection.execute(
+                "create function public.attempt(text) returns void language plpgsql as $$ begin execute $1; end $$"
+            )
+            connection.execute("grant create on schema public to pgclarify_table_reader")
+            connection.execute("alter function public.attempt(text) owner to pgclarify_table_reader")
+            connection.execute("alter function public.attempt(text) security definer")
+            assert state_of(connection, "select public.attempt(%s)", [attempt]) == state
