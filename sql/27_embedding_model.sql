@@ -8,7 +8,12 @@ as $$
 begin
     -- Its rows and partitions workers drop: they may be many, and somebody may be at work on them.
     update pgclarify.embedding_space as space
-    set state = 'retired', retired_at = clock_timestamp(), error = null, ingestion_held_until = null
+    set
+        state = 'retired',
+        retired_at = clock_timestamp(),
+        error = null,
+        ingestion_held_until = null,
+        paused_until = null
     where space.corpus_id = _give_up_space.corpus_id and space.state = 'building';
     return found;
 end

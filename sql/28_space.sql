@@ -90,6 +90,32 @@ end;
 comment on function pgclarify._refuse_space(bigint, text) is 'Keep why a space cannot be opened.';
 grant execute on function pgclarify._refuse_space(bigint, text) to pgclarify_worker;
 
+create or replace function pgclarify._is_paused(corpus_id bigint)
+returns boolean
+language sql stable security definer
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select exists(
+        select
+        from pgclarify.embedding_space as space
+        where space.corpus_id = _is_paused.corpus_id
+            and space.state = 'building'
+            and space.paused_until > now()
+            -- Only as long as it can take its step.
+            and (
+                space.queued_document_id is null
+                or not exists (
+                    select from pgclarify.pending_passage as pending
+                    where pending.embedding_space_id = space.embedding_space_id
+                )
+            )
+    );
+end;
+
+comment on function pgclarify._is_paused(bigint) is
+'Whether workers are to begin nothing new on a corpus, for some seconds: its next space is to be begun or switched to, and '
+'that needs a moment in which nobody holds the corpus. Whoever claims work on a corpus asks.';
+
 create or replace function pgclarify._due_spaces()
 returns table (embedding_space_id bigint)
 language sql stable security definer
@@ -110,17 +136,43 @@ begin atomic
     union all
     select space.embedding_space_id
     from pgclarify.embedding_space as space
-    where space.state = 'retired' and space.retired_at < now() - interval '1 minute'
+    where space.state = 'retired'
+        and space.retired_at < now() - interval '1 minute'
+        and not pgclarify._is_paused(space.corpus_id)
     union all
     select space.embedding_space_id
     from pgclarify.embedding_space as space
-    where space.state = 'active' and space.queued_at is not null;
+    where space.state = 'active' and space.queued_at is not null and not pgclarify._is_paused(space.corpus_id);
 end;
 
 comment on function pgclarify._due_spaces() is
 'Spaces that can take their next step: those to be filled from now on, those that are complete, those that were switched to '
 'and have documents to be cut anew, and those that nobody reads any more.';
 grant execute on function pgclarify._due_spaces() to pgclarify_worker;
+
+create or replace function pgclarify._ask_for_a_pause(embedding_space_id bigint)
+returns void
+language sql volatile security definer
+set search_path = pg_catalog, pg_temp
+begin atomic
+    update pgclarify.embedding_space as space
+    -- Longer than a worker takes to store what it has in hand; then a rest, lest a user's long transaction, which no pause
+    -- ends, keeps them from working.
+    set paused_until = now() + interval '10 seconds'
+    where space.embedding_space_id in (
+        select due.embedding_space_id
+        from pgclarify.embedding_space as due
+        where due.embedding_space_id = _ask_for_a_pause.embedding_space_id
+            and due.state = 'building'
+            and coalesce(due.paused_until < now() - interval '1 minute', true)
+            and due.embedding_space_id in (select listed.embedding_space_id from pgclarify._due_spaces() as listed)
+        for no key update skip locked
+    );
+end;
+
+comment on function pgclarify._ask_for_a_pause(bigint) is
+'Have workers begin nothing new on the corpus of a space that is due, for some seconds: where many are at work, there is never '
+'a moment in which none holds it. Called by whoever found it held.';
 
 create or replace function pgclarify._begin_filling(embedding_space_id bigint, corpus_id bigint)
 returns boolean
@@ -132,10 +184,11 @@ begin
     -- the space and queue what they store: nothing is missed.
     perform from pgclarify.corpus where corpus.corpus_id = _begin_filling.corpus_id for update skip locked;
     if not found then
+        perform pgclarify._ask_for_a_pause(_begin_filling.embedding_space_id);
         return false;
     end if;
     update pgclarify.embedding_space as space
-    set queued_document_id = '', queued_passage_id = 0
+    set queued_document_id = '', queued_passage_id = 0, paused_until = null
     where space.embedding_space_id = _begin_filling.embedding_space_id
         and space.state = 'building'
         and space.dimensions is not null
@@ -155,8 +208,11 @@ as $$
 begin
     -- Nobody is storing or removing passages, then, nor building the graph.
     perform from pgclarify.corpus where corpus.corpus_id = _switch_space.corpus_id for update skip locked;
-    if not found
-        or exists (
+    if not found then
+        perform pgclarify._ask_for_a_pause(_switch_space.embedding_space_id);
+        return false;
+    end if;
+    if exists (
             select from pgclarify.pending_passage as pending
             where pending.embedding_space_id = _switch_space.embedding_space_id
         )
@@ -173,7 +229,7 @@ begin
     set state = 'retired', retired_at = clock_timestamp()
     where space.corpus_id = _switch_space.corpus_id and space.state = 'active';
     update pgclarify.embedding_space as space
-    set state = 'active', error = null, ingestion_held_until = null
+    set state = 'active', error = null, ingestion_held_until = null, paused_until = null
     where space.embedding_space_id = _switch_space.embedding_space_id;
     update pgclarify.corpus
     set embedding_space_id = _switch_space.embedding_space_id

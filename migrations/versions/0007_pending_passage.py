@@ -20,6 +20,7 @@ def upgrade() -> None:
             add column queued_passages bigint not null default 0,
             add column queued_at timestamptz,
             add column ingestion_held_until timestamptz,
+            add column paused_until timestamptz,
             add column retired_at timestamptz,
             add constraint embedding_space_cursor_is_whole
                 check ((queued_document_id is null) = (queued_passage_id is null)),
@@ -41,6 +42,9 @@ def upgrade() -> None:
             'When all passages had been queued; null until then, and once nothing is left to do after the switch.';
         comment on column pgclarify.embedding_space.ingestion_held_until is
             'Documents of the corpus are not claimed until then, so that the space gets complete; null if they are.';
+        comment on column pgclarify.embedding_space.paused_until is
+            'Workers begin nothing on the corpus until then, so that the space can be begun or switched to; '
+            'null if they do.';
         comment on column pgclarify.embedding_space.retired_at is
             'When it was replaced or given up; null if it was not. A worker drops it a minute later.';
 
@@ -92,6 +96,7 @@ def downgrade() -> None:
             drop constraint embedding_space_retired_has_a_time,
             drop constraint embedding_space_cursor_is_whole,
             drop column retired_at,
+            drop column paused_until,
             drop column ingestion_held_until,
             drop column queued_at,
             drop column queued_passages,

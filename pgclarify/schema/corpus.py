@@ -154,6 +154,14 @@ embedding_space = Table(
         ),
     ),
     Column(
+        "paused_until",
+        Timestamp,
+        comment=(
+            "Workers begin nothing on the corpus until then, so that the space can be begun or switched to; "
+            "null if they do."
+        ),
+    ),
+    Column(
         "retired_at",
         Timestamp,
         comment="When it was replaced or given up; null if it was not. A worker drops it a minute later.",

@@ -1,0 +1,109 @@
+"""A change of model among workers that hold the corpus most of the time: it asks them for a pause, and not for long."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from tests.integration.by_hand import Connect, Connection, HandWorker, Hire, scalar
+from tests.integration.test_embedding_model import ADD, DIMENSIONS, NEW, SET, begin, fill, let_documents_in
+
+HOLD = "select from pgclarify.corpus where name = 'insurance' for key share"
+IS_PAUSED = "select pgclarify._is_paused(corpus_id) from pgclarify.corpus where name = 'insurance'"
+PAUSES = "select count(paused_until) from pgclarify.embedding_space"
+
+
+@pytest.fixture
+def worker(connection: Connection, hire: Hire) -> HandWorker:
+    """A worker, and corpus "insurance" of two documents."""
+    connection.execute("select pgclarify.create_corpus('insurance')")
+    for document_id, content in (("1", "Cars.\n\nTrucks."), ("2", "Boats.")):
+        connection.execute(ADD, [document_id, content])
+    worker = hire()
+    worker.index_everything()
+    return worker
+
+
+@contextmanager
+def held(connect: Connect) -> Iterator[None]:
+    """As a corpus is while somebody writes to it."""
+    other = connect()
+    with other.transaction():
+        other.execute(HOLD)
+        yield
+
+
+def pass_on(connection: Connection, interval: str) -> None:
+    """Have the pause begin so much earlier."""
+    connection.execute("update pgclarify.embedding_space set paused_until = paused_until - %s::interval", [interval])
+
+
+def test_it_asks_before_it_begins(connection: Connection, connect: Connect, worker: HandWorker) -> None:
+    scalar(connection, SET, NEW)
+    worker.open_spaces(DIMENSIONS)
+    assert not scalar(connection, IS_PAUSED)
+    with held(connect):
+        assert worker.advance_spaces() == [False]
+        assert scalar(connection, IS_PAUSED)
+    assert worker.advance_spaces() == [True]
+    assert not scalar(connection, IS_PAUSED)
+
+
+def test_it_asks_before_the_switch(connection: Connection, connect: Connect, worker: HandWorker) -> None:
+    begin(connection, worker)
+    fill(worker)
+    with held(connect):
+        assert worker.advance_spaces() == [False]
+        assert scalar(connection, IS_PAUSED)
+    assert worker.advance_spaces() == [True]
+    assert not scalar(connection, IS_PAUSED)
+
+
+def test_not_for_long_and_not_again_at_once(connection: Connection, connect: Connect, worker: HandWorker) -> None:
+    scalar(connection, SET, NEW)
+    worker.open_spaces(DIMENSIONS)
+    with held(connect):
+        worker.advance_spaces()
+        assert scalar(connection, IS_PAUSED)
+        pass_on(connection, "11 seconds")
+        assert not scalar(connection, IS_PAUSED)
+        worker.advance_spaces()
+        assert not scalar(connection, IS_PAUSED), "a user's transaction may be long"
+        pass_on(connection, "1 minute")
+        worker.advance_spaces()
+        assert scalar(connection, IS_PAUSED)
+
+
+def test_not_while_there_is_something_to_fill(
+    connection: Connection, connect: Connect, hire: Hire, worker: HandWorker
+) -> None:
+    space_id = begin(connection, worker)
+    worker.store_vectors(worker.claim_passages(max_passages=1))
+    with held(connect):
+        worker.send("advance_space", embedding_space_id=space_id)
+        assert scalar(connection, PAUSES) == 0
+
+    let_documents_in(connection)
+    connection.execute(ADD, ["3", "Trains."])
+    other = hire()
+    documents = other.claim()
+    fill(worker)
+    with other.connection.transaction():
+        other.store(documents)
+        assert worker.advance_spaces() == [False]
+        assert scalar(connection, IS_PAUSED)
+    assert not scalar(connection, IS_PAUSED), "what has come must be filled first"
+    assert fill(worker) == 1
+    assert worker.advance_spaces() == [True]
+
+
+def test_what_is_given_up_pauses_nothing(connection: Connection, connect: Connect, worker: HandWorker) -> None:
+    scalar(connection, SET, NEW)
+    worker.open_spaces(DIMENSIONS)
+    with held(connect):
+        worker.advance_spaces()
+    scalar(connection, "select pgclarify.cancel_embedding_model('insurance')")
+    assert not scalar(connection, IS_PAUSED)
+    assert scalar(connection, PAUSES) == 0
