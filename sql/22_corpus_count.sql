@@ -98,12 +98,12 @@ begin atomic
         visible.name,
         counted.documents - hidden.documents,
         counted.passages - hidden.passages,
-        counted.pending + attached.pending,
+        case when not hidden.is_anything then counted.pending + attached.pending end,
         counted.embedded - hidden.passages,
         greatest(counted.linked - hidden.passages, 0),
         case when role.sees_all then counted.failed end,
-        clock_timestamp() - least(oldest.added_at, attached.pending_since),
-        counted.revision,
+        case when not hidden.is_anything then clock_timestamp() - least(oldest.added_at, attached.pending_since) end,
+        case when not hidden.is_anything then counted.revision end,
         space.model,
         coalesce(space.error, next_space.error),
         next_space.model,
@@ -119,11 +119,12 @@ begin atomic
             or coalesce(visible.analyst = any(asked.roles), false)
             or 'pgclarify_owner'::name = any(asked.roles) as sees_all
     ) as role
-    -- Nobody else shall learn that there are documents which are not for everyone.
+    -- Nobody else shall learn how many documents are not for everyone, nor when one of them comes or changes.
     cross join lateral (
         select
             case when role.sees_all then 0 else counted.restricted_documents end as documents,
-            case when role.sees_all then 0 else counted.restricted_passages end as passages
+            case when role.sees_all then 0 else counted.restricted_passages end as passages,
+            not role.sees_all and counted.restricted_documents > 0 as is_anything
     ) as hidden
     left join lateral (
         select embedding_space.model, embedding_space.error
@@ -206,7 +207,7 @@ comment on view pgclarify.corpus_status is
 comment on column pgclarify.corpus_status.corpus is 'Name of the corpus.';
 comment on column pgclarify.corpus_status.documents is
 'Documents in it. Whoever is neither its owner nor its analyst is told only, here and in what follows, of those without '
-'readers of their own.';
+'readers of their own; and if there are others, pending, lag and revision are null.';
 comment on column pgclarify.corpus_status.passages is 'Passages in it.';
 comment on column pgclarify.corpus_status.pending is
 'Documents whose present content is not searchable yet, and changes of attached tables that no worker has taken (counted up '
@@ -219,7 +220,8 @@ comment on column pgclarify.corpus_status.lag is 'Age of the oldest of what is p
 comment on column pgclarify.corpus_status.revision is 'How often its searchable content changed.';
 comment on column pgclarify.corpus_status.embedding_model is 'Embedding model.';
 comment on column pgclarify.corpus_status.error is
-'Why it cannot be searched, its model could not be loaded, say; null if nothing is wrong.';
+'Why it cannot be searched, its model could not be loaded, say; where there is a next_embedding_model, why the change does not '
+'get on. Null if nothing is wrong.';
 comment on column pgclarify.corpus_status.next_embedding_model is
 'The model that is being changed to (see set_embedding_model); null if none is.';
 comment on column pgclarify.corpus_status.next_embedded is 'Passages with a vector of that model; null if there is none.';

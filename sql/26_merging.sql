@@ -230,6 +230,13 @@ declare
     v_passages pgclarify.corpus_tally;
     v_tally pgclarify.corpus_tally;
 begin
+    if current_setting('transaction_isolation') not in ('read committed', 'read uncommitted') then
+        -- An older snapshot does not show what workers have stored since, and so would leave it behind.
+        raise exception 'documents cannot be changed in a % transaction', current_setting('transaction_isolation')
+            using errcode = 'feature_not_supported',
+                detail = 'It would not see passages that workers have made since it began.',
+                hint = 'Begin the transaction with: begin isolation level read committed.';
+    end if;
     v_put := pgclarify._put_documents(_merge_documents.corpus_id, _merge_documents.source_id, _merge_documents.documents);
     added := v_put.added;
     changed := v_put.changed;

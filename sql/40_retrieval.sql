@@ -395,12 +395,14 @@ begin
         inner join %s as passage
             on passage.corpus_id = $1 and passage.document_id = fused.document_id and passage.id = fused.passage_id
         inner join pgclarify.document on document.corpus_id = $1 and document.id = fused.document_id
+        -- Both lists have only these already. Asked once more, so that no wrong count or plan ever shows a passage.
+        where passage.readers is null or passage.readers && $10
         order by 1
         $sql$,
         pgclarify._partition_name('passage', _search.corpus_id)
     ) using
         _search.corpus_id, v_dense.document_ids, v_dense.passage_ids, v_dense.scores, v_lexical.document_ids,
-        v_lexical.passage_ids, v_lexical.scores, _search.method, _search.top_k;
+        v_lexical.passage_ids, v_lexical.scores, _search.method, _search.top_k, _search.roles;
 end
 $$;
 

@@ -100,4 +100,4 @@ def answer(database: connection.Database, question: str, corpus: str | None, row
         return rendering.readings(question, rows)
     corpora = connection.fetch(database, "cli_list_corpora")
     asked = corpora if corpus is None else [row for row in corpora if row["corpus"] == corpus]
-    return rendering.nothing_found(question, corpus, pending=sum(row["pending"] for row in asked))
+    return rendering.nothing_found(question, corpus, pending=sum(row["pending"] or 0 for row in asked))

@@ -161,7 +161,7 @@ def wait_until_searchable(database: connection.Database, corpus: str, progress: 
             progress.update(task, total=total, completed=total - pending)
         if pending == 0:
             return
-        if state["error"]:
+        if state["error"] and not state["next_embedding_model"]:
             raise EmbeddingError(
                 f"no worker can load the embedding model of {corpus}",
                 detail=state["error"],

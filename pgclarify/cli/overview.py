@@ -69,7 +69,12 @@ def status(
     if sources:
         parts.extend((_titled("tables", str(len(sources))), _beside(_sources(sources))))
         parts.extend(
-            _beside(Text(f"{printable(source['relation'])}: {printable(source['error'])}", style="red"))
+            _beside(
+                Text(
+                    f"{printable(source['relation'])} in {printable(source['corpus'])}: {printable(source['error'])}",
+                    style="red",
+                )
+            )
             for source in sources
             if source["error"]
         )
@@ -105,7 +110,7 @@ def _corpora(corpora: Sequence[Row]) -> Table:
     for name in _COUNTERS:
         table.add_column(name, justify="right", no_wrap=True)
     for corpus in corpora:
-        counters = (Text(f"{corpus[name]:,}") for name in _COUNTERS[:-1])
+        counters = (Text("" if corpus[name] is None else f"{corpus[name]:,}") for name in _COUNTERS[:-1])
         # Null for whoever may not know.
         failed = Text(
             "" if corpus["failed"] is None else f"{corpus['failed']:,}", style="red" if corpus["failed"] else ""

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from pgclarify.client.records import CorpusStatus, record
 from pgclarify.client.scripts import Script, Session, Statement, interval, pace, to_json
-from pgclarify.errors import EmbeddingError, InputError, NotFound, NotReady, NoWorker
+from pgclarify.errors import EmbeddingError, InputError, NotFound, NotReady, NoWorker, PermissionDenied
 from pgclarify.model import Document
 
 # A batch is one statement: large enough to hide the round trip, small enough to be sent at once.
@@ -154,6 +154,7 @@ def wait_until_searchable(
 
     Raises:
         NotFound: If there is no such corpus.
+        PermissionDenied: If some of its documents are not for everyone, and the caller is neither owner nor analyst.
         NoWorker: If no worker has been running for ten seconds.
         EmbeddingError: If no worker can load its embedding model.
         NotReady: If the time is up; workers go on.
@@ -162,10 +163,15 @@ def wait_until_searchable(
     began = last_worker = time.monotonic()
     while True:
         status = yield from corpus_status(session, corpus)
+        if status.pending is None:
+            raise PermissionDenied(
+                f"only the owner and the analyst of {status.corpus} are told what is pending",
+                detail="Some of its documents are not for everyone.",
+            )
         if status.pending == 0:
             return status
         waiting = f"{status.pending} documents of {status.corpus} are stored and wait to be indexed."
-        if status.error:
+        if status.error and status.next_embedding_model is None:
             raise EmbeddingError(
                 f"no worker can load the embedding model of {status.corpus}",
                 detail=f"{status.error.removesuffix('.')}. {waiting}",

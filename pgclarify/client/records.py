@@ -187,27 +187,34 @@ class CorpusStatus:
         corpus: Its name.
         documents: Documents in it; only those that every reader may read, unless the caller is its owner or analyst.
         passages: Passages in it, likewise.
-        pending: Documents whose present content is not searchable yet; 0: all that was added is.
+        pending: Documents whose present content is not searchable yet, with what waits in attached tables; 0: all that
+            was added is. This, lag and revision are None where some documents are not for everyone, unless the caller
+            is owner or analyst.
         embedded: Passages with a vector.
         linked: Passages with neighbors in the graph.
         failed: Documents that cannot be indexed; None unless the caller is its owner or analyst.
         lag: Age of the oldest of what is pending; None if there is none.
         revision: How often its searchable content changed.
         embedding_model: Its embedding model.
-        error: Why it cannot be searched, its model could not be loaded, say; None if nothing is wrong.
+        error: Why it cannot be searched, its model could not be loaded, say, or why a change of model does not get on;
+            None if nothing is wrong.
+        next_embedding_model: The model that it changes to; None if to none.
+        next_embedded: Passages with a vector of that model.
     """
 
     corpus: str
     documents: int
     passages: int
-    pending: int
+    pending: int | None
     embedded: int
     linked: int
     failed: int | None
     lag: timedelta | None
-    revision: int
+    revision: int | None
     embedding_model: str
     error: str | None
+    next_embedding_model: str | None = None
+    next_embedded: int | None = None
 
 
 def is_over(status: RunStatus) -> bool:

@@ -39,7 +39,9 @@ order by corpus, relation;
 
 -- name: cli_get_corpus
 -- The counters of one corpus.
-select corpus, documents, passages, pending, embedded, linked, failed, lag, revision, embedding_model, error
+select
+    corpus, documents, passages, pending, embedded, linked, failed, lag, revision, embedding_model, error,
+    next_embedding_model, next_embedded
 from pgclarify.corpus_status
 where corpus = %(corpus)s;
 

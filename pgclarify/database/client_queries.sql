@@ -113,7 +113,9 @@ select pgclarify.remove_document(corpus => %(corpus)s, document_id => %(document
 
 -- name: client_corpus_status
 -- How far the corpus is that is named here or in the session; all of them if none is.
-select corpus, documents, passages, pending, embedded, linked, failed, lag, revision, embedding_model, error
+select
+    corpus, documents, passages, pending, embedded, linked, failed, lag, revision, embedding_model, error,
+    next_embedding_model, next_embedded
 from pgclarify.corpus_status
 where corpus = coalesce(%(corpus)s, nullif(current_setting('pgclarify.corpus', true), ''), corpus)
 order by corpus;

@@ -1,10 +1,14 @@
 -- Statements that workers send. Those of the command line are in cli_queries.sql.
 
 -- name: prepare_session
--- Let names of pgvector's types be found, wherever the extension lives; wait for nobody's lock for long.
+-- Find pgvector's types wherever they live, wait for nobody's lock for long, and undo what a database sets for people.
 select
     set_config('search_path', 'pg_catalog, ' || quote_ident(pg_namespace.nspname), false),
-    set_config('lock_timeout', '5s', false)
+    set_config('lock_timeout', '5s', false),
+    set_config('statement_timeout', '0', false),
+    set_config('idle_in_transaction_session_timeout', '0', false),
+    set_config('default_transaction_isolation', 'read committed', false),
+    set_config('default_transaction_read_only', 'off', false)
 from pg_catalog.pg_extension
 inner join pg_catalog.pg_namespace on pg_extension.extnamespace = pg_namespace.oid
 where pg_extension.extname = 'vector';

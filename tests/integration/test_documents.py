@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import psycopg
 import pytest
 
 from tests.integration.by_hand import Connection, HandWorker, Hire, scalar, state_of
@@ -341,3 +342,17 @@ class TestIndexing:
         ).fetchall() == [("no-such-model", "there is no such model")]
         worker.open_spaces()
         assert scalar(connection, "select error from pgclarify.corpus_status where corpus = 'other'") is None
+
+
+@pytest.mark.parametrize("level", ["repeatable read", "serializable"])
+@pytest.mark.parametrize("change", ["add_document('insurance', '1', 'Trucks.')", "remove_document('insurance', '1')"])
+def test_above_read_committed(connection: Connection, level: str, change: str) -> None:
+    connection.execute("select pgclarify.create_corpus('insurance')")
+    connection.execute("select pgclarify.add_document('insurance', '1', 'Cars.')")
+    with connection.transaction():
+        connection.execute(f"set transaction isolation level {level}".encode())
+        with pytest.raises(psycopg.errors.FeatureNotSupported, match=level) as refusal:
+            connection.execute(f"select pgclarify.{change}".encode())
+        assert "begin isolation level read committed" in str(refusal.value.diag.message_hint)
+        raise psycopg.Rollback
+    assert scalar(connection, "select content from pgclarify.document") == "Cars."

@@ -179,3 +179,18 @@ def test_roles_count_when_the_run_is_carried_out(
     # Membership without its privileges is not usage.
     connection.execute(f"grant {team} to {alice} with inherit false".encode())
     assert found() == {"everyone's"}
+
+
+def test_no_wrong_count_shows_a_passage(
+    connection: Connection, connect: Connect, hire: Hire, make_role: MakeRole
+) -> None:
+    alice, bob = make_role("pgclarify_user", name="alice"), make_role(name="bob")
+    connection.execute("select pgclarify.create_corpus('insurance')")
+    add_all(connection, {"hers": "Cars.", "his": "Cars."}, {"hers": [alice], "his": [bob]})
+    worker = hire()
+    worker.index_everything()
+    connection.execute("insert into pgclarify.corpus_tally (corpus_id, restricted_passages) values (1, -2)")
+
+    for method in ("dense", "lexical", "hybrid"):
+        found = retrieve(connect(alice), worker, "cars", QUESTION, search=method, top_k=10)
+        assert [passage["document_id"] for passage in found] == ["hers"]

@@ -124,6 +124,7 @@ def _examine_service(database: connection.Database) -> Iterator[Check]:
 
     yield from _guarded("queue", queue)
     yield from _guarded("corpora", lambda: service.check_corpora(connection.fetch(database, "cli_list_corpora")))
+    yield from _guarded("tables", lambda: service.check_sources(connection.fetch(database, "cli_list_sources")))
 
 
 def _guarded(name: str, look: Callable[[], list[Check]]) -> list[Check]:

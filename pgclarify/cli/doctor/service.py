@@ -105,15 +105,7 @@ def check_corpora(corpora: Sequence[Row]) -> list[Check]:
     Args:
         corpora: Rows of `pgclarify.corpus_status`.
     """
-    checks = [
-        problem(
-            "corpora",
-            f"no worker can load the embedding model of {corpus['corpus']}: {corpus['error']}",
-            "Make the model available to a worker, or load the documents into another corpus.",
-        )
-        for corpus in corpora
-        if corpus["error"]
-    ]
+    checks = [_check_model(corpus) for corpus in corpora if corpus["error"]]
     failed = {f"{corpus['failed']:,} in {corpus['corpus']}" for corpus in corpora if corpus["failed"]}
     if failed:
         checks.append(
@@ -124,11 +116,46 @@ def check_corpora(corpora: Sequence[Row]) -> list[Check]:
             )
         )
     if not checks:
-        pending = sum(corpus["pending"] for corpus in corpora)
+        pending = sum(corpus["pending"] or 0 for corpus in corpora)
         state = f"; {counted(pending, 'document')} not searchable yet" if pending else ""
         found = counted(len(corpora), "corpus", "corpora") if corpora else "none yet"
         checks.append(ok("corpora", f"{found}{state}"))
     return checks
+
+
+def check_sources(sources: Sequence[Row]) -> list[Check]:
+    """Attached tables.
+
+    Args:
+        sources: Rows of `pgclarify.source_status`.
+    """
+    checks = [
+        (problem if source["state"] == "failed" else warning)(
+            "tables",
+            f"{source['relation']}, attached to {source['corpus']}: {source['error']}",
+            "Mend that and call pgclarify.resync(CORPUS, TABLE), or pgclarify.detach_table.",
+        )
+        for source in sources
+        if source["error"]
+    ]
+    if not checks and sources:
+        checks.append(ok("tables", f"{counted(len(sources), 'attached table')}"))
+    return checks
+
+
+def _check_model(corpus: Row) -> Check:
+    if corpus["next_embedding_model"] is None:
+        return problem(
+            "corpora",
+            f"no worker can load the embedding model of {corpus['corpus']}: {corpus['error']}",
+            "Make the model available to a worker, or load the documents into another corpus.",
+        )
+    return problem(
+        "corpora",
+        f"{corpus['corpus']} keeps its embedding model, and does not get on to {corpus['next_embedding_model']}:"
+        f" {corpus['error']}",
+        "Mend that and call pgclarify.set_embedding_model again, or pgclarify.cancel_embedding_model.",
+    )
 
 
 def _fits(worker: Row, provider: str, model: str | None) -> bool:

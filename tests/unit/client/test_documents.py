@@ -25,6 +25,8 @@ def status(pending: int = 0, corpus: str = "insurance", error: str | None = None
         "lag": timedelta(seconds=1) if pending else None,
         "embedding_model": "model",
         "error": error,
+        "next_embedding_model": None,
+        "next_embedded": None,
     }
 
 

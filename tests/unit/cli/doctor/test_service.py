@@ -67,17 +67,32 @@ def test_runs_that_are_stuck_are_named() -> None:
 
 
 def corpus(**values: Any) -> dict[str, Any]:
-    return {"corpus": "insurance", "error": None, "failed": 0, "pending": 0} | values
+    return {"corpus": "insurance", "error": None, "failed": 0, "pending": 0, "next_embedding_model": None} | values
 
 
 @pytest.mark.parametrize(
     ("corpora", "expected"),
     [
         ([], [Level.OK]),
-        ([corpus(), corpus(pending=3)], [Level.OK]),
+        ([corpus(), corpus(pending=3), corpus(failed=None, pending=None)], [Level.OK]),
         ([corpus(failed=2), corpus(corpus="b", failed=1)], [Level.WARNING]),
         ([corpus(error="no embedding model x"), corpus(failed=1)], [Level.PROBLEM, Level.WARNING]),
     ],
 )
 def test_corpora(corpora: list[dict[str, Any]], expected: list[Level]) -> None:
     assert [check.level for check in service.check_corpora(corpora)] == expected
+
+
+def test_a_change_of_model_that_does_not_get_on() -> None:
+    (check,) = service.check_corpora([corpus(error="no such model", next_embedding_model="a-new-model")])
+    assert check.level is Level.PROBLEM
+    assert check.finding == "insurance keeps its embedding model, and does not get on to a-new-model: no such model"
+    assert "cancel_embedding_model" in str(check.remedy)
+
+
+def test_attached_tables() -> None:
+    source = {"corpus": "insurance", "relation": "public.article", "state": "following", "error": None}
+    assert [check.level for check in service.check_sources([source])] == [Level.OK]
+    failed, partly = source | {"state": "failed", "error": "no column id"}, source | {"error": "some rows"}
+    assert [check.level for check in service.check_sources([source, failed, partly])] == [Level.PROBLEM, Level.WARNING]
+    assert service.check_sources([]) == []
