@@ -1,5 +1,20 @@
 -- Spaces: a corpus seen through an embedding model. Workers open one once they have loaded the model. The first of a corpus is
--- searched at once; another is filled beside it (29_filling.sql), and searched once it is complete. This file is its life.
+-- searched at once; another is filled beside it (29_queueing.sql, 29_vectors.sql), and searched once it is complete. This file
+-- is its life. A row of embedding_space is in one of these states, which `state` and some columns tell apart:
+--
+-- building, dimensions null: no worker has loaded its model yet; `error` says why not. Next: _open_space.
+-- building, queued_document_id null: opened, with partitions. What is stored from now on is queued for it, what was there
+--     before is not. Next: _begin_filling, which needs a moment in which nobody holds the corpus.
+-- building, queued_document_id not null, queued_at null: being filled. The passages up to the cursor (queued_document_id,
+--     queued_passage_id), which is ('', 0) at first, have been queued in pending_passage; _claim_passages goes on from there.
+-- building, queued_at not null: all have been queued. While pending_passage has rows of it, it is still being filled; once it
+--     has none, the space is complete. Next: _switch_space, which needs such a moment, too.
+-- active, queued_at not null: searched, and documents of its pending_cut are to be cut anew. Next: _cut_anew.
+-- active, queued_at null: searched. The first space of a corpus comes here from the first state.
+-- retired, with retired_at: replaced, or given up while it was being built. Next, after a minute: _drop_space.
+--
+-- ingestion_held_until and paused_until say what others do for the sake of a building space: documents are not claimed
+-- towards the end of filling it (_hold_ingestion), nothing is begun on its corpus while it waits for its moment (_is_paused).
 
 create or replace function pgclarify._building_spaces()
 returns table (embedding_space_id bigint, model text)
@@ -136,6 +151,7 @@ begin atomic
     union all
     select space.embedding_space_id
     from pgclarify.embedding_space as space
+    -- Who read just before the switch which space to search still searches the old one: a minute is more than that takes.
     where space.state = 'retired'
         and space.retired_at < now() - interval '1 minute'
         and not pgclarify._is_paused(space.corpus_id)
@@ -257,6 +273,7 @@ language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
+    v_taken integer;
     v_queued integer;
 begin
     perform from pgclarify.corpus where corpus.corpus_id = _cut_anew.corpus_id for key share skip locked;
@@ -271,7 +288,8 @@ begin
         order by cut.document_id
         limit 1000
         for update of cut skip locked
-        for key share of document skip locked
+        -- What somebody is editing he has queued himself, and whoever queues it too would wait for him. It is left for later.
+        for share of document skip locked
     ),
     done as (
         delete from pgclarify.pending_cut as cut
@@ -284,9 +302,11 @@ begin
         on conflict on constraint pending_document_pk do nothing
         returning 1
     )
-    select count(*) into v_queued from queued;
+    select (select count(*) from taken), (select count(*) from queued) into v_taken, v_queued;
     if v_queued > 0 then
         insert into pgclarify.corpus_tally (corpus_id, pending) values (_cut_anew.corpus_id, v_queued);
+    end if;
+    if v_taken > 0 then
         return true;
     end if;
     delete from pgclarify.pending_cut as cut

@@ -1,4 +1,168 @@
--- Filling a space beside the one that is searched: what workers have embedded, or could not.
+-- Filling a space beside the one that is searched: workers lease passages, and store their vectors or say why they cannot.
+
+create or replace function pgclarify._claim_passages(
+    worker_id bigint, max_passages integer, lease interval, skipped_models text[]
+)
+returns table (
+    embedding_space_id bigint,
+    document_id text,
+    passage_id bigint,
+    title text,
+    heading text,
+    content text,
+    content_hash bytea,
+    embedding_model text,
+    dimensions integer
+)
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_space pgclarify.embedding_space;
+    v_living bigint[];
+    v_document_ids text[];
+    v_passage_ids bigint[];
+begin
+    if not exists (
+        select from pgclarify.embedding_space as space
+        where space.state = 'building' and space.queued_document_id is not null
+    ) then
+        return;
+    end if;
+    v_living := array(select living.worker_id from pgclarify._living_workers() as living);
+    for v_space in
+        select space.*
+        from pgclarify.embedding_space as space
+        where space.state = 'building'
+            and space.queued_document_id is not null
+            and space.model <> all(_claim_passages.skipped_models)
+            -- Those that are stuck must not hold up the others.
+            and pgclarify._has_work(space, v_living)
+        order by space.embedding_space_id
+        limit 100
+    loop
+        perform from pgclarify.corpus where corpus.corpus_id = v_space.corpus_id for key share skip locked;
+        -- It is being dropped, or switched.
+        continue when not found;
+        -- A few rounds, so that it stays short where most has a vector already; the next call goes on.
+        for v_round in 1..10 loop
+            with locked as (
+                select pending.document_id, pending.passage_id
+                from pgclarify.pending_passage as pending
+                where pending.embedding_space_id = v_space.embedding_space_id
+                    and pending.attempts < 3
+                    and (pending.retry_at is null or pending.retry_at < now())
+                    and (pending.leased_until is null or pending.leased_until < now() or pending.leased_by <> all(v_living))
+                order by pending.document_id, pending.passage_id
+                limit _claim_passages.max_passages
+                for update skip locked
+            ),
+            leased as (
+                update pgclarify.pending_passage as pending
+                set leased_by = _claim_passages.worker_id, leased_until = now() + _claim_passages.lease
+                from locked
+                where pending.embedding_space_id = v_space.embedding_space_id
+                    and pending.document_id = locked.document_id
+                    and pending.passage_id = locked.passage_id
+                returning pending.document_id, pending.passage_id
+            )
+            select array_agg(leased.document_id), array_agg(leased.passage_id) into v_document_ids, v_passage_ids
+            from leased;
+            if v_passage_ids is null then
+                exit when not pgclarify._queue_more(v_space.embedding_space_id, v_space.corpus_id);
+                continue;
+            end if;
+            perform pgclarify._forget_gone(
+                v_space.embedding_space_id, v_space.corpus_id, v_document_ids, v_passage_ids
+            );
+            return query execute format(
+                $sql$
+                select
+                    $1, passage.document_id, passage.id, document.title, passage.heading, passage.content,
+                    passage.content_hash, $2, $3
+                from unnest($4, $5) as leased (document_id, passage_id)
+                inner join %s as passage
+                    on passage.corpus_id = $6
+                    and passage.document_id = leased.document_id
+                    and passage.id = leased.passage_id
+                inner join pgclarify.document on document.corpus_id = $6 and document.id = leased.document_id
+                order by passage.document_id, passage.id
+                $sql$,
+                pgclarify._partition_name('passage', v_space.corpus_id)
+            ) using
+                v_space.embedding_space_id, v_space.model, v_space.dimensions, v_document_ids, v_passage_ids,
+                v_space.corpus_id;
+            if found then
+                perform pgclarify._hold_ingestion(v_space.embedding_space_id);
+                return;
+            end if;
+        end loop;
+    end loop;
+    perform pgclarify._forget_failed();
+end
+$$;
+
+comment on function pgclarify._claim_passages(bigint, integer, interval, text[]) is
+'Lease up to max_passages pending passages of one space that is being built, and queue more if there are none. Leases of dead '
+'workers and those that have run out are taken over. skipped_models: embedding models that the worker has not.';
+grant execute on function pgclarify._claim_passages(bigint, integer, interval, text[]) to pgclarify_worker;
+
+create or replace function pgclarify._hold_ingestion(embedding_space_id bigint)
+returns void
+language sql volatile security definer
+set search_path = pg_catalog, pg_temp
+begin atomic
+    update pgclarify.embedding_space as space
+    -- A minute is more than the last 500 take, two workers' claims or so, also on a slow machine. Where it was not enough,
+    -- somebody else is in the way: documents come in for ten minutes before they wait again.
+    set ingestion_held_until = now() + interval '1 minute'
+    where space.embedding_space_id in (
+        select nearly.embedding_space_id
+        from pgclarify.embedding_space as nearly
+        where nearly.embedding_space_id = _hold_ingestion.embedding_space_id
+            and nearly.queued_at is not null
+            and nearly.error is null
+            and coalesce(nearly.ingestion_held_until < now() - interval '10 minutes', true)
+            and (
+                select count(*) <= 500
+                from (
+                    select from pgclarify.pending_passage as pending
+                    where pending.embedding_space_id = _hold_ingestion.embedding_space_id
+                    limit 501
+                ) as left_over
+            )
+        for no key update skip locked
+    );
+end;
+
+comment on function pgclarify._hold_ingestion(bigint) is
+'Towards the end of filling a space, have new documents of its corpus wait for a minute at most: while many workers store '
+'documents, the end would never come.';
+
+create or replace function pgclarify._release_passages(worker_id bigint)
+returns bigint
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+    update pgclarify.pending_passage as pending
+    set leased_by = null, leased_until = null
+    where (pending.embedding_space_id, pending.document_id, pending.passage_id) in (
+        select leased.embedding_space_id, leased.document_id, leased.passage_id
+        from pgclarify.pending_passage as leased
+        where leased.leased_by = _release_passages.worker_id
+        for update skip locked
+    );
+    return (
+        select count(*) from pgclarify.pending_passage as pending
+        where pending.leased_by = _release_passages.worker_id
+    );
+end
+$$;
+
+comment on function pgclarify._release_passages(bigint) is
+'Give back what a worker has leased, and return how many leases it keeps because somebody holds the rows.';
+grant execute on function pgclarify._release_passages(bigint) to pgclarify_worker;
 
 create or replace function pgclarify._store_vectors(
     worker_id bigint,
@@ -143,3 +307,25 @@ comment on function pgclarify._fail_passage(bigint, bigint, text, bigint, text, 
 'Note that a leased passage could not be embedded. The third time it is left, and embedding_space.error says why its space is '
 'not switched to. pause: until it is tried again.';
 grant execute on function pgclarify._fail_passage(bigint, bigint, text, bigint, text, interval) to pgclarify_worker;
+
+create or replace function pgclarify._refuse_filling(embedding_space_id bigint, error text)
+returns void
+language sql volatile security definer
+set search_path = pg_catalog, pg_temp
+begin atomic
+    update pgclarify.embedding_space as space
+    set error = _refuse_filling.error
+    where space.embedding_space_id in (
+        select filling.embedding_space_id
+        from pgclarify.embedding_space as filling
+        where filling.embedding_space_id = _refuse_filling.embedding_space_id
+            and filling.state = 'building'
+            and filling.dimensions is not null
+            and filling.error is distinct from _refuse_filling.error
+        for no key update skip locked
+    );
+end;
+
+comment on function pgclarify._refuse_filling(bigint, text) is
+'Keep why a worker cannot fill a space, though its model could once be loaded.';
+grant execute on function pgclarify._refuse_filling(bigint, text) to pgclarify_worker;

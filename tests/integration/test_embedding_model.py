@@ -416,6 +416,48 @@ def test_documents_of_passages_that_the_new_model_cuts_off_are_indexed_again(
     assert_complete(connection)
 
 
+def test_a_document_that_somebody_is_editing_is_cut_anew_later(connection: Connection, worker: HandWorker) -> None:
+    begin(connection, worker, dimensions=4)
+    while passages := worker.claim_passages():
+        worker.store_vectors(passages, are_cut_off=True)
+    assert worker.advance_spaces() == [True]
+    worker.connection.execute("set lock_timeout = '100ms'")
+    cut = "select min(document_id) from pgclarify.pending_cut"
+    with connection.transaction():
+        connection.execute(ADD, ["2", "Ships."])
+        assert worker.advance_spaces() == [True], "it waits for nobody"
+        assert worker.advance_spaces() == [False]
+        assert scalar(connection, cut) == "2"
+    worker.connection.execute("set lock_timeout = 0")
+    while any(worker.advance_spaces()):
+        pass
+    assert scalar(connection, cut) is None
+    worker.index_everything()
+    assert worker.advance_spaces() == []
+    assert_complete(connection)
+
+
+def test_many_that_are_stuck_hold_up_no_other(connection: Connection, worker: HandWorker) -> None:
+    for number in range(100):
+        corpus = f"stuck {number}"
+        connection.execute("select pgclarify.create_corpus(%s)", [corpus])
+        connection.execute("select pgclarify.add_document(%s, '1', 'Cars.')", [corpus])
+    worker.index_everything()
+    for number in range(100):
+        connection.execute("select pgclarify.set_embedding_model(%s, %s)", [f"stuck {number}", NEW])
+    worker.open_spaces(DIMENSIONS)
+    assert all(worker.advance_spaces())
+    while passages := worker.claim_passages():
+        for passage in passages:
+            worker.fail_passage(passage)
+    assert scalar(connection, "select count(*) from pgclarify.embedding_space where error is not null") == 100
+
+    begin(connection, worker)
+    assert fill(worker) == 4
+    assert worker.advance_spaces() == [True]
+    assert_complete(connection)
+
+
 def test_dropped_meanwhile(connection: Connection, worker: HandWorker) -> None:
     begin(connection, worker)
     passages = worker.claim_passages(max_passages=2)

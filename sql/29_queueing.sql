@@ -1,0 +1,210 @@
+-- Filling a space beside the one that is searched: which passages it lacks. They are queued a thousand at a time, and workers
+-- take them from there (29_vectors.sql).
+
+create or replace function pgclarify._queue_passages(corpus_id bigint, document_ids text[], passage_ids bigint[])
+returns void
+language sql volatile security definer
+set search_path = pg_catalog, pg_temp
+begin atomic
+    insert into pgclarify.pending_passage (embedding_space_id, document_id, passage_id)
+    select space.embedding_space_id, stored.document_id, stored.passage_id
+    from pgclarify.embedding_space as space
+    cross join unnest(_queue_passages.document_ids, _queue_passages.passage_ids) as stored (document_id, passage_id)
+    where space.corpus_id = _queue_passages.corpus_id and space.state = 'building' and space.dimensions is not null
+    order by space.embedding_space_id, stored.document_id, stored.passage_id
+    on conflict on constraint pending_passage_pk do nothing;
+end;
+
+comment on function pgclarify._queue_passages(bigint, text[], bigint[]) is
+'Note for the space that is being built beside the active one, if there is any, that these passages are new. Called with the '
+'corpus held.';
+
+create or replace function pgclarify._is_refused(embedding_space_id bigint)
+returns boolean
+language sql stable security definer
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select count(*) >= 100
+    from (
+        select
+        from pgclarify.pending_passage as pending
+        where pending.embedding_space_id = _is_refused.embedding_space_id and pending.attempts >= 3
+        limit 100
+    ) as failed;
+end;
+
+comment on function pgclarify._is_refused(bigint) is
+'Whether so many passages could not be embedded for a space that it is not they, it is the model: no more are tried.';
+
+create or replace function pgclarify._queue_more(embedding_space_id bigint, corpus_id bigint)
+returns boolean
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_size constant integer := 1000;
+    v_space pgclarify.embedding_space;
+    v_seen integer;
+    v_last_document_id text;
+    v_last_passage_id bigint;
+begin
+    -- One worker at a time moves the cursor; the others come back.
+    select space.* into v_space
+    from pgclarify.embedding_space as space
+    where space.embedding_space_id = _queue_more.embedding_space_id
+        and space.state = 'building'
+        and space.queued_document_id is not null
+        and space.queued_at is null
+    for no key update skip locked;
+    if not found or pgclarify._is_refused(_queue_more.embedding_space_id) then
+        return false;
+    end if;
+    execute format(
+        $sql$
+        with next as materialized (
+            select passage.document_id, passage.id
+            from %1$s as passage
+            where passage.corpus_id = $1 and (passage.document_id, passage.id) > ($2, $3)
+            order by passage.document_id, passage.id
+            limit $4
+        ),
+        queued as (
+            insert into pgclarify.pending_passage (embedding_space_id, document_id, passage_id)
+            select $5, next.document_id, next.id
+            from next
+            where not exists (
+                select from %2$s as embedding
+                where embedding.embedding_space_id = $5
+                    and embedding.document_id = next.document_id
+                    and embedding.passage_id = next.id
+            )
+            order by next.document_id, next.id
+            on conflict on constraint pending_passage_pk do nothing
+        )
+        select
+            count(*), (array_agg(document_id order by document_id desc, id desc))[1],
+            (array_agg(id order by document_id desc, id desc))[1]
+        from next
+        $sql$,
+        pgclarify._partition_name('passage', _queue_more.corpus_id),
+        pgclarify._partition_name('passage_embedding', _queue_more.embedding_space_id)
+    ) into v_seen, v_last_document_id, v_last_passage_id
+    using
+        _queue_more.corpus_id, v_space.queued_document_id, v_space.queued_passage_id, v_size,
+        _queue_more.embedding_space_id;
+    update pgclarify.embedding_space as space
+    set
+        queued_document_id = coalesce(v_last_document_id, space.queued_document_id),
+        queued_passage_id = coalesce(v_last_passage_id, space.queued_passage_id),
+        queued_passages = space.queued_passages + v_seen,
+        queued_at = case when v_seen < v_size then clock_timestamp() end
+    where space.embedding_space_id = _queue_more.embedding_space_id;
+    return v_seen > 0;
+end
+$$;
+
+comment on function pgclarify._queue_more(bigint, bigint) is
+'Put the next 1,000 passages of a corpus, by key, into pending_passage for a space that is being built, those aside that have '
+'a vector; false if there are no more, or another worker is at it.';
+
+create or replace function pgclarify._forget_gone(
+    embedding_space_id bigint, corpus_id bigint, document_ids text[], passage_ids bigint[]
+)
+returns void
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+    execute format(
+        $sql$
+        delete from pgclarify.pending_passage as pending
+        using unnest($3, $4) as given (document_id, passage_id)
+        where pending.embedding_space_id = $1
+            and pending.document_id = given.document_id
+            and pending.passage_id = given.passage_id
+            and not exists (
+                select from %s as passage
+                where passage.corpus_id = $2
+                    and passage.document_id = given.document_id
+                    and passage.id = given.passage_id
+            )
+        $sql$,
+        pgclarify._partition_name('passage', _forget_gone.corpus_id)
+    ) using
+        _forget_gone.embedding_space_id, _forget_gone.corpus_id, _forget_gone.document_ids, _forget_gone.passage_ids;
+end
+$$;
+
+comment on function pgclarify._forget_gone(bigint, bigint, text[], bigint[]) is
+'Take passages that are not there any more out of pending_passage. Called with the corpus and the rows held.';
+
+create or replace function pgclarify._has_work(space pgclarify.embedding_space, living bigint[])
+returns boolean
+language sql stable security definer
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select
+        exists (
+            select
+            from pgclarify.pending_passage as pending
+            where pending.embedding_space_id = (_has_work.space).embedding_space_id
+                and pending.attempts < 3
+                and (pending.retry_at is null or pending.retry_at < now())
+                and (
+                    pending.leased_until is null
+                    or pending.leased_until < now()
+                    or pending.leased_by <> all(_has_work.living)
+                )
+        )
+        or (_has_work.space).queued_at is null
+        and not pgclarify._is_refused((_has_work.space).embedding_space_id);
+end;
+
+comment on function pgclarify._has_work(pgclarify.embedding_space, bigint[]) is
+'Whether a space that is being built has passages that could be leased, or queued. living: keys of the living workers.';
+
+create or replace function pgclarify._forget_failed()
+returns void
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_space pgclarify.embedding_space;
+    v_document_ids text[];
+    v_passage_ids bigint[];
+begin
+    -- A few, since it is done each time that there is nothing else to do; whichever, so that each has its turn.
+    for v_space in
+        select space.*
+        from pgclarify.embedding_space as space
+        where space.state = 'building'
+            and exists (
+                select
+                from pgclarify.pending_passage as pending
+                where pending.embedding_space_id = space.embedding_space_id and pending.attempts >= 3
+            )
+        order by random()
+        limit 10
+    loop
+        perform from pgclarify.corpus where corpus.corpus_id = v_space.corpus_id for key share skip locked;
+        continue when not found;
+        select array_agg(failed.document_id), array_agg(failed.passage_id) into v_document_ids, v_passage_ids
+        from (
+            select pending.document_id, pending.passage_id
+            from pgclarify.pending_passage as pending
+            where pending.embedding_space_id = v_space.embedding_space_id and pending.attempts >= 3
+            limit 1000
+            for update skip locked
+        ) as failed;
+        if v_passage_ids is not null then
+            perform pgclarify._forget_gone(
+                v_space.embedding_space_id, v_space.corpus_id, v_document_ids, v_passage_ids
+            );
+        end if;
+    end loop;
+end
+$$;
+
+comment on function pgclarify._forget_failed() is
+'Take passages that could not be embedded, and have been removed since, out of pending_passage: their spaces wait for nothing '
+'else.';
