@@ -229,3 +229,6 @@ class SpaceStore(Protocol):
 
     async def fail_passage(self, passage: PendingPassage, error: str) -> None:
         """Note that a passage could not be embedded; it comes back some times."""
+
+    async def refuse_filling(self, embedding_space_id: int, error: str) -> None:
+        """Note why this worker cannot fill a space."""

@@ -84,6 +84,10 @@ select pgclarify._open_space(%(embedding_space_id)s, %(dimensions)s);
 -- Keep why a space cannot be opened.
 select pgclarify._refuse_space(%(embedding_space_id)s, %(error)s);
 
+-- name: refuse_filling
+-- Keep why a worker cannot fill a space.
+select pgclarify._refuse_filling(%(embedding_space_id)s, %(error)s);
+
 -- name: list_due_spaces
 -- Spaces that can take their next step.
 select embedding_space_id from pgclarify._due_spaces();

@@ -70,3 +70,7 @@ class EmbeddingSpaces:
             error=error,
             pause=_PAUSE,
         )
+
+    async def refuse_filling(self, embedding_space_id: int, error: str) -> None:
+        """See SpaceStore."""
+        await fetch(self._pool, "refuse_filling", embedding_space_id=embedding_space_id, error=error)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -48,7 +49,6 @@ class SentenceTransformerEmbedder:
         if threads is not None and threads < 1:
             raise ConfigurationError("threads must be at least 1", detail=f"threads is {threads}.")
         self._name = model
-        self._threads = threads
         self._transformer: Any = load_model(model)
         dimensions = self._transformer.get_embedding_dimension()
         tokenizer = getattr(self._transformer.tokenizer, "backend_tokenizer", None)
@@ -83,7 +83,8 @@ class SentenceTransformerEmbedder:
             max_batch_chars=_CPU_BATCH_CHARS if is_cpu else _ACCELERATOR_BATCH_CHARS,
             # 5 characters a token: longer texts are cut by the model, and cost no more.
             max_text_chars=5 * self._max_tokens,
-            on_thread_start=self._set_threads,
+            # Nothing of this embedder: its thread would hold it for as long as it runs.
+            on_thread_start=None if threads is None else partial(_set_threads, threads),
         )
 
     @property
@@ -138,13 +139,6 @@ class SentenceTransformerEmbedder:
         """Stop the thread, after the batch it is at; what still waits fails. Closing twice is fine."""
         self._queue.close()
 
-    def _set_threads(self) -> None:
-        if self._threads is not None:
-            import torch
-
-            # Counts for the thread that calls it.
-            torch.set_num_threads(self._threads)
-
     def _compute(self, texts: list[str]) -> NDArray[np.float32]:
         vectors = np.asarray(
             self._transformer.encode(
@@ -164,3 +158,10 @@ class SentenceTransformerEmbedder:
         if not np.isfinite(vectors).all():
             raise EmbeddingError(f"the embedding model {self._name} returned numbers that are not finite")
         return vectors
+
+
+def _set_threads(threads: int) -> None:
+    import torch
+
+    # Counts for the thread that calls it.
+    torch.set_num_threads(threads)

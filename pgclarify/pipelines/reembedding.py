@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Sequence
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -41,7 +42,8 @@ class Reembedding:
         self._store = store
         self._models = Models(embedders, loading_seconds)
         self._make_splitter = splitters
-        self._splitters: dict[str, Splitter] = {}
+        # As long as the models themselves stay.
+        self._splitters: WeakKeyDictionary[Embedder, Splitter] = WeakKeyDictionary()
         self._may_hold_leases = False
         self._max_passages = max_passages
 
@@ -76,6 +78,7 @@ class Reembedding:
         except (ConfigurationError, EmbeddingError) as error:
             self._models.leave(model, error)
             await self._store.release_passages()
+            await self._store.refuse_filling(passages[0].embedding_space_id, describe(error))
             return len(passages)
         try:
             await self._fill(passages, splitter, embedder)
@@ -96,9 +99,9 @@ class Reembedding:
                 "the embedding model has other dimensions than its space",
                 detail=f"The model gives {embedder.dimensions}, the space holds {passage.dimensions}.",
             )
-        if embedder.model not in self._splitters:
-            self._splitters[embedder.model] = self._make_splitter(embedder)
-        return self._splitters[embedder.model]
+        if embedder not in self._splitters:
+            self._splitters[embedder] = self._make_splitter(embedder)
+        return self._splitters[embedder]
 
     async def _fill(self, passages: Sequence[PendingPassage], splitter: Splitter, embedder: Embedder) -> None:
         """Embed and store passages together, or each by itself if one may be to blame for a failure."""

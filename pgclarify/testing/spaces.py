@@ -28,6 +28,7 @@ class FakeSpaceStore:
         vectors: By id, what was stored.
         cut_off: Ids of passages that the model could not read to their end.
         failed: By id, why it could not be embedded.
+        refused: By id of a space, why it could not be filled.
         stored: Ids of each call of `store_vectors` that succeeded.
     """
 
@@ -58,6 +59,7 @@ class FakeSpaceStore:
         self.vectors: dict[int, NDArray[np.float32]] = {}
         self.cut_off: set[int] = set()
         self.failed: dict[int, str] = {}
+        self.refused: dict[int, str] = {}
         self.stored: list[list[int]] = []
         self._refuses = frozenset(refuses)
         self._refusal = refusal
@@ -98,3 +100,8 @@ class FakeSpaceStore:
         await asyncio.sleep(0)
         self.failed[passage.passage_id] = error
         del self.leased[passage.passage_id]
+
+    async def refuse_filling(self, embedding_space_id: int, error: str) -> None:
+        """Keep the reason."""
+        await asyncio.sleep(0)
+        self.refused[embedding_space_id] = error

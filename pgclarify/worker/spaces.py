@@ -8,7 +8,7 @@ from functools import partial
 
 from pgclarify.database.pool import Pool, fetch
 from pgclarify.embedding.registry import Embedders
-from pgclarify.errors import ConfigurationError, DatabaseError, EmbeddingError, PgclarifyError, ServerUnavailable
+from pgclarify.errors import DatabaseError, ModelNotFound, PgclarifyError, ServerUnavailable
 from pgclarify.pipelines.failures import describe
 from pgclarify.pipelines.ingestion import chunker_of, is_about_data
 
@@ -58,9 +58,13 @@ class Spaces:
         try:
             embedder = await self._embedders.get(model)
             chunker_of(embedder)
-        except (ConfigurationError, EmbeddingError) as error:
+        except Exception as error:  # whatever it is: a folder or a download may hold anything
+            reason = _reason(model, error)
+            # Of one that is not ours, where it comes from.
+            trace = None if isinstance(error, PgclarifyError) else error
+            _logger.warning("embedding model %r cannot be used: %s", model, describe(error), exc_info=trace)
             for space_id in space_ids:
-                await self._refuse(space_id, error)
+                await self._refuse(space_id, reason)
             await asyncio.sleep(_MODEL_RETRY_SECONDS)
             return
         pause = 0.0
@@ -71,15 +75,20 @@ class Spaces:
                 raise
             except DatabaseError as error:
                 if is_about_data(error):
-                    await self._refuse(space_id, error)
+                    await self._refuse(space_id, describe(error))
                     pause = _MODEL_RETRY_SECONDS
                 else:
                     _logger.warning("space %d could not be opened, trying again: %s", space_id, describe(error))
                     pause = max(pause, _RECONNECT_SECONDS)
         await asyncio.sleep(pause)
 
-    async def _refuse(self, space_id: int, error: PgclarifyError) -> None:
-        await fetch(self._pool, "refuse_space", embedding_space_id=space_id, error=describe(error))
+    async def _refuse(self, space_id: int, reason: str) -> None:
+        try:
+            await fetch(self._pool, "refuse_space", embedding_space_id=space_id, error=reason)
+        except ServerUnavailable:
+            raise
+        except DatabaseError as error:
+            _logger.warning("space %d keeps no reason: %s", space_id, describe(error))
 
     def _forget(self, model: str, task: asyncio.Task[None]) -> None:
         del self._opening[model]
@@ -92,3 +101,12 @@ class Spaces:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def _reason(model: str, error: Exception) -> str:
+    """What users are told: the same whatever is at a path, lest they learn which files there are where workers run."""
+    if isinstance(error, ModelNotFound):
+        error = ModelNotFound(
+            f"no embedding model {model}", detail="No worker can load a model of that name or path; its log says why."
+        )
+    return describe(error)

@@ -242,6 +242,21 @@ def test_a_model_that_cannot_be_had_leaves_the_corpus_as_it_is(connection: Conne
     assert error(connection) is None
 
 
+def test_a_model_that_is_no_longer_what_it_was_says_so(connection: Connection, worker: HandWorker) -> None:
+    space_id = begin(connection, worker)
+    worker.send("refuse_filling", embedding_space_id=space_id, error="other dimensions")
+    assert error(connection) == "other dimensions"
+    assert scalar(connection, SET, NEW) == space_id
+    assert error(connection) is None, "asked for again, it is tried again"
+
+    worker.send("refuse_filling", embedding_space_id=space_id, error="other dimensions")
+    fill(worker)
+    assert worker.advance_spaces() == [True]
+    assert error(connection) is None
+    worker.send("refuse_filling", embedding_space_id=space_id, error="too late")
+    assert error(connection) is None
+
+
 def test_a_run_that_embedded_its_question_with_the_old_model_starts_again(
     connection: Connection, worker: HandWorker
 ) -> None:

