@@ -25,6 +25,18 @@ end;
 
 comment on function pgclarify._is_blank(text) is 'True if there is nothing but white space, or nothing at all.';
 
+create or replace function pgclarify._is_document_id(id text)
+returns boolean
+language sql immutable parallel safe
+set search_path = pg_catalog, pg_temp
+begin atomic
+    -- An index takes 2704 bytes at most, with what else stands in its key.
+    select coalesce(length(_is_document_id.id) between 1 and 1000 and octet_length(_is_document_id.id) <= 2600, false);
+end;
+
+comment on function pgclarify._is_document_id(text) is
+'True if it can be the id of a document: 1 to 1000 characters, in at most 2600 bytes.';
+
 create or replace function pgclarify._refuse_by_hand(corpus_id bigint, document_id text)
 returns void
 language plpgsql stable security definer
@@ -65,10 +77,13 @@ declare
     v_document pgclarify.document;
     v_merged record;
 begin
-    if coalesce(length(_add_document.document_id), 0) not between 1 and 1000 then
-        raise exception 'a document needs an id of 1 to 1000 characters'
+    if not pgclarify._is_document_id(_add_document.document_id) then
+        raise exception 'a document needs an id of 1 to 1000 characters, in at most 2600 bytes'
             using errcode = 'invalid_parameter_value',
-                detail = format('It has %s.', coalesce(length(_add_document.document_id), 0)),
+                detail = format(
+                    'It has %s, in %s bytes.',
+                    coalesce(length(_add_document.document_id), 0), coalesce(octet_length(_add_document.document_id), 0)
+                ),
                 hint = 'Pass document_id => your table''s key, as text.';
     end if;
     if pgclarify._is_blank(_add_document.content) then

@@ -16,6 +16,10 @@ returns table (
 )
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
+-- They hold where a statement is planned: what waits is read in its order, and no further than it is taken.
+set enable_sort = off
+set enable_hashjoin = off
+set enable_mergejoin = off
 as $$
 declare
     v_corpus_id bigint;
@@ -40,6 +44,7 @@ begin
             limit 1
         ) as oldest
         where space.model <> all(_claim_documents.skipped_models)
+            and not pgclarify._is_paused(corpus.corpus_id)
             -- The space of another model is all but complete, and is waited for (_hold_ingestion).
             and not exists (
                 select from pgclarify.embedding_space as next
@@ -48,28 +53,31 @@ begin
                     and next.ingestion_held_until > now()
             )
         order by oldest.added_at
+        -- So many are hardly ever all locked, and a call stays short if they are.
         limit 100
     loop
         perform from pgclarify.corpus where corpus.corpus_id = v_corpus_id for key share skip locked;
         -- It is being dropped.
         continue when not found;
         return query
-        with locked as (
+        with locked as materialized (
             select pending.document_id, pending.added_at
             from pgclarify.pending_document as pending
+            inner join pgclarify.document
+                on document.corpus_id = v_corpus_id and document.id = pending.document_id
             where pending.corpus_id = v_corpus_id
                 and (pending.leased_until is null or pending.leased_until < now() or pending.leased_by <> all(v_living))
             order by pending.added_at
             limit _claim_documents.max_documents
-            for update skip locked
+            -- What somebody is changing now could not be stored, and does not count: others wait behind it.
+            for share of document skip locked
+            for update of pending skip locked
         ),
         readable as (
-            -- What somebody is changing now could not be stored.
             select locked.document_id, locked.added_at, length(document.content) as chars
             from locked
             inner join pgclarify.document
                 on document.corpus_id = v_corpus_id and document.id = locked.document_id
-            for share of document skip locked
         ),
         measured as (
             select
@@ -175,29 +183,3 @@ $$;
 comment on function pgclarify._fail_document(bigint, bigint, text, bytea, text) is
 'Mark a leased document as one that cannot be indexed. Passages of its earlier content stay.';
 grant execute on function pgclarify._fail_document(bigint, bigint, text, bytea, text) to pgclarify_worker;
-
-create or replace function pgclarify._apply_term_changes()
-returns void
-language plpgsql volatile security definer
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-    with taken as (
-        delete from pgclarify.term_change
-        where term_change.ctid = any(array(
-            select change.ctid from pgclarify.term_change as change limit 10000 for update skip locked
-        ))
-        returning term_change.*
-    )
-    insert into pgclarify.term as known (corpus_id, lexeme, passages)
-    select taken.corpus_id, taken.lexeme, sum(taken.passages)
-    from taken
-    where exists (select from pgclarify.corpus where corpus.corpus_id = taken.corpus_id)
-    group by taken.corpus_id, taken.lexeme
-    order by taken.corpus_id, taken.lexeme
-    on conflict on constraint term_pk do update set passages = known.passages + excluded.passages;
-end
-$$;
-
-comment on function pgclarify._apply_term_changes() is 'Apply up to 10,000 rows of term_change to term.';
-grant execute on function pgclarify._apply_term_changes() to pgclarify_worker;

@@ -35,11 +35,16 @@ begin atomic
         from pgclarify.source
         where source.state in ('loading', 'removing')
     ) as waiting
+    where not exists (
+        select from pgclarify.source
+        where source.source_id = waiting.source_id and pgclarify._is_paused(source.corpus_id)
+    )
     order by waiting.since, waiting.source_id, waiting.work;
 end;
 
 comment on function pgclarify._waiting_sources() is
-'Attached tables with something to do, and what: changes, load or removal. Those that have waited longest come first.';
+'Attached tables with something to do, and what: changes, load or removal. Those that have waited longest come first; those of '
+'a corpus that is paused for a moment do not.';
 grant execute on function pgclarify._waiting_sources() to pgclarify_worker;
 
 create or replace function pgclarify._take_source(source_id bigint)
@@ -80,61 +85,6 @@ end;
 
 comment on function pgclarify._fail_source(bigint, text) is
 'Stop following an attached table and keep why. Its documents stay. Its changes go, since a resync compares everything.';
-
-create or replace function pgclarify._merge_rows(
-    source pgclarify.source, keys text[], out added bigint, out changed bigint, out removed bigint
-)
-language plpgsql volatile security definer
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-    v_read record := pgclarify._read_rows(_merge_rows.source, _merge_rows.keys);
-    v_ids text[] := array(select found.id from unnest(v_read.documents) as found);
-    v_twin text := (select found.id from unnest(v_ids) as found (id) group by found.id having count(*) > 1 limit 1);
-    v_merged record;
-    v_error text;
-begin
-    if v_twin is not null then
-        raise exception 'two rows have the id "%"', left(v_twin, 100)
-            using errcode = 'unique_violation', hint = 'Have ids that are unique over all partitions.';
-    end if;
-    v_merged := pgclarify._merge_documents(
-        (_merge_rows.source).corpus_id,
-        (_merge_rows.source).source_id,
-        v_read.documents,
-        array(
-            select (_merge_rows.source).id_prefix || given.key
-            from (select unnest(_merge_rows.keys)) as given (key)
-            except
-            select unnest(v_ids)
-        )
-    );
-    added := v_merged.added;
-    changed := v_merged.changed;
-    removed := v_merged.removed;
-    if cardinality(v_merged.refused) > 0 then
-        v_error := format(
-            'Some rows cannot be documents: "%s" is a document already, and not of this table. Attach the table with an '
-            'id_prefix; or remove that document, and call pgclarify.resync.',
-            left(v_merged.refused[1], 100)
-        );
-    elsif v_read.unfit is not null then
-        v_error := format(
-            'Some rows cannot be documents: an id has 1 to 1000 characters, and "%s" has not. Change it, and the document follows.',
-            v_read.unfit
-        );
-    end if;
-    if v_error is not null then
-        update pgclarify.source as followed
-        set error = v_error
-        where followed.source_id = (_merge_rows.source).source_id and followed.error is distinct from v_error;
-    end if;
-end
-$$;
-
-comment on function pgclarify._merge_rows(pgclarify.source, text[]) is
-'Read rows of an attached table by their keys, and make their documents be like them; keys without a row lose their document. '
-'Called with the source''s row locked. Returns how many documents were added, changed and removed.';
 
 create or replace function pgclarify._passes(sqlstate text)
 returns boolean
@@ -264,6 +214,7 @@ create or replace function pgclarify._load_source(source_id bigint, max_rows int
 returns integer
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
+-- As for _follow_changes.
 set lock_timeout = '500ms'
 as $$
 declare
@@ -363,6 +314,8 @@ create or replace function pgclarify._remove_source(source_id bigint, max_docume
 returns integer
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
+-- As for _follow_changes.
+set lock_timeout = '500ms'
 as $$
 declare
     v_source pgclarify.source := pgclarify._take_source(_remove_source.source_id);
@@ -381,15 +334,20 @@ begin
         order by document.id
         limit _remove_source.max_documents
     );
-    perform pgclarify._merge_documents(v_source.corpus_id, v_source.source_id, '{}', v_ids);
-    if cardinality(v_ids) = 0 then
-        delete from pgclarify.source where source.source_id = v_source.source_id;
-    end if;
+    begin
+        perform pgclarify._merge_documents(v_source.corpus_id, v_source.source_id, '{}', v_ids);
+        if cardinality(v_ids) = 0 then
+            delete from pgclarify.source where source.source_id = v_source.source_id;
+        end if;
+    exception
+        when lock_not_available then
+            return null;
+    end;
     return cardinality(v_ids);
 end
 $$;
 
 comment on function pgclarify._remove_source(bigint, integer) is
 'Remove the next documents of a table that was detached without keeping them, and the source after the last; returns how many, '
-'null if somebody holds the source.';
+'null if somebody holds the source or a document.';
 grant execute on function pgclarify._remove_source(bigint, integer) to pgclarify_worker;

@@ -123,6 +123,9 @@ declare
     -- Of passages that get a vector.
     v_embedded_documents text[];
     v_embedded_ids bigint[];
+    -- Of lexemes that occur in more passages now, or in fewer, in order.
+    v_lexemes text[] := '{}';
+    v_passages_added bigint[];
     v_tally pgclarify.corpus_tally;
     v_unlinked bigint;
     v_cleared integer;
@@ -290,8 +293,7 @@ begin
                 select $5, document_id, id, vector from analyzed
             ),
             counted as (
-                insert into pgclarify.term as known (corpus_id, lexeme, passages)
-                select $1, changed.lexeme, sum(changed.passages)
+                select changed.lexeme, sum(changed.passages) as passages
                 from (
                     select unnest(tsvector_to_array(analyzed.lexemes)) as lexeme, 1 as passages from analyzed
                     union all
@@ -299,9 +301,6 @@ begin
                 ) as changed
                 group by changed.lexeme
                 having sum(changed.passages) <> 0
-                -- In one order, or two workers that share lexemes deadlock.
-                order by changed.lexeme
-                on conflict on constraint term_pk do update set passages = known.passages + excluded.passages
             ),
             gone as (
                 select
@@ -322,13 +321,15 @@ begin
             select
                 come.passages - gone.passages, come.restricted_passages - gone.restricted_passages,
                 come.lexemes - gone.lexemes, (cardinality(come.ids) + gone.passages > 0)::integer,
-                come.document_ids, come.ids
+                come.document_ids, come.ids,
+                (select coalesce(array_agg(lexeme order by lexeme), '{}') from counted),
+                (select coalesce(array_agg(passages order by lexeme), '{}') from counted)
             from come, gone
             $sql$,
             v_passages, pgclarify._partition_name('passage_embedding', v_corpus.embedding_space_id)
         ) into
             v_tally.passages, v_tally.restricted_passages, v_tally.lexemes, v_tally.revision, v_embedded_documents,
-            v_embedded_ids
+            v_embedded_ids, v_lexemes, v_passages_added
         using
             _store_documents.corpus_id, _store_documents.batch_id, v_stored, v_corpus.search_config::regconfig,
             v_corpus.embedding_space_id, v_present_documents, v_present_ids, v_present_ordinals, v_are_same;
@@ -360,6 +361,8 @@ begin
             for update skip locked
         );
     delete from pgclarify.staged_passage as staged where staged.batch_id = _store_documents.batch_id;
+    -- Last, since others wait for the rows of words that all documents have.
+    perform pgclarify._count_terms(_store_documents.corpus_id, v_lexemes, v_passages_added);
     return cardinality(v_stored);
 end
 $$;

@@ -236,12 +236,12 @@ begin
                     null, null, null, _read_rows.source.source_id
                 )::pgclarify.document
             ) filter (
-                where length(made.id) between 1 and 1000
+                where pgclarify._is_document_id(made.id)
                 and (made.is_too_long or not pgclarify._is_blank(made.content))
             ),
             '{}'
         ),
-        min(left(made.id, 100)) filter (where length(made.id) not between 1 and 1000)
+        min(left(made.id, 100)) filter (where not pgclarify._is_document_id(made.id))
     into documents, unfit
     from (
         select
@@ -253,5 +253,5 @@ end
 $$;
 
 comment on function pgclarify._read_rows(pgclarify.source, text[]) is
-'The documents that rows with these keys are now. A row without content is none, nor is one whose id is empty or longer than '
-'1000 characters; unfit: such an id, cut, or null.';
+'The documents that rows with these keys are now. A row without content is none, nor is one whose id is empty or too '
+'long; unfit: such an id, cut, or null.';

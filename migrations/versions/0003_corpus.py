@@ -124,7 +124,8 @@ def upgrade() -> None:
     op.execute(f"""
         create table pgclarify.document (
             corpus_id bigint not null constraint document_corpus_id_fk references pgclarify.corpus,
-            id text not null constraint document_id_is_short check (length(id) between 1 and 1000),
+            id text not null
+                constraint document_id_is_short check (length(id) between 1 and 1000 and octet_length(id) <= 2600),
             content text not null,
             title text,
             uri text,

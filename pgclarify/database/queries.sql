@@ -37,8 +37,8 @@ select pgclarify._rescue_jobs() as jobs;
 select pgclarify._fold_tallies();
 
 -- name: apply_term_changes
--- Bring document frequencies up to date with removed documents.
-select pgclarify._apply_term_changes();
+-- Bring document frequencies up to date with documents that were removed, or were long.
+select pgclarify._apply_term_changes() as changes;
 
 -- name: link_passages
 -- Find the neighbors of some passages of one space, or take what is gone out of its graph.
@@ -54,7 +54,7 @@ select source_id, work from pgclarify._waiting_sources();
 
 -- name: follow_changes
 -- Take changes of an attached table; null if somebody holds it.
-select pgclarify._follow_changes(%(source_id)s, %(max_rows)s, %(max_bytes)s) as done;
+select pgclarify._follow_changes(%(source_id)s, %(max_changes)s, %(max_bytes)s) as done;
 
 -- name: load_source
 -- Compare some rows of an attached table; null if somebody holds it.
@@ -62,7 +62,7 @@ select pgclarify._load_source(%(source_id)s, %(max_rows)s, %(max_bytes)s) as don
 
 -- name: remove_source
 -- Remove some documents of a detached table; null if somebody holds it.
-select pgclarify._remove_source(%(source_id)s, %(max_rows)s) as done;
+select pgclarify._remove_source(%(source_id)s, %(max_documents)s) as done;
 
 -- name: inspect_sources
 -- Look whether attached tables are what they were.

@@ -11,7 +11,14 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from pgclarify.errors import ConfigurationError, DatabaseError, DimensionMismatch, EmbeddingError, ServerUnavailable
+from pgclarify.errors import (
+    ConfigurationError,
+    DatabaseBusy,
+    DatabaseError,
+    DimensionMismatch,
+    EmbeddingError,
+    ServerUnavailable,
+)
 from pgclarify.ingest.chunking import Chunker
 from pgclarify.model import Chunk, IndexedDocument, PendingDocument, passage_hash
 from pgclarify.pipelines.failures import describe
@@ -62,6 +69,7 @@ class Ingestion:
         max_documents: Most documents in one claim.
         max_chars: Most characters in one claim, unless a single document has more.
         batch_size: Chunks in one call of the model.
+        retry_seconds: How long a claim that could not be stored is kept for another try.
     """
 
     def __init__(
@@ -74,6 +82,7 @@ class Ingestion:
         max_documents: int = 256,
         max_chars: int = 4_000_000,
         batch_size: int = 256,
+        retry_seconds: float = 1.0,
     ) -> None:
         self._store = store
         self._models = Models(embedders, loading_seconds)
@@ -83,13 +92,14 @@ class Ingestion:
         self._max_documents = max_documents
         self._max_chars = max_chars
         self._batch_size = batch_size
+        self._retry_seconds = retry_seconds
 
     async def ingest_once(self) -> int:
         """Claim pending documents of one corpus and index them; the caller loops until there are none.
 
         Chunks of which a document has a passage are not embedded again. A document that cannot be cut, embedded or
         stored is marked as failed, with the reason; the others go on. What waits for a model that this process has not,
-        or not yet, is given back, and so is all if the store fails.
+        or not yet, is given back, and so is all if the store fails, or is busy twice.
 
         Returns:
             How many documents were claimed, failed ones included; 0 if none is pending.
@@ -196,7 +206,7 @@ class Ingestion:
         if not indexed:
             return
         try:
-            await self._store.store_documents(indexed)
+            await self._store_patiently(indexed)
         except DatabaseError as error:
             if not is_about_data(error):
                 raise
@@ -206,6 +216,14 @@ class Ingestion:
             # One document may be to blame, and would hold up the others at every claim.
             for document in indexed:
                 await self._keep([document])
+
+    async def _store_patiently(self, indexed: Sequence[IndexedDocument]) -> None:
+        try:
+            await self._store.store_documents(indexed)
+        except DatabaseBusy:
+            # Embedding it all again would take longer than what stands in the way.
+            await asyncio.sleep(self._retry_seconds)
+            await self._store.store_documents(indexed)
 
     async def _fail(self, document: PendingDocument, error: Exception) -> None:
         reason = describe(error)

@@ -316,7 +316,7 @@ document = Table(
         comment="The attached table that it is a row of; null if it was added by hand.",
     ),
     PrimaryKeyConstraint("corpus_id", "id", name="document_pk"),
-    CheckConstraint("length(id) between 1 and 1000", name="document_id_is_short"),
+    CheckConstraint("length(id) between 1 and 1000 and octet_length(id) <= 2600", name="document_id_is_short"),
     CheckConstraint("jsonb_typeof(metadata) = 'object'", name="document_metadata_is_an_object"),
     Index("document_source_id_id_idx", "source_id", "id", postgresql_where=text("source_id is not null")),
     comment="One citable document.",

@@ -13,6 +13,7 @@ from pgclarify.pipelines.reembedding import Reembedding
 
 _logger = logging.getLogger(__name__)
 
+# So that what fails at once does not fill the log.
 _PAUSE_SECONDS = 2.0
 # While a worker tries in vain, others wait behind it: not too often.
 _PARTITION_RETRY_SECONDS = 60.0
@@ -45,16 +46,25 @@ async def rescue(pool: Pool) -> None:
         _logger.info("took over %d jobs of workers that are gone", row["jobs"])
 
 
-async def ingest(pool: Pool, ingestion: Ingestion, turn: asyncio.Lock) -> None:
+async def ingest(ingestion: Ingestion, turn: asyncio.Lock) -> None:
     """Index until nothing is pending, taking turns with reembed: a claim of documents, a few passages."""
     try:
         while await _in_turn(turn, ingestion.ingest_once):
-            await fetch(pool, "fold_tallies")
+            pass
     except DatabaseBusy:
         # What could not be stored is embedded again the next time: not at once.
         await asyncio.sleep(_PAUSE_SECONDS)
         raise
-    await fetch(pool, "apply_term_changes")
+
+
+async def count_terms(pool: Pool) -> None:
+    """Bring document frequencies up to date, however much is being ingested meanwhile."""
+    while (await fetch(pool, "apply_term_changes"))[0]["changes"]:
+        pass
+
+
+async def fold_tallies(pool: Pool) -> None:
+    """Keep the sums that every search makes short."""
     await fetch(pool, "fold_tallies")
 
 

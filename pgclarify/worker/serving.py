@@ -21,7 +21,7 @@ from pgclarify.jobs import Queue, open_queue
 from pgclarify.pipelines.ingestion import Ingestion
 from pgclarify.pipelines.reembedding import Reembedding
 from pgclarify.protocols import Verifier
-from pgclarify.worker.chores import drop_partitions, every, ingest, reembed, rescue
+from pgclarify.worker.chores import count_terms, drop_partitions, every, fold_tallies, ingest, reembed, rescue
 from pgclarify.worker.graph import link
 from pgclarify.worker.hand import Hand
 from pgclarify.worker.sources import Sources
@@ -30,6 +30,7 @@ from pgclarify.worker.spaces import Spaces
 _logger = logging.getLogger(__name__)
 
 _INGESTION_SECONDS = 0.3
+_COUNTING_SECONDS = 0.5
 _WATCH_SECONDS = 0.5
 _RESCUE_SECONDS = 2.0
 _PRESENCE_SECONDS = 2.0
@@ -151,7 +152,9 @@ async def _serve(
                 ("watch", every(_WATCH_SECONDS, hand.drop_lost_runs)),
                 ("rescue", every(_RESCUE_SECONDS, lambda: rescue(pool))),
                 ("spaces", every(_INGESTION_SECONDS, spaces.open_new)),
-                ("ingestion", every(_INGESTION_SECONDS, lambda: ingest(pool, ingestion, turn))),
+                ("ingestion", every(_INGESTION_SECONDS, lambda: ingest(ingestion, turn))),
+                ("terms", every(_COUNTING_SECONDS, lambda: count_terms(pool))),
+                ("tallies", every(_COUNTING_SECONDS, lambda: fold_tallies(pool))),
                 ("advancing", every(_INGESTION_SECONDS, spaces.advance)),
                 ("reembedding", every(_INGESTION_SECONDS, lambda: reembed(reembedding, turn))),
                 ("sources", every(_INGESTION_SECONDS, sources.follow)),

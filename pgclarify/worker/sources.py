@@ -11,8 +11,8 @@ from pgclarify.errors import DatabaseBusy, DatabaseError, ServerUnavailable
 
 _logger = logging.getLogger(__name__)
 
-# A batch takes some tenths of a second at most.
-_MOST_ROWS = 1000
+# Of changes, rows or documents in a batch, which then takes some tenths of a second at most.
+_MOST = 1000
 _MOST_BYTES = 8_000_000
 # A table that somebody holds is left alone for so long, since each try may wait for half a second.
 _BUSY_SECONDS = 2.0
@@ -49,7 +49,7 @@ class Sources:
                 return
             for source_id, work in waiting:
                 if work == "changes":
-                    await self._do("follow_changes", source_id, max_rows=_MOST_ROWS, max_bytes=_MOST_BYTES)
+                    await self._do("follow_changes", source_id, max_changes=_MOST, max_bytes=_MOST_BYTES)
             long_ones = sorted((source_id, work) for source_id, work in waiting if work != "changes")
             if long_ones:
                 # One after the other, from the first again after the last.
@@ -57,9 +57,9 @@ class Sources:
                 source_id, work = next(later, long_ones[0])
                 self._last_long_source_id = source_id
                 if work == "load":
-                    await self._do("load_source", source_id, max_rows=_MOST_ROWS, max_bytes=_MOST_BYTES)
+                    await self._do("load_source", source_id, max_rows=_MOST, max_bytes=_MOST_BYTES)
                 else:
-                    await self._do("remove_source", source_id, max_rows=_MOST_ROWS)
+                    await self._do("remove_source", source_id, max_documents=_MOST)
 
     async def inspect(self) -> None:
         """Notice what no trigger sees: tables that were dropped, other partitions, rights that were lost."""

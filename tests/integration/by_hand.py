@@ -156,7 +156,7 @@ class HandWorker:
 
     def follow_everything(self, max_rows: int = 1000, max_bytes: int = 10**9) -> None:
         """Bring documents in step with attached tables, but for what somebody holds."""
-        batch = {"max_rows": max_rows, "max_bytes": max_bytes}
+        batch = {"max_changes": max_rows, "max_rows": max_rows, "max_documents": max_rows, "max_bytes": max_bytes}
         statements = {"changes": "follow_changes", "load": "load_source", "removal": "remove_source"}
         is_any_done = True
         while is_any_done:

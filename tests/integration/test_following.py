@@ -149,7 +149,7 @@ class TestLoading:
 
         assert [load(1), load(2500), load(2500), load(10**9)] == [1, 3, 3, 2]
         connection.execute("update article set body = repeat('y', 1000)")
-        taken = worker.send("follow_changes", source_id=source_id, max_rows=100, max_bytes=2500)[0]["done"]
+        taken = worker.send("follow_changes", source_id=source_id, max_changes=100, max_bytes=2500)[0]["done"]
         assert taken == 3
         assert scalar(connection, "select count(*) from pgclarify.change") == 6
         worker.follow_everything()

@@ -15,6 +15,7 @@ from tests.integration.in_step import assert_in_step
 
 ATTACH = "select pgclarify.attach_table('kb', 'article', 'id', 'body', '{\"readers\": \"groups\"}')"
 # What a worker is told when it gives way: it comes again.
+BATCH = {"max_changes": 7, "max_rows": 7, "max_documents": 7, "max_bytes": 200}
 WAITS = {None, "55P03", "40P01", "40001"}
 STEP = {"changes": "follow_changes", "load": "load_source", "removal": "remove_source"}
 
@@ -36,7 +37,7 @@ def follow_some(worker: HandWorker, rounds: int) -> None:
     for _ in range(rounds):
         for waiting in worker.send("list_waiting_sources"):
             try:
-                worker.send(STEP[waiting["work"]], source_id=waiting["source_id"], max_rows=7, max_bytes=200)
+                worker.send(STEP[waiting["work"]], source_id=waiting["source_id"], **BATCH)
             except psycopg.Error as error:
                 assert error.sqlstate in WAITS, error
         worker.send("inspect_sources")
@@ -152,7 +153,7 @@ class TestAtOnce:
         with dying.connection.cursor() as cursor:
             cursor.execute("begin")
         (waiting,) = dying.send("list_waiting_sources")
-        taken = dying.send("follow_changes", source_id=waiting["source_id"], max_rows=50, max_bytes=10**9)[0]["done"]
+        taken = dying.send("follow_changes", source_id=waiting["source_id"], max_changes=50, max_bytes=10**9)[0]["done"]
         assert taken == 50
         dying.die()
 
@@ -167,7 +168,7 @@ class TestAtOnce:
         first, second = workers[:2]
         first.connection.execute("begin")
         (waiting,) = first.send("list_waiting_sources")
-        batch = {"source_id": waiting["source_id"], "max_rows": 10, "max_bytes": 1000}
+        batch = {"source_id": waiting["source_id"], "max_changes": 10, "max_bytes": 1000}
         assert first.send("follow_changes", **batch) == [{"done": 1}]
         connection.execute("update article set body = 'Vans.' where id = 1")
 

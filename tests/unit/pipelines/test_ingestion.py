@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from pgclarify.errors import DatabaseError, ModelNotFound, ServerUnavailable
+from pgclarify.errors import DatabaseBusy, DatabaseError, ModelNotFound, ServerUnavailable
 from pgclarify.ingest.chunking import Chunker
 from pgclarify.model import Chunk, Document, IndexedDocument
 from pgclarify.pipelines.clarification import clarify
@@ -46,6 +46,7 @@ def ingestion(
         max_documents=max_documents,
         max_chars=max_chars,
         batch_size=batch_size,
+        retry_seconds=0.0,
     )
 
 
@@ -208,6 +209,29 @@ async def test_no_document_is_blamed_for_an_error_that_passes(sqlstate: str) -> 
         await ingestion(store, FakeEmbedder()).ingest_once()
     assert store.failed == {}
     assert [document.document_id for document in store.pending] == ["policy", "drivers", "offices"]
+
+
+@pytest.mark.parametrize("times", [1, 2])
+async def test_what_is_embedded_is_kept_while_the_store_is_busy(times: int) -> None:
+    class BusyStore(FakeDocumentStore):
+        times_busy = times
+
+        async def store_documents(self, documents: Sequence[IndexedDocument]) -> None:
+            if self.times_busy:
+                self.times_busy -= 1
+                raise DatabaseBusy("canceling statement due to lock timeout", sqlstate="55P03")
+            await super().store_documents(documents)
+
+    store, embedder = BusyStore(SHORT), FakeEmbedder()
+    pipeline = ingestion(store, embedder)
+    if times == 2:
+        with pytest.raises(DatabaseBusy):
+            await pipeline.ingest_once()
+        assert [document.document_id for document in store.pending] == ["policy", "drivers", "offices"]
+    assert await pipeline.ingest_once() == 3
+    assert store.stored == [["policy", "drivers", "offices"]]
+    assert store.failed == {}
+    assert len(embedder.calls) == times
 
 
 async def test_what_could_not_be_stored_for_now_is_given_back() -> None:

@@ -1,0 +1,130 @@
+-- Rows of an attached table become documents; one that cannot be holds up no other.
+
+create or replace function pgclarify._note_unfit(source pgclarify.source, error text)
+returns void
+language sql volatile security definer
+set search_path = pg_catalog, pg_temp
+begin atomic
+    update pgclarify.source as followed
+    set error = _note_unfit.error
+    where followed.source_id = (_note_unfit.source).source_id and followed.error is distinct from _note_unfit.error;
+end;
+
+comment on function pgclarify._note_unfit(pgclarify.source, text) is
+'Say that some rows of an attached table cannot be documents; it is followed all the same.';
+
+create or replace function pgclarify._merge_fit_rows(
+    source pgclarify.source, keys text[], out added bigint, out changed bigint, out removed bigint
+)
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_read record := pgclarify._read_rows(_merge_fit_rows.source, _merge_fit_rows.keys);
+    v_ids text[] := array(select found.id from unnest(v_read.documents) as found);
+    v_twin text := (select found.id from unnest(v_ids) as found (id) group by found.id having count(*) > 1 limit 1);
+    v_merged record;
+begin
+    if v_twin is not null then
+        raise exception 'two rows have the id "%"', left(v_twin, 100)
+            using errcode = 'unique_violation', hint = 'Have ids that are unique over all partitions.';
+    end if;
+    v_merged := pgclarify._merge_documents(
+        (_merge_fit_rows.source).corpus_id,
+        (_merge_fit_rows.source).source_id,
+        v_read.documents,
+        array(
+            select (_merge_fit_rows.source).id_prefix || given.key
+            from (select unnest(_merge_fit_rows.keys)) as given (key)
+            except
+            select unnest(v_ids)
+        )
+    );
+    added := v_merged.added;
+    changed := v_merged.changed;
+    removed := v_merged.removed;
+    if cardinality(v_merged.refused) > 0 then
+        perform pgclarify._note_unfit(
+            _merge_fit_rows.source,
+            format(
+                'Some rows cannot be documents: "%s" is a document already, and not of this table. Attach the table with an '
+                'id_prefix; or remove that document, and call pgclarify.resync.',
+                left(v_merged.refused[1], 100)
+            )
+        );
+    elsif v_read.unfit is not null then
+        perform pgclarify._note_unfit(
+            _merge_fit_rows.source,
+            format(
+                'Some rows cannot be documents: an id has 1 to 1000 characters, in at most 2600 bytes, and "%s" has not. '
+                'Change it, and the document follows.',
+                v_read.unfit
+            )
+        );
+    end if;
+end
+$$;
+
+comment on function pgclarify._merge_fit_rows(pgclarify.source, text[]) is
+'_merge_rows for rows that a document can be made of; or an error.';
+
+create or replace function pgclarify._merge_rows(
+    source pgclarify.source, keys text[], out added bigint, out changed bigint, out removed bigint
+)
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_key text := _merge_rows.keys[1];
+    v_many integer := cardinality(_merge_rows.keys);
+    v_merged record;
+    v_message text;
+    v_detail text;
+    v_half record;
+begin
+    begin
+        v_merged := pgclarify._merge_fit_rows(_merge_rows.source, _merge_rows.keys);
+        added := v_merged.added;
+        changed := v_merged.changed;
+        removed := v_merged.removed;
+        return;
+    exception
+        when data_exception or program_limit_exceeded or check_violation then
+            if v_many = 0 then
+                raise;
+            end if;
+            get stacked diagnostics v_message = message_text, v_detail = pg_exception_detail;
+    end;
+    if v_many > 1 then
+        -- One row may be to blame, and would hold up all others.
+        v_merged := pgclarify._merge_rows(_merge_rows.source, _merge_rows.keys[:v_many / 2]);
+        v_half := pgclarify._merge_rows(_merge_rows.source, _merge_rows.keys[v_many / 2 + 1:]);
+        added := v_merged.added + v_half.added;
+        changed := v_merged.changed + v_half.changed;
+        removed := v_merged.removed + v_half.removed;
+        return;
+    end if;
+    -- What it was before it is no longer, and who could read that may not be who can read this.
+    v_merged := pgclarify._merge_documents(
+        (_merge_rows.source).corpus_id,
+        (_merge_rows.source).source_id,
+        '{}',
+        array[(_merge_rows.source).id_prefix || v_key]
+    );
+    added := 0;
+    changed := 0;
+    removed := v_merged.removed;
+    perform pgclarify._note_unfit(
+        _merge_rows.source,
+        format(
+            'Some rows cannot be documents, "%s", say: %s%s. Change it, and the document follows.',
+            left(v_key, 100), v_message, coalesce(': ' || rtrim(v_detail, '.'), '')
+        )
+    );
+end
+$$;
+
+comment on function pgclarify._merge_rows(pgclarify.source, text[]) is
+'Read rows of an attached table by their keys, and make their documents be like them; keys without a row lose their document, '
+'and so do rows that none can be made of. Called with the source''s row locked. Returns how many documents were added, changed '
+'and removed.';

@@ -1,0 +1,119 @@
+-- In how many passages lexemes occur. Rows of common ones are everybody's: they are changed in one order, and held briefly.
+
+create or replace function pgclarify._drop_empty_terms(corpus_id bigint, lexemes text[])
+returns void
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+    delete from pgclarify.term
+    where term.corpus_id = _drop_empty_terms.corpus_id
+        and term.lexeme = any(_drop_empty_terms.lexemes)
+        and term.passages = 0;
+end
+$$;
+
+comment on function pgclarify._drop_empty_terms(bigint, text[]) is
+'Delete what no passage has any more. Called by who has just changed these rows, and so holds them already: no deadlock, no '
+'count of another is lost. A count below zero stays: what makes it up for it is still in term_change.';
+
+create or replace function pgclarify._count_terms(corpus_id bigint, lexemes text[], passages bigint[])
+returns void
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_empty text[];
+begin
+    if cardinality(_count_terms.lexemes) > 10000 then
+        -- More than _apply_term_changes takes at a time: a long document's would hold up others for long.
+        insert into pgclarify.term_change (corpus_id, lexeme, passages)
+        select _count_terms.corpus_id, changed.lexeme, changed.passages
+        from unnest(_count_terms.lexemes, _count_terms.passages) as changed (lexeme, passages);
+        return;
+    end if;
+    with counted as (
+        insert into pgclarify.term as known (corpus_id, lexeme, passages)
+        select _count_terms.corpus_id, changed.lexeme, changed.passages
+        from unnest(_count_terms.lexemes, _count_terms.passages) as changed (lexeme, passages)
+        -- In one order, or two workers that share lexemes deadlock.
+        order by changed.lexeme
+        on conflict on constraint term_pk do update set passages = known.passages + excluded.passages
+        returning known.lexeme, known.passages
+    )
+    select coalesce(array_agg(counted.lexeme), '{}') into v_empty from counted where counted.passages = 0;
+    perform pgclarify._drop_empty_terms(_count_terms.corpus_id, v_empty);
+end
+$$;
+
+comment on function pgclarify._count_terms(bigint, text[], bigint[]) is
+'Add to the passages that lexemes occur in: to term itself, or, if they are many, to what _apply_term_changes takes from.';
+
+create or replace function pgclarify._apply_term_changes()
+returns integer
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_corpus_id bigint;
+    v_empty text[];
+    v_count integer;
+    v_applied integer := 0;
+    -- Some tenths of a second.
+    v_most constant integer := 10000;
+begin
+    for v_corpus_id in
+        -- One probe of the index a corpus.
+        with recursive changed as (
+            (select change.corpus_id from pgclarify.term_change as change order by change.corpus_id limit 1)
+            union all
+            select (
+                select change.corpus_id from pgclarify.term_change as change
+                where change.corpus_id > changed.corpus_id
+                order by change.corpus_id
+                limit 1
+            )
+            from changed
+            where changed.corpus_id is not null
+        )
+        select changed.corpus_id from changed where changed.corpus_id is not null
+    loop
+        exit when v_applied >= v_most;
+        -- The corpus first, as everywhere. If it is being dropped, so are these.
+        perform from pgclarify.corpus where corpus.corpus_id = v_corpus_id for key share skip locked;
+        continue when not found;
+        with taken as (
+            delete from pgclarify.term_change
+            where term_change.ctid = any(array(
+                select change.ctid
+                from pgclarify.term_change as change
+                where change.corpus_id = v_corpus_id
+                limit v_most - v_applied
+                for update skip locked
+            ))
+            returning term_change.lexeme, term_change.passages
+        ),
+        counted as (
+            insert into pgclarify.term as known (corpus_id, lexeme, passages)
+            select v_corpus_id, taken.lexeme, sum(taken.passages)
+            from taken
+            group by taken.lexeme
+            -- In one order, or two workers that share lexemes deadlock.
+            order by taken.lexeme
+            on conflict on constraint term_pk do update set passages = known.passages + excluded.passages
+            returning known.lexeme, known.passages
+        )
+        select
+            (select count(*) from taken),
+            (select coalesce(array_agg(counted.lexeme), '{}') from counted where counted.passages = 0)
+        into v_count, v_empty;
+        perform pgclarify._drop_empty_terms(v_corpus_id, v_empty);
+        v_applied := v_applied + v_count;
+    end loop;
+    return v_applied;
+end
+$$;
+
+comment on function pgclarify._apply_term_changes() is
+'Apply up to 10,000 rows of term_change to term, and return how many.';
+grant execute on function pgclarify._apply_term_changes() to pgclarify_worker;

@@ -1,0 +1,172 @@
+"""What users and workers hold at the same time: nobody waits for long, and everybody else goes on."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import pytest
+
+from tests.integration.by_hand import Connect, Connection, HandWorker, Hire, at_once, scalar
+from tests.integration.counts import assert_counts_agree
+
+ADD = "select pgclarify.add_document('insurance', %s, %s)"
+REMOVE = "select pgclarify.remove_document('insurance', %s)"
+TERMS = "select count(*), count(*) filter (where passages = 0) from pgclarify.term"
+# More lexemes than a store counts in term itself.
+MANY_WORDS = 10_050
+
+
+@pytest.fixture
+def worker(connection: Connection, hire: Hire) -> HandWorker:
+    """A worker, and corpus "insurance", open for documents."""
+    connection.execute("select pgclarify.create_corpus('insurance')")
+    worker = hire()
+    worker.open_spaces()
+    return worker
+
+
+def row(connection: Connection, query: str) -> tuple[Any, ...]:
+    found = connection.execute(query.encode()).fetchone()
+    assert found is not None
+    return tuple(found)
+
+
+class TestClaiming:
+    def test_others_do_not_wait_behind_documents_that_a_user_holds(
+        self, connection: Connection, connect: Connect, worker: HandWorker
+    ) -> None:
+        for number in range(6):
+            scalar(connection, ADD, f"old {number}", "Cars.")
+        scalar(connection, ADD, "late", "Trucks.")
+        user = connect()
+        user.execute("begin")
+        # Their rows in the queue stay as they are: the content does.
+        user.execute(
+            "select pgclarify.add_document('insurance', 'old ' || n, 'Cars.', uri => 'x')"
+            " from generate_series(0, 5) as n"
+        )
+
+        claimed = worker.claim(max_documents=2)
+
+        assert [document["document_id"] for document in claimed] == ["late"]
+        user.execute("rollback")
+        assert len(worker.claim(max_documents=4)) == 4
+
+    def test_a_corpus_all_of_which_is_held_does_not_hold_up_the_next(
+        self, connection: Connection, connect: Connect, worker: HandWorker
+    ) -> None:
+        connection.execute("select pgclarify.create_corpus('other')")
+        worker.open_spaces()
+        scalar(connection, ADD, "1", "Cars.")
+        connection.execute("select pgclarify.add_document('other', 'theirs', 'Vans.')")
+        user = connect()
+        user.execute("begin")
+        user.execute("select pgclarify.add_document('insurance', '1', 'Cars.', uri => 'x')")
+
+        assert [document["document_id"] for document in worker.claim()] == ["theirs"]
+
+    def test_a_corpus_whose_next_space_wants_a_moment_is_left_alone(
+        self, connection: Connection, worker: HandWorker
+    ) -> None:
+        scalar(connection, ADD, "1", "Cars.")
+        connection.execute("select pgclarify.set_embedding_model('insurance', 'another-model')")
+        worker.open_spaces(6)
+        pause = "update pgclarify.embedding_space set paused_until = now() + interval '{}' where state = 'building'"
+        connection.execute(pause.format("1 minute").encode())
+
+        assert worker.claim() == []
+
+        connection.execute(pause.format("-1 minute").encode())
+        assert len(worker.claim()) == 1
+
+
+class TestTerms:
+    def test_words_that_no_passage_has_go(self, connection: Connection, worker: HandWorker) -> None:
+        scalar(connection, ADD, "1", "Cars and trucks.")
+        worker.index_everything()
+        scalar(connection, ADD, "1", "Vans and boats.")
+        scalar(connection, ADD, "2", "Planes.")
+        worker.index_everything()
+        scalar(connection, REMOVE, "2")
+
+        worker.send("apply_term_changes")
+
+        assert row(connection, TERMS) == (2, 0)
+        assert_counts_agree(connection)
+
+    def test_a_count_below_zero_waits_for_what_makes_up_for_it(
+        self, connection: Connection, connect: Connect, worker: HandWorker
+    ) -> None:
+        change = "insert into pgclarify.term_change values (1, 'van', {})"
+        slow = connect()
+        slow.execute("begin")
+        slow.execute(change.format(1).encode())
+        connection.execute(change.format(-1).encode())
+
+        assert worker.send("apply_term_changes") == [{"changes": 1}]
+        assert row(connection, "select lexeme, passages from pgclarify.term") == ("van", -1)
+
+        slow.execute("commit")
+        assert worker.send("apply_term_changes") == [{"changes": 1}]
+        assert row(connection, TERMS) == (0, 0)
+        assert worker.send("apply_term_changes") == [{"changes": 0}]
+
+    def test_a_corpus_that_somebody_drops_is_left_out(
+        self, connection: Connection, connect: Connect, worker: HandWorker
+    ) -> None:
+        connection.execute("select pgclarify.create_corpus('other')")
+        connection.execute("insert into pgclarify.term_change values (1, 'van', 1), (2, 'van', 1)")
+        user = connect()
+        user.execute("begin")
+        user.execute("select pgclarify.drop_corpus('insurance')")
+
+        assert worker.send("apply_term_changes") == [{"changes": 1}]
+
+        user.execute("commit")
+        assert row(connection, "select min(corpus_id), count(*) from pgclarify.term") == (2, 1)
+
+    def test_a_long_document_holds_up_nobody(self, connection: Connection, worker: HandWorker, hire: Hire) -> None:
+        scalar(connection, ADD, "long", " ".join(f"word{number}" for number in range(MANY_WORDS)))
+        long_one = worker.claim()
+        scalar(connection, ADD, "short", "Just word1 and word2.")
+        other = hire()
+        short_one = other.claim()
+        other.connection.execute("set lock_timeout = '1s'")
+
+        worker.connection.execute("begin")
+        assert worker.store(long_one) == 1
+        assert other.store(short_one) == 1
+        worker.connection.execute("commit")
+
+        assert row(connection, TERMS)[0] < 10
+        changes = 0
+        while applied := worker.send("apply_term_changes")[0]["changes"]:
+            assert applied <= 10_000
+            changes += applied
+        assert changes == MANY_WORDS
+        assert_counts_agree(connection)
+
+    def test_words_come_and_go_at_once(self, connection: Connection, connect: Connect, worker: HandWorker) -> None:
+        """Deleting what reaches zero loses no count of anybody, and nobody deadlocks."""
+
+        def edit(user: Connection) -> None:
+            for turn in range(40):
+                words = sorted({f"word{(turn + offset) % 7}" for offset in range(4)})
+                for sign in (1, -1):
+                    user.execute("select pgclarify._count_terms(1, %s, %s)", [words, [sign] * 4])
+                user.execute(
+                    "insert into pgclarify.term_change"
+                    " select 1, word, side from unnest(%s::text[]) as word, unnest(array[1, -1]) as side"
+                    " order by random()",
+                    [words],
+                )
+                user.execute("select pgclarify._apply_term_changes()")
+            user.execute("select pgclarify._count_terms(1, '{kept}', '{1}')")
+
+        users = [connect() for _ in range(3)]
+        assert at_once(*(partial(edit, user) for user in users)) == [None] * 3
+
+        while worker.send("apply_term_changes")[0]["changes"]:
+            pass
+        assert row(connection, "select min(lexeme), sum(passages), count(*) from pgclarify.term") == ("kept", 3, 1)

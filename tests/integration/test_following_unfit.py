@@ -1,0 +1,138 @@
+"""Rows of attached tables that cannot be documents are left out, and hold up no other."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.integration.by_hand import Connect, Connection, HandWorker, scalar, state_of
+from tests.integration.counts import assert_counts_agree
+from tests.integration.in_step import assert_in_step
+from tests.integration.test_following import COLUMNS, attach, documents, error, worker
+
+__all__ = ["worker"]
+
+STATE = "select state from pgclarify.source"
+ADD = "select pgclarify.add_document('kb', %s, 'Cars.')"
+INSERT = "insert into note (id, body) values (%s, %s)"
+
+
+def wide(length: int) -> str:
+    """Characters of three bytes each, that no index can compress."""
+    return "".join(chr(20000 + number * 7919 % 20000) for number in range(length))
+
+
+class TestIds:
+    def test_one_that_is_too_wide_for_an_index(self, connection: Connection, worker: HandWorker) -> None:
+        connection.execute(f"create table note ({COLUMNS.format('text')})".encode())
+        for id_, body in (("a", "a"), ("z", "z"), (wide(866), "wide"), (wide(870), "too wide")):
+            connection.execute(INSERT, [id_, body])
+        attach(connection, "note")
+
+        worker.follow_everything()
+
+        assert [content for _, content in documents(connection)] == ["a", "z", "wide"]
+        assert scalar(connection, STATE) == "following"
+        assert "2600 bytes" in error(connection)
+        worker.index_everything()
+        while worker.send("link_passages", max_passages=100)[0]["passages"]:
+            pass
+        assert_counts_agree(connection)
+
+    def test_a_prefix_counts(self, connection: Connection, worker: HandWorker) -> None:
+        connection.execute(f"create table note ({COLUMNS.format('text')})".encode())
+        for id_, body in (("a", "a"), (wide(860), "wide")):
+            connection.execute(INSERT, [id_, body])
+        attach(connection, "note", id_prefix="x" * 30)
+
+        worker.follow_everything()
+
+        assert [content for _, content in documents(connection)] == ["a"]
+        assert "2600 bytes" in error(connection)
+
+    def test_by_hand(self, connection: Connection, worker: HandWorker) -> None:
+        assert scalar(connection, ADD, wide(866))
+        assert state_of(connection, ADD, [wide(867)]) == "22023"
+
+
+class TestValues:
+    @pytest.fixture
+    def attached(self, connection: Connection, worker: HandWorker) -> HandWorker:
+        """Table "article" with a column of JSON, not all of which jsonb takes."""
+        connection.execute("alter table article add column more json")
+        connection.execute("insert into article (id, body) select n, 'Cars ' || n from generate_series(1, 30) as n")
+        attach(connection, metadata=["more"])
+        return worker
+
+    @pytest.mark.parametrize("max_rows", [1, 7, 1000])
+    def test_they_are_left_out_of_a_load(self, connection: Connection, attached: HandWorker, max_rows: int) -> None:
+        connection.execute("""update article set more = '{"a": "\\u0000"}' where id in (9, 21)""")
+
+        attached.follow_everything(max_rows=max_rows)
+
+        assert scalar(connection, STATE) == "following"
+        assert len(documents(connection)) == 28
+        assert any(f'"{number}"' in error(connection) for number in (9, 21))
+        assert "Unicode" in error(connection)
+        assert scalar(connection, "select rows_added from pgclarify.source") == 28
+        connection.execute("""update article set more = '{"a": "b"}'""")
+        attached.follow_everything()
+        assert_in_step(connection)
+        assert_counts_agree(connection)
+
+    def test_what_a_row_was_before_is_not_found(self, connection: Connection, attached: HandWorker) -> None:
+        attached.follow_everything()
+        attached.index_everything()
+        connection.execute("update article set body = 'Trucks ' || id where id < 9")
+        connection.execute("""update article set more = '{"a": "\\u0000"}', groups = '{boss}' where id = 5""")
+
+        attached.follow_everything()
+
+        assert scalar(connection, STATE) == "following"
+        found = dict(documents(connection))
+        assert "5" not in found
+        assert found["4"] == "Trucks 4"
+        assert len(found) == 29
+        assert '"5"' in error(connection)
+        attached.index_everything()
+        assert_counts_agree(connection)
+
+
+class TestRemoval:
+    def test_who_adds_its_documents_by_hand_is_no_victim(
+        self, connection: Connection, connect: Connect, worker: HandWorker
+    ) -> None:
+        connection.execute("insert into article (id, body) select n, 'Cars.' from generate_series(1, 9) as n")
+        attach(connection)
+        worker.follow_everything()
+        connection.execute("select pgclarify.detach_table('kb', 'article', %s)", [json.dumps({"documents": "remove"})])
+        (waiting,) = worker.send("list_waiting_sources")
+        user = connect()
+        user.execute("begin")
+        user.execute("select pgclarify.add_document('kb', '5', 'Mine.')")
+
+        # It holds 1 to 4 by now, and gives them back.
+        assert worker.send("remove_source", source_id=waiting["source_id"], max_documents=9) == [{"done": None}]
+
+        user.execute("select pgclarify.add_document('kb', '1', 'Mine, too.')")
+        user.execute("commit")
+        worker.follow_everything()
+        assert documents(connection) == [("1", "Mine, too."), ("5", "Mine.")]
+        assert_counts_agree(connection)
+
+
+def test_a_table_of_a_corpus_whose_next_space_wants_a_moment_is_left_alone(
+    connection: Connection, worker: HandWorker
+) -> None:
+    connection.execute("insert into article (id, body) values (1, 'Cars.')")
+    attach(connection)
+    connection.execute("select pgclarify.set_embedding_model('kb', 'another-model')")
+    worker.open_spaces(6)
+    pause = "update pgclarify.embedding_space set paused_until = now() + interval '{}' where state = 'building'"
+    connection.execute(pause.format("1 minute").encode())
+
+    assert worker.send("list_waiting_sources") == []
+
+    connection.execute(pause.format("-1 minute").encode())
+    assert len(worker.send("list_waiting_sources")) == 1
