@@ -17,12 +17,12 @@ begin
     where space.embedding_space_id = _nearest.embedding_space_id;
     return query execute format(
         $sql$
-        select $1, linked.document_id, linked.passage_id, near.document_ids, near.passage_ids, near.similarities
+        select $1, own.document_id, own.passage_id, near.document_ids, near.passage_ids, near.similarities
         from unnest($2, $3) as given (document_id, passage_id)
-        inner join %1$s as linked
-            on linked.embedding_space_id = $1
-            and linked.document_id = given.document_id
-            and linked.passage_id = given.passage_id
+        inner join %1$s as own
+            on own.embedding_space_id = $1
+            and own.document_id = given.document_id
+            and own.passage_id = given.passage_id
         cross join lateral (
             select
                 coalesce(array_agg(other.document_id order by other.distance, other.passage_id), '{}') as document_ids,
@@ -36,15 +36,15 @@ begin
                     embedding.document_id,
                     embedding.passage_id,
                     (embedding.vector::@extschema:vector@.halfvec(%2$s))
-                    operator(@extschema:vector@.<=>) (linked.vector::@extschema:vector@.halfvec(%2$s)) as distance
+                    operator(@extschema:vector@.<=>) (own.vector::@extschema:vector@.halfvec(%2$s)) as distance
                 from %1$s as embedding
                 order by
                     (embedding.vector::@extschema:vector@.halfvec(%2$s))
-                    operator(@extschema:vector@.<=>) (linked.vector::@extschema:vector@.halfvec(%2$s))
+                    operator(@extschema:vector@.<=>) (own.vector::@extschema:vector@.halfvec(%2$s))
                 -- It finds itself.
                 limit $4 + 1
             ) as other
-            where other.passage_id <> linked.passage_id
+            where other.passage_id <> own.passage_id
                 -- A vector of zeros is near nothing.
                 and other.distance < 'NaN'
         ) as near
@@ -59,7 +59,12 @@ comment on function pgclarify._nearest(bigint, text[], bigint[], integer) is
 'The nearest passages of these by the index over their vectors, depth of them or one more. hnsw.ef_search is up to the caller.';
 
 create or replace function pgclarify._nearest_by_words(
-    embedding_space_id bigint, document_ids text[], passage_ids bigint[], depth integer, max_candidates bigint default 2000
+    embedding_space_id bigint,
+    document_ids text[],
+    passage_ids bigint[],
+    depth integer,
+    max_candidates bigint default 2000,
+    roles name[] default null
 )
 returns setof pgclarify.neighborhood
 language plpgsql stable parallel safe security definer
@@ -79,6 +84,7 @@ declare
     v_corpus_id bigint;
     v_count pgclarify._corpus_count;
     v_passage text;
+    v_is_visible text := case when _nearest_by_words.roles is null then 'true' else pgclarify._is_visible_sql('$10') end;
     v_given record;
     v_asked record;
     v_near record;
@@ -150,7 +156,7 @@ begin
                             where seen.occurrences > 0
                         ) as score
                     from %1$s as passage
-                    where passage.lexemes @@ $2
+                    where passage.lexemes @@ $2 and %2$s
                 ),
                 nearest as (
                     select
@@ -170,12 +176,12 @@ begin
                 from nearest
                 where similarity > 0
                 $sql$,
-                v_passage
+                v_passage, v_is_visible
             ) into v_near
             using
                 v_given.id, v_asked.candidates, v_saturation, v_length_weight,
                 greatest(v_count.lexemes, 1)::double precision / greatest(v_count.passages, 1), v_asked.queries,
-                v_asked.weights, v_rank_of_occurrences, _nearest_by_words.depth;
+                v_asked.weights, v_rank_of_occurrences, _nearest_by_words.depth, _nearest_by_words.roles;
         end if;
         return query select
             _nearest_by_words.embedding_space_id, v_given.document_id, v_given.id, v_near.document_ids,
@@ -184,6 +190,7 @@ begin
 end
 $$;
 
-comment on function pgclarify._nearest_by_words(bigint, text[], bigint[], integer, bigint) is
+comment on function pgclarify._nearest_by_words(bigint, text[], bigint[], integer, bigint, name[]) is
 'The depth passages that share most with each of these: BM25 of its twelve rarest lexemes, over what it scores itself. '
-'max_candidates: passages that those lexemes may bring together; the more common ones then find nobody, but count.';
+'max_candidates: passages that those lexemes may bring together; the more common ones then find nobody, but '
+'count. roles: those that are to see them, and each of these; null for all passages.';

@@ -1,7 +1,7 @@
 -- The lists of the neighborhood graph: written, entered by new passages, and left by those that are gone. All are called with
 -- the space held, and skip what somebody else holds: nobody is waited for who deletes passages.
 
-create or replace function pgclarify._link_again(embedding_space_id bigint, document_ids text[], passage_ids bigint[])
+create or replace function pgclarify._queue_links_again(embedding_space_id bigint, document_ids text[], passage_ids bigint[])
 returns void
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
@@ -27,12 +27,12 @@ begin
         order by 2, 3
         on conflict on constraint pending_link_pk do nothing
         $sql$,
-        pgclarify._partition_name('passage_embedding', _link_again.embedding_space_id)
-    ) using _link_again.embedding_space_id, _link_again.document_ids, _link_again.passage_ids;
+        pgclarify._partition_name('passage_embedding', _queue_links_again.embedding_space_id)
+    ) using _queue_links_again.embedding_space_id, _queue_links_again.document_ids, _queue_links_again.passage_ids;
 end
 $$;
 
-comment on function pgclarify._link_again(bigint, text[], bigint[]) is
+comment on function pgclarify._queue_links_again(bigint, text[], bigint[]) is
 'Queue these passages of a space to be linked again, those that are there. Waits for nobody who deletes them, unlike '
 '_queue_links.';
 
@@ -55,7 +55,7 @@ begin
     execute format(
         $sql$
         with found as materialized (
-            select linked.document_id, linked.passage_id from unnest($2) as linked
+            select list.document_id, list.passage_id from unnest($2) as list
         ),
         queued as materialized (
             select pending.document_id, pending.passage_id
@@ -91,7 +91,7 @@ begin
             except
             select held.document_id, held.passage_id from held
         ),
-        there as materialized (
+        writable as materialized (
             select embedding.document_id, embedding.passage_id
             from %2$s as embedding
             inner join candidate
@@ -102,12 +102,12 @@ begin
             for key share of embedding skip locked
         )
         select
-            coalesce(array_agg(there.document_id), '{}'), coalesce(array_agg(there.passage_id), '{}'),
+            coalesce(array_agg(writable.document_id), '{}'), coalesce(array_agg(writable.passage_id), '{}'),
             count(*) - (
                 select count(*) from held
-                where (held.document_id, held.passage_id) in (select document_id, passage_id from there)
+                where (held.document_id, held.passage_id) in (select document_id, passage_id from writable)
             )
-        from there
+        from writable
         $sql$,
         pgclarify._partition_name('neighborhood', v_space_id), pgclarify._partition_name('passage_embedding', v_space_id)
     ) into document_ids, passage_ids, v_added using v_space_id, document_ids, passage_ids;
@@ -117,10 +117,10 @@ begin
             embedding_space_id, document_id, passage_id, neighbor_document_ids, neighbor_ids, similarities
         )
         select
-            $1, linked.document_id, linked.passage_id, linked.neighbor_document_ids[:$3], linked.neighbor_ids[:$3],
-            linked.similarities[:$3]
-        from unnest($2) as linked
-        where (linked.document_id, linked.passage_id) in (
+            $1, list.document_id, list.passage_id, list.neighbor_document_ids[:$3], list.neighbor_ids[:$3],
+            list.similarities[:$3]
+        from unnest($2) as list
+        where (list.document_id, list.passage_id) in (
             select written.document_id, written.passage_id from unnest($4, $5) as written (document_id, passage_id)
         )
         on conflict (embedding_space_id, document_id, passage_id) do update
@@ -136,13 +136,13 @@ begin
         insert into pgclarify.corpus_tally (corpus_id, linked) values ((_write_links.space).corpus_id, v_added);
     end if;
     if _write_links.is_walk then
-        perform pgclarify._link_again(
+        perform pgclarify._queue_links_again(
             v_space_id,
-            array_agg(linked.document_id),
-            array_agg(linked.passage_id)
+            array_agg(list.document_id),
+            array_agg(list.passage_id)
         )
-        from unnest(_write_links.lists) as linked
-        where (linked.document_id, linked.passage_id) not in (
+        from unnest(_write_links.lists) as list
+        where (list.document_id, list.passage_id) not in (
             select written.document_id, written.passage_id
             from unnest(document_ids, passage_ids) as written (document_id, passage_id)
         )
@@ -153,25 +153,13 @@ begin
         where pending.embedding_space_id = v_space_id
             and pending.document_id = written.document_id
             and pending.passage_id = written.passage_id;
-        -- What somebody holds comes after the others.
-        update pgclarify.pending_link as pending
-        set added_at = clock_timestamp()
-        where pending.embedding_space_id = v_space_id
-            and (pending.document_id, pending.passage_id) in (
-                select waiting.document_id, waiting.passage_id
-                from pgclarify.pending_link as waiting
-                inner join unnest(_write_links.lists) as linked
-                    on linked.document_id = waiting.document_id and linked.passage_id = waiting.passage_id
-                where waiting.embedding_space_id = v_space_id
-                for update of waiting skip locked
-            );
     end if;
 end
 $$;
 
 comment on function pgclarify._write_links(pgclarify.embedding_space, integer, pgclarify.neighborhood[], boolean) is
-'Write the first degree of the neighbors that were found, and return of which passages. What somebody is deleting is queued, '
-'or queued again. Called with the space held.';
+'Write the first degree of the neighbors that were found, and return of which passages. What somebody is deleting waits on, or '
+'waits from now on. Called with the space held.';
 
 create or replace function pgclarify._enter_lists(
     embedding_space_id bigint, degree integer, lists pgclarify.neighborhood[], document_ids text[], passage_ids bigint[]
@@ -189,15 +177,15 @@ begin
         with offered as materialized (
             select
                 near.document_id, near.passage_id,
-                array_agg(linked.document_id) as new_document_ids,
-                array_agg(linked.passage_id) as new_passage_ids,
+                array_agg(list.document_id) as new_document_ids,
+                array_agg(list.passage_id) as new_passage_ids,
                 array_agg(near.similarity) as new_similarities,
                 max(near.similarity) as best
-            from unnest($2) as linked
+            from unnest($2) as list
             inner join unnest($4, $5) as written (document_id, passage_id)
-                on written.document_id = linked.document_id and written.passage_id = linked.passage_id
+                on written.document_id = list.document_id and written.passage_id = list.passage_id
             cross join lateral unnest(
-                linked.neighbor_document_ids, linked.neighbor_ids, linked.similarities
+                list.neighbor_document_ids, list.neighbor_ids, list.similarities
             ) as near (document_id, passage_id, similarity)
             group by near.document_id, near.passage_id
         ),
@@ -264,14 +252,14 @@ begin
         _enter_lists.embedding_space_id, _enter_lists.lists, _enter_lists.degree, _enter_lists.document_ids,
         _enter_lists.passage_ids;
     -- Lists that somebody is deleting: if he thinks better of it, they are made again.
-    perform pgclarify._link_again(_enter_lists.embedding_space_id, v_waiting_documents, v_waiting_ids);
+    perform pgclarify._queue_links_again(_enter_lists.embedding_space_id, v_waiting_documents, v_waiting_ids);
 end
 $$;
 
 comment on function pgclarify._enter_lists(bigint, integer, pgclarify.neighborhood[], text[], bigint[]) is
 'Enter these new passages into the lists of those near them, wherever a list is short or its last neighbor is less near.';
 
-create or replace function pgclarify._queue_near(
+create or replace function pgclarify._queue_neighbors(
     embedding_space_id bigint, lists pgclarify.neighborhood[], passage_ids bigint[]
 )
 returns void
@@ -285,22 +273,22 @@ begin
     execute format(
         $sql$
         select array_agg(near.document_id), array_agg(near.passage_id)
-        from unnest($2) as linked
-        cross join lateral unnest(linked.neighbor_document_ids, linked.neighbor_ids) as near (document_id, passage_id)
+        from unnest($2) as list
+        cross join lateral unnest(list.neighbor_document_ids, list.neighbor_ids) as near (document_id, passage_id)
         inner join %s as kept
             on kept.embedding_space_id = $1
             and kept.document_id = near.document_id
             and kept.passage_id = near.passage_id
-        where linked.passage_id = any($3) and linked.passage_id <> all(kept.neighbor_ids)
+        where list.passage_id = any($3) and list.passage_id <> all(kept.neighbor_ids)
         $sql$,
-        pgclarify._partition_name('neighborhood', _queue_near.embedding_space_id)
+        pgclarify._partition_name('neighborhood', _queue_neighbors.embedding_space_id)
     ) into v_near_documents, v_near_ids
-    using _queue_near.embedding_space_id, _queue_near.lists, _queue_near.passage_ids;
-    perform pgclarify._link_again(_queue_near.embedding_space_id, v_near_documents, v_near_ids);
+    using _queue_neighbors.embedding_space_id, _queue_neighbors.lists, _queue_neighbors.passage_ids;
+    perform pgclarify._queue_links_again(_queue_neighbors.embedding_space_id, v_near_documents, v_near_ids);
 end
 $$;
 
-comment on function pgclarify._queue_near(bigint, pgclarify.neighborhood[], bigint[]) is
+comment on function pgclarify._queue_neighbors(bigint, pgclarify.neighborhood[], bigint[]) is
 'Queue the neighbors of these new passages to be linked again, those that have a list.';
 
 create or replace function pgclarify._unlink_batch(
@@ -314,8 +302,11 @@ set enable_seqscan = off
 as $$
 declare
     v_neighborhood text := pgclarify._partition_name('neighborhood', _unlink_batch.embedding_space_id);
+    -- A passage like a thousand others may be named by all of them; what is left is for the next call.
+    v_most_lists bigint := 16 * _unlink_batch.max_passages;
     v_gone bigint[];
-    v_kept bigint[];
+    v_still_named bigint[];
+    v_are_all_met boolean;
     v_document_ids text[];
     v_passage_ids bigint[];
     v_removed integer;
@@ -333,39 +324,18 @@ begin
     end if;
     execute format(
         $sql$
-        with named as materialized (
-            select kept.document_id, kept.passage_id, kept.neighbor_ids
-            from %1$s as kept
-            where array_append(kept.neighbor_ids, kept.passage_id) && $1
-        ),
-        held as materialized (
+        select coalesce(array_agg(free.document_id), '{}'), coalesce(array_agg(free.passage_id), '{}')
+        from (
             select kept.document_id, kept.passage_id
-            from named
-            inner join %1$s as kept
-                on kept.embedding_space_id = $2
-                and kept.document_id = named.document_id
-                and kept.passage_id = named.passage_id
-            for update of kept skip locked
-        )
-        select
-            coalesce(array_agg(named.document_id) filter (where held.passage_id is not null), '{}'),
-            coalesce(array_agg(named.passage_id) filter (where held.passage_id is not null), '{}'),
-            -- Lists that somebody is deleting; if he thinks better of it they must not name what is gone.
-            array(
-                select distinct gone.passage_id
-                from named as left_out
-                cross join unnest(array_append(left_out.neighbor_ids, left_out.passage_id)) as gone (passage_id)
-                where gone.passage_id = any($1)
-                    and not exists (
-                        select from held as there
-                        where there.document_id = left_out.document_id and there.passage_id = left_out.passage_id
-                    )
-            )
-        from named
-        left join held on held.document_id = named.document_id and held.passage_id = named.passage_id
+            from %s as kept
+            where array_append(kept.neighbor_ids, kept.passage_id) && $1
+            limit $2
+            for update skip locked
+        ) as free
         $sql$,
         v_neighborhood
-    ) into v_document_ids, v_passage_ids, v_kept using v_gone, _unlink_batch.embedding_space_id;
+    ) into v_document_ids, v_passage_ids using v_gone, v_most_lists;
+    v_are_all_met := cardinality(v_passage_ids) < v_most_lists;
     execute format(
         'delete from %s where embedding_space_id = $1 and (document_id, passage_id) in ('
         ' select document_id, passage_id from unnest($2, $3) as held (document_id, passage_id) where passage_id = any($4)'
@@ -400,22 +370,39 @@ begin
         v_neighborhood
     ) using _unlink_batch.embedding_space_id, v_document_ids, v_passage_ids, v_gone;
     -- They are topped up; and so is what lost its own list while it is there.
-    perform pgclarify._link_again(_unlink_batch.embedding_space_id, v_document_ids, v_passage_ids);
-    delete from pgclarify.pending_unlink as pending
-    where pending.embedding_space_id = _unlink_batch.embedding_space_id
-        and pending.passage_id = any(v_gone)
-        and pending.passage_id <> all(v_kept);
-    -- Those come again, after the others.
-    update pgclarify.pending_unlink as pending
-    set added_at = clock_timestamp()
-    where pending.embedding_space_id = _unlink_batch.embedding_space_id and pending.passage_id = any(v_kept);
+    perform pgclarify._queue_links_again(_unlink_batch.embedding_space_id, v_document_ids, v_passage_ids);
+    if v_are_all_met then
+        -- Lists that somebody is deleting; if he thinks better of it they must not name what is gone.
+        execute format(
+            $sql$
+            select array(
+                select distinct named.passage_id
+                from %s as kept
+                cross join unnest(array_append(kept.neighbor_ids, kept.passage_id)) as named (passage_id)
+                where array_append(kept.neighbor_ids, kept.passage_id) && $1 and named.passage_id = any($1)
+            )
+            $sql$,
+            v_neighborhood
+        ) into v_still_named using v_gone;
+        delete from pgclarify.pending_unlink as pending
+        where pending.embedding_space_id = _unlink_batch.embedding_space_id
+            and pending.passage_id = any(v_gone)
+            and pending.passage_id <> all(v_still_named);
+        -- Those come again, after the others.
+        update pgclarify.pending_unlink as pending
+        set added_at = clock_timestamp()
+        where pending.embedding_space_id = _unlink_batch.embedding_space_id and pending.passage_id = any(v_still_named);
+    end if;
     if v_removed > 0 then
         insert into pgclarify.corpus_tally (corpus_id, linked) values (_unlink_batch.corpus_id, -v_removed);
     end if;
-    return cardinality(v_gone) - cardinality(v_kept);
+    return case
+        when v_are_all_met then cardinality(v_gone) - cardinality(v_still_named) else cardinality(v_passage_ids)
+    end;
 end
 $$;
 
 comment on function pgclarify._unlink_batch(bigint, bigint, integer) is
 'Take up to max_passages that are gone, or have another vector, out of the lists that name them, and queue those lists to be '
-'topped up. What somebody is deleting is left for later. Returns how many passages are done with.';
+'topped up: up to sixteen times as many. What somebody is deleting is left for later. Returns how many passages are done with; '
+'or, while more lists name them, how many lists were changed.';

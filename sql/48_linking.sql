@@ -12,6 +12,8 @@ declare
     -- the count below and what a walk does again.
     v_most_linked constant bigint := 100000;
     v_linked bigint;
+    v_needed bigint;
+    v_free_ids bigint[];
     v_space pgclarify.embedding_space := _begin_walk.space;
 begin
     if v_space.linking_document_id is not null then
@@ -19,14 +21,20 @@ begin
     end if;
     select counted.linked into v_linked
     from pgclarify._corpus_count as counted where counted.corpus_id = (_begin_walk.space).corpus_id;
+    v_needed := greatest(v_linked, 1);
     if v_linked > v_most_linked or (
-        select count(*) < greatest(v_linked, 1)
+        select count(*) < v_needed
         from (
             select from pgclarify.pending_link as pending
             where pending.embedding_space_id = v_space_id
-            limit greatest(v_linked, 1)
+            limit v_needed
         ) as waiting
     ) then
+        return v_space;
+    end if;
+    -- Those that somebody is removing do not count: a walk would leave them waiting, and so be followed by another one.
+    select free.passage_ids into v_free_ids from pgclarify._free_waiting(v_space_id, v_needed) as free;
+    if cardinality(v_free_ids) < v_needed then
         return v_space;
     end if;
     -- All lists are made, or made again, from here on. Whoever is forgotten here is seen by each of them.
@@ -45,7 +53,7 @@ $$;
 
 comment on function pgclarify._begin_walk(pgclarify.embedding_space) is
 'Have all passages of a space linked by a walk through it, with no new one entered into the lists of others one by one, if '
-'more of them wait than are linked; returns the space. Called with the space held.';
+'more of them wait, which nobody is removing, than are linked; returns the space. Called with the space held.';
 
 create or replace function pgclarify._next_waiting(
     space pgclarify.embedding_space,
@@ -53,70 +61,44 @@ create or replace function pgclarify._next_waiting(
     out document_ids text[],
     out passage_ids bigint[],
     out are_new boolean[],
-    out forgotten integer
+    out settled integer
 )
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
     v_space_id bigint := (_next_waiting.space).embedding_space_id;
+    v_waiting record;
 begin
+    select free.* into v_waiting from pgclarify._free_waiting(v_space_id, _next_waiting.max_passages) as free;
+    settled := pgclarify._forget_waiting(v_space_id, v_waiting.gone_document_ids, v_waiting.gone_passage_ids);
     execute format(
         $sql$
-        with taken as materialized (
-            select pending.document_id, pending.passage_id
-            from pgclarify.pending_link as pending
-            where pending.embedding_space_id = $1
-            order by pending.added_at, pending.document_id, pending.passage_id
-            limit $2
-        ),
-        described as materialized (
-            select
-                taken.document_id, taken.passage_id,
-                not exists (
-                    select from %1$s as kept
-                    where kept.embedding_space_id = $1
-                        and kept.document_id = taken.document_id
-                        and kept.passage_id = taken.passage_id
-                ) as is_new,
-                exists (
-                    select from %2$s as embedding
-                    where embedding.embedding_space_id = $1
-                        and embedding.document_id = taken.document_id
-                        and embedding.passage_id = taken.passage_id
-                ) as is_there
-            from taken
-        ),
-        deleted as (
-            delete from pgclarify.pending_link as pending
-            where pending.embedding_space_id = $1
-                and (pending.document_id, pending.passage_id) in (
-                    select waiting.document_id, waiting.passage_id
-                    from pgclarify.pending_link as waiting
-                    inner join described
-                        on described.document_id = waiting.document_id and described.passage_id = waiting.passage_id
-                    where waiting.embedding_space_id = $1 and not described.is_there
-                    for update of waiting skip locked
-                )
-            returning 1
-        )
         select
-            coalesce(array_agg(document_id order by is_new, document_id, passage_id) filter (where is_there), '{}'),
-            coalesce(array_agg(passage_id order by is_new, document_id, passage_id) filter (where is_there), '{}'),
-            coalesce(array_agg(is_new order by is_new, document_id, passage_id) filter (where is_there), '{}'),
-            (select count(*) from deleted)
-        from described
+            coalesce(array_agg(document_id order by is_new, document_id, passage_id), '{}'),
+            coalesce(array_agg(passage_id order by is_new, document_id, passage_id), '{}'),
+            coalesce(array_agg(is_new order by is_new, document_id, passage_id), '{}')
+        from (
+            select
+                free.document_id, free.passage_id,
+                not exists (
+                    select from %s as kept
+                    where kept.embedding_space_id = $1
+                        and kept.document_id = free.document_id
+                        and kept.passage_id = free.passage_id
+                ) as is_new
+            from unnest($2, $3) as free (document_id, passage_id)
+        ) as described
         $sql$,
-        pgclarify._partition_name('neighborhood', v_space_id),
-        pgclarify._partition_name('passage_embedding', v_space_id)
-    ) into document_ids, passage_ids, are_new, forgotten
-    using v_space_id, _next_waiting.max_passages;
+        pgclarify._partition_name('neighborhood', v_space_id)
+    ) into document_ids, passage_ids, are_new
+    using v_space_id, v_waiting.document_ids, v_waiting.passage_ids;
 end
 $$;
 
 comment on function pgclarify._next_waiting(pgclarify.embedding_space, integer) is
-'The passages of a space that have waited longest to be linked, those first that have a list already. forgotten: how many that '
-'are gone were taken out of the queue. Called with the space held.';
+'The passages of a space that have waited longest to be linked, of those that nobody is removing; those first that have a list '
+'already. settled: how many that are gone were taken out of the queue. Called with the space held.';
 
 create or replace function pgclarify._next_walked(
     space pgclarify.embedding_space,
@@ -124,7 +106,7 @@ create or replace function pgclarify._next_walked(
     out document_ids text[],
     out passage_ids bigint[],
     out are_new boolean[],
-    out forgotten integer
+    out settled integer
 )
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
@@ -175,12 +157,12 @@ begin
             when v_seen = _next_walked.max_passages then greatest(walked.linking_passages - v_seen, 0)
         end
     where walked.embedding_space_id = v_space_id;
-    forgotten := v_seen - cardinality(passage_ids);
+    settled := v_seen - cardinality(passage_ids);
 end
 $$;
 
 comment on function pgclarify._next_walked(pgclarify.embedding_space, integer) is
-'The passages of a space that come next in the walk through it. forgotten: how many of them are left to the queue. Called with '
+'The passages of a space that come next in the walk through it. settled: how many of them are left to the queue. Called with '
 'the space held.';
 
 create or replace function pgclarify._link_batch(
@@ -203,6 +185,7 @@ declare
         _link_batch.max_passages / (case when _link_batch.is_walk then 1 else 2 end * case when v_is_dense then 1 else 8 end), 1
     );
     v_links record;
+    v_lost record;
     v_old integer;
     v_query text;
     v_found pgclarify.neighborhood[];
@@ -216,7 +199,7 @@ begin
         v_links := pgclarify._next_waiting(_link_batch.space, v_most);
     end if;
     if cardinality(v_links.passage_ids) = 0 then
-        return v_links.forgotten;
+        return v_links.settled;
     end if;
     v_old := (select count(*) from unnest(v_links.are_new) as is_new where not is_new);
     -- How many the index looks at, which decides the recall (docs/methods/neighborhood-graph.md): more for a long list, for
@@ -256,8 +239,18 @@ begin
     -- A plan of its own, for INTO arrays alone: parallel workers cannot take part in a statement that writes.
     execute format('select array_agg(linked::pgclarify.neighborhood) from (%s) as linked', v_query) into v_found
     using (_link_batch.space).embedding_space_id, v_links.document_ids, v_links.passage_ids;
-    if v_found is null then
-        return v_links.forgotten;
+    v_found := coalesce(v_found, '{}');
+    if not _link_batch.is_walk then
+        -- A vector without its passage has no words, and is not to wait in front of the others forever.
+        select
+            coalesce(array_agg(linked.document_id), '{}') as document_ids,
+            coalesce(array_agg(linked.passage_id), '{}') as passage_ids
+        into v_lost
+        from unnest(v_links.document_ids, v_links.passage_ids) as linked (document_id, passage_id)
+        where not exists (select from unnest(v_found) as found where found.passage_id = linked.passage_id);
+        v_links.settled := v_links.settled + pgclarify._forget_waiting(
+            (_link_batch.space).embedding_space_id, v_lost.document_ids, v_lost.passage_ids
+        );
     end if;
     v_written := pgclarify._write_links(_link_batch.space, v_degree, v_found, _link_batch.is_walk);
     select array_agg(written.document_id), array_agg(written.passage_id) into v_new_documents, v_new_ids
@@ -269,9 +262,11 @@ begin
         );
     elsif v_new_ids is not null then
         -- What one shares with another is not what the other shares with it: their lists are made again.
-        perform pgclarify._queue_near((_link_batch.space).embedding_space_id, v_found, v_new_ids);
+        perform pgclarify._queue_neighbors((_link_batch.space).embedding_space_id, v_found, v_new_ids);
     end if;
-    return cardinality(v_written.passage_ids);
+    -- What a walk could not write waits in the queue from now on, so that it is done with in any case.
+    return v_links.settled
+    + cardinality(case when _link_batch.is_walk then v_links.passage_ids else v_written.passage_ids end);
 end
 $$;
 
@@ -309,6 +304,7 @@ begin
         where space.embedding_space_id = v_space_id and space.state = 'active'
         for no key update skip locked;
         continue when not found;
+        -- About sixteen lists name a passage, each of which is written: as long a transaction as one that links.
         v_done := pgclarify._unlink_batch(v_space_id, v_corpus.corpus_id, greatest(_link_passages.max_passages / 4, 1));
         if v_done = 0 then
             v_space := pgclarify._begin_walk(v_space);

@@ -1,5 +1,72 @@
 -- The neighborhood graph as its users see it: as far as they may read both ends of an edge.
 
+create or replace function pgclarify._raise_graph_is_gone(corpus_id bigint, corpus text)
+returns void
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+    raise exception '%',
+        case
+            when to_regclass(pgclarify._partition_name('passage', _raise_graph_is_gone.corpus_id)) is null
+                then 'the corpus has been dropped by now'
+            else 'the corpus has another embedding model by now'
+        end
+        using errcode = 'serialization_failure',
+            detail = format('The graph of corpus "%s" that this transaction sees is gone.', _raise_graph_is_gone.corpus),
+            hint = 'Begin the transaction anew.';
+end
+$$;
+
+comment on function pgclarify._raise_graph_is_gone(bigint, text) is
+'Error 40001 for whoever sees tables of a corpus that workers have dropped since his transaction began.';
+
+create or replace function pgclarify._nearest_visible(
+    corpus pgclarify.corpus, roles name[], document_id text, passage_id bigint, depth integer
+)
+returns setof pgclarify.neighbor
+language plpgsql stable security definer
+set search_path = pg_catalog, pg_temp
+rows 10
+as $$
+declare
+    v_space_id bigint := (_nearest_visible.corpus).embedding_space_id;
+    v_vector @extschema:vector@.halfvec;
+    v_found record;
+begin
+    if (_nearest_visible.corpus).graph_similarity = 'dense' then
+        execute format(
+            'select vector from %s where embedding_space_id = $1 and document_id = $2 and passage_id = $3',
+            pgclarify._partition_name('passage_embedding', v_space_id)
+        ) into v_vector using v_space_id, _nearest_visible.document_id, _nearest_visible.passage_id;
+        -- It finds itself.
+        select dense.* into v_found
+        from pgclarify._dense(
+            (_nearest_visible.corpus).corpus_id, _nearest_visible.roles, v_vector, _nearest_visible.depth + 1
+        ) as dense;
+    else
+        select words.neighbor_document_ids as document_ids, words.neighbor_ids as passage_ids, words.similarities as scores
+        into v_found
+        from pgclarify._nearest_by_words(
+            v_space_id, array[_nearest_visible.document_id], array[_nearest_visible.passage_id], _nearest_visible.depth,
+            roles => _nearest_visible.roles
+        ) as words;
+    end if;
+    return query
+    select
+        (row_number() over (order by near.score desc, near.passage_id))::integer,
+        near.document_id, near.passage_id, near.score::real
+    from unnest(v_found.document_ids, v_found.passage_ids, v_found.scores) as near (document_id, passage_id, score)
+    -- A vector of zeros is near nothing.
+    where near.passage_id <> _nearest_visible.passage_id and near.score < 'NaN'
+    order by 1
+    limit _nearest_visible.depth;
+end
+$$;
+
+comment on function pgclarify._nearest_visible(pgclarify.corpus, name[], text, bigint, integer) is
+'The depth nearest of one passage that these roles may read, found now: what its list would be if there were no others.';
+
 create or replace function pgclarify._neighbors(
     caller pgclarify._caller, corpus text, document_id text, passage_id bigint, k integer
 )
@@ -11,7 +78,10 @@ as $$
 declare
     v_roles name[] := pgclarify._roles_of(pgclarify._verify_caller(_neighbors.caller));
     v_corpus pgclarify.corpus := pgclarify._find_corpus(v_roles, _neighbors.corpus);
+    v_most integer := least(_neighbors.k, v_corpus.graph_degree);
     v_is_readable boolean;
+    v_seen pgclarify.neighbor[];
+    v_is_any_hidden boolean;
 begin
     if coalesce(_neighbors.k, 0) not between 1 and 1000 then
         raise exception 'k must be between 1 and 1000'
@@ -33,29 +103,46 @@ begin
     if v_corpus.embedding_space_id is null then
         return;
     end if;
-    return query execute format(
+    execute format(
         $sql$
         select
-            (row_number() over (order by near.place))::integer, near.document_id, near.passage_id, near.similarity
-        from %1$s as kept
-        cross join lateral unnest(
-            kept.neighbor_document_ids, kept.neighbor_ids, kept.similarities
-        ) with ordinality as near (document_id, passage_id, similarity, place)
-        -- What is gone is not found.
-        inner join %2$s as passage
-            on passage.corpus_id = $4 and passage.document_id = near.document_id and passage.id = near.passage_id
-        where kept.embedding_space_id = $1
-            and kept.document_id = $2
-            and kept.passage_id = $3
-            and (passage.readers is null or passage.readers && $5)
-        order by near.place
-        limit $6
+            array_agg(
+                (near.rank::integer, near.document_id, near.passage_id, near.similarity)::pgclarify.neighbor
+                order by near.rank
+            ) filter (where near.is_readable and near.rank <= $6),
+            coalesce(bool_or(not near.is_readable), false)
+        from (
+            select
+                listed.*, seen.is_readable,
+                row_number() over (partition by seen.is_readable order by listed.place) as rank
+            from %1$s as kept
+            cross join lateral unnest(
+                kept.neighbor_document_ids, kept.neighbor_ids, kept.similarities
+            ) with ordinality as listed (document_id, passage_id, similarity, place)
+            -- What is gone is not found.
+            inner join %2$s as passage
+                on passage.corpus_id = $4 and passage.document_id = listed.document_id and passage.id = listed.passage_id
+            cross join lateral (select coalesce(passage.readers && $5, true) as is_readable) as seen
+            where kept.embedding_space_id = $1
+                and kept.document_id = $2
+                and kept.passage_id = $3
+        ) as near
         $sql$,
         pgclarify._partition_name('neighborhood', v_corpus.embedding_space_id),
         pgclarify._partition_name('passage', v_corpus.corpus_id)
-    ) using
-        v_corpus.embedding_space_id, _neighbors.document_id, _neighbors.passage_id, v_corpus.corpus_id, v_roles,
-        _neighbors.k;
+    ) into v_seen, v_is_any_hidden using
+        v_corpus.embedding_space_id, _neighbors.document_id, _neighbors.passage_id, v_corpus.corpus_id, v_roles, v_most;
+    if v_is_any_hidden and coalesce(cardinality(v_seen), 0) < v_most then
+        -- That it is short would tell of them.
+        return query select found.* from pgclarify._nearest_visible(
+            v_corpus, v_roles, _neighbors.document_id, _neighbors.passage_id, v_most
+        ) as found;
+    else
+        return query select seen.* from unnest(v_seen) as seen;
+    end if;
+exception
+    when undefined_table then
+        perform pgclarify._raise_graph_is_gone(v_corpus.corpus_id, v_corpus.name);
 end
 $$;
 
@@ -78,7 +165,7 @@ end;
 comment on function pgclarify.neighbors(text, text, bigint, integer) is
 'The passages nearest to one, nearest first, as far as you may read them. corpus: its name; null means pgclarify.corpus, or '
 'the only one. document_id, passage_id: the passage; error 42704 if you may not read it. k: how many, 1 to 1000; a corpus '
-'keeps graph_degree of them (16, see create_corpus).';
+'keeps graph_degree of them (16, see create_corpus), and what you may not read takes no place among them.';
 grant execute on function pgclarify.neighbors(text, text, bigint, integer) to pgclarify_reader;
 
 create or replace function pgclarify._edge_corpora(caller pgclarify._caller)
@@ -105,9 +192,10 @@ rows 100000
 as $$
 declare
     v_roles name[] := pgclarify._roles_of(pgclarify._verify_caller(_edges.caller));
+    v_corpus text;
     v_space_id bigint;
 begin
-    select visible.embedding_space_id into v_space_id
+    select visible.name, visible.embedding_space_id into v_corpus, v_space_id
     from pgclarify._visible_corpora(v_roles) as visible
     where visible.corpus_id = _edges.corpus_id;
     if v_space_id is null then
@@ -133,6 +221,9 @@ begin
         $sql$,
         pgclarify._partition_name('neighborhood', v_space_id), pgclarify._partition_name('passage', _edges.corpus_id)
     ) using v_space_id, _edges.corpus_id, v_roles;
+exception
+    when undefined_table then
+        perform pgclarify._raise_graph_is_gone(_edges.corpus_id, v_corpus);
 end
 $$;
 
@@ -153,8 +244,9 @@ cross join lateral pgclarify._edge_corpora(_caller) as readable
 cross join lateral pgclarify._edges(_caller, readable.corpus_id) as edge;
 
 comment on view pgclarify.edge is
-'The neighborhood graph of the corpora that you may search: an edge a row, if you may read both its ends. Name the corpus, or '
-'those of all are read; for the neighbors of one passage call neighbors.';
+'The neighborhood graph of the corpora that you may search: an edge a row, if you may read both its ends. A passage has fewer '
+'than graph_degree of them if it is near some that you may not read, or waits to be linked; neighbors finds others instead. '
+'Name the corpus, or those of all are read; for the neighbors of one passage call neighbors.';
 comment on column pgclarify.edge.corpus is 'Name of the corpus.';
 comment on column pgclarify.edge.document_id is 'The document of the passage.';
 comment on column pgclarify.edge.passage_id is 'The passage.';

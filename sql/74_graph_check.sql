@@ -186,7 +186,7 @@ begin
                 hint = 'Pass sample => 200 for the default size.';
     end if;
     if v_corpus.embedding_space_id is null then
-        v_check := (0, 0, 0, 0, 0, 0, 0, 0, 0, null)::pgclarify.graph_check;
+        v_check := (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, null)::pgclarify.graph_check;
         return v_check;
     end if;
     -- In one statement, so that all of it is of one moment.
@@ -194,6 +194,17 @@ begin
         $sql$
         with size as materialized (
             select count(*) as passages from %2$s as embedding where embedding.embedding_space_id = $1
+        ),
+        orphan as materialized (
+            select count(*) as vectors
+            from %2$s as embedding
+            where embedding.embedding_space_id = $1
+                and not exists (
+                    select from %3$s as passage
+                    where passage.corpus_id = $3
+                        and passage.document_id = embedding.document_id
+                        and passage.id = embedding.passage_id
+                )
         ),
         list as materialized (
             select
@@ -244,12 +255,14 @@ begin
         )
         select
             size.passages, looked_at.linked, size.passages - looked_at.linked, pgclarify._pending_links($1),
-            looked_at.self_edges, to_gone.edges + looked_at.of_gone, looked_at.gaps, looked_at.unordered, 0, null
-        from size, looked_at, to_gone
+            looked_at.self_edges, to_gone.edges + looked_at.of_gone, orphan.vectors, looked_at.gaps, looked_at.unordered, 0,
+            null
+        from size, orphan, looked_at, to_gone
         $sql$,
         pgclarify._partition_name('neighborhood', v_corpus.embedding_space_id),
-        pgclarify._partition_name('passage_embedding', v_corpus.embedding_space_id)
-    ) into v_check using v_corpus.embedding_space_id, v_corpus.graph_degree;
+        pgclarify._partition_name('passage_embedding', v_corpus.embedding_space_id),
+        pgclarify._partition_name('passage', v_corpus.corpus_id)
+    ) into v_check using v_corpus.embedding_space_id, v_corpus.graph_degree, v_corpus.corpus_id;
     if v_corpus.graph_similarity <> 'dense' then
         v_check.gaps := null;
     end if;

@@ -117,6 +117,7 @@ def upgrade() -> None:
             pending bigint,
             self_edges bigint,
             dangling bigint,
+            orphans bigint,
             gaps bigint,
             unordered bigint,
             sampled integer,
@@ -130,6 +131,7 @@ def upgrade() -> None:
         comment on column pgclarify.graph_check.self_edges is 'Edges from a passage to itself.';
         comment on column pgclarify.graph_check.dangling is
             'Edges from or to passages that are gone, and of which no worker is told.';
+        comment on column pgclarify.graph_check.orphans is 'Vectors of passages that are gone.';
         comment on column pgclarify.graph_check.gaps is
             'Lists that are shorter than they could be; null in a graph of lexical similarity, where that is no fault.';
         comment on column pgclarify.graph_check.unordered is

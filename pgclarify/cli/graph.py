@@ -73,7 +73,7 @@ def check(
         terminal.results().print(checked(found))
         for problem in problems:
             terminal.notices().print(problem)
-        if problems:
+        if faults({**found, "orphans": 0}):
             terminal.notices().print(f"Build it again with: pgclarify graph build {corpus_name}")
     if problems:
         raise typer.Exit(1)
@@ -90,6 +90,7 @@ def faults(found: Row) -> list[str]:
         for name, what in (
             ("self_edges", "passages are neighbors of themselves"),
             ("dangling", "edges lead from or to passages that are gone"),
+            ("orphans", "vectors are of passages that are gone, which only another embedding model mends"),
             ("unordered", "lists are too long, name a passage twice or are not nearest first"),
         )
         if found[name]
@@ -116,6 +117,7 @@ def checked(found: Row) -> RenderableType:
         ("pending", "waiting for a worker, to be linked or unlinked"),
         ("self_edges", "from a passage to itself"),
         ("dangling", "from or to passages that are gone"),
+        ("orphans", "vectors of passages that are gone"),
         ("gaps", "lists that are shorter than they could be"),
         ("unordered", "lists that are not as they should be"),
         ("sampled", "lists compared with an exact search"),

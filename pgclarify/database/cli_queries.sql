@@ -198,5 +198,5 @@ select pgclarify._graph_pending(_caller, %(corpus)s) as pending from pgclarify._
 
 -- name: cli_check_graph
 -- Check the graph of a corpus.
-select passages, linked, unlinked, pending, self_edges, dangling, gaps, unordered, sampled, recall
+select passages, linked, unlinked, pending, self_edges, dangling, orphans, gaps, unordered, sampled, recall
 from pgclarify.check_graph(%(corpus)s, %(sample)s);

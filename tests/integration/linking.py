@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -9,7 +10,17 @@ from psycopg.rows import dict_row
 
 from tests.integration.by_hand import Connection, HandWorker
 
-CLEAN = {"unlinked": 0, "pending": 0, "self_edges": 0, "dangling": 0, "gaps": 0, "unordered": 0, "recall": 1.0}
+MANY = {str(number): f"Passage number {number}." for number in range(40)}
+CLEAN = {
+    "unlinked": 0,
+    "pending": 0,
+    "self_edges": 0,
+    "dangling": 0,
+    "orphans": 0,
+    "gaps": 0,
+    "unordered": 0,
+    "recall": 1.0,
+}
 
 
 def link(worker: HandWorker, max_passages: int = 100) -> int:
@@ -58,3 +69,16 @@ def neighbors(connection: Connection, document_id: str, k: int = 10, corpus: str
         [corpus, k, document_id],
     ).fetchall()
     return [row[0] for row in rows]
+
+
+def circle(*degrees: float) -> dict[str, list[float]]:
+    """Contents with vectors at these angles, so that who is near whom is plain."""
+    return {
+        f"At {angle}.": [math.cos(math.radians(angle)), math.sin(math.radians(angle)), 0.0, 0.0] for angle in degrees
+    }
+
+
+def load(connection: Connection, worker: HandWorker, *degrees: float) -> None:
+    """Add documents named by their angles, with a passage each."""
+    add(connection, {f"{angle:g}": f"At {angle}." for angle in degrees})
+    worker.index_everything(circle(*degrees))

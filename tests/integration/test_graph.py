@@ -1,32 +1,16 @@
-"""The neighborhood graph: built, kept, read and checked."""
+"""The neighborhood graph: built, kept and checked."""
 
 from __future__ import annotations
 
-import math
+from datetime import timedelta
 from typing import Any
 
-import psycopg
 import pytest
 
-from tests.integration.by_hand import Connect, Connection, HandWorker, Hire, MakeRole, scalar, state_of
+from tests.integration.by_hand import Connect, Connection, Hire, MakeRole, scalar, state_of
 from tests.integration.counts import assert_counts_agree
-from tests.integration.linking import add, check, faults, link, lists, neighbors
+from tests.integration.linking import MANY, add, check, circle, faults, link, lists, load, neighbors
 from tests.integration.test_plans import plans
-
-MANY = {str(number): f"Passage number {number}." for number in range(40)}
-
-
-def circle(*degrees: float) -> dict[str, list[float]]:
-    """Contents with vectors at these angles, so that who is near whom is plain."""
-    return {
-        f"At {angle}.": [math.cos(math.radians(angle)), math.sin(math.radians(angle)), 0.0, 0.0] for angle in degrees
-    }
-
-
-def load(connection: Connection, worker: HandWorker, *degrees: float) -> None:
-    """Add documents named by their angles, with a passage each."""
-    add(connection, {f"{angle:g}": f"At {angle}." for angle in degrees})
-    worker.index_everything(circle(*degrees))
 
 
 @pytest.fixture
@@ -57,6 +41,7 @@ class TestLinking:
             "pending": 0,
             "self_edges": 0,
             "dangling": 0,
+            "orphans": 0,
             "gaps": 0,
             "unordered": 0,
             "sampled": 40,
@@ -196,6 +181,19 @@ class TestLinking:
 
         assert lists(corpus) == {"0": ["10"], "10": ["0"], "nowhere": []}
 
+    def test_a_change_of_model_that_asks_for_a_pause_gets_it(self, corpus: Connection, hire: Hire) -> None:
+        worker = hire()
+        add(corpus, MANY)
+        worker.index_everything()
+        corpus.execute("select pgclarify.set_embedding_model('insurance', 'another-model')")
+        worker.open_spaces(6)
+        pause = "update pgclarify.embedding_space set paused_until = now() + %s where state = 'building'"
+
+        corpus.execute(pause, [timedelta(minutes=1)])
+        assert link(worker) == 0
+        corpus.execute(pause, [timedelta(0)])
+        assert link(worker) == 40
+
 
 class TestPlans:
     def test_the_search_is_shared_out_to_parallel_workers(self, corpus: Connection, hire: Hire) -> None:
@@ -217,92 +215,6 @@ class TestPlans:
             corpus.execute("select pgclarify._link_passages(1000)")
 
         assert [plan for plan in seen if "Bitmap Index Scan on neighborhood_1_" in plan and "&&" in plan]
-
-
-class TestOpenTransactions:
-    def test_a_list_that_names_what_is_being_deleted(self, small: Connection, connect: Connect, hire: Hire) -> None:
-        load(small, worker := hire(), 0, 10, 25, 90, 100)
-        link(worker)
-        other = connect()
-        with other.transaction():
-            other.execute("select pgclarify.remove_document('insurance', '10')")
-            load(small, worker, 5)
-            link(worker)
-            # Nobody else knows yet that it is going.
-            assert lists(small)["5"] == ["0", "10"]
-
-        assert neighbors(small, "5") == ["0"]
-        link(worker)
-        assert "10" not in {near for of_one in lists(small).values() for near in of_one}
-        assert faults(small) == {}
-        assert_counts_agree(small)
-
-    def test_a_deletion_that_is_thought_better_of(self, small: Connection, connect: Connect, hire: Hire) -> None:
-        load(small, worker := hire(), 0, 10, 25, 90, 100)
-        link(worker)
-        other = connect()
-        other.execute("begin")
-        other.execute("select pgclarify.remove_document('insurance', '10')")
-        small.execute("select pgclarify.remove_document('insurance', '0')")
-        load(small, worker, 12)
-        link(worker)
-        # The list of 10 is held, and still names what is gone.
-        assert lists(small)["10"] == ["0", "25"]
-
-        other.execute("rollback")
-        link(worker)
-
-        assert lists(small)["10"] == ["12", "25"]
-        assert faults(small) == {}
-        assert_counts_agree(small)
-
-    def test_what_somebody_holds_keeps_nobody_up(self, corpus: Connection, connect: Connect, hire: Hire) -> None:
-        worker = hire()
-        add(corpus, MANY)
-        worker.index_everything()
-        other = connect()
-        with other.transaction():
-            for number in range(20):
-                other.execute("select pgclarify.remove_document('insurance', %s)", [str(number)])
-
-            # It comes to an end, and a worker that comes again finds those that are free.
-            for _ in range(20):
-                link(worker, 8)
-
-            assert set(lists(corpus)) == {str(number) for number in range(20, 40)}
-        link(worker)
-        assert faults(corpus) == {}
-        assert_counts_agree(corpus)
-
-    def test_a_frozen_snapshot_leaves_no_list_behind(self, corpus: Connection, connect: Connect, hire: Hire) -> None:
-        worker = hire()
-        add(corpus, MANY)
-        worker.index_everything()
-        worker.send("link_passages", max_passages=10)
-        other = connect()
-        other.execute("begin isolation level repeatable read")
-        other.execute("select from pgclarify.corpus")
-        link(worker)
-        assert "7" in lists(corpus)
-
-        # It does not see the list that it would have to delete.
-        other.execute("select pgclarify.remove_document('insurance', '7')")
-        other.execute("commit")
-        link(worker)
-
-        assert "7" not in lists(corpus)
-        assert faults(corpus) == {}
-        assert_counts_agree(corpus)
-
-    def test_two_workers_do_not_link_the_same_space(self, corpus: Connection, connect: Connect, hire: Hire) -> None:
-        one, other = hire(), hire()
-        add(corpus, MANY)
-        one.index_everything()
-        with one.connection.transaction():
-            assert one.send("link_passages", max_passages=10)[0]["passages"] == 10
-
-            assert link(other) == 0
-        assert link(other) == 30
 
 
 class TestLexicalSimilarity:
@@ -342,133 +254,18 @@ class TestLexicalSimilarity:
         assert check(worded)["recall"] == 1.0
         assert_counts_agree(worded)
 
-
-class TestNeighbors:
-    @pytest.fixture
-    def linked(self, small: Connection, hire: Hire) -> Connection:
-        load(small, worker := hire(), 0, 10, 25, 90)
-        link(worker)
-        return small
-
-    def passage(self, connection: Connection, document_id: str) -> int:
-        return int(scalar(connection, "select id from pgclarify.passage where document_id = %s", document_id))
-
-    def test_rows(self, linked: Connection) -> None:
-        rows = linked.execute(
-            "select rank, document_id, passage_id, round(similarity::numeric, 3)::text"
-            " from pgclarify.neighbors('insurance', '0', %s)",
-            [self.passage(linked, "0")],
-        ).fetchall()
-
-        assert rows == [
-            (1, "10", self.passage(linked, "10"), "0.985"),
-            (2, "25", self.passage(linked, "25"), "0.906"),
-        ]
-
-    @pytest.mark.parametrize(("k", "found"), [(1, ["10"]), (2, ["10", "25"]), (1000, ["10", "25"])])
-    def test_k(self, linked: Connection, k: int, found: list[str]) -> None:
-        assert neighbors(linked, "0", k) == found
-
-    @pytest.mark.parametrize("k", [0, -1, 1001, None])
-    def test_a_wrong_k(self, linked: Connection, k: int | None) -> None:
-        call = "select pgclarify.neighbors('insurance', '0', %s, %s::integer)"
-        assert state_of(linked, call, [self.passage(linked, "0"), k]) == "22023"
-
-    def test_what_does_not_exist(self, linked: Connection) -> None:
-        call = "select pgclarify.neighbors(%s, %s, %s)"
-        there = self.passage(linked, "0")
-        assert state_of(linked, call, ["nothing", "0", there]) == "42704"
-        assert state_of(linked, call, ["insurance", "nothing", there]) == "42704"
-        assert state_of(linked, call, ["insurance", "10", there]) == "42704"
-        assert state_of(linked, call, ["insurance", "0", None]) == "42704"
-
-    def test_before_it_is_linked(self, corpus: Connection, hire: Hire) -> None:
-        load(corpus, hire(), 0, 10)
-
-        assert neighbors(corpus, "0") == []
-
-    def test_what_may_not_be_read_is_not_there(
-        self, linked: Connection, connect: Connect, make_role: MakeRole, hire: Hire
-    ) -> None:
-        boss, staff = make_role("pgclarify_user"), make_role("pgclarify_user")
-        ids = {document_id: self.passage(linked, document_id) for document_id in ("0", "10")}
-        add(linked, {"10": "At 10."}, readers=f"{{{boss}}}")
-        call = "select document_id, rank from pgclarify.neighbors('insurance', %s, %s)"
-
-        seen_by_boss = connect(boss).execute(call, ["0", ids["0"]]).fetchall()
-        seen_by_staff = connect(staff).execute(call, ["0", ids["0"]]).fetchall()
-
-        assert seen_by_boss == [("10", 1), ("25", 2)]
-        assert seen_by_staff == [("25", 1)]
-        # As if it did not exist: the same error, in the same words.
-        messages = set()
-        for passage_id in (ids["10"], 10**9):
-            with pytest.raises(psycopg.errors.UndefinedObject) as refused:
-                connect(staff).execute(call, ["10", passage_id])
-            messages.add(str(refused.value).replace(str(passage_id), "…"))
-        assert len(messages) == 1
-
-    def test_a_corpus_of_other_readers(
-        self, connection: Connection, connect: Connect, make_role: MakeRole, hire: Hire
-    ) -> None:
-        reader, stranger = make_role(), make_role("pgclarify_user")
-        connection.execute(
-            "select pgclarify.create_corpus('insurance', options => jsonb_build_object('reader', %s::text))", [reader]
+    def test_a_vector_without_its_passage_does_not_wait_forever(self, worded: Connection, hire: Hire) -> None:
+        worded.execute("delete from pgclarify.neighborhood where document_id = 'dog'")
+        worded.execute("delete from pgclarify.passage where document_id = 'dog'")
+        worded.execute(
+            "insert into pgclarify.pending_link select embedding_space_id, document_id, passage_id"
+            " from pgclarify.passage_embedding where document_id = 'dog'"
         )
-        load(connection, worker := hire(), 0, 10)
-        link(worker)
 
-        call = "select pgclarify.neighbors('insurance', '0', %s)"
-        assert state_of(connect(stranger), call, [self.passage(connection, "0")]) == "42704"
-        assert scalar(connect(stranger), "select count(*) from pgclarify.edge") == 0
+        link(hire())
 
-
-class TestEdge:
-    def test_rows(self, small: Connection, hire: Hire) -> None:
-        load(small, worker := hire(), 0, 10, 25)
-        link(worker)
-
-        rows = small.execute(
-            "select corpus, document_id, neighbor_document_id, rank, round(similarity::numeric, 3)::text"
-            " from pgclarify.edge where corpus = 'insurance' order by document_id, rank"
-        ).fetchall()
-
-        assert rows == [
-            ("insurance", "0", "10", 1, "0.985"),
-            ("insurance", "0", "25", 2, "0.906"),
-            ("insurance", "10", "0", 1, "0.985"),
-            ("insurance", "10", "25", 2, "0.966"),
-            ("insurance", "25", "10", 1, "0.966"),
-            ("insurance", "25", "0", 2, "0.906"),
-        ]
-
-    def test_only_edges_whose_ends_may_be_read(
-        self, small: Connection, connect: Connect, make_role: MakeRole, hire: Hire
-    ) -> None:
-        boss, staff = make_role("pgclarify_user"), make_role("pgclarify_user")
-        load(small, worker := hire(), 0, 10, 25)
-        link(worker)
-        add(small, {"10": "At 10."}, readers=f"{{{boss}}}")
-        edges = "select document_id, neighbor_document_id, rank from pgclarify.edge order by 1, 3"
-
-        assert connect(staff).execute(edges).fetchall() == [("0", "25", 1), ("25", "0", 1)]
-        assert len(connect(boss).execute(edges).fetchall()) == 6
-
-    def test_other_corpora_are_left_alone(self, small: Connection, connect: Connect, hire: Hire) -> None:
-        small.execute("select pgclarify.create_corpus('rental')")
-        load(small, worker := hire(), 0, 10)
-        link(worker)
-        other = connect()
-        with other.transaction():
-            other.execute("select * from pgclarify.edge where corpus = 'insurance'").fetchall()
-
-            locked = other.execute(
-                "select relation::regclass::text from pg_locks where pid = pg_backend_pid() and locktype = 'relation'"
-            ).fetchall()
-
-        tables = {name for (name,) in locked}
-        assert "pgclarify.neighborhood_1" in tables
-        assert not {table for table in tables if table.endswith("_2")}
+        found = check(worded)
+        assert (found["pending"], found["orphans"]) == (0, 1)
 
 
 class TestBuildAndCheck:
@@ -527,6 +324,11 @@ class TestBuildAndCheck:
         assert check(linked)["pending"] == 40
         link(hire())
         assert faults(linked) == {}
+
+    def test_a_vector_without_its_passage_is_found(self, linked: Connection) -> None:
+        linked.execute("delete from pgclarify.passage where document_id in ('1', '2')")
+
+        assert faults(linked) == {"orphans": 2}
 
     def test_no_sample(self, linked: Connection) -> None:
         found = check(linked, sample=0)

@@ -63,6 +63,7 @@ def test_build_and_check(linked: Service, tmp_path: Path) -> None:
         "pending": 0,
         "self_edges": 0,
         "dangling": 0,
+        "orphans": 0,
         "gaps": 0,
         "unordered": 0,
         "sampled": 5,

@@ -16,6 +16,7 @@ CLEAN: dict[str, Any] = {
     "pending": 10,
     "self_edges": 0,
     "dangling": 0,
+    "orphans": 0,
     "gaps": 3,
     "unordered": 0,
     "sampled": 200,
@@ -32,6 +33,7 @@ def test_what_waits_and_what_is_short_is_no_fault() -> None:
     [
         ({"self_edges": 1}, "neighbors of themselves"),
         ({"dangling": 1234}, "1,234 edges"),
+        ({"orphans": 3}, "3 vectors"),
         ({"unordered": 2}, "2 lists"),
         ({"recall": 0.85}, "0.850, and should be 0.9"),
         ({"recall": 0.0}, "0.000"),
@@ -65,6 +67,7 @@ def test_every_column_is_shown() -> None:
         ["pending", "10"],
         ["self-edges", "0"],
         ["dangling", "0"],
+        ["orphans", "0"],
         ["gaps", "-"],
         ["unordered", "0"],
         ["sampled", "200"],

@@ -1,0 +1,193 @@
+"""The neighborhood graph while transactions of users are open: what they hold is skipped, and comes later."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.integration.by_hand import Connect, Connection, Hire, scalar, state_of
+from tests.integration.counts import assert_counts_agree
+from tests.integration.linking import MANY, add, faults, link, lists, load, neighbors
+
+
+@pytest.fixture
+def corpus(connection: Connection) -> Connection:
+    connection.execute("select pgclarify.create_corpus('insurance')")
+    return connection
+
+
+@pytest.fixture
+def small(connection: Connection) -> Connection:
+    """A corpus that keeps two neighbors of a passage."""
+    connection.execute("""select pgclarify.create_corpus('insurance', options => '{"graph_degree": 2}')""")
+    return connection
+
+
+def test_a_list_that_names_what_is_being_deleted(small: Connection, connect: Connect, hire: Hire) -> None:
+    load(small, worker := hire(), 0, 10, 25, 90, 100)
+    link(worker)
+    other = connect()
+    with other.transaction():
+        other.execute("select pgclarify.remove_document('insurance', '10')")
+        load(small, worker, 5)
+        link(worker)
+        # Nobody else knows yet that it is going.
+        assert lists(small)["5"] == ["0", "10"]
+
+    assert neighbors(small, "5") == ["0"]
+    link(worker)
+    assert "10" not in {near for of_one in lists(small).values() for near in of_one}
+    assert faults(small) == {}
+    assert_counts_agree(small)
+
+
+def test_a_deletion_that_is_thought_better_of(small: Connection, connect: Connect, hire: Hire) -> None:
+    load(small, worker := hire(), 0, 10, 25, 90, 100)
+    link(worker)
+    other = connect()
+    other.execute("begin")
+    other.execute("select pgclarify.remove_document('insurance', '10')")
+    small.execute("select pgclarify.remove_document('insurance', '0')")
+    load(small, worker, 12)
+    link(worker)
+    # The list of 10 is held, and still names what is gone.
+    assert lists(small)["10"] == ["0", "25"]
+
+    other.execute("rollback")
+    link(worker)
+
+    assert lists(small)["10"] == ["12", "25"]
+    assert faults(small) == {}
+    assert_counts_agree(small)
+
+
+def test_what_somebody_holds_keeps_nobody_up(corpus: Connection, connect: Connect, hire: Hire) -> None:
+    worker = hire()
+    add(corpus, MANY)
+    worker.index_everything()
+    other = connect()
+    with other.transaction():
+        for number in range(20):
+            other.execute("select pgclarify.remove_document('insurance', %s)", [str(number)])
+
+        # It comes to an end, and a worker that comes again finds those that are free.
+        for _ in range(20):
+            link(worker, 8)
+
+        assert set(lists(corpus)) == {str(number) for number in range(20, 40)}
+    link(worker)
+    assert faults(corpus) == {}
+    assert_counts_agree(corpus)
+
+
+def test_what_is_being_removed_is_walked_past_once(corpus: Connection, connect: Connect, hire: Hire) -> None:
+    worker = hire()
+    add(corpus, MANY)
+    worker.index_everything()
+    other = connect()
+    with other.transaction():
+        for number in range(38):
+            other.execute("select pgclarify.remove_document('insurance', %s)", [str(number)])
+
+        done = [worker.send("link_passages", max_passages=8)[0]["passages"] for _ in range(10)]
+
+        assert done == [8] * 5 + [0] * 5
+        assert set(lists(corpus)) == {"38", "39"}
+
+
+def test_what_is_removed_after_a_walk_has_begun_begins_no_other(
+    corpus: Connection, connect: Connect, hire: Hire
+) -> None:
+    worker = hire()
+    add(corpus, MANY)
+    worker.index_everything()
+    assert worker.send("link_passages", max_passages=2)[0]["passages"] == 2
+    other = connect()
+    with other.transaction():
+        # None of them waits any more, and none has a list.
+        for number in set(MANY) - set(lists(corpus)):
+            other.execute("select pgclarify.remove_document('insurance', %s)", [number])
+
+        done = [worker.send("link_passages", max_passages=20)[0]["passages"] for _ in range(10)]
+
+        assert done == [20, 18] + [0] * 8
+    link(worker)
+    assert len(lists(corpus)) == 2
+    assert faults(corpus) == {}
+    assert_counts_agree(corpus)
+
+
+def test_what_is_being_removed_stands_in_front_of_nobody(corpus: Connection, connect: Connect, hire: Hire) -> None:
+    worker = hire()
+    add(corpus, MANY)
+    worker.index_everything()
+    link(worker)
+    add(corpus, {f"old {number}": f"Old {number}." for number in range(20)})
+    worker.index_everything()
+    add(corpus, {"new": "New."})
+    worker.index_everything()
+    other = connect()
+    with other.transaction():
+        for number in range(20):
+            other.execute("select pgclarify.remove_document('insurance', %s)", [f"old {number}"])
+
+        # Of new ones it takes half as many.
+        assert worker.send("link_passages", max_passages=10)[0]["passages"] == 1
+
+        assert "new" in lists(corpus)
+        assert link(worker) == 0
+    link(worker)
+    assert faults(corpus) == {}
+    assert_counts_agree(corpus)
+
+
+def test_looking_for_what_is_free_holds_nothing(corpus: Connection, connect: Connect, hire: Hire) -> None:
+    add(corpus, MANY)
+    hire().index_everything()
+    worker = connect()
+    with worker.transaction():
+        found = scalar(
+            worker,
+            "select cardinality(passage_ids) from pgclarify.embedding_space,"
+            " pgclarify._free_waiting(embedding_space_id, 7)",
+        )
+
+        assert found == 7
+        for table in ("pending_link", "passage_embedding"):
+            assert state_of(corpus, f"select from pgclarify.{table} for update nowait") is None
+
+
+def test_a_passage_that_very_many_lists_name(corpus: Connection, hire: Hire) -> None:
+    worker = hire()
+    add(corpus, MANY)
+    worker.index_everything()
+    link(worker)
+    corpus.execute(
+        "update pgclarify.neighborhood as kept set neighbor_document_ids = array[hub.document_id],"
+        " neighbor_ids = array[hub.id], similarities = '{1}'"
+        " from pgclarify.passage as hub where hub.document_id = '0' and kept.document_id <> '0'"
+    )
+    corpus.execute("select pgclarify.remove_document('insurance', '0')")
+    naming = "select count(*) from pgclarify.neighborhood where neighbor_document_ids @> '{0}'"
+    waiting = "select count(*) from pgclarify.pending_unlink"
+
+    # One passage a call, and sixteen lists for each.
+    for left in (23, 7):
+        assert worker.send("link_passages", max_passages=4)[0]["passages"] == 16
+        assert (scalar(corpus, naming), scalar(corpus, waiting)) == (left, 1)
+    assert worker.send("link_passages", max_passages=4)[0]["passages"] == 1
+    assert (scalar(corpus, naming), scalar(corpus, waiting)) == (0, 0)
+
+    link(worker)
+    assert faults(corpus) == {}
+    assert_counts_agree(corpus)
+
+
+def test_two_workers_do_not_link_the_same_space(corpus: Connection, connect: Connect, hire: Hire) -> None:
+    one, other = hire(), hire()
+    add(corpus, MANY)
+    one.index_everything()
+    with one.connection.transaction():
+        assert one.send("link_passages", max_passages=10)[0]["passages"] == 10
+
+        assert link(other) == 0
+    assert link(other) == 30

@@ -1,0 +1,209 @@
+"""The neighborhood graph as its readers see it."""
+
+from __future__ import annotations
+
+import psycopg
+import pytest
+
+from tests.integration.by_hand import Connect, Connection, Hire, MakeRole, scalar, state_of
+from tests.integration.linking import add, link, load, neighbors
+
+
+@pytest.fixture
+def corpus(connection: Connection) -> Connection:
+    connection.execute("select pgclarify.create_corpus('insurance')")
+    return connection
+
+
+@pytest.fixture
+def small(connection: Connection) -> Connection:
+    """A corpus that keeps two neighbors of a passage."""
+    connection.execute("""select pgclarify.create_corpus('insurance', options => '{"graph_degree": 2}')""")
+    return connection
+
+
+class TestNeighbors:
+    @pytest.fixture
+    def linked(self, small: Connection, hire: Hire) -> Connection:
+        load(small, worker := hire(), 0, 10, 25, 90)
+        link(worker)
+        return small
+
+    def passage(self, connection: Connection, document_id: str) -> int:
+        return int(scalar(connection, "select id from pgclarify.passage where document_id = %s", document_id))
+
+    def test_rows(self, linked: Connection) -> None:
+        rows = linked.execute(
+            "select rank, document_id, passage_id, round(similarity::numeric, 3)::text"
+            " from pgclarify.neighbors('insurance', '0', %s)",
+            [self.passage(linked, "0")],
+        ).fetchall()
+
+        assert rows == [
+            (1, "10", self.passage(linked, "10"), "0.985"),
+            (2, "25", self.passage(linked, "25"), "0.906"),
+        ]
+
+    @pytest.mark.parametrize(("k", "found"), [(1, ["10"]), (2, ["10", "25"]), (1000, ["10", "25"])])
+    def test_k(self, linked: Connection, k: int, found: list[str]) -> None:
+        assert neighbors(linked, "0", k) == found
+
+    @pytest.mark.parametrize("k", [0, -1, 1001, None])
+    def test_a_wrong_k(self, linked: Connection, k: int | None) -> None:
+        call = "select pgclarify.neighbors('insurance', '0', %s, %s::integer)"
+        assert state_of(linked, call, [self.passage(linked, "0"), k]) == "22023"
+
+    def test_what_does_not_exist(self, linked: Connection) -> None:
+        call = "select pgclarify.neighbors(%s, %s, %s)"
+        there = self.passage(linked, "0")
+        assert state_of(linked, call, ["nothing", "0", there]) == "42704"
+        assert state_of(linked, call, ["insurance", "nothing", there]) == "42704"
+        assert state_of(linked, call, ["insurance", "10", there]) == "42704"
+        assert state_of(linked, call, ["insurance", "0", None]) == "42704"
+
+    def test_before_it_is_linked(self, corpus: Connection, hire: Hire) -> None:
+        load(corpus, hire(), 0, 10)
+
+        assert neighbors(corpus, "0") == []
+
+    def test_what_may_not_be_read_is_not_there(
+        self, linked: Connection, connect: Connect, make_role: MakeRole, hire: Hire
+    ) -> None:
+        boss, staff = make_role("pgclarify_user"), make_role("pgclarify_user")
+        ids = {document_id: self.passage(linked, document_id) for document_id in ("0", "10")}
+        add(linked, {"10": "At 10."}, readers=f"{{{boss}}}")
+        call = "select document_id, rank from pgclarify.neighbors('insurance', %s, %s)"
+
+        seen_by_boss = connect(boss).execute(call, ["0", ids["0"]]).fetchall()
+        seen_by_staff = connect(staff).execute(call, ["0", ids["0"]]).fetchall()
+
+        assert seen_by_boss == [("10", 1), ("25", 2)]
+        # Its place in the list is taken by the next.
+        assert seen_by_staff == [("25", 1), ("90", 2)]
+        assert connect(staff).execute(call.replace(", %s)", ", %s, 1)"), ["0", ids["0"]]).fetchall() == [("25", 1)]
+        # As if it did not exist: the same error, in the same words.
+        messages = set()
+        for passage_id in (ids["10"], 10**9):
+            with pytest.raises(psycopg.errors.UndefinedObject) as refused:
+                connect(staff).execute(call, ["10", passage_id])
+            told = refused.value.diag
+            messages.add(
+                (str(told.message_primary).replace(str(passage_id), "…"), told.message_detail, told.message_hint)
+            )
+        assert len(messages) == 1
+
+    def test_what_may_not_be_read_takes_no_place_among_words(
+        self, connection: Connection, connect: Connect, make_role: MakeRole, hire: Hire
+    ) -> None:
+        boss, staff = make_role("pgclarify_user"), make_role("pgclarify_user")
+        connection.execute(
+            "select pgclarify.create_corpus('insurance', options =>"
+            """ '{"graph_similarity": "lexical", "graph_degree": 1}')"""
+        )
+        texts = {"hail": "Hail dented the bonnet.", "storm": "Hail.", "car": "The bonnet that hail dented."}
+        add(connection, texts)
+        (worker := hire()).index_everything()
+        link(worker)
+        assert neighbors(connect(staff), "hail") == ["car"]
+
+        add(connection, {"car": texts["car"]}, readers=f"{{{boss}}}")
+
+        assert neighbors(connect(boss), "hail") == ["car"]
+        assert neighbors(connect(staff), "hail") == ["storm"]
+
+    def test_after_another_model(self, linked: Connection, connect: Connect, hire: Hire) -> None:
+        reader, worker = connect(), hire()
+        reader.execute("begin isolation level repeatable read")
+        reader.execute("select from pgclarify.corpus")
+        linked.execute("select pgclarify.set_embedding_model('insurance', 'another-model')")
+        worker.open_spaces(6)
+        worker.advance_spaces()
+        while passages := worker.claim_passages():
+            worker.store_vectors(passages)
+        linked.execute("update pgclarify.embedding_space set ingestion_held_until = null")
+        worker.advance_spaces()
+        linked.execute("update pgclarify.embedding_space set retired_at = '-infinity' where state = 'retired'")
+        while any(worker.advance_spaces()):
+            pass
+        worker.sweep()
+
+        call = "select pgclarify.neighbors('insurance', '0', %s)"
+        assert state_of(reader, call, [self.passage(linked, "0")]) == "40001"
+        assert state_of(reader, "select count(*) from pgclarify.edge") == "40001"
+
+        reader.execute("commit")
+        assert state_of(reader, call, [self.passage(linked, "0")]) is None
+        assert state_of(reader, "select count(*) from pgclarify.edge") is None
+
+    def test_after_a_corpus_was_dropped(self, linked: Connection, connect: Connect, hire: Hire) -> None:
+        reader = connect()
+        there = self.passage(linked, "0")
+        reader.execute("begin isolation level repeatable read")
+        reader.execute("select from pgclarify.corpus")
+        linked.execute("select pgclarify.drop_corpus('insurance')")
+        hire().sweep()
+
+        assert state_of(reader, "select pgclarify.neighbors('insurance', '0', %s)", [there]) == "40001"
+        assert state_of(reader, "select count(*) from pgclarify.edge") == "40001"
+
+    def test_a_corpus_of_other_readers(
+        self, connection: Connection, connect: Connect, make_role: MakeRole, hire: Hire
+    ) -> None:
+        reader, stranger = make_role(), make_role("pgclarify_user")
+        connection.execute(
+            "select pgclarify.create_corpus('insurance', options => jsonb_build_object('reader', %s::text))", [reader]
+        )
+        load(connection, worker := hire(), 0, 10)
+        link(worker)
+
+        call = "select pgclarify.neighbors('insurance', '0', %s)"
+        assert state_of(connect(stranger), call, [self.passage(connection, "0")]) == "42704"
+        assert scalar(connect(stranger), "select count(*) from pgclarify.edge") == 0
+
+
+class TestEdge:
+    def test_rows(self, small: Connection, hire: Hire) -> None:
+        load(small, worker := hire(), 0, 10, 25)
+        link(worker)
+
+        rows = small.execute(
+            "select corpus, document_id, neighbor_document_id, rank, round(similarity::numeric, 3)::text"
+            " from pgclarify.edge where corpus = 'insurance' order by document_id, rank"
+        ).fetchall()
+
+        assert rows == [
+            ("insurance", "0", "10", 1, "0.985"),
+            ("insurance", "0", "25", 2, "0.906"),
+            ("insurance", "10", "0", 1, "0.985"),
+            ("insurance", "10", "25", 2, "0.966"),
+            ("insurance", "25", "10", 1, "0.966"),
+            ("insurance", "25", "0", 2, "0.906"),
+        ]
+
+    def test_only_edges_whose_ends_may_be_read(
+        self, small: Connection, connect: Connect, make_role: MakeRole, hire: Hire
+    ) -> None:
+        boss, staff = make_role("pgclarify_user"), make_role("pgclarify_user")
+        load(small, worker := hire(), 0, 10, 25)
+        link(worker)
+        add(small, {"10": "At 10."}, readers=f"{{{boss}}}")
+        edges = "select document_id, neighbor_document_id, rank from pgclarify.edge order by 1, 3"
+
+        assert connect(staff).execute(edges).fetchall() == [("0", "25", 1), ("25", "0", 1)]
+        assert len(connect(boss).execute(edges).fetchall()) == 6
+
+    def test_other_corpora_are_left_alone(self, small: Connection, connect: Connect, hire: Hire) -> None:
+        small.execute("select pgclarify.create_corpus('rental')")
+        load(small, worker := hire(), 0, 10)
+        link(worker)
+        other = connect()
+        with other.transaction():
+            other.execute("select * from pgclarify.edge where corpus = 'insurance'").fetchall()
+
+            locked = other.execute(
+                "select relation::regclass::text from pg_locks where pid = pg_backend_pid() and locktype = 'relation'"
+            ).fetchall()
+
+        tables = {name for (name,) in locked}
+        assert "pgclarify.neighborhood_1" in tables
+        assert not {table for table in tables if table.endswith("_2")}
