@@ -51,6 +51,30 @@ def test_it_asks_before_it_begins(connection: Connection, connect: Connect, work
     assert not scalar(connection, IS_PAUSED)
 
 
+def test_workers_begin_nothing_meanwhile(connection: Connection, connect: Connect, worker: HandWorker) -> None:
+    connection.execute("create table public.note (id bigint primary key, body text)")
+    connection.execute(
+        "select pgclarify.attach_table('insurance', 'public.note', id_column => 'id', content_column => 'body')"
+    )
+    worker.follow_everything()
+    scalar(connection, SET, NEW)
+    worker.open_spaces(DIMENSIONS)
+    connection.execute(ADD, ["3", "Trains."])
+    connection.execute("insert into public.note values (1, 'Trams.')")
+    connection.execute("select pgclarify.build_graph('insurance')")
+
+    def begun() -> tuple[int, int, bool]:
+        """How many documents, attached tables and passages to link a worker takes up."""
+        linked = worker.send("link_passages", max_passages=10)[0]["passages"]
+        return len(worker.claim(lease=0)), len(worker.send("list_waiting_sources")), linked > 0
+
+    with held(connect):
+        assert worker.advance_spaces() == [False]
+        assert begun() == (0, 0, False)
+    assert worker.advance_spaces() == [True]
+    assert begun() == (1, 1, True)
+
+
 def test_it_asks_before_the_switch(connection: Connection, connect: Connect, worker: HandWorker) -> None:
     begin(connection, worker)
     fill(worker)
