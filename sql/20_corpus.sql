@@ -318,14 +318,27 @@ grant execute on function pgclarify._drop_corpus(pgclarify._caller, text) to pgc
 
 create or replace function pgclarify.drop_corpus(name text)
 returns bigint
-language sql volatile
+language plpgsql volatile
 set search_path = pg_catalog, pg_temp
-begin atomic
-    select pgclarify._drop_corpus(_caller, drop_corpus.name) from pgclarify._caller;
-end;
+as $$
+declare
+    v_caller pgclarify._caller;
+    v_grant record;
+begin
+    select signed.* into v_caller from pgclarify._caller as signed;
+    -- With the caller's rights; nobody else could take them back later.
+    for v_grant in
+        select spare.relation, spare.statement from pgclarify._corpus_grants(v_caller, drop_corpus.name) as spare
+    loop
+        perform pgclarify._take_back(v_caller, v_grant.relation, v_grant.statement);
+    end loop;
+    return pgclarify._drop_corpus(v_caller, drop_corpus.name);
+end
+$$;
 
 comment on function pgclarify.drop_corpus(text) is
-'Drop a corpus with its documents and vectors, and return its id. Runs on it stay, with their quotes.';
+'Drop a corpus with its documents and vectors, and return its id. Runs on it stay, with their quotes. Attached tables are '
+'followed no more, and pgclarify_table_reader may not read them any more: those of the caller; of others it says how.';
 grant execute on function pgclarify.drop_corpus(text) to pgclarify_user;
 
 create or replace function pgclarify._drop_orphan_partition()

@@ -73,15 +73,21 @@ begin
         return query select
             'undefined_table',
             format('table "%s" does not exist', (_table_problems.source).relation_name),
-            'It was dropped.',
-            format(
-                'Detach it by its number: select pgclarify.detach_table(%L, %s).',
-                (
-                    select corpus.name from pgclarify.corpus
-                    where corpus.corpus_id = (_table_problems.source).corpus_id
-                ),
-                (_table_problems.source).relation::oid
-            );
+            coalesce(attached.detail, 'No table has that number.'),
+            coalesce(attached.hint, 'Pass the name of a table, such as ''public.articles''.')
+        from (values (1)) as always (one)
+        left join (
+            select
+                'It was dropped.' as detail,
+                format(
+                    'Detach it by its number: select pgclarify.detach_table(%L, %s).', corpus.name, known.relation::oid
+                ) as hint
+            from pgclarify.source as known
+            inner join pgclarify.corpus on known.corpus_id = corpus.corpus_id
+            where
+                known.corpus_id = (_table_problems.source).corpus_id
+                and known.relation = (_table_problems.source).relation
+        ) as attached on true;
         return;
     end if;
     select pg_namespace.nspname into v_schema from pg_namespace where pg_namespace.oid = v_table.relnamespace;
@@ -95,10 +101,14 @@ begin
                     when 'v' then 'a view'
                     when 'm' then 'a materialized view'
                     when 'f' then 'a foreign table'
-                    else 'another kind of relation'
+                    when 'i' then 'an index'
+                    when 'I' then 'an index'
+                    when 'S' then 'a sequence'
+                    else 'a composite type'
                 end
             ),
             'Attach the table behind it; or keep a table in step with it, and attach that.';
+        return;
     end if;
     if v_schema in ('pg_catalog', 'information_schema', 'pg_toast', 'pgclarify', 'pgclarify_queue') then
         return query select
@@ -106,6 +116,7 @@ begin
             format('"%s" is not a table of yours', v_name),
             format('It is part of schema %s.', v_schema),
             'Attach a table of your own.';
+        return;
     end if;
     if v_table.relpersistence <> 'p' then
         return query select
@@ -152,6 +163,41 @@ comment on function pgclarify._table_problems(pgclarify.source) is
 'Every reason why a table cannot be attached, or not be followed any more, whoever asks: name of the SQLSTATE, message, '
 'detail, hint. None if nothing is wrong.';
 
+create or replace function pgclarify._index_hint(source pgclarify.source)
+returns text
+language sql stable security definer
+set search_path = pg_catalog, pg_temp
+begin atomic
+    with partitioned as (
+        select pg_partitioned_table.partrelid as relation, key.attnum
+        from pgclarify._members_of(_index_hint.source.relation) as member
+        inner join pg_catalog.pg_partitioned_table on member.relation = pg_partitioned_table.partrelid
+        cross join lateral unnest(pg_partitioned_table.partattrs) as key (attnum)
+    ),
+    columns as (
+        select string_agg(distinct ', ' || quote_ident(pg_attribute.attname), '') as others
+        from partitioned
+        inner join pg_catalog.pg_attribute
+            on partitioned.relation = pg_attribute.attrelid and partitioned.attnum = pg_attribute.attnum
+        where pg_attribute.attname <> _index_hint.source.id_column
+    )
+    select case
+        -- An expression, which no unique index can have.
+        when exists (select from partitioned where partitioned.attnum = 0)
+            then 'Attach its partitions, each by itself and by an id that is unique in it.'
+        else format(
+            'Make one: create unique index %son %s (%I%s). If two rows have one id, change that first.',
+            -- There is no such way for a table with partitions.
+            case when not exists (select from partitioned) then 'concurrently ' end,
+            _index_hint.source.relation::text, _index_hint.source.id_column, columns.others
+        )
+    end
+    from columns;
+end;
+
+comment on function pgclarify._index_hint(pgclarify.source) is
+'How to get the unique index that the id of an attached table needs.';
+
 create or replace function pgclarify._column_problems(source pgclarify.source)
 returns table (code text, message text, detail text, hint text)
 language sql stable security definer
@@ -166,8 +212,20 @@ begin atomic
             found.attgenerated,
             found.attcollation,
             format(
-                'alter table %s add column %I text generated always as (…) stored',
-                _column_problems.source.relation::text, 'document_' || wanted.use
+                -- Not every type becomes text in one way only, as a generated column has to.
+                case
+                    when exists (
+                        select from pg_catalog.pg_type
+                        inner join pg_catalog.pg_proc on pg_type.typoutput = pg_proc.oid
+                        where pg_type.oid = found.atttypid and pg_proc.provolatile = 'i'
+                    )
+                        then 'alter table %1$s add column %2$I text generated always as (%3$I::text) stored%4$s'
+                    else 'alter table %1$s add column %2$I text%4$s, and let your application or a trigger of yours fill it'
+                end,
+                _column_problems.source.relation::text,
+                'document_' || wanted.use,
+                wanted.name,
+                case wanted.use when 'id' then ' unique' end
             ) as way_out
         from pgclarify._used_columns(_column_problems.source) as wanted
         left join pg_catalog.pg_attribute as found
@@ -199,7 +257,7 @@ begin atomic
         'datatype_mismatch',
         format('column "%s" cannot be an id', used.name),
         format('It is of type %s; an id is smallint, integer, bigint, uuid, text or varchar.', format_type(used.type, null)),
-        format('Make a column that can: %s unique; then pass id_column => ''document_id''.', used.way_out)
+        format('Make a column that can: %s; then pass id_column => ''document_id''.', used.way_out)
     from used
     where
         used.use = 'id'
@@ -220,7 +278,7 @@ begin atomic
         'feature_not_supported',
         format('column "%s" cannot be an id', used.name),
         'Its collation takes different texts for equal.',
-        format('Make a column that can: %s unique; then pass id_column => ''document_id''.', used.way_out)
+        format('Make a column that can: %s; then pass id_column => ''document_id''.', used.way_out)
     from used
     inner join pg_catalog.pg_collation on used.attcollation = pg_collation.oid
     where used.use = 'id' and not pg_collation.collisdeterministic
@@ -229,9 +287,7 @@ begin atomic
         'object_not_in_prerequisite_state',
         format('column "%s" is not unique', used.name),
         'An id needs a unique index of its own: valid, immediate, and without a condition.',
-        format(
-            'Make one: create unique index concurrently on %s (%I).', _column_problems.source.relation::text, used.name
-        )
+        pgclarify._index_hint(_column_problems.source)
     from used
     where
         used.use = 'id'
@@ -270,106 +326,24 @@ begin atomic
         'datatype_mismatch',
         format('column "%s" cannot be metadata', used.name),
         format('It is of type %s, which is not one of PostgreSQL''s own.', format_type(used.type, null)),
-        format('Leave it out, or copy it into a text column: %s, say.', used.way_out)
+        format('Leave it out, or make a column that can: %s.', used.way_out)
     from used
     inner join pg_catalog.pg_type on used.type = pg_type.oid
-    -- How another type becomes JSON its owner decides, and a worker would run his code.
-    where used.use = 'metadata' and pg_type.typnamespace <> 'pg_catalog'::regnamespace;
-end;
-
-comment on function pgclarify._column_problems(pgclarify.source) is 'Those of _table_problems that are about columns.';
-
-create or replace function pgclarify._access_problems(source pgclarify.source, role_name name)
-returns table (code text, message text, detail text, hint text)
-language plpgsql stable security definer
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-    v_schema name;
-    v_hidden text;
-begin
-    if not exists (select from pg_roles where pg_roles.rolname = _access_problems.role_name) then
-        return query select
-            'insufficient_privilege',
-            format('role "%s" does not exist', _access_problems.role_name),
-            format('It attached table "%s", which is read only as long as that role may.', (_access_problems.source).relation),
-            'Let a role that may read the table call pgclarify.resync.';
-        return;
-    end if;
-    select pg_namespace.nspname into v_schema
-    from pg_class
-    inner join pg_namespace on pg_class.relnamespace = pg_namespace.oid
-    where pg_class.oid = (_access_problems.source).relation;
-    if not has_schema_privilege(_access_problems.role_name, v_schema, 'usage') then
-        return query select
-            'insufficient_privilege',
-            format('permission denied for schema "%s"', v_schema),
-            format('Role %s may not use it.', _access_problems.role_name),
-            format('Its owner says: grant usage on schema %I to %I.', v_schema, _access_problems.role_name);
-    end if;
-    -- Asked about the role and not about ourselves: we may have been let in by somebody else who attached the table.
-    select string_agg(distinct quote_ident(used.name), ', ') into v_hidden
-    from pgclarify._used_columns(_access_problems.source) as used
-    inner join pg_attribute
-        on
-            pg_attribute.attrelid = (_access_problems.source).relation
-            and pg_attribute.attname = used.name
-            and pg_attribute.attnum > 0
-            and not pg_attribute.attisdropped
-    where not has_column_privilege(
-        _access_problems.role_name, (_access_problems.source).relation, pg_attribute.attnum, 'select'
-    );
-    if v_hidden is not null then
-        return query select
-            'insufficient_privilege',
-            format('permission denied for table "%s"', (_access_problems.source).relation),
-            format('Role %s may not read: %s.', _access_problems.role_name, v_hidden),
-            format(
-                'Its owner says: grant select (%s) on %s to %I.',
-                v_hidden, (_access_problems.source).relation, _access_problems.role_name
-            );
-    end if;
-end
-$$;
-
-comment on function pgclarify._access_problems(pgclarify.source, name) is
-'What keeps a role from reading an attached table, as _table_problems has it. A worker reads it only if nothing does.';
-
-create or replace function pgclarify._ownership_problems(source pgclarify.source, role_name name)
-returns table (code text, message text, detail text, hint text)
-language sql stable security definer
-set search_path = pg_catalog, pg_temp
-begin atomic
-    select
-        'insufficient_privilege',
-        format('must be owner of table "%s"', _ownership_problems.source.relation::text),
-        format('It belongs to %s, and only its owner can give it triggers.', pg_get_userbyid(pg_class.relowner)),
-        format(
-            'Let %1$s do it, as the owner of the corpus or a member of that role: grant pgclarify_user to %1$I.',
-            pg_get_userbyid(pg_class.relowner)
-        )
-    from pg_catalog.pg_class
+    inner join pg_catalog.pg_type as element
+        on element.oid = case
+            when pg_type.typsubscript = 'array_subscript_handler'::regproc then pg_type.typelem else pg_type.oid
+        end
+    -- How another type becomes JSON its owner decides, and a worker would run his code. Of an enum he has to make a cast.
     where
-        pg_class.oid = _ownership_problems.source.relation
-        and not pg_has_role(_ownership_problems.role_name, pg_class.relowner, 'usage')
-    union all
-    select
-        'insufficient_privilege',
-        format('role pgclarify_table_reader may not use schema "%s"', pg_namespace.nspname),
-        format('Role %s may not let it.', _ownership_problems.role_name),
-        format(
-            'Let %s say: grant usage on schema %I to pgclarify_table_reader.',
-            pg_get_userbyid(pg_namespace.nspowner), pg_namespace.nspname
-        )
-    from pg_catalog.pg_class
-    inner join pg_catalog.pg_namespace on pg_class.relnamespace = pg_namespace.oid
-    where
-        pg_class.oid = _ownership_problems.source.relation
-        and not has_schema_privilege('pgclarify_table_reader', pg_namespace.oid, 'usage')
-        and not has_schema_privilege(
-            _ownership_problems.role_name, pg_namespace.oid, 'usage with grant option'
+        used.use = 'metadata'
+        and element.typnamespace <> 'pg_catalog'::regnamespace
+        and (
+            element.typtype <> 'e'
+            or exists (
+                select from pg_catalog.pg_cast
+                where pg_cast.castsource = element.oid and pg_cast.casttarget in ('json'::regtype, 'jsonb'::regtype)
+            )
         );
 end;
 
-comment on function pgclarify._ownership_problems(pgclarify.source, name) is
-'What keeps a role from making triggers on a table and letting pgclarify_table_reader read it, as _table_problems has it.';
+comment on function pgclarify._column_problems(pgclarify.source) is 'Those of _table_problems that are about columns.';

@@ -178,9 +178,9 @@ begin atomic
         select
             3, expected.name, expected.relation,
             format(
-                'alter table %s enable %s trigger %I',
+                'alter table %s enable %strigger %I',
                 expected.relation::regclass,
-                case expected.firing when 'R' then 'replica' when 'A' then 'always' else '' end,
+                case expected.firing when 'R' then 'replica ' when 'A' then 'always ' else '' end,
                 expected.name
             )
         from expected
@@ -221,16 +221,18 @@ returns setof text
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
+    -- What there is, and not what the source names: a column may have another name now.
     select format(
         'revoke select (%s) on table %s from pgclarify_table_reader',
-        string_agg(distinct quote_ident(used.name), ', '), pg_class.oid::regclass
+        string_agg(quote_ident(pg_attribute.attname), ', ' order by pg_attribute.attnum), pg_class.oid::regclass
     )
-    from pgclarify._used_columns(_spare_grants.source) as used
-    inner join pg_catalog.pg_class on pg_class.oid = _spare_grants.source.relation
-    inner join pg_catalog.pg_attribute
-        on pg_attribute.attrelid = pg_class.oid and pg_attribute.attname = used.name and pg_attribute.attnum > 0
+    from pg_catalog.pg_class
+    inner join pg_catalog.pg_attribute on pg_class.oid = pg_attribute.attrelid
     where
-        exists (
+        pg_class.oid = _spare_grants.source.relation
+        and pg_attribute.attnum > 0
+        and not pg_attribute.attisdropped
+        and exists (
             select from aclexplode(pg_attribute.attacl) as granted
             where pg_get_userbyid(granted.grantee) = 'pgclarify_table_reader' and granted.privilege_type = 'SELECT'
         )
@@ -239,14 +241,15 @@ begin atomic
             cross join lateral pgclarify._used_columns(other) as needed
             where
                 other.relation = _spare_grants.source.relation
+                and other.source_id <> _spare_grants.source.source_id
                 and other.state not in ('detached', 'removing')
-                and needed.name = used.name
+                and needed.name = pg_attribute.attname
         )
     group by pg_class.oid;
 end;
 
 comment on function pgclarify._spare_grants(pgclarify.source) is
-'Statements that take back what pgclarify_table_reader may read of a table that is attached no more.';
+'Statements that take back what pgclarify_table_reader may read of a table because of this source alone.';
 
 create or replace function pgclarify._drop_capture(source_id bigint)
 returns void

@@ -17,6 +17,7 @@ declare
     v_other_keys text[];
     v_id text;
     v_whose text;
+    v_hint text;
 begin
     select source.* into v_source from pgclarify.source where source.source_id = _check_ids.source_id;
     perform pgclarify._owned_source(_check_ids.caller, v_source.corpus_id, v_source.relation);
@@ -46,9 +47,20 @@ begin
         v_page.load_cursor := v_keys[cardinality(v_keys)];
         v_ids := array(select v_source.id_prefix || page.key from unnest(v_keys) as page (key));
         if v_are_documents then
-            select document.id, coalesce('comes from ' || other.relation::text, 'was added by hand') into v_id, v_whose
+            select
+                document.id,
+                coalesce('comes from ' || coalesce(pg_class.oid::regclass::text, other.relation_name), 'was added by hand'),
+                case when other.source_id is not null and pg_class.oid is null then
+                    format(
+                        'That table was dropped. Detach it by its number: select pgclarify.detach_table(%L, %s).',
+                        corpus.name, other.relation::oid
+                    )
+                end
+            into v_id, v_whose, v_hint
             from pgclarify.document
+            inner join pgclarify.corpus on document.corpus_id = corpus.corpus_id
             left join pgclarify.source as other on document.source_id = other.source_id
+            left join pg_class on other.relation = pg_class.oid
             where document.corpus_id = v_source.corpus_id
                 and document.id = any(v_ids)
                 and document.source_id is distinct from v_source.source_id
@@ -71,7 +83,17 @@ begin
         raise exception 'ids of table "%" collide with those of other documents', v_source.relation
             using errcode = 'unique_violation',
                 detail = format('A row of it would be document "%s", and that one %s.', v_id, v_whose),
-                hint = 'Set its documents apart: options => ''{"id_prefix": "articles/"}'', say.';
+                hint = coalesce(
+                    v_hint,
+                    format(
+                        'Set its documents apart: options => %L, say.',
+                        (
+                            select jsonb_build_object('id_prefix', pg_class.relname || '/')
+                            from pg_class
+                            where pg_class.oid = v_source.relation
+                        )
+                    )
+                );
     end if;
 end
 $$;

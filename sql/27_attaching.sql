@@ -28,7 +28,20 @@ declare
 begin
     if _describe_source.relation is null then
         raise exception 'no table is named'
-            using errcode = 'invalid_parameter_value', hint = 'Pass relation => ''public.articles'', say.';
+            using errcode = 'invalid_parameter_value',
+                detail = 'Parameter relation is null.',
+                hint = 'Pass relation => ''public.articles'', say.';
+    end if;
+    if coalesce(_describe_source.settings ->> 'id_column', '') = ''
+        or coalesce(_describe_source.settings ->> 'content_column', '') = '' then
+        raise exception 'no column is named'
+            using errcode = 'invalid_parameter_value',
+                detail = format(
+                    'Parameter %s is empty.',
+                    case when coalesce(_describe_source.settings ->> 'id_column', '') = ''
+                        then 'id_column' else 'content_column' end
+                ),
+                hint = 'Pass id_column => ''id'', content_column => ''body'', say.';
     end if;
     if exists (
         select from jsonb_array_elements(_describe_source.settings -> 'metadata') as listed
@@ -37,7 +50,7 @@ begin
         raise exception 'option "metadata" has a wrong value'
             using errcode = 'invalid_parameter_value',
                 detail = format('It is %s.', _describe_source.settings -> 'metadata'),
-                hint = 'Pass a JSON array of names of columns.';
+                hint = 'Pass a JSON array of names of columns: ["language"], say.';
     end if;
     if length(_describe_source.settings ->> 'id_prefix') > 200 then
         raise exception 'option "id_prefix" has a wrong value'
@@ -49,8 +62,8 @@ begin
     v_source.relation := _describe_source.relation;
     v_source.relation_name := _describe_source.relation::text;
     v_source.attached_by := _describe_source.attached_by;
-    v_source.id_column := coalesce(_describe_source.settings ->> 'id_column', '');
-    v_source.content_column := coalesce(_describe_source.settings ->> 'content_column', '');
+    v_source.id_column := _describe_source.settings ->> 'id_column';
+    v_source.content_column := _describe_source.settings ->> 'content_column';
     v_source.title_column := _describe_source.settings ->> 'title';
     v_source.uri_column := _describe_source.settings ->> 'uri';
     v_source.readers_column := _describe_source.settings ->> 'readers';
@@ -77,14 +90,24 @@ as $$
 declare
     v_corpus pgclarify.corpus := pgclarify._owned_corpus(_attach_table.caller, _attach_table.corpus);
     v_caller name := pgclarify._verify_caller(_attach_table.caller);
-    v_settings jsonb := pgclarify._check_options(_attach_table.options, '{
-        "title": {"type": "string"},
-        "uri": {"type": "string"},
-        "readers": {"type": "string"},
-        "metadata": {"type": "array", "default": []},
-        "id_prefix": {"type": "string", "default": ""},
-        "dry_run": {"type": "boolean", "default": false}
-    }');
+    v_settings jsonb := pgclarify._check_options(
+        case
+            -- One column needs no array.
+            when jsonb_typeof(_attach_table.options -> 'metadata') = 'string'
+                then jsonb_set(
+                    _attach_table.options, '{metadata}', jsonb_build_array(_attach_table.options -> 'metadata')
+                )
+            else _attach_table.options
+        end,
+        '{
+            "title": {"type": "string"},
+            "uri": {"type": "string"},
+            "readers": {"type": "string"},
+            "metadata": {"type": "array", "default": []},
+            "id_prefix": {"type": "string", "default": ""},
+            "dry_run": {"type": "boolean", "default": false}
+        }'
+    );
     v_source pgclarify.source;
     v_problem record;
     v_first record;
@@ -115,6 +138,27 @@ begin
             source.corpus_id = v_corpus.corpus_id
             and source.relation = v_source.relation
             and source.state not in ('detached', 'removing')
+        union all
+        -- Loading it would remove them, since no row has such an id.
+        select
+            'object_not_in_prerequisite_state',
+            format('table "%s" has left documents with other ids', v_source.relation_name),
+            format(
+                'It was detached from corpus "%s", and they were kept; their prefix is "%s".', v_corpus.name, source.id_prefix
+            ),
+            format(
+                'Attach it with options => %L, and they are its documents again; or remove them first: '
+                'select pgclarify.detach_table(%L, %L, %L).',
+                jsonb_build_object('id_prefix', source.id_prefix), v_corpus.name, v_source.relation_name,
+                '{"documents": "remove"}'
+            )
+        from pgclarify.source
+        where
+            source.corpus_id = v_corpus.corpus_id
+            and source.relation = v_source.relation
+            and source.state = 'detached'
+            and source.id_prefix <> v_source.id_prefix
+            and exists (select from pgclarify.document where document.source_id = source.source_id)
     loop
         if (v_settings -> 'dry_run')::boolean then
             raise notice 'it cannot be attached: %', v_problem.message
@@ -162,7 +206,9 @@ begin
     returning source.source_id into v_source_id;
     if v_source_id is null then
         raise exception 'table "%" is attached to corpus "%" already', v_source.relation_name, v_corpus.name
-            using errcode = 'duplicate_object', hint = 'Somebody else was faster.';
+            using errcode = 'duplicate_object',
+                detail = 'Somebody else was faster.',
+                hint = 'Look how far it is: select state from pgclarify.source_status.';
     end if;
     perform pgclarify._load_anew(v_source_id);
     return v_source_id;
@@ -192,177 +238,3 @@ $$;
 
 comment on function pgclarify._load_anew(bigint) is
 'Let workers compare all rows of an attached table with its documents, and make the function that notes its changes.';
-
-create or replace function pgclarify._owned_source(
-    caller pgclarify._caller, corpus_id bigint, relation oid
-)
-returns pgclarify.source
-language plpgsql volatile security definer
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-    v_source pgclarify.source;
-    v_corpus text;
-begin
-    select corpus.name into v_corpus from pgclarify.corpus where corpus.corpus_id = _owned_source.corpus_id;
-    perform pgclarify._owned_corpus(_owned_source.caller, v_corpus);
-    perform pgclarify._hold_corpus(_owned_source.corpus_id);
-    select source.* into v_source
-    from pgclarify.source
-    where source.corpus_id = _owned_source.corpus_id and source.relation = _owned_source.relation::regclass
-    for update;
-    if not found then
-        raise exception 'table "%" is not attached to corpus "%"', _owned_source.relation::regclass, v_corpus
-            using errcode = 'undefined_object',
-                detail = 'A table that was dropped goes by its number, also if there is another one of its name now.',
-                hint = 'List what is attached: select corpus, relation, relation_oid from pgclarify.source_status.';
-    end if;
-    return v_source;
-end
-$$;
-
-comment on function pgclarify._owned_source(pgclarify._caller, bigint, oid) is
-'The source of a corpus that the caller may change, locked with its corpus held; error 42704 if there is none.';
-
-create or replace function pgclarify._source_steps(caller pgclarify._caller, source_id bigint)
-returns table (is_grant boolean, relation oid, statement text)
-language plpgsql volatile security definer
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-    v_source pgclarify.source;
-    v_problem record;
-begin
-    select source.* into v_source from pgclarify.source where source.source_id = _source_steps.source_id;
-    perform pgclarify._owned_source(_source_steps.caller, v_source.corpus_id, v_source.relation);
-    return query
-        select true, v_source.relation::oid, missing.statement
-        from pgclarify._missing_grants(v_source) as missing (statement)
-        union all
-        select false, missing.relation, missing.statement
-        from pgclarify._missing_triggers(v_source) with ordinality as missing (relation, statement, place)
-        -- A partition may be somebody else's; a truncated one is noticed all the same, if later.
-        inner join pg_class on missing.relation = pg_class.oid
-        where
-            missing.relation = v_source.relation
-            or pg_has_role(pgclarify._verify_caller(_source_steps.caller), pg_class.relowner, 'usage');
-    if found then
-        for v_problem in
-            select found.* from pgclarify._ownership_problems(v_source, pgclarify._verify_caller(_source_steps.caller)) as found
-        loop
-            perform pgclarify._raise_problem(v_problem.code, v_problem.message, v_problem.detail, v_problem.hint);
-        end loop;
-    end if;
-end
-$$;
-
-comment on function pgclarify._source_steps(pgclarify._caller, bigint) is
-'Statements, for the caller to execute with its own rights, that an attached table still lacks: grants, then triggers.';
-grant execute on function pgclarify._source_steps(pgclarify._caller, bigint) to pgclarify_user;
-
-create or replace function pgclarify._take_steps(caller pgclarify._caller, source_id bigint, is_dry_run boolean)
-returns void
-language plpgsql volatile
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-    v_step text;
-    v_collision text;
-    v_detail text;
-begin
-    foreach v_step in array array(
-        select step.statement from pgclarify._source_steps(_take_steps.caller, _take_steps.source_id) as step
-        where step.is_grant
-    ) loop
-        if _take_steps.is_dry_run then
-            raise notice '%', v_step;
-        end if;
-        execute v_step;
-    end loop;
-    begin
-        perform pgclarify._check_ids(_take_steps.caller, _take_steps.source_id);
-    exception
-        when unique_violation then
-            if not _take_steps.is_dry_run then
-                raise;
-            end if;
-            get stacked diagnostics v_collision = message_text, v_detail = pg_exception_detail;
-            raise notice 'it cannot be attached: %', v_collision using detail = v_detail;
-    end;
-    -- Last, since they keep writers away until the transaction ends.
-    foreach v_step in array array(
-        select step.statement from pgclarify._source_steps(_take_steps.caller, _take_steps.source_id) as step
-        where not step.is_grant
-    ) loop
-        if _take_steps.is_dry_run then
-            raise notice '%', v_step;
-        else
-            execute v_step;
-        end if;
-    end loop;
-end
-$$;
-
-comment on function pgclarify._take_steps(pgclarify._caller, bigint, boolean) is
-'Make grants and triggers that an attached table lacks, with the caller''s own rights. A dry run makes the grants only, to '
-'look at the ids, and tells the statements.';
-grant execute on function pgclarify._take_steps(pgclarify._caller, bigint, boolean) to pgclarify_user;
-
-create or replace function pgclarify.attach_table(
-    corpus text, relation regclass, id_column text, content_column text, options jsonb default '{}'
-)
-returns bigint
-language plpgsql volatile
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-    v_caller pgclarify._caller;
-    v_source_id bigint;
-begin
-    select signed.* into v_caller from pgclarify._caller as signed;
-    if attach_table.options -> 'dry_run' is distinct from 'true' then
-        v_source_id := pgclarify._attach_table(
-            v_caller, attach_table.corpus, attach_table.relation, attach_table.id_column, attach_table.content_column,
-            attach_table.options
-        );
-        perform pgclarify._take_steps(v_caller, v_source_id, false);
-        return v_source_id;
-    end if;
-    begin
-        v_source_id := pgclarify._attach_table(
-            v_caller, attach_table.corpus, attach_table.relation, attach_table.id_column, attach_table.content_column,
-            attach_table.options
-        );
-        if v_source_id is not null then
-            raise notice 'rows to load: %', (
-                select case
-                    when min(pg_class.reltuples) < 0 then 'unknown until it is analyzed'
-                    else format('about %s, as PostgreSQL estimates', sum(pg_class.reltuples)::bigint)
-                end
-                from pg_class
-                where
-                    pg_class.relkind = 'r'
-                    and pg_class.oid in (
-                        select attach_table.relation
-                        union all
-                        select part.relid from pg_partition_tree(attach_table.relation) as part
-                    )
-            );
-            perform pgclarify._take_steps(v_caller, v_source_id, true);
-        end if;
-        raise exception 'done' using errcode = 'PC000';
-    exception
-        -- Whatever it did, to look, is undone.
-        when sqlstate 'PC000' then
-            return null;
-    end;
-end
-$$;
-
-comment on function pgclarify.attach_table(text, regclass, text, text, jsonb) is
-'Make the rows of a table documents of a corpus, and keep them in step; returns the id of the source. Workers load it in the '
-'background (see source_status), triggers note what changes. The caller owns the corpus and the table. id_column: smallint, '
-'integer, bigint, uuid, text or varchar, with a unique index. content_column: text or varchar. options: title, uri (names of '
-'columns), readers (name of a column with an array of roles), metadata (names of columns, as a JSON array), id_prefix (what '
-'comes before the ids), dry_run (true: say what it would do and what is in the way, and do nothing).';
-grant execute on function pgclarify.attach_table(text, regclass, text, text, jsonb) to pgclarify_user;

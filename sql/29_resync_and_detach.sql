@@ -13,8 +13,12 @@ declare
     v_problem record;
 begin
     if v_source.state in ('detached', 'removing') then
-        raise exception 'table "%" is detached', v_source.relation
-            using errcode = 'object_not_in_prerequisite_state', hint = 'Attach it again with pgclarify.attach_table.';
+        raise exception 'table "%" is detached', v_source.relation_name
+            using errcode = 'object_not_in_prerequisite_state',
+                detail = case v_source.state
+                    when 'detached' then 'Its documents were kept as they were.' else 'Its documents are being removed.'
+                end,
+                hint = 'Attach it again with pgclarify.attach_table.';
     end if;
     -- Whoever attached it may have lost its rights, or have gone.
     if exists (select from pgclarify._access_problems(v_source, v_source.attached_by)) then
@@ -49,10 +53,27 @@ as $$
 declare
     v_caller pgclarify._caller;
     v_source_id bigint;
+    v_state text;
+    v_message text;
+    v_detail text;
+    v_hint text;
+    v_context text;
 begin
     select signed.* into v_caller from pgclarify._caller as signed;
-    v_source_id := pgclarify._resync(v_caller, resync.corpus, resync.relation);
-    perform pgclarify._take_steps(v_caller, v_source_id, false);
+    begin
+        v_source_id := pgclarify._resync(v_caller, resync.corpus, resync.relation);
+        perform pgclarify._take_steps(v_caller, v_source_id, false);
+    exception
+        when others then
+            get stacked diagnostics
+                v_state = returned_sqlstate, v_message = message_text, v_detail = pg_exception_detail,
+                v_hint = pg_exception_hint, v_context = pg_exception_context;
+            -- Ours have it all; the way to them through internal functions tells the reader nothing.
+            if '' in (v_detail, v_hint) or v_context !~ '^[^\n]* pgclarify\.[^\n]* RAISE(\n|$)' then
+                raise;
+            end if;
+            raise exception using errcode = v_state, message = v_message, detail = v_detail, hint = v_hint;
+    end;
     return v_source_id;
 end
 $$;
@@ -91,19 +112,66 @@ begin
         error = null,
         load_cursor = null
     where source.source_id = v_source.source_id;
+    -- Without documents there is nothing to remember it for.
+    delete from pgclarify.source
+    where source.source_id = v_source.source_id
+        and not exists (select from pgclarify.document where document.source_id = v_source.source_id);
     return query select v_source.source_id, null::text;
-    return query
-        select v_source.source_id, spare.statement
-        from pgclarify._spare_grants(v_source) as spare (statement)
-        inner join pg_class on pg_class.oid = v_source.relation
-        -- Who does not own the table cannot take back what its owner gave.
-        where pg_has_role(pgclarify._verify_caller(_detach_table.caller), pg_class.relowner, 'usage');
+    return query select v_source.source_id, spare.statement from pgclarify._spare_grants(v_source) as spare (statement);
 end
 $$;
 
 comment on function pgclarify._detach_table(pgclarify._caller, text, regclass, jsonb) is
 'The part of detach_table that needs the owner''s rights: the source''s id, and a statement for the caller to execute or null.';
 grant execute on function pgclarify._detach_table(pgclarify._caller, text, regclass, jsonb) to pgclarify_user;
+
+create or replace function pgclarify._corpus_grants(caller pgclarify._caller, corpus text)
+returns table (relation oid, statement text)
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_corpus pgclarify.corpus := pgclarify._owned_corpus(_corpus_grants.caller, coalesce(_corpus_grants.corpus, ''));
+begin
+    -- As _drop_corpus does: nobody attaches another table until it is gone.
+    perform from pgclarify.corpus where corpus.corpus_id = v_corpus.corpus_id for update;
+    return query
+        select source.relation::oid, spare.statement
+        from pgclarify.source
+        cross join lateral pgclarify._spare_grants(source) as spare (statement)
+        where source.corpus_id = v_corpus.corpus_id
+        order by source.source_id;
+end
+$$;
+
+comment on function pgclarify._corpus_grants(pgclarify._caller, text) is
+'For drop_corpus, which goes on with the corpus locked: tables that are attached to it, each with a statement that takes back '
+'what pgclarify_table_reader may read of it.';
+grant execute on function pgclarify._corpus_grants(pgclarify._caller, text) to pgclarify_user;
+
+create or replace function pgclarify._take_back(caller pgclarify._caller, relation oid, statement text)
+returns void
+language plpgsql volatile
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+    if exists (
+        select from pg_class
+        where
+            pg_class.oid = _take_back.relation
+            and pg_has_role((_take_back.caller).name, pg_class.relowner, 'usage')
+    ) then
+        execute _take_back.statement;
+    else
+        raise notice 'pgclarify_table_reader may still read columns of table "%"', _take_back.relation::regclass
+            using detail = 'It is not your table.', hint = format('Its owner says: %s.', _take_back.statement);
+    end if;
+end
+$$;
+
+comment on function pgclarify._take_back(pgclarify._caller, oid, text) is
+'Execute what takes back a grant on a table, with the caller''s own rights; tell it, if the table belongs to somebody else.';
+grant execute on function pgclarify._take_back(pgclarify._caller, oid, text) to pgclarify_user;
 
 create or replace function pgclarify.detach_table(corpus text, relation regclass, options jsonb default '{}')
 returns bigint
@@ -115,14 +183,31 @@ declare
     v_source_id bigint;
     v_statements text[];
     v_statement text;
+    v_state text;
+    v_message text;
+    v_detail text;
+    v_hint text;
+    v_context text;
 begin
     select signed.* into v_caller from pgclarify._caller as signed;
-    select min(step.source_id), array_agg(step.statement) filter (where step.statement is not null)
-    into v_source_id, v_statements
-    from pgclarify._detach_table(v_caller, detach_table.corpus, detach_table.relation, detach_table.options) as step;
-    foreach v_statement in array coalesce(v_statements, '{}') loop
-        execute v_statement;
-    end loop;
+    begin
+        select min(step.source_id), array_agg(step.statement) filter (where step.statement is not null)
+        into v_source_id, v_statements
+        from pgclarify._detach_table(v_caller, detach_table.corpus, detach_table.relation, detach_table.options) as step;
+        foreach v_statement in array coalesce(v_statements, '{}') loop
+            perform pgclarify._take_back(v_caller, detach_table.relation, v_statement);
+        end loop;
+    exception
+        when others then
+            get stacked diagnostics
+                v_state = returned_sqlstate, v_message = message_text, v_detail = pg_exception_detail,
+                v_hint = pg_exception_hint, v_context = pg_exception_context;
+            -- Ours have it all; the way to them through internal functions tells the reader nothing.
+            if '' in (v_detail, v_hint) or v_context !~ '^[^\n]* pgclarify\.[^\n]* RAISE(\n|$)' then
+                raise;
+            end if;
+            raise exception using errcode = v_state, message = v_message, detail = v_detail, hint = v_hint;
+    end;
     return v_source_id;
 end
 $$;

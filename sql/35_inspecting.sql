@@ -62,7 +62,7 @@ set search_path = pg_catalog, pg_temp
 begin atomic
     select format(
         '%s%s. Mend that and call pgclarify.resync, or pgclarify.detach_table.',
-        _failure.message, coalesce(': ' || rtrim(_failure.detail, '.'), '')
+        _failure.message, coalesce(': ' || nullif(rtrim(_failure.detail, '.'), ''), '')
     );
 end;
 
@@ -87,12 +87,19 @@ begin
         select denied.message, denied.detail
         from pgclarify._access_problems(_source_fault.source, (_source_fault.source).attached_by) as denied
         union all
-        select denied.message, denied.detail
-        from pgclarify._access_problems(_source_fault.source, 'pgclarify_table_reader') as denied
-        union all
         select risky.message, risky.detail from pgclarify._code_problems(_source_fault.source) as risky
     ) as found
     limit 1;
+    if v_fault is null then
+        -- resync grants it anew.
+        select format(
+            '%s: %s. Call pgclarify.resync as the owner of the table, or pgclarify.detach_table.',
+            found.message, rtrim(found.detail, '.')
+        )
+        into v_fault
+        from pgclarify._access_problems(_source_fault.source, 'pgclarify_table_reader') as found
+        limit 1;
+    end if;
     return v_fault;
 end
 $$;
@@ -137,9 +144,10 @@ returns text
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
-    select pgclarify._failure(
-        format('a trigger of table "%s" is missing, switched off, or not the one it needs', missing.relation::regclass),
-        format('Its changes may not have been seen: %s', missing.statement)
+    select format(
+        'the triggers of table "%s" are not as they should be, so changes may have been missed. Call pgclarify.resync as the '
+        'owner of the table, or pgclarify.detach_table.',
+        missing.relation::regclass
     )
     from pgclarify._missing_triggers(_trigger_fault.source) as missing
     -- A partition that came later is compared when its file changes.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Any, NamedTuple
 
 import psycopg
 import pytest
@@ -73,6 +73,32 @@ def attach(session: Connection, table: str = "app.article", corpus: str = "kb", 
             json.dumps(options),
         )
     )
+
+
+def give_document(alice: Connection, connection: Connection, source_id: int, document_id: str = "1") -> None:
+    """Let an attached table have a document, as if a worker had made it of a row."""
+    alice.execute("select pgclarify.add_document('kb', %s, 'Of the table.')", [document_id])
+    connection.execute("update pgclarify.document set source_id = %s where id = %s", [source_id, document_id])
+
+
+class Notice(NamedTuple):
+    """What a session is told."""
+
+    message: str
+    detail: str
+    hint: str
+
+
+def notices(session: Connection) -> list[Notice]:
+    """A list to which everything is added that the session is told from now on."""
+    told: list[Notice] = []
+    session.add_notice_handler(
+        # It lasts no longer than the handler.
+        lambda notice: told.append(
+            Notice(notice.message_primary or "", notice.message_detail or "", notice.message_hint or "")
+        )
+    )
+    return told
 
 
 def refusal(session: Connection, query: str, *parameters: Any) -> psycopg.errors.Diagnostic:

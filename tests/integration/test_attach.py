@@ -12,9 +12,12 @@ from tests.integration.attaching import (
     DETACH,
     EVERYTHING,
     READABLE,
+    RESYNC,
     STATE,
     TRIGGERS,
     attach,
+    give_document,
+    notices,
     refusal,
 )
 from tests.integration.by_hand import Connection, scalar, state_of
@@ -77,12 +80,13 @@ class TestAttaching:
         [
             ({"no such": 1}, "22023"),
             ({"title": 1}, "22023"),
-            ({"metadata": "language"}, "22023"),
+            ({"metadata": {"language": 1}}, "22023"),
             ({"metadata": [1]}, "22023"),
             ({"id_prefix": "x" * 201}, "22023"),
             ({"dry_run": "yes"}, "22023"),
             ([], "22023"),
             ({"title": "Title"}, "42703"),
+            ({"metadata": "Language"}, "42703"),
             ({"uri": "id"}, "42804"),
             ({"readers": "title"}, "42804"),
             ({"metadata": ["language", "groups"]}, "42703"),
@@ -100,8 +104,8 @@ class TestAttaching:
             ("'nowhere', 'app.article', 'id', 'body'", "42704"),
             ("'kb', null, 'id', 'body'", "22023"),
             ("'kb', 999999, 'id', 'body'", "42P01"),
-            ("'kb', 'app.article', null, 'body'", "42703"),
-            ("'kb', 'app.article', 'id', null", "42703"),
+            ("'kb', 'app.article', null, 'body'", "22023"),
+            ("'kb', 'app.article', 'id', null", "22023"),
             ("'kb', 'app.article', 'ctid', 'body'", "42703"),
             ("'kb', 'app.article', 'id', 'Body'", "42703"),
             ("'kb', 'app.article', 'title', 'body'", "55000"),
@@ -112,42 +116,75 @@ class TestAttaching:
     def test_arguments_are_checked(self, alice: Connection, arguments: str, state: str | None) -> None:
         assert state_of(alice, f"select pgclarify.attach_table({arguments})") == state
 
+    def test_one_column_of_metadata_needs_no_array(self, alice: Connection, connection: Connection) -> None:
+        attach(alice, metadata="language")
+        assert rows(connection, "select metadata_columns::text from pgclarify.source") == ["{language}"]
+
+    def test_an_error_does_not_tell_how_it_came_about(self, alice: Connection) -> None:
+        missing = "select pgclarify.attach_table('nowhere', 'app.article', 'id', 'body')"
+        no_column = "select pgclarify.attach_table('kb', 'app.article', 'id', 'Body')"
+        for call in (missing, no_column, RESYNC, DETACH, "select pgclarify.resync('kb', null)"):
+            diagnostic = refusal(alice, call)
+            assert diagnostic.message_detail
+            assert diagnostic.message_hint
+            context = diagnostic.context or ""
+            assert context.count("\n") == 0
+            assert "SQL statement" not in context
+
+    def test_a_number_that_no_table_has(self, alice: Connection) -> None:
+        hint = refusal(alice, "select pgclarify.attach_table('kb', 999999, 'id', 'body')").message_hint or ""
+        assert "detach_table" not in hint
+
 
 class TestDryRun:
     def test_it_says_what_it_would_do_and_does_nothing(self, alice: Connection, connection: Connection) -> None:
-        told: list[str] = []
-        alice.add_notice_handler(lambda notice: told.append(notice.message_primary or ""))
-        alice.execute("analyze app.article")
+        told = notices(alice)
         before = rows(connection, EVERYTHING)
 
         call = "select pgclarify.attach_table('kb', 'app.article', 'id', 'body', '{\"dry_run\": true}')"
         assert scalar(alice, call) is None
 
         assert rows(connection, EVERYTHING) == before
-        assert "about 2," in told[0]
-        assert told[1:3] == [
-            "grant usage on schema app to pgclarify_table_reader",
-            "grant select (body, id) on table app.article to pgclarify_table_reader",
+        assert len(told) == 2
+        statements = told[0].detail.split("\n")
+        assert statements[:2] == [
+            "grant usage on schema app to pgclarify_table_reader;",
+            "grant select (body, id) on table app.article to pgclarify_table_reader;",
         ]
-        assert sum(line.startswith("create trigger") for line in told) == 5
+        assert sum(line.startswith("create trigger pgclarify_N_") for line in statements) == 5
+        assert not [line for line in statements if any(digit in line for digit in "0123456789")]
+        assert told[1].message.endswith(": 2")
         # What it said is what attaching does.
         with alice.transaction(force_rollback=True):
-            for line in told[1:3]:
+            for line in statements[:2]:
                 alice.execute(line.encode())
 
+    def test_rows_of_a_large_table_are_estimated(self, alice: Connection) -> None:
+        told = notices(alice)
+        alice.execute(
+            "insert into app.article (id, title) select n, repeat('x', 500) from generate_series(3, 20000) as n"
+        )
+        alice.execute("select pgclarify.attach_table('kb', 'app.article', 'id', 'body', '{\"dry_run\": true}')")
+        assert "unknown" in told[-1].message
+        alice.execute("analyze app.article")
+        alice.execute("select pgclarify.attach_table('kb', 'app.article', 'id', 'body', '{\"dry_run\": true}')")
+        assert "about 20000" in told[-1].message
+
     def test_it_says_all_that_is_in_the_way(self, alice: Connection, connection: Connection) -> None:
-        told: list[str] = []
-        alice.add_notice_handler(lambda notice: told.append(notice.message_primary or ""))
+        told = notices(alice)
         alice.execute("create unlogged table app.t (id numeric primary key, body text)")
         dry_run = "select pgclarify.attach_table('kb', %s, 'id', 'body', '{\"dry_run\": true}')"
 
         assert scalar(alice, dry_run, "app.t") is None
-        assert len([line for line in told if line.startswith("it cannot be attached")]) == 2
+        assert len([notice for notice in told if "cannot be attached" in notice.message]) == 2
+        assert all(notice.detail and notice.hint for notice in told)
         told.clear()
         alice.execute("select pgclarify.add_document('kb', '2', 'By hand.')")
         assert scalar(alice, dry_run, "app.article") is None
 
-        assert len([line for line in told if line.startswith("it cannot be attached")]) == 1
+        refused = [notice for notice in told if "cannot be attached" in notice.message]
+        assert len(refused) == 1
+        assert "id_prefix" in refused[0].hint
         assert rows(connection, STATE) == []
 
 
@@ -159,8 +196,24 @@ class TestIds:
 
         assert diagnostic.sqlstate == "23505"
         assert '"2"' in (diagnostic.message_detail or "")
-        assert "id_prefix" in (diagnostic.message_hint or "")
+        assert '{"id_prefix": "article/"}' in (diagnostic.message_hint or "")
         attach(alice, id_prefix="article/")
+
+    def test_of_a_table_that_was_dropped_and_made_anew(self, alice: Connection, connection: Connection) -> None:
+        give_document(alice, connection, attach(alice))
+        connection.execute("update pgclarify.source set state = 'failed', error = 'x'")
+        number = scalar(alice, "select relation_oid from pgclarify.source_status")
+        alice.execute("drop table app.article")
+        alice.execute("create table app.article (id bigint primary key, body text)")
+        alice.execute("insert into app.article values (1, 'Cars.')")
+
+        diagnostic = refusal(alice, ATTACH)
+
+        assert "comes from app.article" in (diagnostic.message_detail or "")
+        hint = f"select pgclarify.detach_table('kb', {number})"
+        assert hint in (diagnostic.message_hint or "")
+        alice.execute(hint.encode())
+        assert state_of(alice, ATTACH) is None
 
     def test_of_a_table_that_is_still_being_loaded(self, alice: Connection) -> None:
         attach(alice)
@@ -200,9 +253,7 @@ class TestIds:
         assert state_of(alice, "select pgclarify.attach_table('kb', 'app.page', 'id', 'body')") == "23505"
 
     def test_of_another_tables_documents(self, alice: Connection, connection: Connection) -> None:
-        first = attach(alice)
-        alice.execute("select pgclarify.add_document('kb', 'x', 'Of the first table.')")
-        connection.execute("update pgclarify.document set source_id = %s", [first])
+        give_document(alice, connection, attach(alice), "x")
         connection.execute("update pgclarify.source set state = 'following'")
         alice.execute("create table app.page (id text primary key, body text)")
         alice.execute("insert into app.page values ('x')")

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from tests.integration.attaching import ATTACH, DETACH, RESYNC, STATE, attach, refusal
-from tests.integration.by_hand import Connection, state_of
+from tests.integration.by_hand import Connection, scalar, state_of
 from tests.migration.test_objects import rows
 
 
@@ -82,12 +82,70 @@ class TestRefused:
 
     def test_types_whose_owner_says_how_they_become_json(self, alice: Connection) -> None:
         alice.execute(
-            "create type app.mood as enum ('good'); alter table app.article add mood app.mood, add moods app.mood[]"
+            "create type app.pair as (a text, b text); alter table app.article add pair app.pair, add pairs app.pair[]"
         )
-        for column in ("mood", "moods"):
+        for column in ("pair", "pairs"):
             options = json.dumps({"metadata": ["language", column]})
             call = "select pgclarify.attach_table('kb', 'app.article', 'id', 'body', %s::jsonb)"
             assert state_of(alice, call, [options]) == "42804"
+
+    def test_enums_become_json_in_one_way_unless_there_is_a_cast(
+        self, alice: Connection, connection: Connection
+    ) -> None:
+        alice.execute(
+            "create type app.mood as enum ('good'); alter table app.article add mood app.mood, add moods app.mood[]"
+        )
+        alice.execute("update app.article set mood = 'good', moods = '{good}' where id = 1")
+        attach(alice, metadata=["mood", "moods"])
+        read = "select to_jsonb(pgclarify._read_rows(source, '{1}')) #> '{documents,0,metadata}' from pgclarify.source"
+        assert scalar(connection, read) == {"mood": "good", "moods": ["good"]}
+        fault = "select pgclarify._source_fault(source) from pgclarify.source"
+        assert scalar(connection, fault) is None
+
+        alice.execute(
+            "create function app.mine(app.mood) returns json language sql immutable return '1'::json;"
+            "create cast (app.mood as json) with function app.mine(app.mood)"
+        )
+
+        assert '"mood"' in scalar(connection, fault)
+
+    @pytest.mark.parametrize(
+        ("made", "index"),
+        [
+            ("create table app.t (id bigint, body text)", "concurrently on app.t (id)"),
+            (
+                "create table app.t (id bigint, body text, year int) partition by list (year)",
+                "index on app.t (id, year)",
+            ),
+            ("create table app.t (id bigint, body text) partition by list (id)", "index on app.t (id)"),
+        ],
+    )
+    def test_the_index_that_it_asks_for_can_be_made(self, alice: Connection, made: str, index: str) -> None:
+        alice.execute(made.encode())
+        call = "select pgclarify.attach_table('kb', 'app.t', 'id', 'body')"
+        hint = refusal(alice, call).message_hint or ""
+        assert index in hint
+
+        alice.execute(hint.removeprefix("Make one: ").split(".  If")[0].split(". If")[0].encode())
+
+        assert state_of(alice, call) is None
+
+    @pytest.mark.parametrize("kind", ["numeric", "timestamptz", "app.mood"])
+    def test_the_column_that_it_asks_for_can_be_made(self, alice: Connection, kind: str) -> None:
+        alice.execute("create type app.mood as enum ('good')")
+        alice.execute(f"create table app.t (id {kind} primary key, body text)".encode())
+        hint = refusal(alice, "select pgclarify.attach_table('kb', 'app.t', 'id', 'body')").message_hint or ""
+
+        alice.execute(hint.removeprefix("Make a column that can: ").split(", and let")[0].split(";")[0].encode())
+
+        assert state_of(alice, "select pgclarify.attach_table('kb', 'app.t', 'document_id', 'body')") is None
+
+    def test_a_view_needs_no_index(self, alice: Connection) -> None:
+        alice.execute("create view app.t as select * from app.article")
+        assert (
+            refusal(alice, ATTACH.replace("article", "t")).message_detail
+            == "It is a view, whose changes no trigger sees."
+        )
 
     def test_all_that_is_wrong_is_told_at_once(self, alice: Connection) -> None:
         alice.execute("create unlogged table app.t (id numeric, body jsonb)")
@@ -105,8 +163,11 @@ class TestWho:
         assert state_of(bob, call) == "42501"
         alice.execute(f"grant usage on schema app to {bob.info.user}".encode())
         alice.execute(f"grant select, trigger on app.article to {bob.info.user} with grant option".encode())
-        assert state_of(bob, call) == "42501"
-        connection.execute(f"grant {alice.info.user} to {bob.info.user}".encode())
+        diagnostic = refusal(bob, call)
+        assert diagnostic.sqlstate == "42501"
+        grant = f"grant {alice.info.user} to {bob.info.user}"
+        assert grant in (diagnostic.message_hint or "")
+        connection.execute(grant.encode())
 
         assert state_of(bob, call) is None
 

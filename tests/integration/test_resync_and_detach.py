@@ -7,7 +7,19 @@ import json
 import pytest
 
 from pgclarify import install
-from tests.integration.attaching import DETACH, EVERYTHING, READABLE, RESYNC, STATE, TRIGGERS, attach, refusal
+from tests.integration.attaching import (
+    ATTACH,
+    DETACH,
+    EVERYTHING,
+    READABLE,
+    RESYNC,
+    STATE,
+    TRIGGERS,
+    attach,
+    give_document,
+    notices,
+    refusal,
+)
 from tests.integration.by_hand import Connect, Connection, Hire, MakeRole, scalar, state_of
 from tests.integration.test_privileges import listed
 from tests.migration.test_objects import rows
@@ -66,14 +78,33 @@ class TestResync:
 
         assert rows(connection, "select key from pgclarify.change") == ["2"]
 
-    def test_what_cannot_be_mended_is_an_error(self, alice: Connection) -> None:
+    def test_what_cannot_be_mended_is_an_error(self, alice: Connection, connection: Connection) -> None:
         assert state_of(alice, RESYNC) == "42704"
-        attach(alice)
+        give_document(alice, connection, attach(alice))
         alice.execute("alter table app.article drop column body")
         assert state_of(alice, RESYNC) == "42703"
         alice.execute(DETACH.encode())
 
         assert state_of(alice, RESYNC) == "55000"
+
+    def test_faults_that_it_mends_are_told_as_such(self, alice: Connection, connection: Connection) -> None:
+        attach(alice)
+        alice.execute("alter table app.article disable trigger user")
+        fault = scalar(connection, "select pgclarify._trigger_fault(source) from pgclarify.source")
+        assert "pgclarify.resync" in fault
+        assert "alter table" not in fault
+        # Nothing is to be done but this.
+        alice.execute(RESYNC.encode())
+        assert scalar(connection, "select pgclarify._trigger_fault(source) from pgclarify.source") is None
+
+        alice.execute("revoke select (body) on app.article from pgclarify_table_reader")
+        assert "pgclarify.resync" in scalar(connection, "select pgclarify._source_fault(source) from pgclarify.source")
+        alice.execute(RESYNC.encode())
+        assert scalar(connection, "select pgclarify._source_fault(source) from pgclarify.source") is None
+
+    def test_a_fault_without_detail_has_none(self, connection: Connection) -> None:
+        told = "select pgclarify._failure('two rows have one id', nullif(%s, 'none'))"
+        assert scalar(connection, told, "") == scalar(connection, told, "none")
 
     def test_somebody_with_the_rights_takes_over(
         self, alice: Connection, connection: Connection, connect: Connect, make_role: MakeRole
@@ -96,22 +127,29 @@ class TestDetaching:
         assert scalar(alice, DETACH) == source_id
 
         after = {line for line in rows(connection, EVERYTHING) if not line.startswith("schema")}
-        assert after - before == {f"source {source_id}"}
+        assert after == before
         assert listed(alice, READABLE) == set()
-        assert rows(connection, STATE) == ["detached"]
         assert rows(connection, "select key from pgclarify.change") == []
+
+    def test_also_of_a_column_that_has_another_name_now(self, alice: Connection) -> None:
+        attach(alice, title="title")
+        alice.execute("alter table app.article rename column body to text")
+
+        alice.execute(DETACH.encode())
+
+        assert listed(alice, READABLE) == set()
 
     @pytest.mark.parametrize(("choice", "state"), [("keep", "detached"), ("remove", "removing"), (None, "detached")])
     def test_documents_stay_or_go(
         self, alice: Connection, connection: Connection, choice: str | None, state: str
     ) -> None:
-        attach(alice)
+        give_document(alice, connection, attach(alice))
         options = json.dumps({"documents": choice})
         assert state_of(alice, "select pgclarify.detach_table('kb', 'app.article', %s::jsonb)", [options]) is None
         assert rows(connection, STATE) == [state]
 
     def test_kept_documents_may_go_later(self, alice: Connection, connection: Connection) -> None:
-        attach(alice)
+        give_document(alice, connection, attach(alice))
         alice.execute(DETACH.encode())
 
         alice.execute("select pgclarify.detach_table('kb', 'app.article', '{\"documents\": \"remove\"}')")
@@ -133,17 +171,33 @@ class TestDetaching:
 
     def test_attached_again_it_is_the_same_source(self, alice: Connection, connection: Connection) -> None:
         source_id = attach(alice, id_prefix="a/")
-        alice.execute("select pgclarify.add_document('kb', '1', 'Of the table.')")
-        connection.execute("update pgclarify.document set source_id = %s", [source_id])
+        give_document(alice, connection, source_id, "a/1")
         alice.execute(DETACH.encode())
+
+        assert attach(alice, id_prefix="a/") == source_id
+
+        assert connection.execute("select state, id_prefix from pgclarify.source").fetchall() == [("loading", "a/")]
+        assert listed(alice, READABLE) == {"id", "body"}
+
+    def test_documents_that_were_kept_are_not_lost_to_another_prefix(
+        self, alice: Connection, connection: Connection
+    ) -> None:
+        source_id = attach(alice, id_prefix="a/")
+        give_document(alice, connection, source_id, "a/1")
+        alice.execute(DETACH.encode())
+
+        diagnostic = refusal(alice, ATTACH)
+        assert diagnostic.sqlstate == "55000"
+        assert '{"id_prefix": "a/"}' in (diagnostic.message_hint or "")
+        assert rows(connection, STATE) == ["detached"]
+        # It is the other way out.
+        alice.execute((diagnostic.message_hint or "").split("first: ")[1].rstrip(".").encode())
 
         assert attach(alice) == source_id
 
-        assert connection.execute("select state, id_prefix from pgclarify.source").fetchall() == [("loading", "")]
-        assert listed(alice, READABLE) == {"id", "body"}
-
     def test_a_dropped_table_goes_by_its_number(self, alice: Connection, connection: Connection) -> None:
         source_id = attach(alice)
+        give_document(alice, connection, source_id)
         alice.execute("drop table app.article")
         alice.execute("create table app.article (id bigint primary key, body text)")
         assert state_of(alice, DETACH) == "42704"
@@ -160,10 +214,43 @@ class TestDetaching:
     def test_also_without_the_table(self, alice: Connection, bob: Connection, connection: Connection) -> None:
         attach(alice)
         connection.execute(f"alter table app.article owner to {bob.info.user}".encode())
+        connection.execute(f"grant usage on schema app to {bob.info.user}".encode())
+        told = notices(alice)
 
         alice.execute(DETACH.encode())
 
         assert alice.execute(TRIGGERS.encode()).fetchall() == []
+        # Whoever owns it now is told how to take it back.
+        assert listed(alice, READABLE) == {"id", "body"}
+        bob.execute(told[0].hint.removeprefix("Its owner says: ").rstrip(".").encode())
+        assert listed(alice, READABLE) == set()
+
+    def test_a_dropped_corpus_takes_back_what_could_be_read(
+        self, alice: Connection, bob: Connection, connection: Connection
+    ) -> None:
+        attach(alice)
+        alice.execute("create table app.page (id bigint primary key, body text)")
+        attach(alice, "app.page", id_prefix="page/")
+        connection.execute(f"alter table app.page owner to {bob.info.user}".encode())
+        connection.execute(f"grant usage on schema app to {bob.info.user}".encode())
+        readable = READABLE.replace("app.article", "app.page")
+        told = notices(alice)
+
+        alice.execute("select pgclarify.drop_corpus('kb')")
+
+        assert listed(connection, READABLE) == set()
+        assert listed(connection, readable) == {"id", "body"}
+        bob.execute(told[0].hint.removeprefix("Its owner says: ").rstrip(".").encode())
+        assert listed(connection, readable) == set()
+
+    def test_a_dropped_corpus_leaves_what_another_one_reads(self, alice: Connection, connection: Connection) -> None:
+        attach(alice, title="title")
+        alice.execute("select pgclarify.create_corpus('other')")
+        attach(alice, corpus="other")
+
+        alice.execute("select pgclarify.drop_corpus('kb')")
+
+        assert listed(connection, READABLE) == {"id", "body"}
 
     def test_a_dropped_corpus_lets_go_of_its_tables(self, alice: Connection, hire: Hire) -> None:
         attach(alice)

@@ -1,0 +1,101 @@
+-- Who may attach a table, and who may read what is attached: reasons against it, with the way out.
+
+create or replace function pgclarify._access_problems(source pgclarify.source, role_name name)
+returns table (code text, message text, detail text, hint text)
+language plpgsql stable security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_schema name;
+    v_hidden text;
+begin
+    if not exists (select from pg_roles where pg_roles.rolname = _access_problems.role_name) then
+        return query select
+            'insufficient_privilege',
+            format('role "%s" does not exist', _access_problems.role_name),
+            format('It attached table "%s", which is read only as long as that role may.', (_access_problems.source).relation),
+            'Let a role that may read the table call pgclarify.resync.';
+        return;
+    end if;
+    select pg_namespace.nspname into v_schema
+    from pg_class
+    inner join pg_namespace on pg_class.relnamespace = pg_namespace.oid
+    where pg_class.oid = (_access_problems.source).relation;
+    if not has_schema_privilege(_access_problems.role_name, v_schema, 'usage') then
+        return query select
+            'insufficient_privilege',
+            format('permission denied for schema "%s"', v_schema),
+            format('Role %s may not use it.', _access_problems.role_name),
+            format('Its owner says: grant usage on schema %I to %I.', v_schema, _access_problems.role_name);
+    end if;
+    -- Asked about the role and not about ourselves: we may have been let in by somebody else who attached the table.
+    select string_agg(distinct quote_ident(used.name), ', ') into v_hidden
+    from pgclarify._used_columns(_access_problems.source) as used
+    inner join pg_attribute
+        on
+            pg_attribute.attrelid = (_access_problems.source).relation
+            and pg_attribute.attname = used.name
+            and pg_attribute.attnum > 0
+            and not pg_attribute.attisdropped
+    where not has_column_privilege(
+        _access_problems.role_name, (_access_problems.source).relation, pg_attribute.attnum, 'select'
+    );
+    if v_hidden is not null then
+        return query select
+            'insufficient_privilege',
+            format('permission denied for table "%s"', (_access_problems.source).relation),
+            format('Role %s may not read: %s.', _access_problems.role_name, v_hidden),
+            format(
+                'Its owner says: grant select (%s) on %s to %I.',
+                v_hidden, (_access_problems.source).relation, _access_problems.role_name
+            );
+    end if;
+end
+$$;
+
+comment on function pgclarify._access_problems(pgclarify.source, name) is
+'What keeps a role from reading an attached table, as _table_problems has it. A worker reads it only if nothing does.';
+
+create or replace function pgclarify._ownership_problems(source pgclarify.source, role_name name)
+returns table (code text, message text, detail text, hint text)
+language sql stable security definer
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select
+        'insufficient_privilege',
+        format('must be owner of table "%s"', _ownership_problems.source.relation::text),
+        format('It belongs to %s, and only its owner can give it triggers.', pg_get_userbyid(pg_class.relowner)),
+        format(
+            case
+                when pg_roles.rolsuper
+                    then 'Let %1$s do it; or give the table to %2$s: alter table %3$s owner to %2$I.'
+                else 'Make one a member of the other: grant %1$I to %2$I; or grant %2$I to %1$I, and let %1$s do it.'
+            end,
+            pg_roles.rolname, _ownership_problems.role_name, _ownership_problems.source.relation::text
+        )
+    from pg_catalog.pg_class
+    inner join pg_catalog.pg_roles on pg_class.relowner = pg_roles.oid
+    where
+        pg_class.oid = _ownership_problems.source.relation
+        and not pg_has_role(_ownership_problems.role_name, pg_class.relowner, 'usage')
+    union all
+    select
+        'insufficient_privilege',
+        format('role pgclarify_table_reader may not use schema "%s"', pg_namespace.nspname),
+        format('Role %s may not let it.', _ownership_problems.role_name),
+        format(
+            'Let %s say: grant usage on schema %I to pgclarify_table_reader.',
+            pg_get_userbyid(pg_namespace.nspowner), pg_namespace.nspname
+        )
+    from pg_catalog.pg_class
+    inner join pg_catalog.pg_namespace on pg_class.relnamespace = pg_namespace.oid
+    where
+        pg_class.oid = _ownership_problems.source.relation
+        and not has_schema_privilege('pgclarify_table_reader', pg_namespace.oid, 'usage')
+        and not has_schema_privilege(
+            _ownership_problems.role_name, pg_namespace.oid, 'usage with grant option'
+        );
+end;
+
+comment on function pgclarify._ownership_problems(pgclarify.source, name) is
+'What keeps a role from making triggers on a table and letting pgclarify_table_reader read it, as _table_problems has it.';
