@@ -17,9 +17,13 @@ returns table (
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 -- They hold where a statement is planned: what waits is read in its order, and no further than it is taken.
+-- One probe of an index a document, whatever is known of so lively a table.
 set enable_sort = off
 set enable_hashjoin = off
 set enable_mergejoin = off
+set enable_material = off
+set enable_seqscan = off
+set enable_bitmapscan = off
 as $$
 declare
     v_corpus_id bigint;
@@ -94,15 +98,22 @@ begin
                 and pending.document_id = measured.document_id
                 and measured.chars_before < _claim_documents.max_chars
             returning pending.document_id
+        ),
+        -- Sorted apart, or all documents would be read in order.
+        taken as materialized (
+            select
+                document.id, document.title, document.content, document.content_hash,
+                document.indexed_at is not null as was_indexed, space.embedding_space_id, space.model, space.dimensions
+            from leased
+            inner join pgclarify.document on document.corpus_id = v_corpus_id and document.id = leased.document_id
+            inner join pgclarify.corpus on corpus.corpus_id = v_corpus_id
+            inner join pgclarify.embedding_space as space on space.embedding_space_id = corpus.embedding_space_id
         )
         select
-            v_corpus_id, document.id, document.title, document.content, document.content_hash,
-            document.indexed_at is not null, space.embedding_space_id, space.model, space.dimensions
-        from leased
-        inner join pgclarify.document on document.corpus_id = v_corpus_id and document.id = leased.document_id
-        inner join pgclarify.corpus on corpus.corpus_id = v_corpus_id
-        inner join pgclarify.embedding_space as space on space.embedding_space_id = corpus.embedding_space_id
-        order by document.id;
+            v_corpus_id, taken.id, taken.title, taken.content, taken.content_hash, taken.was_indexed,
+            taken.embedding_space_id, taken.model, taken.dimensions
+        from taken
+        order by taken.id;
         if found then
             return;
         end if;
