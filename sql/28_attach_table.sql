@@ -11,6 +11,7 @@ declare
     v_source pgclarify.source;
     v_corpus text;
 begin
+    perform pgclarify._verify_caller(_owned_source.caller);
     if _owned_source.relation is null then
         raise exception 'no table is named'
             using errcode = 'invalid_parameter_value',

@@ -47,7 +47,7 @@ begin
         perform pgclarify._note_unfit(
             _merge_fit_rows.source,
             format(
-                'Some rows cannot be documents: "%s" is a document already, and not of this table. Attach the table with an '
+                'some rows cannot be documents: "%s" is a document already, and not of this table. Attach the table with an '
                 'id_prefix; or remove that document, and call pgclarify.resync.',
                 left(v_merged.refused[1], 100)
             )
@@ -56,7 +56,7 @@ begin
         perform pgclarify._note_unfit(
             _merge_fit_rows.source,
             format(
-                'Some rows cannot be documents: an id has 1 to 1000 characters, in at most 2600 bytes, and "%s" has not. '
+                'some rows cannot be documents: an id has 1 to 1000 characters, in at most 2600 bytes, and "%s" has not. '
                 'Change it, and the document follows.',
                 v_read.unfit
             )
@@ -117,8 +117,8 @@ begin
     perform pgclarify._note_unfit(
         _merge_rows.source,
         format(
-            'Some rows cannot be documents, "%s", say: %s%s. Change it, and the document follows.',
-            left(v_key, 100), v_message, coalesce(': ' || rtrim(v_detail, '.'), '')
+            'some rows cannot be documents, "%s", say: %s%s. Change it, and the document follows.',
+            left(v_key, 100), v_message, coalesce(': ' || nullif(rtrim(v_detail, '.'), ''), '')
         )
     );
 end

@@ -235,12 +235,23 @@ def internal_calls(connection: Connection, caller: str) -> dict[str, str]:
         "timeout": "'0.1s'",
         "run_id": "1",
         "run_ids": "array[1]",
+        "relation": "'pg_class'::regclass",
+        "id_column": "'oid'",
+        "content_column": "'relname'",
+        "source_id": "1",
+        "model": "'m'",
+        "corpus_id": "1",
+        "passage_id": "1",
+        "k": "10",
+        "sample": "10",
     }
     functions = connection.execute("""
         select p.proname, p.proargnames[2:p.pronargs]
         from pg_proc as p
         where p.pronamespace = 'pgclarify'::regnamespace
             and p.proargtypes[0] = 'pgclarify._caller'::regtype
+            -- The others do what the caller could do himself.
+            and p.prosecdef
             and has_function_privilege('pgclarify_user', p.oid, 'execute')
     """).fetchall()
     return {
