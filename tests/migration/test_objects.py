@@ -120,7 +120,7 @@ def test_everything_belongs_to_the_owner(connection: psycopg.Connection[Any]) ->
         """,  # noqa: S608 - a constant
     )
 
-    # The two that run as a role without rights: see 33_reading.sql.
+    # The two that run as a role without rights: see 315_reading.sql.
     assert set(others) == {
         "pgclarify._select_keys(text,text[],text[],integer,bigint)",
         "pgclarify._select_rows(text,text[])",

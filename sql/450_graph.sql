@@ -1,8 +1,8 @@
--- The neighborhood graph: what waits for its neighbors. Workers link it (48_linking.sql).
+-- The neighborhood graph: what waits for its neighbors. Workers link it (465_linking.sql).
 --
 -- Four functions queue. _queue_links and _queue_unlinks are for whoever stores and removes passages: he holds their documents,
 -- so that nobody he would wait for is removing them. _queue_all_links is for who wants a whole space linked, in any number of
--- passages. _queue_links_again (47_lists.sql) is for who links, holds lists, and must wait for nobody.
+-- passages. _queue_links_again (460_lists.sql) is for who links, holds lists, and must wait for nobody.
 
 create or replace function pgclarify._queue_links(embedding_space_id bigint, document_ids text[], passage_ids bigint[])
 returns void

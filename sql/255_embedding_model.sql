@@ -1,4 +1,4 @@
--- Another embedding model: what the owner of a corpus asks for. Workers do it (28_space.sql).
+-- Another embedding model: what the owner of a corpus asks for. Workers do it (250_space.sql).
 
 create or replace function pgclarify._give_up_space(corpus_id bigint)
 returns boolean

@@ -1,4 +1,4 @@
--- What workers do to make documents searchable: lease them, and say which cannot be. Storing is in 33_storing.sql.
+-- What workers do to make documents searchable: lease them, and say which cannot be. Storing is in 225_storing.sql.
 
 create or replace function pgclarify._claim_documents(
     worker_id bigint, max_documents integer, max_chars bigint, lease interval, skipped_models text[]

@@ -1,5 +1,5 @@
 -- Rows of attached tables, and how they become documents. Statements on a user's table are built here and in
--- 26_colliding_ids.sql, and executed by the functions of 33_reading.sql.
+-- 325_colliding_ids.sql, and executed by the functions of 315_reading.sql.
 
 create or replace function pgclarify._key_type(source pgclarify.source)
 returns text
