@@ -26,7 +26,7 @@ _SAMPLE = 500
 # Settings with which each method finds 0.98 of the true neighbors are tried in turn; the fastest that does counts.
 _LEAST_RECALL = 0.98
 _HNSW_LINKS = 16
-_EF_SEARCH = (16, 24, 32, 48, 64, 96)
+_EF_SEARCH = (16, 24, 32, 48, 64, 96, 128, 192, 256)
 _PROBES = (1, 2, 4, 8, 16, 32)
 
 Vectors = NDArray[np.float32]
@@ -48,7 +48,8 @@ def measure(dsn: str, passages: int = PASSAGES, sizes: Sequence[int] = SIZES) ->
             corpus = _store(connection, f"graph of {passages}", vectors)
             ours = _link(connection, corpus)
         with step("the same by faiss"):
-            hnsw, ivf = _faiss_hnsw(vectors), _faiss_ivf(vectors)
+            hnsw, ivf = _faiss_hnsw(vectors, _LEAST_RECALL), _faiss_ivf(vectors)
+            as_good = _faiss_hnsw(vectors, ours.recall)
         named = f"graph of {passages:,} vectors"
         figures = [
             Figure(f"{named}, reading and writing included", ours.seconds, "s"),
@@ -58,6 +59,9 @@ def measure(dsn: str, passages: int = PASSAGES, sizes: Sequence[int] = SIZES) ->
             Figure("faiss IVF, vectors in memory", ivf.seconds, "s"),
             Figure("its recall", ivf.recall),
             Figure("linking over faiss HNSW", ours.seconds / hnsw.seconds, aim="≤ 1.5"),
+            Figure("faiss HNSW, where it finds as much as ours, or most", as_good.seconds, "s"),
+            Figure("its recall", as_good.recall),
+            Figure("linking over that", ours.seconds / as_good.seconds),
             Figure("linking over faiss IVF", ours.seconds / ivf.seconds),
         ]
         _drop(connection, corpus)
@@ -146,7 +150,7 @@ def _drop(connection: product.Connection, corpus: str) -> None:
         pass
 
 
-def _faiss_hnsw(vectors: Vectors) -> Built:
+def _faiss_hnsw(vectors: Vectors, least_recall: float) -> Built:
     started = time.perf_counter()
     index = faiss.IndexHNSWFlat(vectors.shape[1], _HNSW_LINKS, faiss.METRIC_INNER_PRODUCT)
     index.add(vectors)
@@ -155,7 +159,7 @@ def _faiss_hnsw(vectors: Vectors) -> Built:
         started = time.perf_counter()
         _, neighbors = index.search(vectors, DEGREE + 1)
         searching = time.perf_counter() - started
-        if (recall := _recall(vectors, neighbors)) >= _LEAST_RECALL:
+        if (recall := _recall(vectors, neighbors)) >= least_recall:
             break
     return Built(building + searching, recall)
 
