@@ -89,19 +89,23 @@ returns boolean
 language sql stable strict
 set search_path = pg_catalog, pg_temp
 begin atomic
-    -- A row's transaction id lacks the epoch: it is the present one, or the one before if the id is ahead.
+    -- A row's transaction id lacks the epoch. It may be a little ahead of the snapshot, as this transaction's own is if others
+    -- have begun since the snapshot was taken; otherwise it is behind it.
     select
         coalesce(
             pg_xact_status(
                 (
-                    row_id.id
-                    + (current.id / 4294967296 - (row_id.id > current.id % 4294967296)::integer) * 4294967296
+                    current.id
+                    + case when distance.ahead < 1000000 then distance.ahead else distance.ahead - 4294967296 end
                 )::text::xid8
             ),
             'committed'
         ) <> 'in progress'
     from (select _is_committed.transaction_id::text::bigint as id) as row_id
-    cross join (select pg_snapshot_xmax(pg_current_snapshot())::text::bigint as id) as current;
+    cross join (select pg_snapshot_xmax(pg_current_snapshot())::text::bigint as id) as current
+    cross join lateral (
+        select (row_id.id - current.id % 4294967296 + 4294967296) % 4294967296 as ahead
+    ) as distance;
 end;
 
 comment on function pgclarify._is_committed(xid) is

@@ -311,6 +311,17 @@ def test_waiting_for_a_run_of_the_open_transaction(asker: Connection, model: Ser
     assert asker.execute("select status from pgclarify.wait(array[%s::bigint])", [run_id]).fetchone() == ("succeeded",)
 
 
+def test_waiting_for_a_run_of_the_open_transaction_while_others_begin(asker: Connection, superuser: Connection) -> None:
+    with pytest.raises(psycopg.Error) as caught, asker.transaction():
+        asker.execute("set transaction isolation level repeatable read")
+        asker.execute("select 1")
+        for _ in range(3):
+            superuser.execute("select pg_current_xact_id()")
+        asker.execute("select * from pgclarify.wait(array[pgclarify.submit('not committed', top_k => 4)])")
+
+    assert caught.value.sqlstate == "PC004"
+
+
 def test_without_dblink_submit_wait_and_result_still_work(
     service: Service, superuser: Connection, asker: Connection, model: Server
 ) -> None:
