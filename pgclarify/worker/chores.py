@@ -16,7 +16,7 @@ _logger = logging.getLogger(__name__)
 # So that what fails at once does not fill the log.
 _PAUSE_SECONDS = 2.0
 # While a worker tries in vain, others wait behind it: not too often.
-_PARTITION_RETRY_SECONDS = 60.0
+_ORPHAN_RETRY_SECONDS = 60.0
 _LOCK_NOT_AVAILABLE = "55P03"
 
 
@@ -84,12 +84,17 @@ async def _in_turn(turn: asyncio.Lock, work: Callable[[], Awaitable[int]]) -> in
         return await work()
 
 
-async def drop_partitions(pool: Pool) -> None:
-    """Drop what dropped corpora have left, each in a transaction of its own."""
+async def drop_orphans(pool: Pool, statement: str) -> None:
+    """Drop what dropped corpora have left, one at a time, each in a transaction of its own.
+
+    Args:
+        pool: The worker's connections.
+        statement: Name of the statement that drops one, and says as `dropped` which; null if there is none.
+    """
     try:
-        while (await fetch(pool, "drop_orphan_partition"))[0]["dropped"] is not None:
+        while (await fetch(pool, statement))[0]["dropped"] is not None:
             pass
     except DatabaseError as error:
         if error.sqlstate != _LOCK_NOT_AVAILABLE:
             raise
-        await asyncio.sleep(_PARTITION_RETRY_SECONDS)
+        await asyncio.sleep(_ORPHAN_RETRY_SECONDS)

@@ -21,7 +21,7 @@ from pgclarify.jobs import Queue, open_queue
 from pgclarify.pipelines.ingestion import Ingestion
 from pgclarify.pipelines.reembedding import Reembedding
 from pgclarify.protocols import Verifier
-from pgclarify.worker.chores import count_terms, drop_partitions, every, fold_tallies, ingest, reembed, rescue
+from pgclarify.worker.chores import count_terms, drop_orphans, every, fold_tallies, ingest, reembed, rescue
 from pgclarify.worker.graph import link
 from pgclarify.worker.hand import Hand
 from pgclarify.worker.sources import Sources
@@ -29,13 +29,14 @@ from pgclarify.worker.spaces import Spaces
 
 _logger = logging.getLogger(__name__)
 
-_INGESTION_SECONDS = 0.3
+# Looking whether there is work costs next to nothing, and people wait for it.
+_WORK_SECONDS = 0.3
 _COUNTING_SECONDS = 0.5
 _WATCH_SECONDS = 0.5
 _RESCUE_SECONDS = 2.0
 _PRESENCE_SECONDS = 2.0
 _RECONNECT_SECONDS = 2.0
-_PARTITION_SECONDS = 5.0
+_UPKEEP_SECONDS = 5.0
 _LINK_SECONDS = 0.5
 # About ten seconds of embedding on two cores, so that progress shows.
 _MOST_CHARS_A_CLAIM = 200_000
@@ -151,17 +152,17 @@ async def _serve(
                 ("presence", _be_present(presence, queue, embedders, on_ready)),
                 ("watch", every(_WATCH_SECONDS, hand.drop_lost_runs)),
                 ("rescue", every(_RESCUE_SECONDS, lambda: rescue(pool))),
-                ("spaces", every(_INGESTION_SECONDS, spaces.open_new)),
-                ("ingestion", every(_INGESTION_SECONDS, lambda: ingest(ingestion, turn))),
+                ("spaces", every(_WORK_SECONDS, spaces.open_new)),
+                ("ingestion", every(_WORK_SECONDS, lambda: ingest(ingestion, turn))),
                 ("terms", every(_COUNTING_SECONDS, lambda: count_terms(pool))),
                 ("tallies", every(_COUNTING_SECONDS, lambda: fold_tallies(pool))),
-                ("advancing", every(_INGESTION_SECONDS, spaces.advance)),
-                ("reembedding", every(_INGESTION_SECONDS, lambda: reembed(reembedding, turn))),
-                ("sources", every(_INGESTION_SECONDS, sources.follow)),
-                ("inspection", every(_PARTITION_SECONDS, sources.inspect)),
-                ("triggers", every(_PARTITION_SECONDS, sources.sweep)),
+                ("advancing", every(_WORK_SECONDS, spaces.advance)),
+                ("reembedding", every(_WORK_SECONDS, lambda: reembed(reembedding, turn))),
+                ("sources", every(_WORK_SECONDS, sources.follow)),
+                ("inspection", every(_UPKEEP_SECONDS, sources.inspect)),
+                ("triggers", every(_UPKEEP_SECONDS, lambda: drop_orphans(pool, "drop_orphan_capture"))),
                 ("graph", every(_LINK_SECONDS, lambda: link(pool))),
-                ("partitions", every(_PARTITION_SECONDS, lambda: drop_partitions(pool))),
+                ("partitions", every(_UPKEEP_SECONDS, lambda: drop_orphans(pool, "drop_orphan_partition"))),
             )
         ]
         serving = asyncio.create_task(queue.serve(), name="queue")

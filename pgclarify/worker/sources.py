@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import time
 
@@ -18,9 +17,6 @@ _MOST_BYTES = 8_000_000
 _BUSY_SECONDS = 2.0
 # One of which something went wrong that the database could not put down to the table.
 _TROUBLE_SECONDS = 30.0
-# While a worker tries in vain, others wait behind it: not too often.
-_SWEEP_RETRY_SECONDS = 60.0
-_LOCK_NOT_AVAILABLE = "55P03"
 
 
 class Sources:
@@ -64,16 +60,6 @@ class Sources:
     async def inspect(self) -> None:
         """Notice what no trigger sees: tables that were dropped, other partitions, rights that were lost."""
         await fetch(self._pool, "inspect_sources")
-
-    async def sweep(self) -> None:
-        """Drop the triggers that dropped corpora have left, each function in a transaction of its own."""
-        try:
-            while (await fetch(self._pool, "drop_orphan_capture"))[0]["dropped"] is not None:
-                pass
-        except DatabaseError as error:
-            if error.sqlstate != _LOCK_NOT_AVAILABLE:
-                raise
-            await asyncio.sleep(_SWEEP_RETRY_SECONDS)
 
     async def _do(self, name: str, source_id: int, **limits: int) -> None:
         """Send a statement about one source; if it cannot be carried out, the others have their turn all the same."""
