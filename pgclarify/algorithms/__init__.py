@@ -2,6 +2,18 @@
 
 from pgclarify.algorithms.agreement import Relation, relate
 from pgclarify.algorithms.consolidation import Mode, consolidate, medoid
+from pgclarify.algorithms.exploration import Explored, Explorer, explore
 from pgclarify.algorithms.quotation import find_quote, fold
 
-__all__ = ["Mode", "Relation", "consolidate", "find_quote", "fold", "medoid", "relate"]
+__all__ = [
+    "Explored",
+    "Explorer",
+    "Mode",
+    "Relation",
+    "consolidate",
+    "explore",
+    "find_quote",
+    "fold",
+    "medoid",
+    "relate",
+]

@@ -1,0 +1,311 @@
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Generic, TypeVar
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pgclarify.algorithms import Explored, Explorer, explore
+
+Id = TypeVar("Id", bound=Hashable)
+
+
+@dataclass
+class World(Generic[Id]):
+    """A graph and a scorer that keep what they were asked."""
+
+    neighbors_of: Mapping[Id, Sequence[Id]]
+    score_of: Mapping[Id, float]
+    scored: list[list[Id]] = field(default_factory=list)
+    followed: list[list[Id]] = field(default_factory=list)
+
+    def neighbors(self, ids: list[Id]) -> dict[Id, Sequence[Id]]:
+        self.followed.append(ids)
+        return {one: self.neighbors_of[one] for one in ids if one in self.neighbors_of}
+
+    def score(self, ids: list[Id]) -> list[float]:
+        self.scored.append(ids)
+        return [self.score_of[one] for one in ids]
+
+
+def test_algorithm_1_by_hand():
+    world = World(
+        neighbors_of={"a": ["x", "c"], "b": ["b", "y", "x"], "x": ["z", "a"], "c": ["w"], "y": ["e"], "d": []},
+        score_of={"a": 0.5, "b": 0.9, "c": 0.2, "d": 0.2, "e": 0.9, "f": 0.1, "x": 0.7, "y": 0.1, "z": 0.4, "w": 0.3},
+    )
+    explored = explore(["a", "b", "c", "d", "e", "f"], world.neighbors, world.score, budget=9, batch_size=2)
+    assert world.scored == [
+        ["a", "b"],
+        ["y", "x"],  # b, 0.9, named y and then x; a, 0.5, named x and c
+        ["c", "d"],  # c waits in the frontier, too, but it is the initial list's turn
+        ["z", "w"],  # x, 0.7, named z; c, 0.2, named w; y, 0.1, named e
+        ["e"],  # nine were asked for
+    ]
+    assert world.followed == world.scored[:-1]
+    assert explored == [
+        Explored("e", 0.9, 4),
+        Explored("b", 0.9, 0),
+        Explored("x", 0.7, 1),
+        Explored("a", 0.5, 0),
+        Explored("z", 0.4, 3),
+        Explored("w", 0.3, 3),
+        Explored("c", 0.2, 2),
+        Explored("d", 0.2, 2),
+        Explored("y", 0.1, 1),
+    ]
+
+
+def test_without_an_initial_list_nothing_is_asked():
+    world: World[int] = World({}, {})
+    assert explore([], world.neighbors, world.score, budget=5, batch_size=2) == []
+    assert world.scored == world.followed == []
+
+
+def test_without_neighbors_the_initial_list_is_scored_in_even_iterations():
+    world = World({}, dict.fromkeys(range(5), 0.5))
+    explored = explore(range(5), world.neighbors, world.score, budget=10, batch_size=2)
+    assert world.scored == [[0, 1], [2, 3], [4]]
+    assert {one.id: one.iteration for one in explored} == {0: 0, 1: 0, 2: 2, 3: 2, 4: 4}
+
+
+def test_when_the_initial_list_is_at_its_end_the_frontier_goes_on_in_odd_iterations():
+    world = World({0: [1], 1: [2], 2: [3], 3: [0]}, {0: 0.1, 1: 0.2, 2: 0.3, 3: 0.4})
+    explored = explore([0], world.neighbors, world.score, budget=10, batch_size=2)
+    assert [(one.id, one.iteration) for one in explored] == [(3, 5), (2, 3), (1, 1), (0, 0)]
+
+
+def test_the_last_batch_is_as_large_as_the_budget_allows():
+    world = World({}, dict.fromkeys(range(20), 0.5))
+    assert len(explore(range(20), world.neighbors, world.score, budget=7, batch_size=3)) == 7
+    assert [len(batch) for batch in world.scored] == [3, 3, 1]
+    assert len(world.followed) == 2
+
+
+def test_a_duplicate_in_the_initial_list_counts_once_at_its_first_place():
+    world = World({}, dict.fromkeys("abc", 0.5))
+    explore(["a", "b", "a", "a", "c", "b"], world.neighbors, world.score, budget=6, batch_size=2)
+    assert world.scored == [["a", "b"], ["c"]]
+
+
+def test_what_is_in_both_pools_comes_in_the_first_turn_that_reaches_it():
+    explorer = Explorer(["a", "b", "c"], budget=10, batch_size=1)
+    assert explorer.next_batch() == ["a"]
+    explorer.observe({"a": 0.5}, {"a": ["c", "b"]})
+    assert explorer.next_batch() == ["c"]
+    explorer.observe({"c": 0.5}, {})
+    assert explorer.next_batch() == ["b"]
+    assert (explorer.led_by("a"), explorer.led_by("c"), explorer.led_by("b")) == (None, "a", None)
+    explorer.observe({"b": 0.5}, {})
+    assert explorer.next_batch() == []
+
+
+def test_a_passage_of_the_frontier_is_worth_the_best_that_led_to_it():
+    explorer = Explorer(["poor", "good", "fair"], budget=10, batch_size=3)
+    explorer.next_batch()
+    explorer.observe(
+        {"poor": 0.1, "good": 0.9, "fair": 0.5},
+        {"poor": ["shared", "p"], "fair": ["f"], "good": ["g", "shared"]},
+    )
+    assert explorer.next_batch() == ["g", "shared", "f"]
+    assert [explorer.led_by(one) for one in ("g", "shared", "f")] == ["good", "good", "fair"]
+
+
+def test_equal_leads_go_by_the_batch_then_by_nearness_then_by_who_was_handed_out_first():
+    explorer = Explorer(["a", "b", "c", "d"], budget=20, batch_size=2)
+    assert explorer.next_batch() == ["a", "b"]
+    assert explorer.next_batch() == ["c", "d"]
+    explorer.observe({"d": 0.5, "c": 0.5}, {"d": ["d1"], "c": ["c1"]})
+    explorer.observe({"b": 0.5, "a": 0.5}, {"b": ["b1", "b2"], "a": ["a1", "b2", "a3"]})
+    assert [explorer.next_batch() for _ in range(4)] == [["a1", "b1"], ["b2", "a3"], ["c1", "d1"], []]
+    assert explorer.led_by("b2") == "a"
+
+
+def test_what_led_to_a_passage_is_what_had_named_it_when_it_was_handed_out():
+    explorer = Explorer(["a", "b"], budget=10, batch_size=1)
+    explorer.next_batch()
+    explorer.observe({"a": 0.1}, {"a": ["x"]})
+    assert explorer.next_batch() == ["x"]
+    assert explorer.next_batch() == ["b"]
+    explorer.observe({"b": 0.9}, {"b": ["x"]})
+    assert explorer.led_by("x") == "a"
+
+
+def test_a_straggler_does_not_hold_up_what_follows():
+    explorer = Explorer(["a", "b", "c", "d"], budget=10, batch_size=2)
+    assert explorer.next_batch() == ["a", "b"]
+    explorer.observe({"b": 0.5}, {"b": ["x"]})
+    assert explorer.next_batch() == ["x"]
+    assert explorer.next_batch() == ["c", "d"]
+    assert explorer.next_batch() == []
+    assert not explorer.is_over
+    explorer.observe({"a": 0.9, "d": 0.1}, {"a": ["y"]})
+    assert explorer.next_batch() == ["y"]
+    explorer.observe({"x": 0.2, "y": 0.2, "c": 0.2}, {})
+    assert explorer.is_over
+    assert [(one.id, one.iteration) for one in explorer.results()] == [
+        ("a", 0),
+        ("b", 0),
+        ("y", 3),
+        ("c", 2),
+        ("x", 1),
+        ("d", 2),
+    ]
+
+
+def test_after_stop_nothing_is_handed_out_and_what_was_out_still_counts():
+    explorer = Explorer(["a", "b", "c"], budget=10, batch_size=2)
+    explorer.next_batch()
+    assert not explorer.is_over
+    explorer.stop()
+    assert explorer.is_over
+    explorer.observe({"a": 0.5, "b": 0.6}, {"a": ["x"]})
+    assert explorer.next_batch() == []
+    assert explorer.results() == [Explored("b", 0.6, 0), Explored("a", 0.5, 0)]
+
+
+def test_the_budget_counts_what_is_out():
+    explorer = Explorer(range(10), budget=3, batch_size=2)
+    assert (explorer.next_batch(), explorer.budget_left) == ([0, 1], 1)
+    assert (explorer.next_batch(), explorer.budget_left) == ([2], 0)
+    assert explorer.is_over
+    assert explorer.next_batch() == []
+
+
+def test_infinite_scores_are_ordered():
+    explorer = Explorer(["worst", "middle", "best"], budget=9, batch_size=9)
+    explorer.next_batch()
+    explorer.observe({"worst": -math.inf, "middle": 0.0, "best": math.inf}, {"worst": ["w"], "best": ["b"]})
+    assert explorer.next_batch() == ["b", "w"]
+    assert [one.id for one in explorer.results()] == ["best", "middle", "worst"]
+
+
+@pytest.mark.parametrize(
+    ("scores", "neighbors", "says"),
+    [
+        ({"b": 0.5, "a": math.nan}, {}, "score of 'a' is not a number"),
+        ({"b": 0.5, "c": 0.5}, {}, "'c' is scored, but was not handed out"),
+        ({"b": 0.5, "d": 0.5}, {}, "'d' was scored before"),
+        ({"b": 0.5}, {"a": ["x"]}, "neighbors of 'a'"),
+        ({"b": 0.5}, {"d": ["x"]}, "neighbors of 'd'"),
+    ],
+)
+def test_what_cannot_be_is_refused_and_nothing_of_it_taken_in(scores, neighbors, says):
+    explorer = Explorer(["a", "b", "d", "c"], budget=10, batch_size=3)
+    explorer.next_batch()
+    explorer.observe({"d": 0.1}, {})
+    with pytest.raises(ValueError, match=says):
+        explorer.observe(scores, neighbors)
+    assert [one.id for one in explorer.results()] == ["d"]
+    explorer.observe({"a": 0.5, "b": 0.6}, {"b": ["x"]})
+    assert explorer.next_batch() == ["x"]
+
+
+@pytest.mark.parametrize("sizes", [{"budget": 0, "batch_size": 1}, {"budget": 1, "batch_size": 0}])
+def test_a_budget_and_a_batch_have_at_least_one(sizes):
+    with pytest.raises(ValueError, match="must be at least 1, not 0"):
+        Explorer(["a"], **sizes)
+
+
+def test_who_was_not_handed_out_has_no_way():
+    explorer = Explorer(["a"], budget=1, batch_size=1)
+    with pytest.raises(ValueError, match="'a' was not handed out"):
+        explorer.led_by("a")
+
+
+@pytest.mark.parametrize("scores", [[0.5], [0.5, 0.5, 0.5]])
+def test_explore_wants_one_score_for_each(scores):
+    with pytest.raises(ValueError, match=f"{len(scores)} scores of 2 passages"):
+        explore(["a", "b"], lambda ids: {}, lambda ids: scores, budget=2, batch_size=2)
+
+
+# Few ids and few scores, so that both pools overlap and ties are the rule.
+ids = st.integers(0, 15)
+graphs = st.dictionaries(ids, st.lists(ids, max_size=5), max_size=16)
+score_lists = st.lists(st.sampled_from([-1.0, 0.0, 0.5, 1.0]), min_size=16, max_size=16)
+sizes = st.integers(1, 20)
+
+
+def within_reach(initial: Sequence[int], graph: Mapping[int, Sequence[int]]) -> set[int]:
+    reached = set(initial)
+    while more := {neighbor for one in reached for neighbor in graph.get(one, ())} - reached:
+        reached |= more
+    return reached
+
+
+@given(st.lists(ids, max_size=20), graphs, score_lists, sizes, st.integers(1, 7))
+def test_explore_keeps_its_promises(initial, graph, scores, budget, batch_size):
+    world = World(graph, dict(enumerate(scores)))
+    explored = explore(initial, world.neighbors, world.score, budget=budget, batch_size=batch_size)
+
+    handed_out = [one for batch in world.scored for one in batch]
+    assert len(handed_out) == len(set(handed_out)) <= budget
+    assert all(1 <= len(batch) <= batch_size for batch in world.scored)
+    # Nobody within reach is left out as long as there is budget.
+    reachable = within_reach(initial, graph)
+    assert set(handed_out) <= reachable
+    assert len(handed_out) == min(budget, len(reachable))
+
+    iteration_of = {one.id: one.iteration for one in explored}
+    assert sorted(iteration_of) == sorted(handed_out)
+    for batch in world.scored:
+        assert len({iteration_of[one] for one in batch}) == 1
+        if iteration_of[batch[0]] % 2 == 0:
+            assert set(batch) <= set(initial)
+    for one in explored:
+        assert one.score == world.score_of[one.id]
+        if one.iteration % 2:
+            earlier = [other.id for other in explored if other.iteration < one.iteration]
+            assert any(one.id in graph.get(other, ()) for other in earlier)
+    assert world.followed == world.scored[: len(world.followed)]
+    assert len(world.scored) - len(world.followed) == (1 if len(handed_out) == budget else 0)
+
+    keys = [(-one.score, -one.iteration, handed_out.index(one.id)) for one in explored]
+    assert keys == sorted(keys)
+
+
+@given(st.integers(), st.lists(ids, max_size=20), graphs, score_lists, sizes, st.integers(1, 7))
+def test_partial_observations_keep_the_same_promises(seed, initial, graph, scores, budget, batch_size):
+    # Who answers when is drawn at random: it would take too many choices of hypothesis.
+    timing = random.Random(seed)  # noqa: S311
+    explorer: Explorer[int] = Explorer(initial, budget=budget, batch_size=batch_size)
+    out: list[int] = []
+    order: list[int] = []
+    observed: list[int] = []
+    while True:
+        batch = explorer.next_batch() if not out or timing.random() < 0.5 else []
+        assert not set(batch) & set(order)
+        for one in batch:
+            way = explorer.led_by(one)
+            assert one in initial if way is None else way in observed and one in graph[way]
+            if way is not None:
+                assert scores[way] == max(scores[other] for other in observed if one in graph.get(other, ()))
+        out += batch
+        order += batch
+        assert len(order) + explorer.budget_left == budget
+        if not out:
+            break
+        seen = timing.sample(out, timing.randint(1, len(out)))
+        explorer.observe({one: scores[one] for one in seen}, {one: graph[one] for one in seen if one in graph})
+        observed += seen
+        out = [one for one in out if one not in seen]
+        assert sorted(one.id for one in explorer.results()) == sorted(observed)
+    assert explorer.is_over
+    assert len(order) == min(budget, len(within_reach(initial, graph)))
+
+
+@given(st.data(), st.lists(ids, max_size=20), graphs, score_lists, sizes, st.integers(1, 7))
+def test_the_order_of_observing_within_a_batch_changes_nothing(data, initial, graph, scores, budget, batch_size):
+    at_once: Explorer[int] = Explorer(initial, budget=budget, batch_size=batch_size)
+    one_by_one: Explorer[int] = Explorer(initial, budget=budget, batch_size=batch_size)
+    while batch := at_once.next_batch():
+        assert one_by_one.next_batch() == batch
+        at_once.observe({one: scores[one] for one in batch}, {one: graph.get(one, ()) for one in batch})
+        for one in data.draw(st.permutations(batch)):
+            one_by_one.observe({one: scores[one]}, {one: graph.get(one, ())})
+        assert [one_by_one.led_by(one) for one in batch] == [at_once.led_by(one) for one in batch]
+    assert one_by_one.results() == at_once.results()
