@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
@@ -85,13 +86,88 @@ class Passage:
 
 
 @dataclass(frozen=True, slots=True)
+class Found:
+    """A passage that a search came upon, before anybody has chosen it.
+
+    Attributes:
+        score: The search's own: cosine similarity, BM25, reciprocal rank fusion, or the similarity to the passage that
+            led to it.
+        origin: dense, lexical or neighbor.
+        signal_score: What the other retrieval signal says of it, in (0, 1); None if it was not asked for.
+    """
+
+    passage: Passage
+    score: float
+    origin: str
+    signal_score: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbors:
+    """The neighborhoods of some passages, as far as the requester may read them.
+
+    Attributes:
+        edges: By passage_id, the passage_ids of its neighbors, nearest first; every passage asked about has its entry.
+        passages: Those among them that were not known yet, each once.
+    """
+
+    edges: Mapping[int, Sequence[int]]
+    passages: Sequence[Found]
+
+
+@dataclass(frozen=True, slots=True)
 class Candidate:
-    """A passage retrieved for a run; rank counts from 1."""
+    """A passage retrieved for a run.
+
+    Attributes:
+        rank: From 1. Where passages are explored, the order in which they were chosen, or that of their final scores:
+            the operation says which.
+        score: As the operation ranks by; see `candidate.score`.
+        origin: dense, lexical or neighbor.
+        via_passage_id: The passage that led to it; None unless its origin is neighbor.
+        batch: The batch that it was chosen in, from 1.
+        step_ordinal: The step of an investigation that it belongs to; None for other operations.
+    """
 
     rank: int
     passage: Passage
     score: float
     origin: str
+    via_passage_id: int | None = None
+    batch: int = 1
+    step_ordinal: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """One stage of a run, as `explain` tells of it.
+
+    Attributes:
+        name: relaxation, retrieval, neighbors, reranking, judgement, consolidation, decomposition, sampling,
+            answering or reasoning.
+        started_at: When it began, with its time zone.
+        duration_ms: How long it took, in milliseconds; stages may overlap.
+        rows: What it came to: passages, verdicts, interpretations; None where nothing is counted.
+        calls: Calls of a model that it paid for.
+        reused_calls: Replies that it took from the ledger.
+        prompt_tokens: Input tokens that it paid for.
+        completion_tokens: Output tokens that it paid for.
+        batch: The batch, from 1; None where there are none.
+        step_ordinal: The step of an investigation; None for other operations.
+        note: What else is worth a line: the relaxed question, why it was cut short.
+    """
+
+    name: str
+    started_at: datetime
+    duration_ms: float
+    rows: int | None = None
+    calls: int = 0
+    reused_calls: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    batch: int | None = None
+    step_ordinal: int | None = None
+    note: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Protocol
 
 import numpy as np
@@ -14,14 +14,17 @@ from pgclarify.model import (
     Claim,
     Completion,
     CompletionRequest,
+    Found,
     IndexedDocument,
     Interpretation,
+    Neighbors,
     Passage,
     PendingDocument,
     PendingPassage,
     Reading,
     Run,
     RunStatus,
+    Stage,
     Verdict,
 )
 
@@ -59,12 +62,54 @@ class Embedder(Protocol):
         """
 
 
-class Verifier(Protocol):
-    """Whoever judges passages. Renders requests, answers them, and reads the replies; keeps no state between them."""
+class Reranker(Protocol):
+    """Whoever says how relevant passages are to a question."""
+
+    async def score(self, question: str, passages: Sequence[Passage]) -> Sequence[float]:
+        """Score passages without blocking the event loop.
+
+        Args:
+            question: As it was asked.
+            passages: Any number, also none.
+
+        Returns:
+            One score for each, in (0, 1); higher is better.
+
+        Raises:
+            CompletionError: If a model was asked and gave no score.
+            EmbeddingError: If a model that runs here failed.
+            RunLost: If the run is no longer this worker's.
+        """
+
+
+class Entailment(Protocol):
+    """Whoever says whether one answer to a question entails another."""
+
+    async def entails(self, question: str, pairs: Sequence[tuple[str, str]]) -> Sequence[bool]:
+        """Judge pairs without blocking the event loop.
+
+        Args:
+            question: What both answer.
+            pairs: Premise and hypothesis: two answers. Any number, also none.
+
+        Returns:
+            For each pair, whether the first entails the second. Neither symmetry nor transitivity is promised.
+
+        Raises:
+            CompletionError: If a model was asked and gave no judgement.
+            EmbeddingError: If a model that runs here failed.
+            RunLost: If the run is no longer this worker's.
+
+        Source: SUNAR, §3.2.
+        """
+
+
+class Completer(Protocol):
+    """Whoever answers rendered requests; keeps no state between them."""
 
     @property
     def provider(self) -> str:
-        """Who judges: openai or extractive."""
+        """Who answers: openai or extractive."""
 
     @property
     def model(self) -> str:
@@ -72,7 +117,18 @@ class Verifier(Protocol):
 
     @property
     def prompt_version(self) -> str:
-        """One version for all prompts of this verifier; changes when any of them does."""
+        """One version for all prompts; changes when any of them does."""
+
+    async def complete(self, request: CompletionRequest) -> Completion:
+        """Make the call.
+
+        Raises:
+            EndpointUnavailable: If the endpoint does not answer, after all retries.
+        """
+
+
+class Verifier(Completer, Protocol):
+    """Whoever judges passages. Renders requests, answers them, and reads the replies."""
 
     def relaxation_request(self, question: str) -> CompletionRequest | None:
         """Render "relax this question for recall"; None if this verifier uses the question as it is.
@@ -86,13 +142,6 @@ class Verifier(Protocol):
         With retry, the request differs from the first (sample 1) and reminds of the form.
 
         Source: VERDICT, Eq. 8 and Figure 6.
-        """
-
-    async def complete(self, request: CompletionRequest) -> Completion:
-        """Make the call.
-
-        Raises:
-            EndpointUnavailable: If the endpoint does not answer, after all retries.
         """
 
     def read_relaxation(self, completion: Completion) -> str:
@@ -164,9 +213,88 @@ class RunStore(Ledger, Protocol):
         """
 
     async def finish_run(
-        self, run: Run, status: RunStatus, interpretations: Sequence[Interpretation], error: str | None
+        self,
+        run: Run,
+        status: RunStatus,
+        interpretations: Sequence[Interpretation],
+        error: str | None,
+        *,
+        stages: Sequence[Stage] = (),
+        stop_reason: str | None = None,
     ) -> None:
-        """Write the interpretations, their citations and the end of the run, in one transaction.
+        """Write the interpretations, their citations, the stages and the end of the run, in one transaction.
+
+        Args:
+            run: The run.
+            status: How it ended.
+            interpretations: In order.
+            error: Why it failed; None unless it did.
+            stages: What it did, in order.
+            stop_reason: Why it went no further, where it might have; None if there was nothing to decide.
+
+        Raises:
+            RunLost: If the run is no longer this worker's.
+        """
+
+
+class ExplorationStore(Protocol):
+    """The passages of a run's corpus and their neighborhoods, as far as the requester may read them."""
+
+    async def find_passages(
+        self,
+        run: Run,
+        query: str,
+        vector: NDArray[np.float32] | None,
+        *,
+        method: str,
+        depth: int,
+        signal: str | None = None,
+    ) -> list[Found]:
+        """Search, and record nothing.
+
+        Args:
+            run: The run.
+            query: What is searched for.
+            vector: Its vector, float32, shape (dimensions,); None if neither method nor signal needs it.
+            method: dense, lexical or hybrid.
+            depth: Most passages, from 1.
+            signal: dense or lexical, to have each passage scored by that, too; None for no second score.
+
+        Returns:
+            Best first.
+
+        Raises:
+            RunLost: If the run is no longer this worker's.
+        """
+
+    async def find_neighbors(
+        self,
+        run: Run,
+        passages: Sequence[Passage],
+        *,
+        k: int,
+        known: Collection[int],
+        query: str,
+        vector: NDArray[np.float32] | None,
+        signal: str | None = None,
+    ) -> Neighbors:
+        """Look up the neighbors of a batch, in one statement.
+
+        Args:
+            run: The run.
+            passages: The batch.
+            k: Most neighbors of each, from 1.
+            known: passage_ids that need not be read again; they are in edges all the same.
+            query: As in find_passages.
+            vector: As in find_passages.
+            signal: As in find_passages.
+
+        Raises:
+            RunLost: If the run is no longer this worker's.
+        """
+
+    async def record_candidates(self, run: Run, candidates: Sequence[Candidate]) -> None:
+        """Keep candidates, in addition to those that are there.
 
         Raises:
             RunLost: If the run is no longer this worker's.

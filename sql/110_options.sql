@@ -7,7 +7,9 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
     v_option record;
+    v_known jsonb;
     v_choices jsonb;
+    v_is_fit boolean;
     v_settings jsonb;
 begin
     if jsonb_typeof(coalesce(_check_options.options, '{}')) <> 'object' then
@@ -30,19 +32,28 @@ begin
         end if;
         -- null asks for the default.
         continue when v_option.value = 'null';
-        v_choices := _check_options.known -> v_option.key -> 'choices';
-        if v_choices is not null and not v_choices @> jsonb_build_array(v_option.value)
-            or v_choices is null
-            and jsonb_typeof(v_option.value) <> _check_options.known -> v_option.key ->> 'type' then
+        v_known := _check_options.known -> v_option.key;
+        v_choices := v_known -> 'choices';
+        v_is_fit := case
+            when v_choices is not null then v_choices @> jsonb_build_array(v_option.value)
+            when jsonb_typeof(v_option.value) <> replace(v_known ->> 'type', 'integer', 'number') then false
+            when v_known ->> 'type' = 'integer' then
+                trunc(v_option.value::numeric) = v_option.value::numeric
+                and v_option.value::numeric between (v_known ->> 'least')::numeric and (v_known ->> 'most')::numeric
+            else true
+        end;
+        if not v_is_fit then
             raise exception 'option "%" has a wrong value', v_option.key
                 using errcode = 'invalid_parameter_value',
                     detail = format('It is %s.', v_option.value),
                     hint = case
-                        when v_choices is null then
-                            format('Pass a JSON %s.', _check_options.known -> v_option.key ->> 'type')
-                        else format(
-                            'Pass one of: %s.', (select string_agg(choice, ', ') from jsonb_array_elements_text(v_choices) as choice)
+                        when v_choices is not null then format(
+                            'Pass one of: %s.',
+                            (select string_agg(choice, ', ') from jsonb_array_elements_text(v_choices) as choice)
                         )
+                        when v_known ->> 'type' = 'integer' then
+                            format('Pass a whole number from %s to %s.', v_known ->> 'least', v_known ->> 'most')
+                        else format('Pass a JSON %s.', v_known ->> 'type')
                     end;
         end if;
     end loop;
@@ -54,8 +65,8 @@ end
 $$;
 
 comment on function pgclarify._check_options(jsonb, jsonb) is
-'Options completed by their defaults, or error 22023 that lists the right ones. known maps each name to {"choices": […]} or '
-'{"type": "…"}, and its "default".';
+'Options completed by their defaults, or error 22023 that lists the right ones. known maps each name to {"choices": […]}, '
+'{"type": "…"} or {"type": "integer", "least": …, "most": …}, and its "default".';
 
 create or replace function pgclarify._clarify_options()
 returns jsonb

@@ -317,7 +317,13 @@ comment on function pgclarify._copy_verdicts(bigint, integer) is
 grant execute on function pgclarify._copy_verdicts(bigint, integer) to pgclarify_worker;
 
 create or replace function pgclarify._finish_run(
-    run_id bigint, attempt integer, status text, error text, interpretations jsonb
+    run_id bigint,
+    attempt integer,
+    status text,
+    error text,
+    interpretations jsonb,
+    stages jsonb,
+    stop_reason text
 )
 returns void
 language plpgsql volatile security definer
@@ -348,10 +354,23 @@ begin
     )
     inner join pgclarify.candidate
         on candidate.run_id = v_run.run_id and candidate.rank = citation.candidate_rank;
+    insert into pgclarify.stage (
+        run_id, ordinal, name, batch, step_ordinal, started_at, duration_ms, rows, calls, reused_calls, prompt_tokens,
+        completion_tokens, note
+    )
+    select
+        v_run.run_id, given.ordinal, stage.name, stage.batch, stage.step_ordinal, stage.started_at, stage.duration_ms,
+        stage.rows, stage.calls, stage.reused_calls, stage.prompt_tokens, stage.completion_tokens, stage.note
+    from jsonb_array_elements(_finish_run.stages) with ordinality as given (value, ordinal)
+    cross join lateral jsonb_to_record(given.value) as stage (
+        name text, batch integer, step_ordinal integer, started_at timestamptz, duration_ms real, rows integer,
+        calls integer, reused_calls integer, prompt_tokens bigint, completion_tokens bigint, note text
+    );
     update pgclarify.run
     set
         status = _finish_run.status,
         error = _finish_run.error,
+        stop_reason = _finish_run.stop_reason,
         finished_at = clock_timestamp(),
         completions = paid.completions,
         prompt_tokens = paid.prompt_tokens,
@@ -360,6 +379,11 @@ begin
             select count(distinct verdict.completion_id)
             from pgclarify.verdict
             where verdict.run_id = v_run.run_id and verdict.is_reused
+        ) + (
+            -- Verdicts tell of themselves, also those that a consolidation took over.
+            select coalesce(sum(stage.reused_calls), 0)
+            from pgclarify.stage
+            where stage.run_id = v_run.run_id and stage.name <> 'judgement'
         )
     from (
         select
@@ -373,10 +397,10 @@ begin
 end
 $$;
 
-comment on function pgclarify._finish_run(bigint, integer, text, text, jsonb) is
+comment on function pgclarify._finish_run(bigint, integer, text, text, jsonb, jsonb, text) is
 'End a run. interpretations: array of objects with interpretation, answer, support, cohesion and citations (candidate_rank, '
-'is_medoid, quote, start_char, end_char), in order.';
-grant execute on function pgclarify._finish_run(bigint, integer, text, text, jsonb) to pgclarify_worker;
+'is_medoid, quote, start_char, end_char), in order. stages: array of objects with the columns of table stage, in order.';
+grant execute on function pgclarify._finish_run(bigint, integer, text, text, jsonb, jsonb, text) to pgclarify_worker;
 
 create or replace function pgclarify._lost_runs(run_ids bigint[], attempts integer[])
 returns integer[]

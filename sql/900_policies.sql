@@ -10,6 +10,7 @@ alter table pgclarify.candidate enable row level security;
 alter table pgclarify.verdict enable row level security;
 alter table pgclarify.interpretation enable row level security;
 alter table pgclarify.citation enable row level security;
+alter table pgclarify.stage enable row level security;
 
 drop policy if exists corpus_is_readable on pgclarify.corpus;
 create policy corpus_is_readable on pgclarify.corpus for select to pgclarify_reader using (
@@ -96,3 +97,10 @@ create policy citation_of_visible_run on pgclarify.citation for select to pgclar
 );
 comment on policy citation_of_visible_run on pgclarify.citation is 'Whoever sees the run.';
 grant select on pgclarify.citation to pgclarify_reader;
+
+drop policy if exists stage_of_visible_run on pgclarify.stage;
+create policy stage_of_visible_run on pgclarify.stage for select to pgclarify_reader using (
+    exists (select from pgclarify.run where run.run_id = stage.run_id)
+);
+comment on policy stage_of_visible_run on pgclarify.stage is 'Whoever sees the run.';
+grant select on pgclarify.stage to pgclarify_reader;

@@ -4,16 +4,21 @@ from pgclarify.algorithms.agreement import Relation, relate
 from pgclarify.algorithms.consolidation import Mode, consolidate, medoid
 from pgclarify.algorithms.exploration import Explored, Explorer, explore
 from pgclarify.algorithms.quotation import find_quote, fold
+from pgclarify.algorithms.uncertainty import confidence, penalize, semantic_sets, to_unit_interval
 
 __all__ = [
     "Explored",
     "Explorer",
     "Mode",
     "Relation",
+    "confidence",
     "consolidate",
     "explore",
     "find_quote",
     "fold",
     "medoid",
+    "penalize",
     "relate",
+    "semantic_sets",
+    "to_unit_interval",
 ]

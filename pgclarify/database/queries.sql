@@ -212,7 +212,15 @@ from pgclarify._copy_verdicts(%(run_id)s, %(attempt)s);
 -- name: finish_run
 -- End a run.
 select
-    pgclarify._finish_run(%(run_id)s, %(attempt)s, %(status)s, %(error)s, %(interpretations)s::jsonb);
+    pgclarify._finish_run(
+        %(run_id)s,
+        %(attempt)s,
+        %(status)s,
+        %(error)s,
+        %(interpretations)s::jsonb,
+        %(stages)s::jsonb,
+        %(stop_reason)s
+    );
 
 -- name: list_unfinished_runs
 -- Runs that are not over.

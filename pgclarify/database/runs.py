@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import numpy as np
@@ -24,6 +24,7 @@ from pgclarify.model import (
     Passage,
     Run,
     RunStatus,
+    Stage,
     Verdict,
 )
 
@@ -182,7 +183,14 @@ class RunTables:
         ]
 
     async def finish_run(
-        self, run: Run, status: RunStatus, interpretations: Sequence[Interpretation], error: str | None
+        self,
+        run: Run,
+        status: RunStatus,
+        interpretations: Sequence[Interpretation],
+        error: str | None,
+        *,
+        stages: Sequence[Stage] = (),
+        stop_reason: str | None = None,
     ) -> None:
         """See RunStore."""
         await fetch(
@@ -193,6 +201,8 @@ class RunTables:
             status=status.value,
             error=error,
             interpretations=json.dumps([asdict(interpretation) for interpretation in interpretations]),
+            stages=json.dumps([asdict(stage) for stage in stages], default=datetime.isoformat),
+            stop_reason=stop_reason,
         )
 
     async def claim_completions(self, requests: Sequence[CompletionRequest]) -> list[Claim]:

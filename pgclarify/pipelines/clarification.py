@@ -19,6 +19,7 @@ from pgclarify.pipelines.completions import Answer, Inquiry, Pace, ask_all, is_s
 from pgclarify.pipelines.failures import describe, summarize
 from pgclarify.pipelines.interpretations import Grounded, embed_mode, interpret, reading_text
 from pgclarify.pipelines.search import retrieve
+from pgclarify.pipelines.trace import Trace
 from pgclarify.protocols import Embedder, RunStore, Verifier
 
 _logger = logging.getLogger(__name__)
@@ -64,14 +65,15 @@ async def reconsolidate(run: Run, store: RunStore, embedder: Embedder) -> None:
     Raises:
         DatabaseError: If the store fails.
     """
+    trace = Trace()
     try:
         verdicts = sorted(await store.verdicts(run), key=lambda pair: pair[1].rank)
         try:
             embedded = await _embedded(run, verdicts, store, embedder)
         except EmbeddingError as error:
-            await store.finish_run(run, RunStatus.FAILED, [], describe(error))
+            await store.finish_run(run, RunStatus.FAILED, [], describe(error), stages=trace.stages)
             return
-        await _finish(run, RunStatus.SUCCEEDED, embedded, store)
+        await _finish(run, RunStatus.SUCCEEDED, embedded, store, trace)
     except RunLost as lost:
         _logger.info("run %d was left: %s", run.run_id, lost.message)
 
@@ -85,22 +87,26 @@ class _Clarification:
         self._verifier = verifier
         self._embedder = embedder
         self._pace = pace
+        self._trace = Trace()
 
     async def carry_out(self) -> None:
         try:
             query = await self._relax()
-            candidates = await retrieve(self._run, query, self._store, self._embedder)
+            candidates = await retrieve(self._run, query, self._store, self._embedder, self._trace)
         except (CompletionError, EmbeddingError) as error:
-            await self._store.finish_run(self._run, RunStatus.FAILED, [], describe(error))
+            await self._fail(describe(error))
             return
         verdicts = await self._judge(candidates)
         errors = [verdict.error for verdict in verdicts if verdict.error is not None]
         if errors and len(errors) == len(verdicts):
-            await self._store.finish_run(self._run, RunStatus.FAILED, [], summarize(errors))
+            await self._fail(summarize(errors))
             return
         status = RunStatus.PARTIAL if errors else RunStatus.SUCCEEDED
         documents = [candidate.passage.document_id for candidate in candidates]
-        await _finish(self._run, status, list(zip(documents, verdicts, strict=True)), self._store)
+        await _finish(self._run, status, list(zip(documents, verdicts, strict=True)), self._store, self._trace)
+
+    async def _fail(self, error: str) -> None:
+        await self._store.finish_run(self._run, RunStatus.FAILED, [], error, stages=self._trace.stages)
 
     async def _relax(self) -> str:
         """Relax the question for recall, or use it as it is if no relaxation fits.
@@ -116,15 +122,17 @@ class _Clarification:
             answers.append(answer)
 
         inquiry = Inquiry(request, lambda: replace(request, sample=1), self._read_relaxation)
-        await ask_all(self._store, self._verifier, [inquiry], land, pace=self._pace)
-        (answer,) = answers
-        match answer.value:
-            case InvalidReply():
-                relaxed = self._run.question
-            case CompletionError() as error:
-                raise error
-            case relaxed:
-                pass
+        with self._trace.stage("relaxation") as tally:
+            await ask_all(self._store, self._verifier, [inquiry], land, pace=self._pace, tally=tally)
+            (answer,) = answers
+            match answer.value:
+                case InvalidReply():
+                    relaxed = self._run.question
+                case CompletionError() as error:
+                    raise error
+                case relaxed:
+                    pass
+            tally.note = relaxed
         await self._store.record_relaxation(self._run, relaxed, answer.completion_id)
         return relaxed
 
@@ -141,7 +149,9 @@ class _Clarification:
             verdicts[index] = verdict
 
         inquiries = [self._inquiry(candidate.passage) for candidate in candidates]
-        await ask_all(self._store, self._verifier, inquiries, land, pace=self._pace)
+        with self._trace.stage("judgement") as tally:
+            tally.rows = len(inquiries)
+            await ask_all(self._store, self._verifier, inquiries, land, pace=self._pace, tally=tally)
         return [verdicts[index] for index in range(len(candidates))]
 
     def _inquiry(self, passage: Passage) -> Inquiry[Reading | None]:
@@ -218,14 +228,18 @@ async def _embedded(
     return [(document_id, fresh.get(verdict.rank, verdict)) for document_id, verdict in verdicts]
 
 
-async def _finish(run: Run, status: RunStatus, verdicts: Sequence[tuple[str, Verdict]], store: RunStore) -> None:
+async def _finish(
+    run: Run, status: RunStatus, verdicts: Sequence[tuple[str, Verdict]], store: RunStore, trace: Trace
+) -> None:
     """Consolidate what is grounded, and end the run."""
     grounded = [
         (Grounded.of(document_id, verdict), verdict.vector)
         for document_id, verdict in verdicts
         if verdict.vector is not None
     ]
-    interpretations = await interpret(
-        run, [one for one, _ in grounded], np.array([vector for _, vector in grounded], dtype=np.float32)
-    )
-    await store.finish_run(run, status, interpretations, None)
+    with trace.stage("consolidation") as tally:
+        interpretations = await interpret(
+            run, [one for one, _ in grounded], np.array([vector for _, vector in grounded], dtype=np.float32)
+        )
+        tally.rows = len(interpretations)
+    await store.finish_run(run, status, interpretations, None, stages=trace.stages, stop_reason=trace.stop_reason)

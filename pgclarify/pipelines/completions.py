@@ -1,7 +1,7 @@
 """The client side of the ledger: every model call of a pipeline goes through here, and none is paid for twice.
 
 A run claims all its requests at once. Replies that were paid for are there; calls that fall to this run are made
-together (the limit on calls in flight is the verifier's); replies that another run is paying for are waited for.
+together (the limit on calls in flight is the completer's); replies that another run is paying for are waited for.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ from typing import Any, Generic, TypeVar
 
 from pgclarify.errors import CompletionError, InvalidReply, PgclarifyError, RunLost
 from pgclarify.model import Claim, Completion, CompletionRequest
-from pgclarify.protocols import Ledger, Verifier
+from pgclarify.pipelines.trace import Tally
+from pgclarify.protocols import Completer, Ledger
 
 _logger = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -80,20 +81,22 @@ class Answer(Generic[T]):
 
 async def ask_all(
     ledger: Ledger,
-    verifier: Verifier,
+    completer: Completer,
     inquiries: Sequence[Inquiry[T]],
     land: Callable[[int, Answer[T]], Awaitable[None]],
     *,
     pace: Pace,
+    tally: Tally | None = None,
 ) -> None:
     """Ask everything, and once more where a reply does not fit.
 
     Args:
         ledger: Where replies are kept.
-        verifier: Who is asked.
+        completer: Who is asked.
         inquiries: Any number, also none.
         land: Called with the index of each inquiry and its answer, once, as soon as it is there; calls overlap.
         pace: How often to look for replies that others are paying for.
+        tally: Where replies are counted; None to count nowhere.
 
     Raises:
         RunLost: If land raised it; calls in flight are cancelled.
@@ -110,18 +113,19 @@ async def ask_all(
         async def second(_: int, result: Paid | CompletionError) -> None:
             await land(index, _read(inquiry, result))
 
-        await complete_all(ledger, verifier, [inquiry.retry()], second, pace=pace)
+        await complete_all(ledger, completer, [inquiry.retry()], second, pace=pace, tally=tally)
 
-    await complete_all(ledger, verifier, [inquiry.request for inquiry in inquiries], first, pace=pace)
+    await complete_all(ledger, completer, [inquiry.request for inquiry in inquiries], first, pace=pace, tally=tally)
 
 
 async def complete_all(
     ledger: Ledger,
-    verifier: Verifier,
+    completer: Completer,
     requests: Sequence[CompletionRequest],
     land: Callable[[int, Paid | CompletionError], Awaitable[None]],
     *,
     pace: Pace,
+    tally: Tally | None = None,
 ) -> None:
     """Get a reply to every request, from the ledger or by paying for it. Equal requests are asked once.
 
@@ -130,11 +134,12 @@ async def complete_all(
 
     Args:
         ledger: Where replies are kept.
-        verifier: Who is asked.
+        completer: Who is asked.
         requests: Any number, also none.
         land: Called with the index of each request and its reply or error, once, as soon as it is there; calls
             overlap.
         pace: How often to look for replies that others are paying for.
+        tally: Where replies are counted; None to count nowhere.
 
     Raises:
         RunLost: If land raised it.
@@ -142,7 +147,7 @@ async def complete_all(
     """
     if not requests:
         return
-    purchase = _Purchase(ledger, verifier, requests, land, pace)
+    purchase = _Purchase(ledger, completer, requests, land, pace, tally)
     try:
         await purchase.run()
     except BaseExceptionGroup as group:
@@ -157,13 +162,15 @@ class _Purchase:
     def __init__(
         self,
         ledger: Ledger,
-        verifier: Verifier,
+        completer: Completer,
         requests: Sequence[CompletionRequest],
         land: Callable[[int, Paid | CompletionError], Awaitable[None]],
         pace: Pace,
+        tally: Tally | None,
     ) -> None:
         self._ledger = ledger
-        self._verifier = verifier
+        self._completer = completer
+        self._tally = tally
         self._land = land
         self._pace = pace
         self._leased: set[int] = set()
@@ -215,7 +222,7 @@ class _Purchase:
 
     async def _call(self, leader: int, completion_id: int) -> None:
         try:
-            completion = await self._verifier.complete(self._requests[leader])
+            completion = await self._completer.complete(self._requests[leader])
             if not is_storable(completion.reply):
                 raise InvalidReply("a reply holds characters that are no text")
         except CompletionError as error:
@@ -235,6 +242,8 @@ class _Purchase:
         self._leased.discard(completion_id)
 
     async def _deliver(self, leader: int, result: Paid | CompletionError) -> None:
+        if self._tally is not None and isinstance(result, Paid):
+            self._tally.count(result.completion, is_reused=result.is_reused)
         for index in self._occurrences[leader]:
             await self._land(index, result)
             if isinstance(result, Paid):

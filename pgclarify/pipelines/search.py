@@ -7,6 +7,7 @@ import logging
 from pgclarify.errors import EmbeddingError, RunLost
 from pgclarify.model import Candidate, Run, RunStatus
 from pgclarify.pipelines.failures import describe
+from pgclarify.pipelines.trace import Trace
 from pgclarify.protocols import Embedder, RunStore
 
 _logger = logging.getLogger(__name__)
@@ -25,18 +26,19 @@ async def search(run: Run, store: RunStore, embedder: Embedder) -> None:
     Raises:
         DatabaseError: If the store fails.
     """
+    trace = Trace()
     try:
         try:
-            await retrieve(run, run.question, store, embedder)
+            await retrieve(run, run.question, store, embedder, trace)
         except EmbeddingError as error:
-            await store.finish_run(run, RunStatus.FAILED, [], describe(error))
+            await store.finish_run(run, RunStatus.FAILED, [], describe(error), stages=trace.stages)
         else:
-            await store.finish_run(run, RunStatus.SUCCEEDED, [], None)
+            await store.finish_run(run, RunStatus.SUCCEEDED, [], None, stages=trace.stages)
     except RunLost as lost:
         _logger.info("run %d was left: %s", run.run_id, lost.message)
 
 
-async def retrieve(run: Run, query: str, store: RunStore, embedder: Embedder) -> list[Candidate]:
+async def retrieve(run: Run, query: str, store: RunStore, embedder: Embedder, trace: Trace) -> list[Candidate]:
     """Retrieve a run's candidates, embedding the query if the search needs its vector.
 
     Args:
@@ -44,6 +46,7 @@ async def retrieve(run: Run, query: str, store: RunStore, embedder: Embedder) ->
         query: The question, relaxed or not.
         store: Where the passages are and the candidates go.
         embedder: The corpus's model.
+        trace: Where the stage is noted.
 
     Returns:
         Candidates by rank, at most settings["top_k"].
@@ -54,5 +57,9 @@ async def retrieve(run: Run, query: str, store: RunStore, embedder: Embedder) ->
 
     Source: VERDICT, Eq. 7.
     """
-    vector = None if run.settings["search"] == "lexical" else (await embedder.encode([query]))[0]
-    return await store.retrieve(run, query, vector)
+    with trace.stage("retrieval") as tally:
+        vector = None if run.settings["search"] == "lexical" else (await embedder.encode([query]))[0]
+        candidates = await store.retrieve(run, query, vector)
+        tally.rows = len(candidates)
+        tally.note = str(run.settings["search"])
+    return candidates

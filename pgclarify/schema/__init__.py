@@ -22,6 +22,7 @@ from pgclarify.schema.graph import neighborhood, pending_cut, pending_link, pend
 from pgclarify.schema.keys import applied_sql, caller_key, loopback
 from pgclarify.schema.run import candidate, citation, completion, interpretation, run, verdict, worker
 from pgclarify.schema.source import change, source
+from pgclarify.schema.stage import stage
 
 __all__ = [
     "SCHEMA",
@@ -50,6 +51,7 @@ __all__ = [
     "pending_unlink",
     "run",
     "source",
+    "stage",
     "staged_passage",
     "term",
     "term_change",

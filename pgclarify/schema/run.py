@@ -1,4 +1,4 @@
-"""Workers, runs and everything a run leaves behind: revision 0004."""
+"""Workers, runs and everything a run leaves behind: revision 0004, with columns of 0008."""
 
 from pgvector.sqlalchemy import HALFVEC
 from sqlalchemy import (
@@ -64,7 +64,12 @@ completion = Table(
     "completion",
     metadata,
     Column("completion_id", BigInteger, Identity(always=True), nullable=False, comment="Key."),
-    Column("purpose", Text, nullable=False, comment="What the reply is for: relaxation or verdict."),
+    Column(
+        "purpose",
+        Text,
+        nullable=False,
+        comment=("What the reply is for: relaxation, verdict, relevance, entailment, follow_up, answer or conclusion."),
+    ),
     Column("model", Text, nullable=False, comment="Model that was asked."),
     Column("parameters", JSONB, nullable=False, comment="Decoding parameters."),
     Column("prompt_version", Text, nullable=False, comment="Version of the prompt."),
@@ -104,7 +109,7 @@ run = Table(
     "run",
     metadata,
     Column("run_id", BigInteger, Identity(always=True), nullable=False, comment="Key."),
-    Column("operation", Text, nullable=False, comment="clarify, consolidate or search."),
+    Column("operation", Text, nullable=False, comment="clarify, consolidate, search or investigate."),
     Column(
         "corpus_id",
         BigInteger,
@@ -177,8 +182,13 @@ run = Table(
     Column("created_at", Timestamp, nullable=False, server_default=text("now()"), comment="When it was asked."),
     Column("started_at", Timestamp, comment="When a worker last started it."),
     Column("finished_at", Timestamp, comment="When it ended; null while it goes on."),
+    Column(
+        "stop_reason",
+        Text,
+        comment="Why it went no further where it might have; null if there was nothing to decide.",
+    ),
     PrimaryKeyConstraint("run_id", name="run_pk"),
-    CheckConstraint("operation in ('clarify', 'consolidate', 'search')", name="run_operation_is_known"),
+    CheckConstraint("operation in ('clarify', 'consolidate', 'search', 'investigate')", name="run_operation_is_known"),
     CheckConstraint("jsonb_typeof(history) = 'array'", name="run_history_is_an_array"),
     CheckConstraint("jsonb_typeof(settings) = 'object'", name="run_settings_is_an_object"),
     CheckConstraint(
@@ -209,7 +219,15 @@ candidate = Table(
         nullable=False,
         comment="The run.",
     ),
-    Column("rank", Integer, nullable=False, comment="Place in the ranking, from 1."),
+    Column(
+        "rank",
+        Integer,
+        nullable=False,
+        comment=(
+            "From 1: its place in the ranking or, where passages are explored by their verdicts, in the order in which "
+            "they were chosen."
+        ),
+    ),
     Column("corpus_id", BigInteger, nullable=False, comment="The corpus."),
     Column("document_id", Text, nullable=False, comment="The document."),
     Column("passage_id", BigInteger, nullable=False, comment="The passage, which may have changed or gone since."),
@@ -218,12 +236,29 @@ candidate = Table(
         "score",
         DOUBLE_PRECISION,
         nullable=False,
-        comment="dense: cosine similarity; lexical: BM25; hybrid: reciprocal rank fusion. Higher is better.",
+        comment=(
+            "dense: cosine similarity; lexical: BM25; hybrid: reciprocal rank fusion; a neighbor: its similarity to "
+            "the passage that led to it; where passages were scored again, that score. Higher is better."
+        ),
     ),
     Column("origin", Text, nullable=False, comment="How it was found: dense, lexical or neighbor."),
     Column("via_passage_id", BigInteger, comment="The passage that led to it; null unless a neighbor."),
+    Column(
+        "batch",
+        Integer,
+        nullable=False,
+        server_default=text("1"),
+        comment="The batch in which it was chosen, from 1; 1 without exploration.",
+    ),
+    Column(
+        "step_ordinal",
+        Integer,
+        comment="The step of the investigation that it was retrieved for; null for other operations.",
+    ),
     PrimaryKeyConstraint("run_id", "rank", name="candidate_pk"),
     CheckConstraint("rank >= 1", name="candidate_rank_counts_from_one"),
+    CheckConstraint("batch >= 1", name="candidate_batch_counts_from_one"),
+    CheckConstraint("step_ordinal >= 1", name="candidate_step_ordinal_counts_from_one"),
     CheckConstraint("origin in ('dense', 'lexical', 'neighbor')", name="candidate_origin_is_known"),
     comment="A passage retrieved for a run.",
 )

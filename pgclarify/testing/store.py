@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pgclarify.errors import RunLost
-from pgclarify.model import Candidate, Document, Interpretation, Outcome, Passage, Run, RunStatus, Verdict
+from pgclarify.model import Candidate, Document, Interpretation, Outcome, Passage, Run, RunStatus, Stage, Verdict
 from pgclarify.testing.documents import FakeDocumentStore
 from pgclarify.testing.ledger import FakeLedger, FakeLedgerTable
 
@@ -37,6 +37,8 @@ class RunRecord:
         verdicts: By rank of their candidates.
         interpretations: In order.
         error: Why it failed.
+        stages: What it did; there once it has ended.
+        stop_reason: Why it went no further.
     """
 
     run: Run
@@ -48,6 +50,8 @@ class RunRecord:
     verdicts: dict[int, Verdict] = field(default_factory=dict)
     interpretations: list[Interpretation] = field(default_factory=list)
     error: str | None = None
+    stages: list[Stage] = field(default_factory=list)
+    stop_reason: str | None = None
 
 
 class FakeStore(FakeLedger, FakeDocumentStore):
@@ -148,7 +152,14 @@ class FakeStore(FakeLedger, FakeDocumentStore):
         return [(documents[rank], verdict) for rank, verdict in record.verdicts.items()]
 
     async def finish_run(
-        self, run: Run, status: RunStatus, interpretations: Sequence[Interpretation], error: str | None
+        self,
+        run: Run,
+        status: RunStatus,
+        interpretations: Sequence[Interpretation],
+        error: str | None,
+        *,
+        stages: Sequence[Stage] = (),
+        stop_reason: str | None = None,
     ) -> None:
         """End the run."""
         record = await self._record(run)
@@ -156,6 +167,7 @@ class FakeStore(FakeLedger, FakeDocumentStore):
         if (status is RunStatus.FAILED) != (error is not None):
             raise ValueError(f"a run that {status} with the error {error!r}")
         record.status, record.interpretations, record.error = status, list(interpretations), error
+        record.stages, record.stop_reason = list(stages), stop_reason
 
     def _searchable(self) -> list[Passage]:
         return self._passages + [

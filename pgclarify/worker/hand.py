@@ -13,7 +13,7 @@ from pgclarify.model import Run, RunStatus
 from pgclarify.pipelines.clarification import clarify, reconsolidate
 from pgclarify.pipelines.failures import describe
 from pgclarify.pipelines.search import search
-from pgclarify.protocols import Verifier
+from pgclarify.worker.judges import Judges
 
 _logger = logging.getLogger(__name__)
 
@@ -21,9 +21,9 @@ _logger = logging.getLogger(__name__)
 class Hand:
     """The runs that this worker has in hand."""
 
-    def __init__(self, runs: Runs, verifier: Verifier, embedders: Embedders) -> None:
+    def __init__(self, runs: Runs, judges: Judges, embedders: Embedders) -> None:
         self._runs = runs
-        self._verifier = verifier
+        self._judges = judges
         self._embedders = embedders
         # By attempt too: a run that was taken for lost may come back while the first attempt winds up.
         self._held: dict[tuple[int, int], tuple[Run, asyncio.Task[None]]] = {}
@@ -84,7 +84,7 @@ class Hand:
         embedder = await self._embedders.get(run.embedding_model)
         match run.operation:
             case "clarify":
-                await clarify(run, tables, self._verifier, embedder)
+                await clarify(run, tables, self._judges.verifier, embedder)
             case "consolidate":
                 await reconsolidate(run, tables, embedder)
             case "search":

@@ -5,25 +5,25 @@ from __future__ import annotations
 import asyncio
 import logging
 import signal
-from collections.abc import AsyncIterator, Callable
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from collections.abc import Callable
+from contextlib import AsyncExitStack, suppress
 from typing import Any
 
 import psycopg
 
 from pgclarify import __version__
-from pgclarify.config import Provider, Settings
+from pgclarify.config import Settings
 from pgclarify.database import Documents, EmbeddingSpaces, Presence, Runs, open_pool, translated
 from pgclarify.embedding.registry import Embedders
-from pgclarify.errors import ConfigurationError, DatabaseBusy, ServerUnavailable
+from pgclarify.errors import DatabaseBusy, ServerUnavailable
 from pgclarify.install import check_schema
 from pgclarify.jobs import Queue, open_queue
 from pgclarify.pipelines.ingestion import Ingestion
 from pgclarify.pipelines.reembedding import Reembedding
-from pgclarify.protocols import Verifier
 from pgclarify.worker.chores import count_terms, drop_orphans, every, fold_tallies, ingest, reembed, rescue
 from pgclarify.worker.graph import link
 from pgclarify.worker.hand import Hand
+from pgclarify.worker.judges import Judges, open_judges
 from pgclarify.worker.sources import Sources
 from pgclarify.worker.spaces import Spaces
 
@@ -68,52 +68,21 @@ async def _serve_until_told(settings: Settings, dsn: str, on_ready: Callable[[],
     embedders = Embedders(settings.embedding_backend)
     async with AsyncExitStack() as stack:
         stack.callback(embedders.close)
-        verifier = await stack.enter_async_context(open_verifier(settings, embedders))
+        judges = await stack.enter_async_context(open_judges(settings, embedders))
         await asyncio.to_thread(_warm_up)
         while not stopping.is_set():
             try:
-                await _serve(settings, dsn, verifier, embedders, stopping, on_ready)
+                await _serve(settings, dsn, judges, embedders, stopping, on_ready)
             except (ServerUnavailable, DatabaseBusy) as lost:
                 _logger.warning("the database is gone, trying again: %s", lost.message)
                 with suppress(TimeoutError):
                     await asyncio.wait_for(stopping.wait(), _RECONNECT_SECONDS)
 
 
-@asynccontextmanager
-async def open_verifier(settings: Settings, embedders: Embedders) -> AsyncIterator[Verifier]:
-    """Make the verifier that the settings ask for.
-
-    Raises:
-        ConfigurationError: If that is an endpoint which is not set, or if nothing is set for a server of one's own: a
-            lost key must not pass for an answer.
-        EmbeddingError: If it needs an embedding model that cannot be loaded.
-    """
-    provider = settings.llm_provider
-    if provider is Provider.AUTO:
-        has_endpoint = settings.openai_api_key is not None or settings.openai_base_url is not None
-        if not has_endpoint and settings.database_url is not None:
-            raise ConfigurationError(
-                "no language model is set",
-                detail="Neither OPENAI_API_KEY nor OPENAI_BASE_URL is set.",
-                hint="Set them and PGCLARIFY_LLM_MODEL, or PGCLARIFY_LLM_PROVIDER=extractive to do without a model.",
-            )
-        provider = Provider.OPENAI if has_endpoint else Provider.EXTRACTIVE
-    if provider is Provider.OPENAI:
-        from pgclarify.llm.endpoint import Endpoint
-        from pgclarify.llm.verifier import EndpointVerifier
-
-        async with Endpoint.from_settings(settings) as endpoint:
-            yield EndpointVerifier(endpoint)
-    else:
-        from pgclarify.llm.extractive import ExtractiveVerifier
-
-        yield ExtractiveVerifier(await embedders.get(settings.embedding_model))
-
-
 async def _serve(
     settings: Settings,
     dsn: str,
-    verifier: Verifier,
+    judges: Judges,
     embedders: Embedders,
     stopping: asyncio.Event,
     on_ready: Callable[[], None] | None,
@@ -129,12 +98,12 @@ async def _serve(
             Presence.enter(
                 dsn,
                 version=__version__,
-                provider=verifier.provider,
-                model=verifier.model,
-                prompt_version=verifier.prompt_version,
+                provider=judges.verifier.provider,
+                model=judges.verifier.model,
+                prompt_version=judges.verifier.prompt_version,
             )
         )
-        hand = Hand(Runs(pool, presence.worker_id), verifier, embedders)
+        hand = Hand(Runs(pool, presence.worker_id), judges, embedders)
         # Half as many runs as calls: some of them always wait for the database or an embedding.
         concurrency = max(8, settings.llm_concurrency // 2)
         queue = await stack.enter_async_context(open_queue(dsn, hand.carry_out, concurrency=concurrency))

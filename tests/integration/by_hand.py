@@ -310,6 +310,8 @@ class HandWorker:
             status=status,
             error=error,
             interpretations=json.dumps(list(interpretations)),
+            stages="[]",
+            stop_reason=None,
         )
 
     def answer(self, run_id: int) -> None:

@@ -196,6 +196,7 @@ def test_a_reader_can_start_nothing_and_spend_nothing(connection: psycopg.Connec
         "pgclarify.run_summary",
         "pgclarify.schema_version",
         "pgclarify.source_status",
+        "pgclarify.stage",
         "pgclarify.verdict",
         "pgclarify.worker_status",
     }

@@ -1,0 +1,80 @@
+"""What a run did, stage by stage: what `explain` tells."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from pgclarify.model import Completion, Stage
+
+
+@dataclass(slots=True)
+class Tally:
+    """What one stage came to. Whoever works in it counts here; see `Stage` for the attributes."""
+
+    rows: int | None = None
+    calls: int = 0
+    reused_calls: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    note: str | None = None
+
+    def count(self, completion: Completion, *, is_reused: bool) -> None:
+        """Count a reply: one that was paid for, or one that was there."""
+        if is_reused:
+            self.reused_calls += 1
+        else:
+            self.calls += 1
+            self.prompt_tokens += completion.prompt_tokens
+            self.completion_tokens += completion.completion_tokens
+
+
+class Trace:
+    """The stages of one run, in the order in which they began.
+
+    Attributes:
+        stop_reason: Why the run went no further, where it might have; None if there was nothing to decide.
+    """
+
+    def __init__(self) -> None:
+        self.stop_reason: str | None = None
+        self._stages: list[Stage | None] = []
+
+    @property
+    def stages(self) -> list[Stage]:
+        """Those that are over."""
+        return [stage for stage in self._stages if stage is not None]
+
+    @contextmanager
+    def stage(self, name: str, *, batch: int | None = None, step_ordinal: int | None = None) -> Iterator[Tally]:
+        """Time a stage, whether it ends well or not. Stages may overlap.
+
+        Args:
+            name: One of those that `Stage` lists.
+            batch: Its batch, from 1; None where there are none.
+            step_ordinal: Its step of an investigation; None for other operations.
+        """
+        tally = Tally()
+        place = len(self._stages)
+        self._stages.append(None)
+        started_at = datetime.now(UTC)
+        began = time.perf_counter()
+        try:
+            yield tally
+        finally:
+            self._stages[place] = Stage(
+                name=name,
+                started_at=started_at,
+                duration_ms=1000 * (time.perf_counter() - began),
+                rows=tally.rows,
+                calls=tally.calls,
+                reused_calls=tally.reused_calls,
+                prompt_tokens=tally.prompt_tokens,
+                completion_tokens=tally.completion_tokens,
+                batch=batch,
+                step_ordinal=step_ordinal,
+                note=tally.note,
+            )

@@ -1,0 +1,50 @@
+"""What a run did, stage by stage: revision 0008."""
+
+from sqlalchemy import BigInteger, CheckConstraint, Column, ForeignKey, Integer, PrimaryKeyConstraint, Table, Text
+from sqlalchemy.dialects.postgresql import REAL
+
+from pgclarify.schema.base import Timestamp, metadata
+
+stage = Table(
+    "stage",
+    metadata,
+    Column(
+        "run_id",
+        BigInteger,
+        ForeignKey("pgclarify.run.run_id", name="stage_run_id_fk", ondelete="CASCADE"),
+        nullable=False,
+        comment="The run.",
+    ),
+    Column("ordinal", Integer, nullable=False, comment="Place by the time it began, from 1."),
+    Column(
+        "name",
+        Text,
+        nullable=False,
+        comment=(
+            "relaxation, retrieval, neighbors, reranking, judgement, consolidation, decomposition, sampling, "
+            "answering or reasoning."
+        ),
+    ),
+    Column("batch", Integer, comment="The batch of passages, from 1; null where there are none."),
+    Column("step_ordinal", Integer, comment="The step of an investigation; null for other operations."),
+    Column("started_at", Timestamp, nullable=False, comment="When it began."),
+    Column("duration_ms", REAL, nullable=False, comment="Milliseconds that it took. Stages may overlap."),
+    Column(
+        "rows",
+        Integer,
+        comment="What it came to: passages, verdicts, interpretations; null where nothing is counted.",
+    ),
+    Column("calls", Integer, nullable=False, comment="Calls that it paid for."),
+    Column("reused_calls", Integer, nullable=False, comment="Replies that it took from the ledger."),
+    Column("prompt_tokens", BigInteger, nullable=False, comment="Input tokens that it paid for."),
+    Column("completion_tokens", BigInteger, nullable=False, comment="Output tokens that it paid for."),
+    Column("note", Text, comment="What else is worth a line; null if nothing."),
+    PrimaryKeyConstraint("run_id", "ordinal", name="stage_pk"),
+    CheckConstraint("ordinal >= 1", name="stage_ordinal_counts_from_one"),
+    CheckConstraint(
+        "name in ('relaxation', 'retrieval', 'neighbors', 'reranking', 'judgement', 'consolidation', 'decomposition', "
+        "'sampling', 'answering', 'reasoning')",
+        name="stage_name_is_known",
+    ),
+    comment="What a run did, stage by stage. Written when it ends; see explain.",
+)

@@ -1,0 +1,54 @@
+"""Who judges in a worker: one language model in all its offices, or the extractive verifier."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+from pgclarify.config import Provider, Settings
+from pgclarify.embedding.registry import Embedders
+from pgclarify.errors import ConfigurationError
+from pgclarify.protocols import Verifier
+
+
+@dataclass(frozen=True, slots=True)
+class Judges:
+    """Whoever a worker may ask.
+
+    Attributes:
+        verifier: Judges passages.
+    """
+
+    verifier: Verifier
+
+
+@asynccontextmanager
+async def open_judges(settings: Settings, embedders: Embedders) -> AsyncIterator[Judges]:
+    """Make the judges that the settings ask for.
+
+    Raises:
+        ConfigurationError: If that is an endpoint which is not set, or if nothing is set for a server of one's own: a
+            lost key must not pass for an answer.
+        EmbeddingError: If it needs an embedding model that cannot be loaded.
+    """
+    provider = settings.llm_provider
+    if provider is Provider.AUTO:
+        has_endpoint = settings.openai_api_key is not None or settings.openai_base_url is not None
+        if not has_endpoint and settings.database_url is not None:
+            raise ConfigurationError(
+                "no language model is set",
+                detail="Neither OPENAI_API_KEY nor OPENAI_BASE_URL is set.",
+                hint="Set them and PGCLARIFY_LLM_MODEL, or PGCLARIFY_LLM_PROVIDER=extractive to do without a model.",
+            )
+        provider = Provider.OPENAI if has_endpoint else Provider.EXTRACTIVE
+    if provider is Provider.OPENAI:
+        from pgclarify.llm.endpoint import Endpoint
+        from pgclarify.llm.verifier import EndpointVerifier
+
+        async with Endpoint.from_settings(settings) as endpoint:
+            yield Judges(verifier=EndpointVerifier(endpoint))
+    else:
+        from pgclarify.llm.extractive import ExtractiveVerifier
+
+        yield Judges(verifier=ExtractiveVerifier(await embedders.get(settings.embedding_model)))
