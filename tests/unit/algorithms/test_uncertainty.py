@@ -1,0 +1,137 @@
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as npst
+from numpy.typing import NDArray
+
+from pgclarify.algorithms import confidence, penalize, semantic_sets, to_unit_interval
+
+
+def entailment(n_answers: int, *pairs: tuple[int, int]) -> NDArray[np.bool_]:
+    entails = np.zeros((n_answers, n_answers), dtype=np.bool_)
+    for premise, hypothesis in pairs:
+        entails[premise, hypothesis] = True
+    return entails
+
+
+def both_ways(*pairs: tuple[int, int]) -> list[tuple[int, int]]:
+    return [*pairs, *((other, one) for one, other in pairs)]
+
+
+# Sparse enough that several sets, chains and one-way pairs all occur.
+matrices = st.integers(0, 10).flatmap(
+    lambda n_answers: st.builds(
+        lambda pairs: entailment(n_answers, *pairs),
+        st.lists(st.tuples(*[st.integers(0, n_answers - 1)] * 2), max_size=40) if n_answers else st.just([]),
+    )
+)
+
+
+def test_one_way_entailment_joins_nothing():
+    assert semantic_sets(entailment(3, (0, 1), (1, 2))) == [(0,), (1,), (2,)]
+
+
+def test_two_way_entailment_joins():
+    assert semantic_sets(entailment(4, *both_ways((1, 3)), (0, 1))) == [(1, 3), (0,), (2,)]
+
+
+def test_a_chain_is_one_set_though_its_ends_do_not_entail_each_other():
+    assert semantic_sets(entailment(5, *both_ways((0, 4), (4, 2), (2, 1)))) == [(0, 1, 2, 4), (3,)]
+
+
+def test_sets_come_by_size_then_by_lowest_member():
+    assert semantic_sets(entailment(7, *both_ways((5, 6), (1, 2), (3, 4), (4, 5)))) == [(3, 4, 5, 6), (1, 2), (0,)]
+
+
+def test_no_answers_make_no_sets():
+    assert semantic_sets(entailment(0)) == []
+
+
+@pytest.mark.parametrize(
+    "entails", [np.zeros((2, 3), dtype=np.bool_), np.zeros(4, dtype=np.bool_), np.zeros((2, 2), dtype=np.float64)]
+)
+def test_entailment_is_a_square_matrix_of_booleans(entails):
+    with pytest.raises(ValueError, match="square matrix of booleans"):
+        semantic_sets(entails)
+
+
+def relation(sets: list[tuple[int, ...]], n_answers: int) -> NDArray[np.bool_]:
+    return entailment(n_answers, *((one, other) for members in sets for one in members for other in members))
+
+
+@given(matrices)
+def test_sets_are_the_smallest_equivalence_that_contains_two_way_entailment(entails):
+    n_answers = len(entails)
+    sets = semantic_sets(entails)
+    assert sorted(index for members in sets for index in members) == list(range(n_answers))
+    # Reflexive, symmetric and transitive closure by powers of the matrix.
+    closure = np.eye(n_answers, dtype=np.bool_) | (entails & entails.T)
+    for _ in range(n_answers):
+        closure |= closure @ closure
+    assert np.array_equal(relation(sets, n_answers), closure)
+
+
+@given(st.data(), matrices)
+def test_the_order_of_the_answers_changes_nothing(data, entails):
+    order = data.draw(st.permutations(range(len(entails))))
+    moved = semantic_sets(entails[np.ix_(order, order)])
+    assert {frozenset(order[index] for index in members) for members in moved} == {
+        frozenset(members) for members in semantic_sets(entails)
+    }
+
+
+@given(matrices)
+def test_the_diagonal_is_not_read(entails):
+    with_diagonal = entails.copy()
+    np.fill_diagonal(with_diagonal, ~np.diagonal(entails))
+    assert semantic_sets(with_diagonal) == semantic_sets(entails)
+
+
+def test_scores_are_divided_by_the_number_of_sets():
+    assert penalize([0.9, 0.3, 0.6], 3) == pytest.approx([0.3, 0.1, 0.2])
+    assert penalize([0.9, 0.3], 1) == pytest.approx([0.9, 0.3])
+    assert penalize([], 2).shape == (0,)
+
+
+@pytest.mark.parametrize("score", [0.0, 1.0, -2.5, 3.0, math.nan, math.inf])
+def test_scores_outside_the_open_unit_interval_are_refused(score):
+    with pytest.raises(ValueError, match="both excluded"):
+        penalize([0.5, score], 2)
+
+
+def test_there_is_at_least_one_set():
+    with pytest.raises(ValueError, match="at least 1, not 0"):
+        penalize([0.5], 0)
+
+
+@given(npst.arrays(np.float64, st.integers(1, 20), elements=st.floats(allow_nan=False)), st.integers(1, 100))
+def test_any_logit_can_be_penalized(logits, n_sets):
+    scores = to_unit_interval(logits)
+    penalized = penalize(scores, n_sets)
+    assert ((penalized > 0) & (penalized <= scores)).all()
+    assert (np.diff(scores[np.argsort(logits, kind="stable")]) >= 0).all()
+
+
+@given(st.floats(-700, 30), st.floats(-700, 30))
+def test_logits_keep_their_order(lower, higher):
+    assume(higher - lower > 0.01)
+    below, above = to_unit_interval([lower, higher])
+    assert below < above
+
+
+def test_the_logistic_function():
+    assert to_unit_interval([0.0, 1.0, -1.0]) == pytest.approx([0.5, 1 / (1 + math.exp(-1)), 1 / (1 + math.e)])
+    with pytest.raises(ValueError, match="not a number"):
+        to_unit_interval([0.0, math.nan])
+
+
+def test_confidence_is_the_share_of_answers_that_mean_the_same():
+    sets = semantic_sets(entailment(10, *both_ways((0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (7, 8))))
+    assert [confidence(sets, answer) for answer in (3, 6, 8)] == [0.6, 0.1, 0.2]
+    with pytest.raises(ValueError, match="answer 10 is in no set"):
+        confidence(sets, 10)
