@@ -27,6 +27,7 @@ from pgclarify.model import (
     Stage,
     Verdict,
 )
+from pgclarify.steps import Finding, FollowUp, Step
 
 
 class Embedder(Protocol):
@@ -153,6 +154,77 @@ class Verifier(Completer, Protocol):
 
     def read_verdict(self, completion: Completion) -> Reading | None:
         """Read the reading, or None for an abstention. Whether the quote is in the passage is the caller's to check.
+
+        Raises:
+            InvalidReply: If the reply does not fit.
+        """
+
+
+class Investigator(Completer, Protocol):
+    """Whoever takes a question apart and answers it from passages. Renders requests, answers them, reads the replies.
+
+    With retry, a request differs from the first (sample 1) and reminds of the form.
+    """
+
+    def follow_up_request(self, question: str, steps: Sequence[Step], *, retry: bool = False) -> CompletionRequest:
+        """Render "what has to be known first, or next, to answer this question?".
+
+        Args:
+            question: The whole question.
+            steps: What was asked so far, in order, and what became of it.
+            retry: See above.
+
+        Source: SUNAR, §3 (de) and Figures 5 and 6.
+        """
+
+    def sample_request(self, question: str, passages: Sequence[Passage], *, sample: int) -> CompletionRequest:
+        """Render "answer this in a few words, from these passages", at a temperature above 0.
+
+        Args:
+            question: A step's.
+            passages: A batch, in the order in which they are shown.
+            sample: Which of several replies to the same input, from 0; nothing else differs.
+
+        Source: SUNAR, §3.2, Equation 2.
+        """
+
+    def answer_request(self, question: str, passages: Sequence[Passage], *, retry: bool = False) -> CompletionRequest:
+        """Render "answer this from these passages, with a quote".
+
+        Source: SUNAR, §3.2, the answers sa_1 ... sa_n.
+        """
+
+    def conclusion_request(
+        self, question: str, steps: Sequence[Step], passages: Sequence[Passage], *, retry: bool = False
+    ) -> CompletionRequest:
+        """Render "go over these steps and this evidence, and answer the whole question, with quotes".
+
+        Source: SUNAR, §3.2, the meta evidence reasoner.
+        """
+
+    def read_follow_up(self, completion: Completion) -> FollowUp:
+        """Read what is to be asked next.
+
+        Raises:
+            InvalidReply: If the reply does not fit.
+        """
+
+    def read_sample(self, completion: Completion) -> str | None:
+        """Read a sampled answer, or None for "not in these passages".
+
+        Raises:
+            InvalidReply: If the reply does not fit.
+        """
+
+    def read_answer(self, completion: Completion) -> Finding:
+        """Read an answer with its evidence. Whether the quote is in that passage is the caller's to check.
+
+        Raises:
+            InvalidReply: If the reply does not fit.
+        """
+
+    def read_conclusion(self, completion: Completion) -> Finding:
+        """Read the answer to the whole question with its evidence, which is the caller's to check.
 
         Raises:
             InvalidReply: If the reply does not fit.
@@ -295,6 +367,20 @@ class ExplorationStore(Protocol):
 
     async def record_candidates(self, run: Run, candidates: Sequence[Candidate]) -> None:
         """Keep candidates, in addition to those that are there.
+
+        Raises:
+            RunLost: If the run is no longer this worker's.
+        """
+
+
+class StepStore(Protocol):
+    """The steps of an investigation."""
+
+    async def record_step(self, run: Run, step: Step) -> None:
+        """Keep a step in the place of one with its ordinal, with its citations.
+
+        It is durable when this returns, and others see it while the run goes on. The candidates that it cites have
+        been recorded before.
 
         Raises:
             RunLost: If the run is no longer this worker's.
