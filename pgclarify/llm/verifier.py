@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated, Final, TypeVar
+from typing import Annotated, Final
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from pgclarify.errors import InvalidReply
 from pgclarify.llm import prompts
 from pgclarify.llm.endpoint import Endpoint
+from pgclarify.llm.replies import one_line, read_form, shown, text_or_null
 from pgclarify.model import Completion, CompletionRequest, Passage, Reading
 
 # Most tokens a reply may take: several times what a good one needs, so that a small model that repeats itself is
 # stopped before the call times out.
 _RELAXATION_TOKENS: Final = 256
 _VERDICT_TOKENS: Final = 1024
-
-# What a chat model wraps around its JSON where the server does not constrain it.
-_REASONING: Final = re.compile(r"\A\s*<think>.*?</think>", re.DOTALL)
-_CODE_BLOCK: Final = re.compile(r"\A\s*```(?:json)?\s*\n(.*?)\s*```\s*\Z", re.DOTALL)
 
 _SOURCE: Final = r"(?:passage|text|document|context|excerpt|article|paragraph)"
 # With "of" or a number behind it, it is a thing of the world: the text of the treaty, article 5.
@@ -34,35 +31,18 @@ _LEANS_ON_SOURCE: Final = re.compile(
 )
 
 
-def _text_or_null(value: object) -> object:
-    """Blank and the word null count as null; NUL has no place in PostgreSQL's text."""
-    if not isinstance(value, str):
-        return value
-    if "\0" in value:
-        raise ValueError("a NUL character")
-    value = value.strip()
-    return None if value.lower() in ("", "null") else value
-
-
-def _one_line(value: object) -> object:
-    return _text_or_null(" ".join(value.split()) if isinstance(value, str) else value)
-
-
 class _RelaxationReply(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
-    query: Annotated[str, BeforeValidator(_one_line), Field(max_length=500)]
+    query: Annotated[str, BeforeValidator(one_line), Field(max_length=500)]
 
 
 class _VerdictReply(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
-    interpretation: Annotated[Annotated[str, Field(max_length=500)] | None, BeforeValidator(_one_line)]
-    answer: Annotated[Annotated[str, Field(max_length=500)] | None, BeforeValidator(_one_line)]
-    quote: Annotated[Annotated[str, Field(max_length=2000)] | None, BeforeValidator(_text_or_null)]
-
-
-_Reply = TypeVar("_Reply", bound=BaseModel)
+    interpretation: Annotated[Annotated[str, Field(max_length=500)] | None, BeforeValidator(one_line)]
+    answer: Annotated[Annotated[str, Field(max_length=500)] | None, BeforeValidator(one_line)]
+    quote: Annotated[Annotated[str, Field(max_length=2000)] | None, BeforeValidator(text_or_null)]
 
 
 class EndpointVerifier:
@@ -135,7 +115,7 @@ class EndpointVerifier:
         Raises:
             InvalidReply: If the reply does not fit, or is blank.
         """
-        return _read(_RelaxationReply, completion).query
+        return read_form(_RelaxationReply, completion).query
 
     def read_verdict(self, completion: Completion) -> Reading | None:
         """Read the reading, or None for an abstention.
@@ -146,37 +126,14 @@ class EndpointVerifier:
         Raises:
             InvalidReply: If the reply does not fit its schema, or has a reading without an answer or a quote.
         """
-        reply = _read(_VerdictReply, completion)
+        reply = read_form(_VerdictReply, completion)
         if reply.interpretation is None:
             return None
         if reply.answer is None or reply.quote is None:
             missing = "an answer" if reply.answer is None else "a quote"
             raise InvalidReply(
-                f"the model gave a reading without {missing}", detail=f"It replied: {_shown(completion.reply)}"
+                f"the model gave a reading without {missing}", detail=f"It replied: {shown(completion.reply)}"
             )
         if _LEANS_ON_SOURCE.search(reply.interpretation):
             return None
         return Reading(interpretation=reply.interpretation, answer=reply.answer, quote=reply.quote)
-
-
-def _read(form: type[_Reply], completion: Completion) -> _Reply:
-    """Take the JSON out of its wrapping, and nothing but the JSON."""
-    text = _REASONING.sub("", completion.reply)
-    block = _CODE_BLOCK.match(text)
-    try:
-        return form.model_validate_json(block[1] if block else text)
-    except ValidationError as error:
-        first = error.errors(include_url=False, include_context=False, include_input=False)[0]
-        where = ".".join(str(part) for part in first["loc"])
-        # The reply is a model's, and may repeat a passage: it is shown short, and not as the cause.
-        raise InvalidReply(
-            "the model's reply does not fit its form",
-            detail=f"{where + ': ' if where else ''}{first['msg']}. It replied: {_shown(completion.reply)}",
-            hint="A model that fails at this often is too small, or its server ignores response_format.",
-        ) from None
-
-
-def _shown(reply: str) -> str:
-    """The reply on one line, cut to what an error can carry."""
-    line = " ".join(reply.split())
-    return f'"{line}"' if len(line) <= 200 else f'"{line[:200]}…"'

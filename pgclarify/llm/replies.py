@@ -1,0 +1,63 @@
+"""Reads what a chat model replied: one JSON object of a given form, whatever the model wrapped around it."""
+
+from __future__ import annotations
+
+import re
+from typing import Final, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from pgclarify.errors import InvalidReply
+from pgclarify.model import Completion
+
+# What a chat model wraps around its JSON where the server does not constrain it.
+_REASONING: Final = re.compile(r"\A\s*<think>.*?</think>", re.DOTALL)
+_CODE_BLOCK: Final = re.compile(r"\A\s*```(?:json)?\s*\n(.*?)\s*```\s*\Z", re.DOTALL)
+
+_Form = TypeVar("_Form", bound=BaseModel)
+
+
+def read_form(form: type[_Form], completion: Completion) -> _Form:
+    """Take the JSON out of its wrapping, and nothing but the JSON.
+
+    Args:
+        form: What the reply has to be.
+        completion: The reply.
+
+    Raises:
+        InvalidReply: If it is anything else.
+    """
+    text = _REASONING.sub("", completion.reply)
+    block = _CODE_BLOCK.match(text)
+    try:
+        return form.model_validate_json(block[1] if block else text)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+        where = ".".join(str(part) for part in first["loc"])
+        # The reply is a model's, and may repeat a passage: it is shown short, and not as the cause.
+        raise InvalidReply(
+            "the model's reply does not fit its form",
+            detail=f"{where + ': ' if where else ''}{first['msg']}. It replied: {shown(completion.reply)}",
+            hint="A model that fails at this often is too small, or its server ignores response_format.",
+        ) from None
+
+
+def text_or_null(value: object) -> object:
+    """Blank and the word null count as null; NUL has no place in PostgreSQL's text. Validates a field before its type does."""
+    if not isinstance(value, str):
+        return value
+    if "\0" in value:
+        raise ValueError("a NUL character")
+    value = value.strip()
+    return None if value.lower() in ("", "null") else value
+
+
+def one_line(value: object) -> object:
+    """As text_or_null, and on one line; validates a field before its type does."""
+    return text_or_null(" ".join(value.split()) if isinstance(value, str) else value)
+
+
+def shown(reply: str) -> str:
+    """The reply on one line, cut to what an error can carry."""
+    line = " ".join(reply.split())
+    return f'"{line}"' if len(line) <= 200 else f'"{line[:200]}…"'
