@@ -63,15 +63,57 @@ class Embedder(Protocol):
         """
 
 
+class CrossEncoder(Protocol):
+    """One model that reads two texts together: a reranker, or a judge of natural language inference."""
+
+    @property
+    def model(self) -> str:
+        """The model's name, as it was given."""
+
+    async def relevance(self, pairs: Sequence[tuple[str, str]]) -> Sequence[float]:
+        """Say how well texts answer questions, without blocking the event loop.
+
+        Args:
+            pairs: Question and text. Any number, also none: that tells whether the model is made for it.
+
+        Returns:
+            For each pair, in (0, 1); higher is better.
+
+        Raises:
+            EmbeddingError: If the model gives no such score, or fails.
+        """
+
+    async def entails(self, pairs: Sequence[tuple[str, str]]) -> Sequence[bool]:
+        """Say whether texts entail others, without blocking the event loop.
+
+        Args:
+            pairs: Premise and hypothesis. Any number, also none: that tells whether the model is made for it.
+
+        Raises:
+            EmbeddingError: If the model does not tell entailment, or fails.
+        """
+
+
+class Meter(Protocol):
+    """Where a stage counts the replies that it got."""
+
+    note: str | None
+    """What else is to be said of the stage."""
+
+    def count(self, completion: Completion, *, is_reused: bool) -> None:
+        """Count a reply: one that was paid for, or one that was there."""
+
+
 class Reranker(Protocol):
     """Whoever says how relevant passages are to a question."""
 
-    async def score(self, question: str, passages: Sequence[Passage]) -> Sequence[float]:
+    async def score(self, question: str, passages: Sequence[Passage], *, tally: Meter | None = None) -> Sequence[float]:
         """Score passages without blocking the event loop.
 
         Args:
             question: As it was asked.
             passages: Any number, also none.
+            tally: Where replies are counted; None to count nowhere.
 
         Returns:
             One score for each, in (0, 1); higher is better.
@@ -86,12 +128,15 @@ class Reranker(Protocol):
 class Entailment(Protocol):
     """Whoever says whether one answer to a question entails another."""
 
-    async def entails(self, question: str, pairs: Sequence[tuple[str, str]]) -> Sequence[bool]:
+    async def entails(
+        self, question: str, pairs: Sequence[tuple[str, str]], *, tally: Meter | None = None
+    ) -> Sequence[bool]:
         """Judge pairs without blocking the event loop.
 
         Args:
             question: What both answer.
             pairs: Premise and hypothesis: two answers. Any number, also none.
+            tally: Where replies are counted; None to count nowhere.
 
         Returns:
             For each pair, whether the first entails the second. Neither symmetry nor transitivity is promised.
@@ -154,6 +199,44 @@ class Verifier(Completer, Protocol):
 
     def read_verdict(self, completion: Completion) -> Reading | None:
         """Read the reading, or None for an abstention. Whether the quote is in the passage is the caller's to check.
+
+        Raises:
+            InvalidReply: If the reply does not fit.
+        """
+
+
+class RelevanceJudge(Completer, Protocol):
+    """Whoever grades passages, one a request."""
+
+    def relevance_request(self, question: str, passage: Passage, *, retry: bool = False) -> CompletionRequest:
+        """Render "how much does this passage help to answer the question?".
+
+        With retry, the request differs from the first (sample 1) and reminds of the form.
+        """
+
+    def read_relevance(self, completion: Completion) -> float:
+        """Read the grade, as a score in (0, 1); higher is better.
+
+        Raises:
+            InvalidReply: If the reply does not fit.
+        """
+
+
+class EntailmentJudge(Completer, Protocol):
+    """Whoever compares two answers to a question, one pair a request."""
+
+    def entailment_request(
+        self, question: str, premise: str, hypothesis: str, *, retry: bool = False
+    ) -> CompletionRequest:
+        """Render "if the first answer is right, is the second right as well?".
+
+        With retry, the request differs from the first (sample 1) and reminds of the form.
+
+        Source: SUNAR, §3.2.
+        """
+
+    def read_entailment(self, completion: Completion) -> bool:
+        """Read the judgement.
 
         Raises:
             InvalidReply: If the reply does not fit.
@@ -330,7 +413,9 @@ class ExplorationStore(Protocol):
             vector: Its vector, float32, shape (dimensions,); None if neither method nor signal needs it.
             method: dense, lexical or hybrid.
             depth: Most passages, from 1.
-            signal: dense or lexical, to have each passage scored by that, too; None for no second score.
+            signal: dense, lexical or both, to have each passage scored by that, too, in (0, 1): (1 + cosine
+                similarity) / 2, BM25 as a share of the most that the question's words could bring, or the mean of
+                these two; None for no second score.
 
         Returns:
             Best first.
@@ -365,8 +450,12 @@ class ExplorationStore(Protocol):
             RunLost: If the run is no longer this worker's.
         """
 
-    async def record_candidates(self, run: Run, candidates: Sequence[Candidate]) -> None:
+    async def record_candidates(self, run: Run, candidates: Sequence[Candidate]) -> list[int]:
         """Keep candidates, in addition to those that are there.
+
+        Returns:
+            The ranks of those that were kept, ascending: without passages that are gone by now, or that the requester
+            may not read any more. There can be no verdict on these.
 
         Raises:
             RunLost: If the run is no longer this worker's.

@@ -184,17 +184,8 @@ language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    -- BM25 with the usual constants, in Lucene's form. Robertson and Zaragoza, The Probabilistic Relevance Framework (2009).
-    v_saturation constant double precision := 1.2;
-    v_length_weight constant double precision := 0.75;
     -- Passages that are scored at most.
     v_candidates constant bigint := 5000;
-    -- ts_rank of one lexeme of weight 1 that occurs n times is (1 + 1/4 + … + 1/n²) / 1.64493406685, which nothing but n
-    -- decides. Read backwards it counts occurrences without unpacking the tsvector; from 64 on it makes no difference.
-    v_rank_of_occurrences constant double precision[] := array(
-        select (sum(1.0 / (n * n)) over (order by n) - 0.5 / (n * n)) / 1.64493406685
-        from generate_series(1, 64) as n
-    );
     v_corpus pgclarify.corpus;
     v_count pgclarify._corpus_count;
     v_queries tsquery[];
@@ -222,19 +213,10 @@ begin
     -- Rarest first; passages with one of them are candidates, of as many lexemes as bring few enough passages together.
     with asked as (
         select
-            term.lexeme,
-            term.passages,
-            (
-                '''' || replace(replace(term.lexeme, E'\\', E'\\\\'), '''', '''''') || ''''
-            )::tsquery as query,
-            ln(1 + greatest(v_count.passages - term.passages + 0.5, 0.5) / (term.passages + 0.5)) as weight,
-            sum(term.passages) over (order by term.passages, term.lexeme) as passages_so_far,
-            row_number() over (order by term.passages, term.lexeme) as place
-        from unnest(
-            tsvector_to_array(to_tsvector(v_corpus.search_config::regconfig, _lexical.question))
-        ) as asked_for (lexeme)
-        inner join pgclarify.term
-            on term.corpus_id = _lexical.corpus_id and term.lexeme = asked_for.lexeme and term.passages > 0
+            seen.*,
+            sum(seen.passages) over (order by seen.passages, seen.lexeme) as passages_so_far,
+            row_number() over (order by seen.passages, seen.lexeme) as place
+        from pgclarify._question_lexemes(v_count, v_corpus.search_config, _lexical.question) as seen
     )
     select
         array_agg(asked.query order by asked.place),
@@ -289,29 +271,17 @@ begin
                 %s
             ) as candidate
             cross join lateral (
-                select
-                    sum(
-                        asked.weight * seen.occurrences
-                        / (seen.occurrences + $4 * (1 - $5 + $5 * candidate.lexeme_count / $6))
-                    ) as score
-                from unnest($7, $8) as asked (query, weight)
-                cross join lateral (
-                    select width_bucket(
-                        ts_rank('{1, 1, 1, 1}', candidate.lexemes, asked.query)::double precision, $9
-                    ) as occurrences
-                ) as seen
-                where seen.occurrences > 0
+                %s
             ) as scored
             order by scored.score desc, candidate.document_id, candidate.id
-            limit $10
+            limit $7
         ) as best
         $sql$,
-        v_candidate_sql
+        v_candidate_sql, pgclarify._bm25_sql('candidate', '$4', '$5', '$6')
     ) into document_ids, passage_ids, scores
     using
-        v_candidate_queries, _lexical.roles, v_candidates, v_saturation, v_length_weight,
-        greatest(v_count.lexemes, 1)::double precision / v_count.passages, v_queries, v_weights,
-        v_rank_of_occurrences, _lexical.depth;
+        v_candidate_queries, _lexical.roles, v_candidates, v_queries, v_weights,
+        greatest(v_count.lexemes, 1)::double precision / v_count.passages, _lexical.depth;
     document_ids := coalesce(document_ids, '{}');
     passage_ids := coalesce(passage_ids, '{}');
     scores := coalesce(scores, '{}');

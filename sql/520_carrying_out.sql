@@ -51,6 +51,7 @@ begin
     end if;
     -- What an earlier attempt left; what it paid for is in the ledger.
     delete from pgclarify.candidate where candidate.run_id = _start_run.run_id;
+    delete from pgclarify.step where step.run_id = _start_run.run_id;
     return query
     update pgclarify.run
     set
@@ -83,6 +84,21 @@ comment on function pgclarify._start_run(bigint, bigint) is
 'out. Error 55P03 if somebody holds it.';
 grant execute on function pgclarify._start_run(bigint, bigint) to pgclarify_worker;
 
+create or replace function pgclarify._raise_run_is_lost(run_id bigint)
+returns void
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+    raise exception 'run % is no longer carried out here', _raise_run_is_lost.run_id
+        using errcode = 'PC006',
+            detail = 'It was cancelled, or another worker has taken it over.',
+            hint = 'Stop working on it.';
+end
+$$;
+
+comment on function pgclarify._raise_run_is_lost(bigint) is 'Error PC006.';
+
 create or replace function pgclarify._hold_run(run_id bigint, attempt integer)
 returns pgclarify.run
 language plpgsql volatile security definer
@@ -96,16 +112,53 @@ begin
     where run.run_id = _hold_run.run_id and run.attempt = _hold_run.attempt and run.status = 'running'
     for no key update;
     if not found then
-        raise exception 'run % is no longer carried out here', _hold_run.run_id
-            using errcode = 'PC006',
-                detail = 'It was cancelled, or another worker has taken it over.',
-                hint = 'Stop working on it.';
+        perform pgclarify._raise_run_is_lost(_hold_run.run_id);
     end if;
     return v_run;
 end
 $$;
 
 comment on function pgclarify._hold_run(bigint, integer) is 'Lock a run that is carried out in this attempt, or error PC006.';
+
+create or replace function pgclarify._hold_searchable_run(run_id bigint, attempt integer)
+returns pgclarify.run
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_run pgclarify.run := pgclarify._hold_run(_hold_searchable_run.run_id, _hold_searchable_run.attempt);
+begin
+    if v_run.corpus_id is null then
+        raise exception 'the corpus of run % was dropped', v_run.run_id
+            using errcode = 'undefined_object', hint = 'End the run as failed.';
+    end if;
+    return v_run;
+end
+$$;
+
+comment on function pgclarify._hold_searchable_run(bigint, integer) is
+'Lock a run as _hold_run does, or error 42704 if its corpus was dropped.';
+
+create or replace function pgclarify._carried_out_run(run_id bigint, attempt integer)
+returns pgclarify.run
+language plpgsql stable security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_run pgclarify.run;
+begin
+    select run.* into v_run
+    from pgclarify.run
+    where run.run_id = _carried_out_run.run_id and run.attempt = _carried_out_run.attempt and run.status = 'running';
+    if not found then
+        perform pgclarify._raise_run_is_lost(_carried_out_run.run_id);
+    end if;
+    return v_run;
+end
+$$;
+
+comment on function pgclarify._carried_out_run(bigint, integer) is
+'A run that is carried out in this attempt, or error PC006. For what writes nothing: a lock would have to be written.';
 
 create or replace function pgclarify._retrieve(
     run_id bigint,
@@ -129,12 +182,8 @@ language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_run pgclarify.run := pgclarify._hold_run(_retrieve.run_id, _retrieve.attempt);
+    v_run pgclarify.run := pgclarify._hold_searchable_run(_retrieve.run_id, _retrieve.attempt);
 begin
-    if v_run.corpus_id is null then
-        raise exception 'the corpus of run % was dropped', v_run.run_id
-            using errcode = 'undefined_object', hint = 'End the run as failed.';
-    end if;
     update pgclarify.run
     set question_vector = _retrieve.query_vector
     where run.run_id = _retrieve.run_id and _retrieve.query_vector is not null;

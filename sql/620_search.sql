@@ -40,6 +40,56 @@ $$;
 comment on function pgclarify._search_results(bigint, name) is
 'Candidates of a run with their passages, as far as the requester may read them now.';
 
+create or replace function pgclarify._search_settings(top_k integer, options jsonb)
+returns jsonb
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_given jsonb := pgclarify._settings(
+        _search_settings.top_k,
+        _search_settings.options,
+        '{
+            "method": {"choices": ["hybrid", "dense", "lexical", "adaptive"], "default": "hybrid"},
+            "search": {"choices": ["hybrid", "dense", "lexical"]},
+            "budget": {"type": "integer", "least": 1, "most": 1000},
+            "reranker": {"type": "string"},
+            "timeout": {"type": "string", "default": "60s"}
+        }'
+    );
+    v_is_adaptive boolean := v_given ->> 'method' = 'adaptive';
+    v_settings jsonb := jsonb_build_object('top_k', v_given -> 'top_k', 'timeout', v_given -> 'timeout');
+begin
+    if v_given ? 'search' and not v_is_adaptive then
+        raise exception 'option "search" is for method adaptive'
+            using errcode = 'invalid_parameter_value',
+                detail = format('The method is %s, which is itself a search.', v_given ->> 'method'),
+                hint = 'Leave it out, or pass {"method": "adaptive"}.';
+    end if;
+    if v_given ? 'budget' and not v_is_adaptive and not v_given ? 'reranker' then
+        raise exception 'option "budget" is for method adaptive, or for a reranker'
+            using errcode = 'invalid_parameter_value',
+                detail = format('The method is %s, and nothing is scored again.', v_given ->> 'method'),
+                hint = 'Leave it out, or pass {"method": "adaptive"}.';
+    end if;
+    if v_is_adaptive or v_given ? 'reranker' then
+        v_settings := v_settings || jsonb_build_object(
+            'reranker', coalesce(v_given ->> 'reranker', 'signal'),
+            -- As many as are asked for, at least.
+            'budget', coalesce((v_given ->> 'budget')::numeric::integer, greatest(100, _search_settings.top_k))
+        );
+    end if;
+    if v_is_adaptive then
+        return v_settings || jsonb_build_object('retrieval', 'adaptive', 'search', coalesce(v_given ->> 'search', 'hybrid'));
+    end if;
+    return v_settings || jsonb_build_object('search', v_given -> 'method');
+end
+$$;
+
+comment on function pgclarify._search_settings(integer, jsonb) is
+'top_k and options of search, checked: what run.settings keeps of them, and timeout. search is the first stage; retrieval '
+'adaptive, reranker and budget are there where passages are scored again.';
+
 create or replace function pgclarify._search_corpus(
     caller pgclarify._caller, question text, corpus text, top_k integer, options jsonb
 )
@@ -51,18 +101,11 @@ declare
     v_requester name := pgclarify._verify_caller(_search_corpus.caller);
     v_roles name[] := pgclarify._roles_of(v_requester);
     v_questions text[] := pgclarify._check_questions(array[_search_corpus.question]);
-    v_settings jsonb := pgclarify._settings(
-        _search_corpus.top_k,
-        _search_corpus.options,
-        '{
-            "method": {"choices": ["hybrid", "dense", "lexical"], "default": "hybrid"},
-            "timeout": {"type": "string", "default": "60s"}
-        }'
-    );
+    v_settings jsonb := pgclarify._search_settings(_search_corpus.top_k, _search_corpus.options);
     v_corpus pgclarify.corpus := pgclarify._find_corpus(v_roles, _search_corpus.corpus);
     v_run_ids bigint[];
 begin
-    if v_settings ->> 'method' = 'lexical' then
+    if v_settings ->> 'search' = 'lexical' and not v_settings ? 'reranker' then
         -- Needs no embedding, so no worker and no waiting.
         return query
         select
@@ -76,8 +119,7 @@ begin
     end if;
     v_run_ids := pgclarify._ask(
         _search_corpus.caller, 'search', v_corpus.corpus_id, v_questions,
-        jsonb_build_object('search', v_settings -> 'method', 'top_k', v_settings -> 'top_k'),
-        pgclarify._timeout(v_settings ->> 'timeout')
+        v_settings - 'timeout', pgclarify._timeout(v_settings ->> 'timeout')
     );
     perform pgclarify._raise_unless_answered(seen) from pgclarify._current_outcomes(v_run_ids) as seen;
     if pgclarify._has_frozen_snapshot() then
@@ -117,5 +159,8 @@ $$;
 
 comment on function pgclarify.search(text, text, integer, jsonb) is
 'The passages that fit a question best. question: 1 to 10,000 characters. corpus: its name; null means pgclarify.corpus, or '
-'the only one. top_k: how many, 1 to 1000. options: method (hybrid; dense; lexical, which needs no worker), timeout (60s).';
+'the only one. top_k: how many, 1 to 1000. options: method (hybrid; dense; lexical, which needs no worker; adaptive, which '
+'goes on from what it finds to its neighbors), search (the first stage of adaptive: hybrid, dense, lexical), reranker (scores '
+'passages again: signal, model or the name of a cross-encoder; default signal with adaptive, none without), budget (most '
+'passages that are scored again, 1 to 1000; default 100, or top_k if that is more), timeout (60s).';
 grant execute on function pgclarify.search(text, text, integer, jsonb) to pgclarify_user;

@@ -2,9 +2,19 @@
 
 from pgclarify.database.documents import Documents
 from pgclarify.database.errors import translated
+from pgclarify.database.exploration import ExplorationTables
 from pgclarify.database.pool import open_pool
 from pgclarify.database.presence import Presence
 from pgclarify.database.runs import Runs, RunTables
 from pgclarify.database.spaces import EmbeddingSpaces
 
-__all__ = ["Documents", "EmbeddingSpaces", "Presence", "RunTables", "Runs", "open_pool", "translated"]
+__all__ = [
+    "Documents",
+    "EmbeddingSpaces",
+    "ExplorationTables",
+    "Presence",
+    "RunTables",
+    "Runs",
+    "open_pool",
+    "translated",
+]

@@ -179,6 +179,54 @@ select
     rank, document_id, passage_id, title, heading, content, start_char, score, origin
 from pgclarify._retrieve(%(run_id)s, %(attempt)s, %(question)s, %(vector)s::halfvec, %(embedding_model)s);
 
+-- name: find_passages
+-- Search for a run, as its requester, without choosing candidates.
+select
+    document_id, passage_id, title, heading, content, start_char, score, origin, signal_score
+from pgclarify._find_passages(
+    %(run_id)s,
+    %(attempt)s,
+    %(question)s,
+    %(vector)s::halfvec,
+    %(embedding_model)s,
+    %(method)s,
+    %(depth)s,
+    %(signal)s
+);
+
+-- name: find_neighbors
+-- The neighbors of a batch, as far as the run's requester may read them.
+select
+    via_passage_id, document_id, passage_id, similarity, title, heading, content, start_char, signal_score
+from pgclarify._find_neighbors(
+    %(run_id)s,
+    %(attempt)s,
+    %(document_ids)s::text[],
+    %(passage_ids)s::bigint[],
+    %(k)s,
+    %(known)s::bigint[],
+    %(question)s,
+    %(vector)s::halfvec,
+    %(embedding_model)s,
+    %(signal)s
+);
+
+-- name: record_candidates
+-- Keep candidates; the ranks of those that were kept come back.
+select
+    pgclarify._record_candidates(
+        %(run_id)s,
+        %(attempt)s,
+        %(ranks)s::integer[],
+        %(document_ids)s::text[],
+        %(passage_ids)s::bigint[],
+        %(scores)s::double precision[],
+        %(origins)s::text[],
+        %(via_passage_ids)s::bigint[],
+        %(batches)s::integer[],
+        %(step_ordinals)s::integer[]
+    ) as kept;
+
 -- name: record_relaxation
 -- Keep the relaxed question.
 select pgclarify._record_relaxation(%(run_id)s, %(attempt)s, %(relaxed_question)s);
@@ -208,6 +256,10 @@ select
 select
     rank, document_id, interpretation, answer, quote, start_char, end_char, vector, completion_id
 from pgclarify._copy_verdicts(%(run_id)s, %(attempt)s);
+
+-- name: record_step
+-- Keep a step of an investigation.
+select pgclarify._record_step(%(run_id)s, %(attempt)s, %(step)s::jsonb);
 
 -- name: finish_run
 -- End a run.

@@ -87,7 +87,7 @@ class Runs:
             quotes=[verdict.quote for _, verdict in batch],
             start_chars=[verdict.start_char for _, verdict in batch],
             end_chars=[verdict.end_char for _, verdict in batch],
-            vectors=[None if verdict.vector is None else _vector_text(verdict.vector) for _, verdict in batch],
+            vectors=[None if verdict.vector is None else vector_text(verdict.vector) for _, verdict in batch],
             completion_ids=[verdict.completion_id for _, verdict in batch],
             are_reused=[verdict.is_reused for _, verdict in batch],
             reasons=[verdict.reason for _, verdict in batch],
@@ -124,7 +124,7 @@ class RunTables:
             run_id=run.run_id,
             attempt=run.attempt,
             question=query,
-            vector=None if vector is None else _vector_text(vector),
+            vector=None if vector is None else vector_text(vector),
             embedding_model=run.embedding_model,
         )
         return [
@@ -251,7 +251,7 @@ def _claim(row: Mapping[str, Any]) -> Claim:
     return Claim(completion_id=row["completion_id"], completion=completion, is_ours=row["is_ours"])
 
 
-def _vector_text(vector: NDArray[np.float32]) -> str:
+def vector_text(vector: NDArray[np.float32]) -> str:
     """Write a vector as the type halfvec reads it: five digits tell all numbers of half precision apart."""
     numbers = vector.astype(np.float16).tolist()
     # One format for all numbers takes a third of the time of formatting each.

@@ -1,27 +1,50 @@
-"""Retrieval alone: what `search` does, and what every other job starts with."""
+"""Retrieval without judgement: what `search` does, and what other jobs start with."""
 
 from __future__ import annotations
 
 import logging
 
-from pgclarify.errors import EmbeddingError, RunLost
+from pgclarify.errors import CompletionError, EmbeddingError, RunLost
 from pgclarify.model import Candidate, Run, RunStatus
+from pgclarify.pipelines.exploration import (
+    BATCH_SIZE,
+    NEIGHBORS,
+    Query,
+    by_reranker,
+    by_signal,
+    explore_passages,
+    find_first,
+    other_signal,
+    stop_reason,
+)
 from pgclarify.pipelines.failures import describe
 from pgclarify.pipelines.trace import Trace
-from pgclarify.protocols import Embedder, RunStore
+from pgclarify.protocols import Embedder, ExplorationStore, Reranker, RunStore
 
 _logger = logging.getLogger(__name__)
 
 
-async def search(run: Run, store: RunStore, embedder: Embedder) -> None:
-    """Carry out a run whose operation is "search": its candidates are its result, and no model is asked.
+async def search(
+    run: Run,
+    store: RunStore,
+    exploration: ExplorationStore,
+    embedder: Embedder,
+    *,
+    reranker: Reranker | None = None,
+) -> None:
+    """Carry out a run whose operation is "search": its candidates are its result.
 
-    A run that was cancelled or taken over meanwhile is left alone, without an error.
+    Without settings["reranker"] they are what settings["search"] ranks first. With it, settings["budget"] passages are
+    scored again, and the best settings["top_k"] are the result: if settings["retrieval"] is adaptive, passages that are
+    come to through the neighborhood graph are among them. A run that was cancelled or taken over meanwhile is left
+    alone, without an error.
 
     Args:
         run: The run; settings["search"] is dense, lexical or hybrid.
-        store: Where the passages are and the candidates go.
-        embedder: The corpus's model; not used if the search is lexical.
+        store: Where the candidates go.
+        exploration: Where the passages are.
+        embedder: The corpus's model; not used if nothing needs the question's vector.
+        reranker: Who scores again; None for the other retrieval signal.
 
     Raises:
         DatabaseError: If the store fails.
@@ -29,13 +52,44 @@ async def search(run: Run, store: RunStore, embedder: Embedder) -> None:
     trace = Trace()
     try:
         try:
-            await retrieve(run, run.question, store, embedder, trace)
-        except EmbeddingError as error:
+            if run.settings.get("reranker") is None:
+                await retrieve(run, run.question, store, embedder, trace)
+            else:
+                await _retrieve_and_rerank(run, exploration, embedder, reranker, trace)
+        except (CompletionError, EmbeddingError) as error:
             await store.finish_run(run, RunStatus.FAILED, [], describe(error), stages=trace.stages)
         else:
-            await store.finish_run(run, RunStatus.SUCCEEDED, [], None, stages=trace.stages)
+            await store.finish_run(
+                run, RunStatus.SUCCEEDED, [], None, stages=trace.stages, stop_reason=trace.stop_reason
+            )
     except RunLost as lost:
         _logger.info("run %d was left: %s", run.run_id, lost.message)
+
+
+async def _retrieve_and_rerank(
+    run: Run, store: ExplorationStore, embedder: Embedder, reranker: Reranker | None, trace: Trace
+) -> None:
+    """Record the best of what was scored again, neighbors among them if the run's retrieval is adaptive."""
+    method, budget = run.settings["search"], run.settings["budget"]
+    is_adaptive = run.settings.get("retrieval") == "adaptive"
+    signal = other_signal(method) if reranker is None else None
+    vector = (await embedder.encode([run.question]))[0] if Query.needs_vector(method, signal) else None
+    query = Query(run.question, vector, method, signal)
+    explored = await explore_passages(
+        run,
+        query,
+        store=store,
+        first=await find_first(run, query, store=store, depth=budget, trace=trace),
+        scorer=by_signal if reranker is None else by_reranker(reranker, run.question),
+        budget=budget,
+        trace=trace,
+        # Nothing of a batch decides about the next one if no neighbors are followed.
+        batch_size=BATCH_SIZE if is_adaptive else budget,
+        k=NEIGHBORS if is_adaptive else 0,
+    )
+    if is_adaptive:
+        trace.stop_reason = stop_reason(len(explored), budget)
+    await store.record_candidates(run, explored[: run.settings["top_k"]])
 
 
 async def retrieve(run: Run, query: str, store: RunStore, embedder: Embedder, trace: Trace) -> list[Candidate]:

@@ -2,6 +2,7 @@
 
 from pgclarify.testing.documents import FakeDocumentStore
 from pgclarify.testing.embedder import FakeEmbedder
+from pgclarify.testing.exploration import FakeExplorationStore
 from pgclarify.testing.ledger import FakeLedger, FakeLedgerTable, LedgerRow
 from pgclarify.testing.spaces import FakeSpaceStore
 from pgclarify.testing.store import FakeStore, RunRecord
@@ -10,6 +11,7 @@ from pgclarify.testing.verifier import FakeVerifier
 __all__ = [
     "FakeDocumentStore",
     "FakeEmbedder",
+    "FakeExplorationStore",
     "FakeLedger",
     "FakeLedgerTable",
     "FakeSpaceStore",

@@ -120,9 +120,22 @@ class FakeStore(FakeLedger, FakeDocumentStore):
         record.run = replace(record.run, attempt=record.run.attempt + 1)
         return record.run
 
+    async def record(self, run: Run) -> RunRecord:
+        """Give the record of a run that is in this worker's hands.
+
+        Raises:
+            RunLost: If it is in them no longer.
+        """
+        # A real server gives way to others here.
+        await asyncio.sleep(0)
+        record = self.runs[run.run_id]
+        if record.run.attempt != run.attempt or record.status is not RunStatus.RUNNING:
+            raise RunLost(f"run {run.run_id} is no longer this worker's")
+        return record
+
     async def retrieve(self, run: Run, query: str, vector: NDArray[np.float32] | None) -> list[Candidate]:
         """Return the first settings["top_k"] passages."""
-        record = await self._record(run)
+        record = await self.record(run)
         record.query, record.query_vector = query, vector
         record.candidates = [
             Candidate(rank, passage, score=1 / rank, origin="lexical" if vector is None else "dense")
@@ -132,15 +145,15 @@ class FakeStore(FakeLedger, FakeDocumentStore):
 
     async def record_relaxation(self, run: Run, relaxed_question: str, completion_id: int | None) -> None:
         """Keep the relaxed question."""
-        (await self._record(run)).relaxed_question = relaxed_question
+        (await self.record(run)).relaxed_question = relaxed_question
 
     async def record_verdict(self, run: Run, verdict: Verdict) -> None:
         """Keep a verdict."""
-        (await self._record(run)).verdicts[verdict.rank] = verdict
+        (await self.record(run)).verdicts[verdict.rank] = verdict
 
     async def verdicts(self, run: Run) -> list[tuple[str, Verdict]]:
         """Copy the grounded verdicts of the run's parent."""
-        record = await self._record(run)
+        record = await self.record(run)
         if run.parent_run_id is None:
             return []
         parent = self.runs[run.parent_run_id]
@@ -162,7 +175,7 @@ class FakeStore(FakeLedger, FakeDocumentStore):
         stop_reason: str | None = None,
     ) -> None:
         """End the run."""
-        record = await self._record(run)
+        record = await self.record(run)
         # The invariant that the table checks.
         if (status is RunStatus.FAILED) != (error is not None):
             raise ValueError(f"a run that {status} with the error {error!r}")
@@ -175,11 +188,3 @@ class FakeStore(FakeLedger, FakeDocumentStore):
             for document_id, entry in self.indexed.items()
             for chunk in entry.chunks
         ]
-
-    async def _record(self, run: Run) -> RunRecord:
-        # A real server gives way to others here.
-        await asyncio.sleep(0)
-        record = self.runs[run.run_id]
-        if record.run.attempt != run.attempt or record.status is not RunStatus.RUNNING:
-            raise RunLost(f"run {run.run_id} is no longer this worker's")
-        return record

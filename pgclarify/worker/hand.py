@@ -6,7 +6,7 @@ import asyncio
 import logging
 from contextlib import suppress
 
-from pgclarify.database import Runs, RunTables
+from pgclarify.database import ExplorationTables, Runs, RunTables
 from pgclarify.embedding.registry import Embedders
 from pgclarify.errors import DatabaseBusy, DatabaseError, EmbeddingError, RunLost, ServerUnavailable
 from pgclarify.model import Run, RunStatus
@@ -88,6 +88,6 @@ class Hand:
             case "consolidate":
                 await reconsolidate(run, tables, embedder)
             case "search":
-                await search(run, tables, embedder)
+                await search(run, tables, ExplorationTables(self._runs), embedder)
             case unknown:
                 raise DatabaseError(f"this version of pgclarify does not know the operation {unknown}")

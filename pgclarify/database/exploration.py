@@ -1,0 +1,113 @@
+"""The passages of a run's corpus and their neighborhoods."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pgclarify.database.pool import fetch
+from pgclarify.database.runs import Runs, vector_text
+from pgclarify.model import Candidate, Found, Neighbors, Passage, Run
+
+
+class ExplorationTables:
+    """`pgclarify.protocols.ExplorationStore` for the runs of a worker."""
+
+    def __init__(self, runs: Runs) -> None:
+        self._runs = runs
+
+    async def find_passages(
+        self,
+        run: Run,
+        query: str,
+        vector: NDArray[np.float32] | None,
+        *,
+        method: str,
+        depth: int,
+        signal: str | None = None,
+    ) -> list[Found]:
+        """See ExplorationStore."""
+        rows = await fetch(
+            self._runs.pool,
+            "find_passages",
+            run_id=run.run_id,
+            attempt=run.attempt,
+            question=query,
+            vector=None if vector is None else vector_text(vector),
+            embedding_model=run.embedding_model,
+            method=method,
+            depth=depth,
+            signal=signal,
+        )
+        return [Found(_passage(row), row["score"], row["origin"], row["signal_score"]) for row in rows]
+
+    async def find_neighbors(
+        self,
+        run: Run,
+        passages: Sequence[Passage],
+        *,
+        k: int,
+        known: Collection[int],
+        query: str,
+        vector: NDArray[np.float32] | None,
+        signal: str | None = None,
+    ) -> Neighbors:
+        """See ExplorationStore."""
+        rows = await fetch(
+            self._runs.pool,
+            "find_neighbors",
+            run_id=run.run_id,
+            attempt=run.attempt,
+            document_ids=[passage.document_id for passage in passages],
+            passage_ids=[passage.passage_id for passage in passages],
+            k=k,
+            known=list(known),
+            question=query,
+            vector=None if vector is None else vector_text(vector),
+            embedding_model=run.embedding_model,
+            signal=signal,
+        )
+        edges: dict[int, list[int]] = {passage.passage_id: [] for passage in passages}
+        for row in rows:
+            edges[row["via_passage_id"]].append(row["passage_id"])
+        return Neighbors(
+            edges,
+            [
+                Found(_passage(row), row["similarity"], "neighbor", row["signal_score"])
+                for row in rows
+                # Of those that are known, and of later edges to the same passage, there is nothing but the id.
+                if row["content"] is not None
+            ],
+        )
+
+    async def record_candidates(self, run: Run, candidates: Sequence[Candidate]) -> list[int]:
+        """See ExplorationStore."""
+        rows = await fetch(
+            self._runs.pool,
+            "record_candidates",
+            run_id=run.run_id,
+            attempt=run.attempt,
+            ranks=[candidate.rank for candidate in candidates],
+            document_ids=[candidate.passage.document_id for candidate in candidates],
+            passage_ids=[candidate.passage.passage_id for candidate in candidates],
+            scores=[candidate.score for candidate in candidates],
+            origins=[candidate.origin for candidate in candidates],
+            via_passage_ids=[candidate.via_passage_id for candidate in candidates],
+            batches=[candidate.batch for candidate in candidates],
+            step_ordinals=[candidate.step_ordinal for candidate in candidates],
+        )
+        return list(rows[0]["kept"])
+
+
+def _passage(row: Mapping[str, Any]) -> Passage:
+    return Passage(
+        document_id=row["document_id"],
+        passage_id=row["passage_id"],
+        content=row["content"],
+        title=row["title"],
+        heading=row["heading"],
+        start_char=row["start_char"],
+    )

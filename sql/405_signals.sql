@@ -1,0 +1,152 @@
+-- Signals: what words or vectors say of how well given passages fit a question, whoever found them.
+
+create or replace function pgclarify._question_lexemes(
+    counted pgclarify._corpus_count, search_config text, question text
+)
+returns table (lexeme text, query tsquery, passages bigint, weight double precision)
+language sql stable security definer
+set search_path = pg_catalog, pg_temp
+rows 10
+begin atomic
+    select
+        term.lexeme,
+        ('''' || replace(replace(term.lexeme, E'\\', E'\\\\'), '''', '''''') || '''')::tsquery,
+        term.passages,
+        ln(
+            1 + greatest((_question_lexemes.counted).passages - term.passages + 0.5, 0.5) / (term.passages + 0.5)
+        )::double precision
+    from unnest(
+        tsvector_to_array(to_tsvector(_question_lexemes.search_config::regconfig, _question_lexemes.question))
+    ) as asked_for (lexeme)
+    inner join pgclarify.term
+        on term.corpus_id = (_question_lexemes.counted).corpus_id
+        and term.lexeme = asked_for.lexeme
+        and term.passages > 0;
+end;
+
+comment on function pgclarify._question_lexemes(pgclarify._corpus_count, text, text) is
+'The lexemes of a question that a corpus has, each as a query, with how many passages have it and its weight in BM25.';
+
+create or replace function pgclarify._bm25_sql(passage text, queries text, weights text, mean_lexemes text)
+returns text
+language sql immutable strict parallel safe
+set search_path = pg_catalog, pg_temp
+begin atomic
+    -- BM25 with the usual constants, k1 = 1.2 and b = 0.75, in Lucene's form. Robertson and Zaragoza, The Probabilistic
+    -- Relevance Framework (2009).
+    -- ts_rank of one lexeme of weight 1 that occurs n times is (1 + 1/4 + … + 1/n²) / 1.64493406685, which nothing but n
+    -- decides. Read backwards it counts occurrences without unpacking the tsvector; from 64 on it makes no difference.
+    select format(
+        $sql$
+        select
+            sum(
+                asked.weight * seen.occurrences
+                / (
+                    seen.occurrences
+                    + 1.2::double precision
+                    * (0.25::double precision + 0.75::double precision * %1$s.lexeme_count / %4$s)
+                )
+            ) as score
+        from unnest(%2$s, %3$s) as asked (query, weight)
+        cross join lateral (
+            select width_bucket(
+                ts_rank('{1, 1, 1, 1}', %1$s.lexemes, asked.query)::double precision, %5$L::double precision[]
+            ) as occurrences
+        ) as seen
+        where seen.occurrences > 0
+        $sql$,
+        _bm25_sql.passage, _bm25_sql.queries, _bm25_sql.weights, _bm25_sql.mean_lexemes,
+        array(
+            select (sum(1.0 / (n * n)) over (order by n) - 0.5 / (n * n)) / 1.64493406685
+            from generate_series(1, 64) as n
+        )::text
+    );
+end;
+
+comment on function pgclarify._bm25_sql(text, text, text, text) is
+'The query for the score of one passage by BM25; null if it has none of the lexemes. passage: how the statement names its row; '
+'queries, weights, mean_lexemes: how it names the lexemes of the question, their weights, and the mean length of a passage.';
+
+create or replace function pgclarify._signal_scores(
+    corpus_id bigint,
+    signal text,
+    question text,
+    query_vector @extschema:vector@.halfvec,
+    document_ids text[],
+    passage_ids bigint[]
+)
+returns double precision[]
+language plpgsql stable security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    -- Scores lie within the open interval, so that dividing one never makes it equal to another.
+    v_least constant double precision := 1e-6;
+    v_corpus pgclarify.corpus;
+    v_count pgclarify._corpus_count;
+    v_queries tsquery[];
+    v_weights double precision[];
+    v_highest double precision;
+    v_by_words constant text := 'coalesce(words.score / $7, 0)';
+    -- A vector of zeros is at no distance from anything.
+    v_by_vector constant text := $sql$coalesce(1 - nullif(meaning.distance, 'NaN') / 2, 0)$sql$;
+    v_scores double precision[];
+begin
+    if _signal_scores.signal is null then
+        return null;
+    end if;
+    select corpus.* into v_corpus from pgclarify.corpus where corpus.corpus_id = _signal_scores.corpus_id;
+    if _signal_scores.signal in ('lexical', 'both') then
+        select counted.* into v_count
+        from pgclarify._corpus_count as counted where counted.corpus_id = _signal_scores.corpus_id;
+        select array_agg(asked.query), array_agg(asked.weight), sum(asked.weight)
+        into v_queries, v_weights, v_highest
+        from pgclarify._question_lexemes(v_count, v_corpus.search_config, _signal_scores.question) as asked;
+    end if;
+    execute format(
+        $sql$
+        select array_agg(greatest($8, least(1 - $8, %1$s)) order by given.place)
+        from unnest($1, $2) with ordinality as given (document_id, passage_id, place)
+        %2$s
+        %3$s
+        $sql$,
+        case _signal_scores.signal
+            when 'lexical' then v_by_words
+            when 'dense' then v_by_vector
+            else format('(%s + %s) / 2', v_by_vector, v_by_words)
+        end,
+        case when v_queries is null then 'cross join lateral (select null::double precision as score) as words' else format(
+            $sql$
+            left join %s as passage
+                on passage.corpus_id = $3 and passage.document_id = given.document_id and passage.id = given.passage_id
+            cross join lateral (%s) as words
+            $sql$,
+            pgclarify._partition_name('passage', _signal_scores.corpus_id),
+            pgclarify._bm25_sql('passage', '$5', '$6', '$9')
+        ) end,
+        case when _signal_scores.signal = 'lexical' then '' else format(
+            $sql$
+            left join lateral (
+                select embedding.vector operator(@extschema:vector@.<=>) $10 as distance
+                from %s as embedding
+                where embedding.embedding_space_id = $4
+                    and embedding.document_id = given.document_id
+                    and embedding.passage_id = given.passage_id
+            ) as meaning on true
+            $sql$,
+            pgclarify._partition_name('passage_embedding', v_corpus.embedding_space_id)
+        ) end
+    ) into v_scores
+    using
+        _signal_scores.document_ids, _signal_scores.passage_ids, _signal_scores.corpus_id, v_corpus.embedding_space_id,
+        v_queries, v_weights, v_highest, v_least,
+        greatest(v_count.lexemes, 1)::double precision / nullif(v_count.passages, 0),
+        _signal_scores.query_vector;
+    return v_scores;
+end
+$$;
+
+comment on function pgclarify._signal_scores(bigint, text, text, @extschema:vector@.halfvec, text[], bigint[]) is
+'What a signal says of given passages, in their order: scores greater than 0 and less than 1. signal: dense ((1 + cosine '
+'similarity) / 2), lexical (BM25 as a share of what the lexemes of the question could bring at most), both (the mean of these) '
+'or null (then null). Whether anybody may read them is not looked at.';

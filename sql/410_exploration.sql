@@ -1,0 +1,271 @@
+-- Exploration: what a worker looks at for a run before anything of it is chosen, each with the requester's roles as an
+-- explicit predicate. Partitions are named, never reached through their parent.
+
+create or replace function pgclarify._find_passages(
+    run_id bigint,
+    attempt integer,
+    question text,
+    query_vector @extschema:vector@.halfvec,
+    embedding_model text,
+    method text,
+    depth integer,
+    signal text
+)
+returns table (
+    document_id text,
+    passage_id bigint,
+    title text,
+    heading text,
+    content text,
+    start_char integer,
+    score double precision,
+    origin text,
+    signal_score double precision
+)
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_run pgclarify.run := pgclarify._hold_searchable_run(_find_passages.run_id, _find_passages.attempt);
+begin
+    -- Those of an investigation are of its sub-questions.
+    update pgclarify.run
+    set question_vector = _find_passages.query_vector
+    where run.run_id = _find_passages.run_id
+        and run.operation <> 'investigate'
+        and _find_passages.query_vector is not null;
+    return query
+    with asked as materialized (
+        select
+            pgclarify._roles_of(v_run.requested_by) as roles,
+            pgclarify._query_vector(v_run.corpus_id, _find_passages.embedding_model, _find_passages.query_vector) as vector
+    ),
+    seen as materialized (
+        select result.*
+        from asked
+        cross join lateral pgclarify._search(
+            v_run.corpus_id, asked.roles, _find_passages.method, _find_passages.question, asked.vector,
+            _find_passages.depth
+        ) as result
+    ),
+    scored as materialized (
+        select
+            pgclarify._signal_scores(
+                v_run.corpus_id, _find_passages.signal, _find_passages.question, asked.vector,
+                listed.document_ids, listed.passage_ids
+            ) as scores
+        from asked
+        cross join (
+            select
+                array_agg(seen.document_id order by seen.rank) as document_ids,
+                array_agg(seen.passage_id order by seen.rank) as passage_ids
+            from seen
+        ) as listed
+    )
+    select
+        seen.document_id, seen.passage_id, seen.title, seen.heading, seen.content, seen.start_char, seen.score,
+        seen.origin, scored.scores[seen.rank]
+    from seen
+    cross join scored
+    order by seen.rank;
+end
+$$;
+
+comment on function pgclarify._find_passages(
+    bigint, integer, text, @extschema:vector@.halfvec, text, text, integer, text
+) is
+'Search for a run, as its requester, and keep nothing: the depth best passages, best first. method: dense, lexical or hybrid. '
+'signal: dense, lexical or both, to have each scored by that, too; null for no second score. embedding_model: what the vector '
+'is of; error 40001 if the corpus has another by now.';
+grant execute on function pgclarify._find_passages(
+    bigint, integer, text, @extschema:vector@.halfvec, text, text, integer, text
+) to pgclarify_worker;
+
+create or replace function pgclarify._find_neighbors(
+    run_id bigint,
+    attempt integer,
+    document_ids text[],
+    passage_ids bigint[],
+    k integer,
+    known bigint[],
+    question text,
+    query_vector @extschema:vector@.halfvec,
+    embedding_model text,
+    signal text
+)
+returns table (
+    via_passage_id bigint,
+    document_id text,
+    passage_id bigint,
+    similarity real,
+    title text,
+    heading text,
+    content text,
+    start_char integer,
+    signal_score double precision
+)
+language plpgsql stable security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_run pgclarify.run := pgclarify._carried_out_run(_find_neighbors.run_id, _find_neighbors.attempt);
+    v_roles name[] := pgclarify._roles_of(v_run.requested_by);
+    v_vector @extschema:vector@.halfvec;
+    v_space_id bigint;
+    v_edge record;
+begin
+    v_vector := pgclarify._query_vector(
+        v_run.corpus_id, _find_neighbors.embedding_model, _find_neighbors.query_vector
+    );
+    select corpus.embedding_space_id into v_space_id from pgclarify.corpus where corpus.corpus_id = v_run.corpus_id;
+    if v_space_id is null then
+        return;
+    end if;
+    -- What is hidden or gone takes no place among the k.
+    execute format(
+        $sql$
+        select
+            array_agg(edge.via_passage_id order by edge.batch_place, edge.place) as via_passage_ids,
+            array_agg(edge.document_id order by edge.batch_place, edge.place) as document_ids,
+            array_agg(edge.passage_id order by edge.batch_place, edge.place) as passage_ids,
+            array_agg(edge.similarity order by edge.batch_place, edge.place) as similarities,
+            array_agg(edge.is_new order by edge.batch_place, edge.place) as are_new,
+            array_agg(edge.document_id order by edge.passage_id) filter (where edge.is_new) as new_document_ids,
+            array_agg(edge.passage_id order by edge.passage_id) filter (where edge.is_new) as new_passage_ids
+        from (
+            select
+                batch.passage_id as via_passage_id, batch.place as batch_place, near.*,
+                near.passage_id <> all($7)
+                and row_number() over (
+                    partition by near.passage_id order by near.similarity desc, batch.place
+                ) = 1 as is_new
+            from unnest($1, $2) with ordinality as batch (document_id, passage_id, place)
+            inner join %1$s as kept
+                on kept.embedding_space_id = $3
+                and kept.document_id = batch.document_id
+                and kept.passage_id = batch.passage_id
+            inner join %2$s as via
+                on via.corpus_id = $4 and via.document_id = batch.document_id and via.id = batch.passage_id
+            cross join lateral (
+                select listed.document_id, listed.passage_id, listed.similarity, listed.place
+                from unnest(
+                    kept.neighbor_document_ids, kept.neighbor_ids, kept.similarities
+                ) with ordinality as listed (document_id, passage_id, similarity, place)
+                inner join %2$s as neighbor
+                    on neighbor.corpus_id = $4
+                    and neighbor.document_id = listed.document_id
+                    and neighbor.id = listed.passage_id
+                where neighbor.readers is null or neighbor.readers && $5
+                order by listed.place
+                limit $6
+            ) as near
+            where via.readers is null or via.readers && $5
+        ) as edge
+        $sql$,
+        pgclarify._partition_name('neighborhood', v_space_id),
+        pgclarify._partition_name('passage', v_run.corpus_id)
+    ) into v_edge using
+        _find_neighbors.document_ids, _find_neighbors.passage_ids, v_space_id, v_run.corpus_id, v_roles,
+        _find_neighbors.k, coalesce(_find_neighbors.known, '{}');
+    return query execute format(
+        $sql$
+        select
+            edge.via_passage_id, edge.document_id, edge.passage_id, edge.similarity, document.title, passage.heading,
+            passage.content, passage.start_char, signal.score
+        from unnest($1, $2, $3, $4, $5) with ordinality as edge (
+            via_passage_id, document_id, passage_id, similarity, is_new, place
+        )
+        left join %s as passage
+            on edge.is_new
+            and passage.corpus_id = $6
+            and passage.document_id = edge.document_id
+            and passage.id = edge.passage_id
+        left join pgclarify.document
+            on edge.is_new and document.corpus_id = $6 and document.id = edge.document_id
+        left join unnest($7, $8) as signal (passage_id, score) on edge.is_new and signal.passage_id = edge.passage_id
+        order by edge.place
+        $sql$,
+        pgclarify._partition_name('passage', v_run.corpus_id)
+    ) using
+        v_edge.via_passage_ids, v_edge.document_ids, v_edge.passage_ids, v_edge.similarities, v_edge.are_new,
+        v_run.corpus_id, v_edge.new_passage_ids,
+        pgclarify._signal_scores(
+            v_run.corpus_id, _find_neighbors.signal, _find_neighbors.question, v_vector, v_edge.new_document_ids,
+            v_edge.new_passage_ids
+        );
+exception
+    when undefined_table then
+        -- The corpus has no graph, or has none any more.
+        return;
+end
+$$;
+
+comment on function pgclarify._find_neighbors(
+    bigint, integer, text[], bigint[], integer, bigint[], text, @extschema:vector@.halfvec, text, text
+) is
+'The edges of some passages that the requester of a run may read, to passages that he may read: of each the k nearest at most, '
+'nearest first. Content and the like only of those that are not known yet, in one row each. document_ids, passage_ids: the '
+'passages. known: passage_ids. question, query_vector, embedding_model, signal: as for _find_passages. No row if the corpus '
+'has no graph. Stable: all of it is of one snapshot.';
+grant execute on function pgclarify._find_neighbors(
+    bigint, integer, text[], bigint[], integer, bigint[], text, @extschema:vector@.halfvec, text, text
+) to pgclarify_worker;
+
+create or replace function pgclarify._record_candidates(
+    run_id bigint,
+    attempt integer,
+    ranks integer[],
+    document_ids text[],
+    passage_ids bigint[],
+    scores double precision[],
+    origins text[],
+    via_passage_ids bigint[],
+    batches integer[],
+    step_ordinals integer[]
+)
+returns integer[]
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_run pgclarify.run := pgclarify._hold_searchable_run(_record_candidates.run_id, _record_candidates.attempt);
+    v_kept integer[];
+begin
+    execute format(
+        $sql$
+        with kept as (
+            insert into pgclarify.candidate (
+                run_id, rank, corpus_id, document_id, passage_id, heading, score, origin, via_passage_id, batch,
+                step_ordinal
+            )
+            select
+                $1, given.rank, $2, given.document_id, given.passage_id, passage.heading, given.score, given.origin,
+                given.via_passage_id, given.batch, given.step_ordinal
+            from unnest($3, $4, $5, $6, $7, $8, $9, $10) as given (
+                rank, document_id, passage_id, score, origin, via_passage_id, batch, step_ordinal
+            )
+            inner join %s as passage
+                on passage.corpus_id = $2 and passage.document_id = given.document_id and passage.id = given.passage_id
+            where passage.readers is null or passage.readers && $11
+            returning rank
+        )
+        select coalesce(array_agg(kept.rank order by kept.rank), '{}') from kept
+        $sql$,
+        pgclarify._partition_name('passage', v_run.corpus_id)
+    ) into v_kept using
+        v_run.run_id, v_run.corpus_id, _record_candidates.ranks, _record_candidates.document_ids,
+        _record_candidates.passage_ids, _record_candidates.scores, _record_candidates.origins,
+        _record_candidates.via_passage_ids, _record_candidates.batches, _record_candidates.step_ordinals,
+        pgclarify._roles_of(v_run.requested_by);
+    return v_kept;
+end
+$$;
+
+comment on function pgclarify._record_candidates(
+    bigint, integer, integer[], text[], bigint[], double precision[], text[], bigint[], integer[], integer[]
+) is
+'Keep candidates of a run beside those that are there, and return the ranks of those that were kept: passages that are gone, '
+'or that its requester may not read now, are left out.';
+grant execute on function pgclarify._record_candidates(
+    bigint, integer, integer[], text[], bigint[], double precision[], text[], bigint[], integer[], integer[]
+) to pgclarify_worker;
