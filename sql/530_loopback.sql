@@ -278,6 +278,10 @@ begin
             select jsonb_agg(seen order by seen.run_id, seen.ordinal)
             from pgclarify._clarifications(v_run_ids, (_loopback_rows.payload ->> 'requester')::name) as seen
         )
+        when 'investigation' then (
+            select jsonb_agg(seen order by seen.run_id)
+            from pgclarify._investigations(v_run_ids, (_loopback_rows.payload ->> 'requester')::name) as seen
+        )
         when 'search_result' then (
             select jsonb_agg(seen order by seen.rank)
             from pgclarify._search_results(v_run_ids[1], _loopback_rows.payload ->> 'requester') as seen
@@ -290,5 +294,6 @@ end
 $$;
 
 comment on function pgclarify._loopback_rows(jsonb, bytea) is
-'Rows of runs, for a caller whose snapshot is older than they are. kind: clarification, search_result or run_outcome.';
+'Rows of runs, for a caller whose snapshot is older than they are. kind: clarification, investigation, '
+'search_result or run_outcome.';
 grant execute on function pgclarify._loopback_rows(jsonb, bytea) to pgclarify_loopback;

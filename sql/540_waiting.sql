@@ -52,6 +52,24 @@ end;
 comment on function pgclarify._has_frozen_snapshot() is
 'True if this transaction cannot see what a worker commits from now on: above READ COMMITTED, or on a standby.';
 
+create or replace function pgclarify._is_out_of_sight(run_ids bigint[])
+returns boolean
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+    return pgclarify._has_frozen_snapshot()
+        and exists (
+            select
+            from unnest(_is_out_of_sight.run_ids) as asked (run_id)
+            where not exists (select from pgclarify.run where run.run_id = asked.run_id and run.finished_at is not null)
+        );
+end
+$$;
+
+comment on function pgclarify._is_out_of_sight(bigint[]) is
+'True if the snapshot of this transaction is too old to see the end of one of these runs, which are over.';
+
 create or replace function pgclarify._await(run_ids bigint[], deadline timestamptz)
 returns bigint[]
 language plpgsql volatile security definer
@@ -233,7 +251,8 @@ begin
                 using errcode = 'PC002',
                     detail = format('%s.', pgclarify._list_runs(v_unfinished)),
                     hint = format(
-                        'Read it later with: select * from pgclarify.result(%s). Or ask again with a longer timeout.',
+                        'Read it later with: select * from pgclarify.%I(%s). Or ask again with a longer timeout.',
+                        case _ask.operation when 'investigate' then 'investigation' else 'result' end,
                         v_unfinished[1]
                     );
         end if;

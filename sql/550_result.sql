@@ -56,11 +56,8 @@ begin atomic
             jsonb_agg(
                 jsonb_build_object(
                     'run_id', citation.run_id,
-                    'ordinal', citation.ordinal,
-                    'interpretation', interpretation.interpretation,
-                    'answer', interpretation.answer,
+                    'answer', citation.answer,
                     'rank', citation.rank,
-                    'is_medoid', citation.is_medoid,
                     'document_id', citation.document_id,
                     'title', document.title,
                     'uri', document.uri,
@@ -70,14 +67,32 @@ begin atomic
                     'start_char', coalesce(found.start_char, citation.start_char),
                     'end_char', coalesce(found.start_char + length(citation.quote), citation.end_char),
                     'is_current', found.start_char is not null
-                )
+                ) || citation.subject
                 order by citation.rank
             ),
             '[]'
         )
-    from pgclarify.citation
-    inner join pgclarify.interpretation
-        on citation.run_id = interpretation.run_id and citation.ordinal = interpretation.ordinal
+    from (
+        select
+            citation.run_id, interpretation.answer, citation.rank, citation.corpus_id, citation.document_id,
+            citation.passage_id, citation.heading, citation.quote, citation.start_char, citation.end_char,
+            jsonb_build_object(
+                'ordinal', citation.ordinal, 'interpretation', interpretation.interpretation, 'is_medoid',
+                citation.is_medoid
+            ) as subject
+        from pgclarify.citation
+        inner join pgclarify.interpretation
+            on citation.run_id = interpretation.run_id and citation.ordinal = interpretation.ordinal
+        where citation.run_id = _citations.run_id and citation.ordinal = _citations.ordinal
+        union all
+        select
+            citation.run_id, step.answer, citation.rank, citation.corpus_id, citation.document_id, citation.passage_id,
+            citation.heading, citation.quote, citation.start_char, citation.end_char,
+            jsonb_build_object('step_ordinal', citation.step_ordinal, 'question', step.question) as subject
+        from pgclarify.step_citation as citation
+        inner join pgclarify.step on citation.run_id = step.run_id and citation.step_ordinal = step.ordinal
+        where citation.run_id = _citations.run_id and citation.step_ordinal = _citations.ordinal
+    ) as citation
     left join pgclarify.document
         on citation.corpus_id = document.corpus_id
         and citation.document_id = document.id
@@ -89,12 +104,12 @@ begin atomic
         select pgclarify._find_quote(document.content, citation.quote, citation.start_char) as start_char
         -- Once, although it is named three times.
         offset 0
-    ) as found
-    where citation.run_id = _citations.run_id and citation.ordinal = _citations.ordinal;
+    ) as found;
 end;
 
 comment on function pgclarify._citations(bigint, integer, name[]) is
-'Citations of an interpretation as an array of objects with the columns of view interpretation_citation.';
+'Citations of an interpretation, or of a step, as an array of objects with the columns of view interpretation_citation, or '
+'investigation_citation.';
 
 create or replace function pgclarify._clarifications(run_ids bigint[], requester name)
 returns setof pgclarify.clarification
@@ -142,7 +157,7 @@ begin atomic
         run.status,
         run.error,
         case
-            when run.status in ('succeeded', 'partial')
+            when run.status in ('succeeded', 'partial') and run.operation in ('clarify', 'consolidate')
                 then (select count(*) from pgclarify.interpretation where interpretation.run_id = run.run_id)::integer
         end
     from unnest(_run_outcomes.run_ids) with ordinality as asked (run_id, ordinal)
@@ -158,12 +173,7 @@ language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-    if pgclarify._has_frozen_snapshot()
-        and exists (
-            select
-            from unnest(_current_clarifications.run_ids) as asked (run_id)
-            where not exists (select from pgclarify.run where run.run_id = asked.run_id and run.finished_at is not null)
-        ) then
+    if pgclarify._is_out_of_sight(_current_clarifications.run_ids) then
         return query
         select seen.*
         from jsonb_populate_recordset(
@@ -187,12 +197,7 @@ language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-    if pgclarify._has_frozen_snapshot()
-        and exists (
-            select
-            from unnest(_current_outcomes.run_ids) as asked (run_id)
-            where not exists (select from pgclarify.run where run.run_id = asked.run_id and run.finished_at is not null)
-        ) then
+    if pgclarify._is_out_of_sight(_current_outcomes.run_ids) then
         return query
         select seen.*
         from jsonb_populate_recordset(
@@ -207,7 +212,9 @@ $$;
 comment on function pgclarify._current_outcomes(bigint[]) is
 'How runs stand, also those that the snapshot of this transaction is too old to see.';
 
-create or replace function pgclarify._raise_unless_answered(run_outcome pgclarify.run_outcome)
+create or replace function pgclarify._raise_unless_answered(
+    run_outcome pgclarify.run_outcome, operation text default 'clarify'
+)
 returns void
 language plpgsql volatile
 set search_path = pg_catalog, pg_temp
@@ -230,9 +237,18 @@ begin
                         'Wait for it with: select * from pgclarify.wait(array[%s]).', _raise_unless_answered.run_outcome.run_id
                     );
         when 'partial' then
-            raise warning 'run % is partial: some passages could not be judged', _raise_unless_answered.run_outcome.run_id
+            raise warning 'run % is partial: %',
+                _raise_unless_answered.run_outcome.run_id,
+                case _raise_unless_answered.operation
+                    when 'investigate' then 'some of its steps could not be taken'
+                    else 'some passages could not be judged'
+                end
                 using hint = format(
-                    'See: select rank, error from pgclarify.verdict where run_id = %s and error is not null.',
+                    case _raise_unless_answered.operation
+                        when 'investigate' then
+                            'See: select ordinal, outcome, reason from pgclarify.investigation_step where run_id = %s.'
+                        else 'See: select rank, error from pgclarify.verdict where run_id = %s and error is not null.'
+                    end,
                     _raise_unless_answered.run_outcome.run_id
                 );
         else
@@ -241,5 +257,5 @@ begin
 end
 $$;
 
-comment on function pgclarify._raise_unless_answered(pgclarify.run_outcome) is
+comment on function pgclarify._raise_unless_answered(pgclarify.run_outcome, text) is
 'Error PC003 for a failed or cancelled run, 55000 for one that is not over; a warning for a partial one.';

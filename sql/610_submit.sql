@@ -1,5 +1,53 @@
 -- Submitting, and coming back for the answer: for whoever would rather not wait.
 
+create or replace function pgclarify._submit_runs(
+    caller pgclarify._caller, operation text, questions text[], corpus text, settings jsonb
+)
+returns bigint[]
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_requester name := pgclarify._verify_caller(_submit_runs.caller);
+    v_roles name[] := pgclarify._roles_of(v_requester);
+    v_corpus pgclarify.corpus := pgclarify._find_corpus(v_roles, _submit_runs.corpus);
+    v_answered jsonb;
+    v_new text[];
+    v_entered bigint[] := '{}';
+begin
+    select coalesce(jsonb_object_agg(answered.question, answered.run_id), '{}') into v_answered
+    from pgclarify._find_answered(
+        v_corpus.corpus_id,
+        _submit_runs.operation,
+        array(select distinct asked from unnest(_submit_runs.questions) as asked),
+        _submit_runs.settings,
+        v_requester,
+        v_roles
+    ) as answered;
+    v_new := array(
+        select given.question
+        from unnest(_submit_runs.questions) with ordinality as given (question, ordinal)
+        where not v_answered ? given.question
+        group by given.question
+        order by min(given.ordinal)
+    );
+    if cardinality(v_new) > 0 then
+        v_entered := pgclarify._enter_runs(
+            v_requester, v_roles, _submit_runs.operation, v_corpus.corpus_id, v_new, _submit_runs.settings, null, null
+        );
+    end if;
+    return array(
+        select coalesce((v_answered ->> given.question)::bigint, entered.run_id)
+        from unnest(_submit_runs.questions) with ordinality as given (question, ordinal)
+        left join unnest(v_new, v_entered) as entered (question, run_id) on entered.question = given.question
+        order by given.ordinal
+    );
+end
+$$;
+
+comment on function pgclarify._submit_runs(pgclarify._caller, text, text[], text, jsonb) is
+'Enter runs without waiting: the run of each question, in order. Answers still good are reused, equal questions asked once.';
+
 create or replace function pgclarify._submit_many(
     caller pgclarify._caller, questions text[], corpus text, top_k integer, options jsonb
 )
@@ -7,38 +55,13 @@ returns bigint[]
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
-declare
-    v_requester name := pgclarify._verify_caller(_submit_many.caller);
-    v_roles name[] := pgclarify._roles_of(v_requester);
-    v_questions text[] := pgclarify._check_questions(_submit_many.questions);
-    v_settings jsonb := pgclarify._settings(_submit_many.top_k, _submit_many.options, pgclarify._clarify_options());
-    v_corpus pgclarify.corpus := pgclarify._find_corpus(v_roles, _submit_many.corpus);
-    v_answered jsonb;
-    v_new text[];
-    v_entered bigint[] := '{}';
 begin
-    select coalesce(jsonb_object_agg(answered.question, answered.run_id), '{}') into v_answered
-    from pgclarify._find_answered(
-        v_corpus.corpus_id, 'clarify', array(select distinct asked from unnest(v_questions) as asked), v_settings,
-        v_requester, v_roles
-    ) as answered;
-    v_new := array(
-        select given.question
-        from unnest(v_questions) with ordinality as given (question, ordinal)
-        where not v_answered ? given.question
-        group by given.question
-        order by min(given.ordinal)
-    );
-    if cardinality(v_new) > 0 then
-        v_entered := pgclarify._enter_runs(
-            v_requester, v_roles, 'clarify', v_corpus.corpus_id, v_new, v_settings, null, null
-        );
-    end if;
-    return array(
-        select coalesce((v_answered ->> given.question)::bigint, entered.run_id)
-        from unnest(v_questions) with ordinality as given (question, ordinal)
-        left join unnest(v_new, v_entered) as entered (question, run_id) on entered.question = given.question
-        order by given.ordinal
+    return pgclarify._submit_runs(
+        _submit_many.caller,
+        'clarify',
+        pgclarify._check_questions(_submit_many.questions),
+        _submit_many.corpus,
+        pgclarify._settings(_submit_many.top_k, _submit_many.options, pgclarify._clarify_options())
     );
 end
 $$;
@@ -174,6 +197,12 @@ as $$
 declare
     v_run pgclarify.run := pgclarify._visible_run(_result.caller, _result.run_id);
 begin
+    if v_run.operation = 'investigate' then
+        raise exception 'run % is an investigation', v_run.run_id
+            using errcode = 'object_not_in_prerequisite_state',
+                detail = 'It looks for one answer, and not for readings.',
+                hint = format('Read it with: select * from pgclarify.investigation(%s).', v_run.run_id);
+    end if;
     perform pgclarify._raise_unless_answered(seen) from pgclarify._run_outcomes(array[v_run.run_id]) as seen;
     return query select seen.* from pgclarify._clarifications(array[v_run.run_id], (_result.caller).name) as seen;
 end

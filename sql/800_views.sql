@@ -71,7 +71,7 @@ from pgclarify.run;
 
 comment on view pgclarify.run_summary is 'Runs that you may see, with what they have come to; also while they go on.';
 comment on column pgclarify.run_summary.run_id is 'The run.';
-comment on column pgclarify.run_summary.operation is 'clarify, consolidate or search.';
+comment on column pgclarify.run_summary.operation is 'clarify, consolidate, search or investigate.';
 comment on column pgclarify.run_summary.corpus is 'The corpus''s name when it was asked.';
 comment on column pgclarify.run_summary.question is 'The question.';
 comment on column pgclarify.run_summary.status is 'queued, running, succeeded, partial, failed or cancelled.';

@@ -11,6 +11,8 @@ alter table pgclarify.verdict enable row level security;
 alter table pgclarify.interpretation enable row level security;
 alter table pgclarify.citation enable row level security;
 alter table pgclarify.stage enable row level security;
+alter table pgclarify.step enable row level security;
+alter table pgclarify.step_citation enable row level security;
 
 drop policy if exists corpus_is_readable on pgclarify.corpus;
 create policy corpus_is_readable on pgclarify.corpus for select to pgclarify_reader using (
@@ -104,3 +106,17 @@ create policy stage_of_visible_run on pgclarify.stage for select to pgclarify_re
 );
 comment on policy stage_of_visible_run on pgclarify.stage is 'Whoever sees the run.';
 grant select on pgclarify.stage to pgclarify_reader;
+
+drop policy if exists step_of_visible_run on pgclarify.step;
+create policy step_of_visible_run on pgclarify.step for select to pgclarify_reader using (
+    exists (select from pgclarify.run where run.run_id = step.run_id)
+);
+comment on policy step_of_visible_run on pgclarify.step is 'Whoever sees the run.';
+grant select on pgclarify.step to pgclarify_reader;
+
+drop policy if exists step_citation_of_visible_run on pgclarify.step_citation;
+create policy step_citation_of_visible_run on pgclarify.step_citation for select to pgclarify_reader using (
+    exists (select from pgclarify.run where run.run_id = step_citation.run_id)
+);
+comment on policy step_citation_of_visible_run on pgclarify.step_citation is 'Whoever sees the run.';
+grant select on pgclarify.step_citation to pgclarify_reader;

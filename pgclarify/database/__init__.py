@@ -3,6 +3,7 @@
 from pgclarify.database.documents import Documents
 from pgclarify.database.errors import translated
 from pgclarify.database.exploration import ExplorationTables
+from pgclarify.database.investigations import StepTables
 from pgclarify.database.pool import open_pool
 from pgclarify.database.presence import Presence
 from pgclarify.database.runs import Runs, RunTables

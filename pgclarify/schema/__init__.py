@@ -23,6 +23,7 @@ from pgclarify.schema.keys import applied_sql, caller_key, loopback
 from pgclarify.schema.run import candidate, citation, completion, interpretation, run, verdict, worker
 from pgclarify.schema.source import change, source
 from pgclarify.schema.stage import stage
+from pgclarify.schema.step import step, step_citation
 
 __all__ = [
     "SCHEMA",
@@ -53,6 +54,8 @@ __all__ = [
     "source",
     "stage",
     "staged_passage",
+    "step",
+    "step_citation",
     "term",
     "term_change",
     "verdict",

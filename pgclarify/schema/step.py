@@ -1,0 +1,103 @@
+"""What an investigation asked on its way: revision 0009."""
+
+from sqlalchemy import (
+    BigInteger,
+    CheckConstraint,
+    Column,
+    ForeignKey,
+    ForeignKeyConstraint,
+    Index,
+    Integer,
+    PrimaryKeyConstraint,
+    Table,
+    Text,
+    text,
+)
+from sqlalchemy.dialects.postgresql import REAL
+
+from pgclarify.schema.base import Timestamp, metadata
+
+step = Table(
+    "step",
+    metadata,
+    Column(
+        "run_id",
+        BigInteger,
+        ForeignKey("pgclarify.run.run_id", name="step_run_id_fk", ondelete="CASCADE"),
+        nullable=False,
+        comment="The run.",
+    ),
+    Column("ordinal", Integer, nullable=False, comment="Place in the chain, from 1; the conclusion is the last one."),
+    Column(
+        "kind",
+        Text,
+        nullable=False,
+        comment=(
+            "direct (the question itself, which needed no follow-up), follow_up (a question that it rests on) or "
+            "conclusion (the answer to the whole question)."
+        ),
+    ),
+    Column("question", Text, nullable=False, comment="What was asked."),
+    Column("answer", Text, comment="Its answer; null unless answered."),
+    Column(
+        "outcome",
+        Text,
+        nullable=False,
+        comment=(
+            "answered, not_in_corpus (there is no evidence), repeated (it was asked before), contradicted (steps "
+            "contradict each other, and the evidence does not decide), cut_off (the limit on calls was reached) or "
+            "failed (the model could not be reached or understood)."
+        ),
+    ),
+    Column("confidence", REAL, comment="How sure the answer is, above 0 and up to 1; null unless answered."),
+    Column("reason", Text, comment="Why there is no answer, or what else is worth saying of it; null if nothing is."),
+    Column(
+        "semantic_sets",
+        Integer,
+        comment="Into how many groups of one meaning the sampled answers fell; null where none were sampled.",
+    ),
+    Column("created_at", Timestamp, nullable=False, server_default=text("now()"), comment="When it was decided."),
+    PrimaryKeyConstraint("run_id", "ordinal", name="step_pk"),
+    CheckConstraint("ordinal >= 1", name="step_ordinal_counts_from_one"),
+    CheckConstraint("kind in ('direct', 'follow_up', 'conclusion')", name="step_kind_is_known"),
+    CheckConstraint(
+        "outcome in ('answered', 'not_in_corpus', 'repeated', 'contradicted', 'cut_off', 'failed')",
+        name="step_outcome_is_known",
+    ),
+    CheckConstraint("confidence > 0 and confidence <= 1", name="step_confidence_is_a_share"),
+    CheckConstraint("semantic_sets >= 1", name="step_semantic_sets_count_from_one"),
+    CheckConstraint("(outcome = 'answered') = (answer is not null)", name="step_answered_has_an_answer"),
+    CheckConstraint("(answer is not null) = (confidence is not null)", name="step_answer_has_a_confidence"),
+    comment="What an investigation asked on its way, and what became of it. Written as it goes on.",
+)
+
+step_citation = Table(
+    "step_citation",
+    metadata,
+    Column("run_id", BigInteger, nullable=False, comment="The run."),
+    Column("step_ordinal", Integer, nullable=False, comment="The step."),
+    Column("rank", Integer, nullable=False, comment="Place among its citations, from 1."),
+    Column(
+        "candidate_rank",
+        Integer,
+        nullable=False,
+        comment="The candidate's rank in the run; a conclusion cites candidates of other steps.",
+    ),
+    Column("corpus_id", BigInteger, nullable=False, comment="The corpus."),
+    Column("document_id", Text, nullable=False, comment="The document."),
+    Column("passage_id", BigInteger, nullable=False, comment="The passage."),
+    Column("heading", Text, comment="Headings above the passage when it was cited; null if none."),
+    Column("quote", Text, nullable=False, comment="The words that prove the answer, verbatim."),
+    Column("start_char", Integer, nullable=False, comment="Offset of the quote in the document, from 0."),
+    Column("end_char", Integer, nullable=False, comment="Offset after the quote."),
+    PrimaryKeyConstraint("run_id", "step_ordinal", "rank", name="step_citation_pk"),
+    CheckConstraint("rank >= 1", name="step_citation_rank_counts_from_one"),
+    ForeignKeyConstraint(
+        ["run_id", "step_ordinal"],
+        ["pgclarify.step.run_id", "pgclarify.step.ordinal"],
+        name="step_citation_step_fk",
+        ondelete="CASCADE",
+    ),
+    Index("step_citation_corpus_id_document_id_idx", "corpus_id", "document_id"),
+    comment="From a step to a passage that proves its answer. Quote and ids stay when the document goes.",
+)

@@ -1,0 +1,161 @@
+-- Reading what investigations came to, for those who may see the run.
+
+create or replace view pgclarify.investigation_step with (security_invoker) as
+select
+    step.run_id,
+    step.ordinal,
+    step.kind,
+    step.question,
+    step.answer,
+    step.outcome,
+    step.confidence,
+    step.reason,
+    step.semantic_sets,
+    step.created_at
+from pgclarify.step;
+
+comment on view pgclarify.investigation_step is
+'What investigations asked on their way, and what became of it; also while they go on.';
+comment on column pgclarify.investigation_step.run_id is 'The run.';
+comment on column pgclarify.investigation_step.ordinal is 'Place in the chain, from 1; the conclusion is the last one.';
+comment on column pgclarify.investigation_step.kind is
+'direct (the question itself, which needed no follow-up), follow_up (a question that it rests on) or conclusion (the answer '
+'to the whole question).';
+comment on column pgclarify.investigation_step.question is 'What was asked.';
+comment on column pgclarify.investigation_step.answer is 'Its answer; null unless answered.';
+comment on column pgclarify.investigation_step.outcome is
+'answered, not_in_corpus (there is no evidence), repeated (it was asked before), contradicted (steps contradict each other, '
+'and the evidence does not decide), cut_off (the limit on calls was reached) or failed (the model could not be reached or '
+'understood).';
+comment on column pgclarify.investigation_step.confidence is
+'How sure the answer is, above 0 and up to 1; null unless answered.';
+comment on column pgclarify.investigation_step.reason is
+'Why there is no answer, or what else is worth saying of it; null if nothing is.';
+comment on column pgclarify.investigation_step.semantic_sets is
+'Into how many groups of one meaning the sampled answers fell; null where none were sampled.';
+comment on column pgclarify.investigation_step.created_at is 'When it was decided.';
+grant select on pgclarify.investigation_step to pgclarify_reader;
+
+create or replace view pgclarify.investigation_citation with (security_invoker) as
+select
+    citation.run_id,
+    citation.step_ordinal,
+    step.question,
+    step.answer,
+    citation.rank,
+    citation.document_id,
+    document.title,
+    document.uri,
+    citation.passage_id,
+    citation.heading,
+    citation.quote,
+    coalesce(found.start_char, citation.start_char) as start_char,
+    coalesce(found.start_char + length(citation.quote), citation.end_char) as end_char,
+    found.start_char is not null as is_current
+from pgclarify.step_citation as citation
+inner join pgclarify.step
+    on citation.run_id = step.run_id and citation.step_ordinal = step.ordinal
+left join pgclarify.document
+    on citation.corpus_id = document.corpus_id and citation.document_id = document.id
+cross join lateral (
+    select pgclarify._find_quote(document.content, citation.quote, citation.start_char) as start_char
+    -- Once, although it is named three times.
+    offset 0
+) as found;
+
+comment on view pgclarify.investigation_citation is 'What proves each step''s answer, joined to the document it is from.';
+comment on column pgclarify.investigation_citation.run_id is 'The run.';
+comment on column pgclarify.investigation_citation.step_ordinal is 'The step''s place in the run, from 1.';
+comment on column pgclarify.investigation_citation.question is 'What the step asked.';
+comment on column pgclarify.investigation_citation.answer is 'Its answer.';
+comment on column pgclarify.investigation_citation.rank is 'Place among its citations, from 1.';
+comment on column pgclarify.investigation_citation.document_id is 'The document.';
+comment on column pgclarify.investigation_citation.title is 'Its title now; null if it has none or is gone.';
+comment on column pgclarify.investigation_citation.uri is 'Where a person finds it; null if nowhere or gone.';
+comment on column pgclarify.investigation_citation.passage_id is 'The passage.';
+comment on column pgclarify.investigation_citation.heading is 'Headings above the passage when it was cited.';
+comment on column pgclarify.investigation_citation.quote is 'The words that prove the answer, verbatim.';
+comment on column pgclarify.investigation_citation.start_char is
+'Offset of the quote in the document as it is now, from 0; where it stood when it was cited, if it is gone.';
+comment on column pgclarify.investigation_citation.end_char is 'Offset after the quote, likewise.';
+comment on column pgclarify.investigation_citation.is_current is 'True if the quote still stands in the document.';
+grant select on pgclarify.investigation_citation to pgclarify_reader;
+
+create or replace function pgclarify._steps(run_id bigint, roles name[])
+returns jsonb
+language sql stable security definer
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select
+        coalesce(
+            jsonb_agg(
+                to_jsonb(step)
+                || jsonb_build_object('citations', pgclarify._citations(step.run_id, step.ordinal, _steps.roles))
+                order by step.ordinal
+            ),
+            '[]'
+        )
+    from pgclarify.investigation_step as step
+    where step.run_id = _steps.run_id;
+end;
+
+comment on function pgclarify._steps(bigint, name[]) is
+'Steps of an investigation as an array of objects with the columns of view investigation_step, and citations.';
+
+create or replace function pgclarify._investigations(run_ids bigint[], requester name)
+returns setof pgclarify.investigation
+language sql stable security definer
+set search_path = pg_catalog, pg_temp
+begin atomic
+    with asked as materialized (
+        select pgclarify._roles_of(_investigations.requester) as roles
+    )
+    select
+        run.run_id,
+        run.status,
+        conclusion.outcome,
+        conclusion.answer,
+        conclusion.confidence,
+        pgclarify._steps(run.run_id, asked.roles),
+        array(
+            select citation.document_id
+            from pgclarify.step_citation as citation
+            where citation.run_id = run.run_id and citation.step_ordinal = conclusion.ordinal
+            group by citation.document_id
+            order by min(citation.rank)
+        ),
+        pgclarify._citations(run.run_id, conclusion.ordinal, asked.roles)
+    from pgclarify.run
+    left join pgclarify.step as conclusion
+        on run.run_id = conclusion.run_id and conclusion.kind = 'conclusion'
+    cross join asked
+    where run.run_id = any(_investigations.run_ids)
+    order by run.run_id;
+end;
+
+comment on function pgclarify._investigations(bigint[], name) is
+'What investigations came to, a row each, without asking who may see them; of the documents, what the requester may read now.';
+
+create or replace function pgclarify._current_investigations(run_ids bigint[], requester name)
+returns setof pgclarify.investigation
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+    if pgclarify._is_out_of_sight(_current_investigations.run_ids) then
+        return query
+        select seen.*
+        from jsonb_populate_recordset(
+            null::pgclarify.investigation,
+            pgclarify._rows('investigation', _current_investigations.run_ids, _current_investigations.requester)
+        ) as seen;
+    else
+        return query
+        select seen.*
+        from pgclarify._investigations(_current_investigations.run_ids, _current_investigations.requester) as seen;
+    end if;
+end
+$$;
+
+comment on function pgclarify._current_investigations(bigint[], name) is
+'What investigations that are over came to, also those that the snapshot of this transaction is too old to see.';
