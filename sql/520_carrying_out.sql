@@ -52,7 +52,6 @@ begin
     -- What an earlier attempt left; what it paid for is in the ledger.
     delete from pgclarify.candidate where candidate.run_id = _start_run.run_id;
     delete from pgclarify.step where step.run_id = _start_run.run_id;
-    delete from pgclarify.step where step.run_id = _start_run.run_id;
     return query
     update pgclarify.run
     set

@@ -16,6 +16,7 @@ __all__ = [
     "Presence",
     "RunTables",
     "Runs",
+    "StepTables",
     "open_pool",
     "translated",
 ]

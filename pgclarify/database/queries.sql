@@ -261,10 +261,6 @@ from pgclarify._copy_verdicts(%(run_id)s, %(attempt)s);
 -- Keep a step of an investigation.
 select pgclarify._record_step(%(run_id)s, %(attempt)s, %(step)s::jsonb);
 
--- name: record_step
--- Keep a step of an investigation.
-select pgclarify._record_step(%(run_id)s, %(attempt)s, %(step)s::jsonb);
-
 -- name: finish_run
 -- End a run.
 select
