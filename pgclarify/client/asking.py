@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from typing import Literal
 
@@ -12,19 +11,13 @@ from pgclarify.client.records import (
     Row,
     RunOutcome,
     SearchResult,
-    Verdict,
-    is_over,
     read_interpretation,
     read_outcome,
-    read_verdict,
     record,
 )
-from pgclarify.client.scripts import Script, Session, Statement, Stream, interval, pace, to_json
-from pgclarify.errors import InputError, RunTimeout
+from pgclarify.client.scripts import Script, Session, Statement, interval, timed, to_json
+from pgclarify.errors import InputError
 from pgclarify.model import RunStatus
-
-# A look at how a run stands, rather than a wait.
-_LOOK_SECONDS = 0.001
 
 
 def clarify(
@@ -279,7 +272,7 @@ def consolidate(
         RunFailed: If the new run failed.
     """
     rows = yield Statement(
-        "client_consolidate", {"run_id": run_id, "options": to_json(_timed(options, timeout), "an option")}
+        "client_consolidate", {"run_id": run_id, "options": to_json(timed(options, timeout), "an option")}
     )
     return [read_interpretation(row) for row in rows]
 
@@ -319,61 +312,10 @@ def search(
             "question": question,
             "corpus": corpus or session.corpus,
             "top_k": top_k,
-            "options": to_json(_timed({"method": method}, timeout), "an option"),
+            "options": to_json(timed({"method": method}, timeout), "an option"),
         },
     )
     return [record(SearchResult, row) for row in rows]
-
-
-def verdicts(session: Session, /, run_id: int, *, timeout: float | None = 60.0) -> Stream[Verdict]:
-    """Watch a run: its verdicts as they land, until it is over.
-
-    Looks again and again, in short statements; nothing is held open in between. How the run ended is for wait or
-    result to say.
-
-        run_id = client.submit("rental cars")
-        for verdict in client.verdicts(run_id):
-            print(verdict.rank, verdict.outcome, verdict.answer)
-        readings = client.result(run_id)
-
-    Args:
-        run_id: From submit, committed, or any run that you may see.
-        timeout: Seconds to watch; None means until it is over, however long that takes.
-
-    Returns:
-        An iterator over verdicts; each passage once, in the order in which they were decided.
-
-    Raises:
-        NotFound: If there is no such run, or none that you may see.
-        NotCommitted: If it was submitted in a transaction that is still open.
-        InputError: If the connection is in a transaction that cannot see the run go on.
-        RunTimeout: If the time is up; the run goes on.
-    """
-    limit = interval(timeout)
-    began = time.monotonic()
-    # For its errors: a run that does not exist, or that no worker can see yet.
-    yield from wait(session, [run_id], timeout=_LOOK_SECONDS)
-    seen: list[int] = []
-    while True:
-        rows = yield Statement("client_watch_run", {"run_id": run_id, "seen": seen})
-        for row in rows:
-            if row["rank"] is not None:
-                seen.append(row["rank"])
-                yield read_verdict(row)
-        if not rows or is_over(RunStatus(rows[0]["status"])):
-            return
-        if session.is_in_transaction and rows[0]["isolation"] in ("repeatable read", "serializable"):
-            raise InputError(
-                f"run {run_id} cannot be watched from here",
-                detail=f"The connection is in a {rows[0]['isolation']} transaction, whose snapshot does not move on.",
-                hint="Watch it outside of a transaction.",
-            )
-        elapsed = time.monotonic() - began
-        if limit is not None and elapsed >= limit.total_seconds():
-            raise RunTimeout(
-                f"the run was not over within {limit}", detail=f"Run {run_id} goes on.", hint="Watch it again, or wait."
-            )
-        yield pace(elapsed)
 
 
 def _listed(texts: Sequence[str]) -> list[str]:
@@ -384,9 +326,3 @@ def _listed(texts: Sequence[str]) -> list[str]:
             hint="Pass a list, of one if need be.",
         )
     return list(texts)
-
-
-def _timed(options: dict[str, object], timeout: float) -> dict[str, object]:
-    """The options with the timeout among them, as an interval in words."""
-    limit = interval(timeout)
-    return options if limit is None else options | {"timeout": f"{limit.total_seconds():f} seconds"}

@@ -11,7 +11,7 @@ import psycopg
 from psycopg.rows import dict_row
 from psycopg_pool import ConnectionPool
 
-from pgclarify.client import asking, documents
+from pgclarify.client import asking, documents, investigating, watching
 from pgclarify.client.opening import CONNECTION_OPTIONS, connecting, database_url, is_in_transaction, log_warning
 from pgclarify.client.refusals import REFUSALS
 from pgclarify.client.scripts import Pause, Rows, Script, Session, Statement, Stream, described
@@ -100,11 +100,15 @@ class Client(Session):
     submit = _call(asking.submit)
     submit_many = _call(asking.submit_many)
     wait = _call(asking.wait)
-    verdicts = _iteration(asking.verdicts)
+    verdicts = _iteration(watching.verdicts)
     result = _call(asking.result)
     cancel = _call(asking.cancel)
     consolidate = _call(asking.consolidate)
     search = _call(asking.search)
+    investigate = _call(investigating.investigate)
+    submit_investigation = _call(investigating.submit_investigation)
+    steps = _iteration(watching.steps)
+    investigation = _call(investigating.investigation)
     create_corpus = _call(documents.create_corpus)
     drop_corpus = _call(documents.drop_corpus)
     add_documents = _call(documents.add_documents)

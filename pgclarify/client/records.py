@@ -1,8 +1,8 @@
 """What a client hands out: frozen, typed, and free of any connection.
 
-`pgclarify.model` has an Interpretation, a Citation and a Verdict too. Those are what a worker has in hand while it
-makes a run: they carry vectors and candidate ranks, and know neither their run nor their document. These here are rows
-of the SQL API, as callers see them, and the ones that `pgclarify` exports.
+`pgclarify.model` has an Interpretation, a Citation and a Verdict too, and `pgclarify.steps` a Step. Those are what a
+worker has in hand while it makes a run: they carry vectors and candidate ranks, and know neither their run nor their
+document. These here are rows of the SQL API, as callers see them, and the ones that `pgclarify` exports.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from datetime import timedelta
 from typing import Any, TypeAlias, TypeVar
 
 from pgclarify.model import Outcome, RunStatus
+from pgclarify.steps import StepKind, StepOutcome
 
 Row: TypeAlias = Mapping[str, Any]
 R = TypeVar("R")
@@ -155,6 +156,91 @@ class Verdict:
 
 
 @dataclass(frozen=True, slots=True)
+class StepCitation:
+    """A passage that proves the answer of a step.
+
+    Attributes:
+        step_ordinal: The step.
+        rank: Place among its citations, from 1.
+        document_id: The document, by your own id.
+        title: Its title now; None if it has none or is gone.
+        uri: Where a person finds it; None if nowhere or gone.
+        passage_id: The passage.
+        heading: Headings above the passage when it was cited; None if there were none.
+        quote: The words that prove the answer, verbatim.
+        start_char: Offset of the quote in the document as it is now, from 0; where it stood, if it is gone.
+        end_char: Offset after the quote, likewise.
+        is_current: True if the quote still stands in the document.
+    """
+
+    step_ordinal: int
+    rank: int
+    document_id: str
+    title: str | None
+    uri: str | None
+    passage_id: int
+    heading: str | None
+    quote: str
+    start_char: int
+    end_char: int
+    is_current: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What an investigation asked on its way, while the run may still go on.
+
+    Attributes:
+        run_id: The run.
+        ordinal: Place in the chain, from 1; the conclusion is the last one.
+        kind: direct (the question itself), follow_up (a question that it rests on) or conclusion.
+        question: What was asked.
+        answer: Its answer; None unless answered.
+        outcome: How it ended.
+        confidence: How sure the answer is, in (0, 1]; None unless answered.
+        reason: Why there is no answer, or what else is worth saying of it; None if nothing is.
+        semantic_sets: Into how many groups of one meaning the sampled answers fell; None where none were sampled.
+        citations: What proves the answer; empty if there is none.
+    """
+
+    run_id: int
+    ordinal: int
+    kind: StepKind
+    question: str
+    answer: str | None
+    outcome: StepOutcome
+    confidence: float | None
+    reason: str | None
+    semantic_sets: int | None
+    citations: tuple[StepCitation, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Investigation:
+    """What an investigation came to.
+
+    Attributes:
+        run_id: The run.
+        status: How it ended: succeeded, or partial if calls failed or ran out on the way.
+        outcome: How its conclusion ended; None if it has none.
+        answer: The answer; None unless answered.
+        confidence: How sure it is, in (0, 1]; None unless answered.
+        steps: In order; the conclusion is the last one.
+        document_ids: Documents that the conclusion cites, best first.
+        citations: What proves the conclusion.
+    """
+
+    run_id: int
+    status: RunStatus
+    outcome: StepOutcome | None
+    answer: str | None
+    confidence: float | None
+    steps: tuple[Step, ...]
+    document_ids: tuple[str, ...]
+    citations: tuple[StepCitation, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class SearchResult:
     """A passage that fits a question.
 
@@ -222,7 +308,7 @@ def is_over(status: RunStatus) -> bool:
     return status not in (RunStatus.QUEUED, RunStatus.RUNNING)
 
 
-def record(kind: type[R], row: Row, **converted: object) -> R:
+def record(kind: type[R], row: Row, /, **converted: object) -> R:
     """Make a record of a row that has its fields by name, and perhaps others.
 
     Args:
@@ -254,3 +340,31 @@ def read_outcome(row: Row) -> RunOutcome:
 def read_verdict(row: Row) -> Verdict:
     """Read a row of statement client_watch_run."""
     return record(Verdict, row, outcome=Outcome(row["outcome"]))
+
+
+def read_step(row: Row) -> Step:
+    """Read a row of view pgclarify.investigation_step with its citations."""
+    return record(
+        Step,
+        row,
+        kind=StepKind(row["kind"]),
+        outcome=StepOutcome(row["outcome"]),
+        citations=_read_step_citations(row),
+    )
+
+
+def read_investigation(row: Row) -> Investigation:
+    """Read a row of type pgclarify.investigation."""
+    return record(
+        Investigation,
+        row,
+        status=RunStatus(row["status"]),
+        outcome=None if row["outcome"] is None else StepOutcome(row["outcome"]),
+        steps=tuple(read_step(step) for step in row["steps"]),
+        document_ids=tuple(row["document_ids"]),
+        citations=_read_step_citations(row),
+    )
+
+
+def _read_step_citations(row: Row) -> tuple[StepCitation, ...]:
+    return tuple(record(StepCitation, citation) for citation in row["citations"])

@@ -93,6 +93,16 @@ def interval(timeout: float | None) -> timedelta | None:
         ) from error
 
 
+def timed(options: Mapping[str, object], timeout: float) -> Mapping[str, object]:
+    """Options with a timeout among them, as an interval in words.
+
+    Raises:
+        InputError: If it is no length of time.
+    """
+    limit = interval(timeout)
+    return options if limit is None else {**options, "timeout": f"{limit.total_seconds():f} seconds"}
+
+
 def to_json(value: Mapping[str, object], what: str) -> str:
     """Render a JSON object.
 

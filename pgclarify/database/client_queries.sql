@@ -100,6 +100,48 @@ order by verdict.created_at, verdict.rank;
 -- Make a corpus.
 select
     pgclarify.create_corpus(
+-- name: client_investigate
+-- Have a question investigated, and wait for the answer.
+select run_id, status, outcome, answer, confidence, steps, document_ids, citations
+from pgclarify.investigate(question => %(question)s, corpus => %(corpus)s, options => %(options)s::jsonb);
+
+-- name: client_submit_investigation
+-- Have a question investigated, and come back for the answer.
+select
+    pgclarify.submit_investigation(
+        question => %(question)s, corpus => %(corpus)s, options => %(options)s::jsonb
+    ) as run_id;
+
+-- name: client_investigation
+-- What an investigation came to.
+select run_id, status, outcome, answer, confidence, steps, document_ids, citations
+from pgclarify.investigation(run_id => %(run_id)s);
+
+-- name: client_watch_investigation
+-- How a run stands, with the steps that have not been seen yet: one row at least, if the run may be seen.
+select
+    run.run_id,
+    run.status,
+    current_setting('transaction_isolation') as isolation,
+    step.ordinal,
+    step.kind,
+    step.question,
+    step.answer,
+    step.outcome,
+    step.confidence,
+    step.reason,
+    step.semantic_sets,
+    (
+        select coalesce(jsonb_agg(to_jsonb(citation) order by citation.rank), '[]')
+        from pgclarify.investigation_citation as citation
+        where citation.run_id = step.run_id and citation.step_ordinal = step.ordinal
+    ) as citations
+from pgclarify.run
+left join pgclarify.investigation_step as step
+    on run.run_id = step.run_id and step.ordinal <> all(%(seen)s::integer[])
+where run.run_id = %(run_id)s
+order by step.ordinal;
+
         name => %(name)s, embedding_model => %(embedding_model)s, options => %(options)s::jsonb
     ) as corpus_id;
 

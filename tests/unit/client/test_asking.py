@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from pgclarify.client import asking
-from pgclarify.client.records import Answer, Citation, Interpretation, RunOutcome, Verdict
+from pgclarify.client.records import Answer, Citation, Interpretation, RunOutcome
 from pgclarify.client.scripts import Session
 from pgclarify.errors import InputError, RunTimeout
-from pgclarify.model import Outcome, RunStatus
+from pgclarify.model import RunStatus
 from tests.unit.client.playing import play
 
 SESSION = Session()
@@ -43,15 +43,6 @@ READING: dict[str, Any] = {
     "invented_later": 1,
 }
 RECORD = Interpretation(3, RunStatus.SUCCEEDED, 1, "How long?", "thirty days", 1, 1.0, ("17",), (Citation(**CITATION),))
-
-
-def look(status: str, rank: int | None = None, **others: Any) -> dict[str, Any]:
-    """A row of client_watch_run."""
-    columns = dict.fromkeys(("document_id", "title", "passage_id", "heading", "outcome", "interpretation", "answer"))
-    columns |= dict.fromkeys(("quote", "start_char", "end_char", "reason", "error"))
-    if rank is not None:
-        columns |= {"document_id": "17", "passage_id": 5, "outcome": "abstained", "reason": "no answer"}
-    return columns | {"run_id": 3, "status": status, "isolation": "read committed", "rank": rank} | others
 
 
 def outcome(status: str) -> dict[str, Any]:
@@ -158,51 +149,6 @@ def test_wait_tells_what_is_over() -> None:
     outcomes = play(asking.wait(SESSION, [3]), rows).returned
     assert outcomes[0] == RunOutcome(3, RunStatus.QUEUED, None, None)
     assert [found.status.value for found in outcomes if not found.is_over] == ["queued", "running"]
-
-
-def test_verdicts_come_as_they_land_and_once() -> None:
-    played = play(
-        asking.verdicts(SESSION, 3),
-        [outcome("queued")],
-        [look("queued")],
-        [look("running", 2), look("running", 1)],
-        [look("running")],
-        [look("partial", 4, outcome="failed", reason=None, error="no reply")],
-    )
-
-    assert [verdict.rank for verdict in played.yielded] == [2, 1, 4]
-    assert played.yielded[2] == Verdict(
-        3, 4, Outcome.FAILED, "17", None, 5, None, None, None, None, None, None, None, "no reply"
-    )
-    assert [statement.name for statement in played.sent] == ["client_wait"] + ["client_watch_run"] * 4
-    assert played.sent[-1].parameters["seen"] == [2, 1, 4]
-    assert len(played.pauses) == 3
-    assert all(0 < pause <= 0.25 for pause in played.pauses)
-
-
-def test_watching_ends_when_the_time_is_up() -> None:
-    with pytest.raises(RunTimeout) as caught:
-        play(asking.verdicts(SESSION, 3, timeout=1e-6), [outcome("running")], [look("running", 1)])
-    assert caught.value.run_ids == (3,)
-
-
-def test_what_landed_before_the_end_is_not_lost_to_the_timeout() -> None:
-    played = play(asking.verdicts(SESSION, 3, timeout=1e-6), [outcome("running")], [look("succeeded", 1)])
-    assert [verdict.rank for verdict in played.yielded] == [1]
-
-
-@pytest.mark.parametrize("isolation", ["repeatable read", "serializable"])
-def test_a_snapshot_that_does_not_move_on_is_not_watched(isolation: str) -> None:
-    class InTransaction(Session):
-        @property
-        def is_in_transaction(self) -> bool:
-            return True
-
-    rows = [look("running", isolation=isolation)]
-    with pytest.raises(InputError):
-        play(asking.verdicts(InTransaction(), 3), [outcome("running")], rows)
-    # In a transaction of its own, every look has a snapshot of its own.
-    assert play(asking.verdicts(SESSION, 3), [outcome("running")], rows, [look("succeeded")]).yielded == []
 
 
 @pytest.mark.parametrize(

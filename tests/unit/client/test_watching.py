@@ -1,0 +1,104 @@
+"""Scripts that watch a run: what lands, once and in time, and when they give up."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from pgclarify.client import watching
+from pgclarify.client.records import Step, StepCitation, Verdict
+from pgclarify.client.scripts import Session
+from pgclarify.errors import InputError, RunTimeout
+from pgclarify.model import Outcome
+from pgclarify.steps import StepKind, StepOutcome
+from tests.unit.client.playing import play
+from tests.unit.client.test_investigating import CITATION, STEP
+
+SESSION = Session()
+
+
+def look(status: str, rank: int | None = None, **others: Any) -> dict[str, Any]:
+    """A row of client_watch_run."""
+    columns = dict.fromkeys(("document_id", "title", "passage_id", "heading", "outcome", "interpretation", "answer"))
+    columns |= dict.fromkeys(("quote", "start_char", "end_char", "reason", "error"))
+    if rank is not None:
+        columns |= {"document_id": "17", "passage_id": 5, "outcome": "abstained", "reason": "no answer"}
+    return columns | {"run_id": 3, "status": status, "isolation": "read committed", "rank": rank} | others
+
+
+def outcome(status: str) -> dict[str, Any]:
+    return {"run_id": 3, "status": status, "error": None, "interpretations": None}
+
+
+def test_verdicts_come_as_they_land_and_once() -> None:
+    played = play(
+        watching.verdicts(SESSION, 3),
+        [outcome("queued")],
+        [look("queued")],
+        [look("running", 2), look("running", 1)],
+        [look("running")],
+        [look("partial", 4, outcome="failed", reason=None, error="no reply")],
+    )
+
+    assert [verdict.rank for verdict in played.yielded] == [2, 1, 4]
+    assert played.yielded[2] == Verdict(
+        3, 4, Outcome.FAILED, "17", None, 5, None, None, None, None, None, None, None, "no reply"
+    )
+    assert [statement.name for statement in played.sent] == ["client_wait"] + ["client_watch_run"] * 4
+    assert played.sent[-1].parameters["seen"] == [2, 1, 4]
+    assert len(played.pauses) == 3
+    assert all(0 < pause <= 0.25 for pause in played.pauses)
+
+
+def test_watching_ends_when_the_time_is_up() -> None:
+    with pytest.raises(RunTimeout) as caught:
+        play(watching.verdicts(SESSION, 3, timeout=1e-6), [outcome("running")], [look("running", 1)])
+    assert caught.value.run_ids == (3,)
+
+
+def test_what_landed_before_the_end_is_not_lost_to_the_timeout() -> None:
+    played = play(watching.verdicts(SESSION, 3, timeout=1e-6), [outcome("running")], [look("succeeded", 1)])
+    assert [verdict.rank for verdict in played.yielded] == [1]
+
+
+@pytest.mark.parametrize("isolation", ["repeatable read", "serializable"])
+def test_a_snapshot_that_does_not_move_on_is_not_watched(isolation: str) -> None:
+    class InTransaction(Session):
+        @property
+        def is_in_transaction(self) -> bool:
+            return True
+
+    rows = [look("running", isolation=isolation)]
+    with pytest.raises(InputError):
+        play(watching.verdicts(InTransaction(), 3), [outcome("running")], rows)
+    # In a transaction of its own, every look has a snapshot of its own.
+    assert play(watching.verdicts(SESSION, 3), [outcome("running")], rows, [look("succeeded")]).yielded == []
+
+
+def test_steps_come_as_they_land_and_once() -> None:
+    nothing = dict.fromkeys(STEP) | {"run_id": 3, "isolation": "read committed"}
+    first = nothing | STEP | {"status": "running"}
+    last = nothing | STEP | {"ordinal": 2, "kind": "conclusion", "outcome": "not_in_corpus", "answer": None}
+    last |= {"confidence": None, "citations": [], "reason": "Nobody says so.", "status": "succeeded"}
+    played = play(
+        watching.steps(SESSION, 3),
+        [outcome("queued")],
+        [nothing | {"status": "queued"}],
+        [first],
+        [nothing | {"status": "running"}],
+        [last],
+    )
+
+    assert played.yielded == [
+        Step(
+            3, 1, StepKind.FOLLOW_UP, "Who insures them?", "Acme", StepOutcome.ANSWERED, 0.75, None, 2,
+            (StepCitation(**CITATION),),
+        ),
+        Step(
+            3, 2, StepKind.CONCLUSION, "Who insures them?", None, StepOutcome.NOT_IN_CORPUS, None, "Nobody says so.",
+            2, (),
+        ),
+    ]  # fmt: skip
+    assert [statement.name for statement in played.sent] == ["client_wait"] + ["client_watch_investigation"] * 4
+    assert played.sent[-1].parameters == {"run_id": 3, "seen": [1, 2]}
