@@ -2,7 +2,7 @@
 
 from pgclarify.algorithms.agreement import Relation, relate
 from pgclarify.algorithms.consolidation import Mode, consolidate, medoid
-from pgclarify.algorithms.exploration import Explored, Explorer, explore
+from pgclarify.algorithms.exploration import Explored, Explorer, credit, explore
 from pgclarify.algorithms.quotation import find_quote, fold
 from pgclarify.algorithms.uncertainty import confidence, penalize, semantic_sets, to_unit_interval
 
@@ -13,6 +13,7 @@ __all__ = [
     "Relation",
     "confidence",
     "consolidate",
+    "credit",
     "explore",
     "find_quote",
     "fold",

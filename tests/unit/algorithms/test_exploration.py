@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pgclarify.algorithms import Explored, Explorer, explore
+from pgclarify.algorithms import Explored, Explorer, credit, explore
 
 Id = TypeVar("Id", bound=Hashable)
 
@@ -221,6 +221,17 @@ def test_who_was_not_handed_out_has_no_way():
 def test_explore_wants_one_score_for_each(scores):
     with pytest.raises(ValueError, match=f"{len(scores)} scores of 2 passages"):
         explore(["a", "b"], lambda ids: {}, lambda ids: scores, budget=2, batch_size=2)
+
+
+def test_a_passage_shares_in_the_score_of_its_lead():
+    assert credit(0.5, 1.0) == pytest.approx(0.6)
+    assert credit(0.5, None) == pytest.approx(0.4)
+
+
+@given(*[st.floats(1e-6, 1 - 1e-6)] * 2)
+def test_a_credited_score_stays_between_its_own_and_that_of_the_lead(score, lead_score):
+    assert min(score, lead_score) <= credit(score, lead_score) * (1 + 1e-12)
+    assert credit(score, lead_score) <= max(score, lead_score) * (1 + 1e-12)
 
 
 # Few ids and few scores, so that both pools overlap and ties are the rule.
