@@ -1,8 +1,10 @@
 """Pure methods: numpy in, plain data out. No I/O, no database, no model."""
 
 from pgclarify.algorithms.agreement import Relation, relate
+from pgclarify.algorithms.answers import relate_answers
 from pgclarify.algorithms.consolidation import Mode, consolidate, medoid
 from pgclarify.algorithms.exploration import Explored, Explorer, credit, explore
+from pgclarify.algorithms.fusion import fuse
 from pgclarify.algorithms.quotation import find_quote, fold
 from pgclarify.algorithms.uncertainty import confidence, penalize, semantic_sets, to_unit_interval
 
@@ -17,9 +19,11 @@ __all__ = [
     "explore",
     "find_quote",
     "fold",
+    "fuse",
     "medoid",
     "penalize",
     "relate",
+    "relate_answers",
     "semantic_sets",
     "to_unit_interval",
 ]

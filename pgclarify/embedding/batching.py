@@ -1,4 +1,7 @@
-"""Merges texts that wait at the same time into batches, and computes them in one thread."""
+"""Merges inputs of a model that wait at the same time into batches, and computes them in one thread.
+
+An input is a text, or whatever else a model reads.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ import threading
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
+from typing import Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,76 +18,91 @@ from pgclarify.errors import EmbeddingError
 
 # One batch in so many takes the oldest request first, so that a stream of small ones cannot starve a large one.
 _OLDEST_FIRST_EVERY = 4
-# Texts up to so many times as long as the shortest of a batch share it: what is padded is computed for nothing.
+# Inputs up to so many times as long as the shortest of a batch share it: what is padded is computed for nothing.
 _LENGTH_RATIO = 2
 # Below this length padding costs less than another batch.
 _SHORT_CHARS = 64
 
+_Input = TypeVar("_Input")
+
 
 @dataclass(slots=True)
-class _Request:
-    """Texts of one caller; order holds the positions that are still to do, the next one last."""
+class _Request(Generic[_Input]):
+    """Inputs of one caller; order holds the positions that are still to do, the next one last.
 
-    texts: Sequence[str]
+    Attributes:
+        lengths: Of the inputs, in characters.
+    """
+
+    inputs: Sequence[_Input]
+    lengths: Sequence[int]
     order: list[int]
     vectors: NDArray[np.float32]
     future: Future[NDArray[np.float32]] = field(default_factory=Future)
     unfinished: int = 0
 
 
-class BatchQueue:
-    """A queue of texts in front of a function that computes batches, in a thread of its own.
+class BatchQueue(Generic[_Input]):
+    """A queue of inputs in front of a function that computes batches, in a thread of its own.
 
     Requests with the least left to do come first, and share a batch with others of like length. A large request is
     computed in many batches, between which small ones get their turn. Thread-safe.
 
     Args:
-        compute: Maps texts to float32 vectors, shape (len(texts), dimensions). Called in one thread only.
+        compute: Maps inputs to float32 vectors, shape (len(inputs), dimensions). Called in one thread only.
         dimensions: Length of a vector.
-        max_batch_chars: Most characters in a batch, each text counted as long as the longest; one text always fits.
-        max_text_chars: Beyond this length a text costs no more.
+        max_batch_chars: Most characters in a batch, each input counted as long as the longest; one always fits.
+        max_chars: Beyond this length an input costs no more.
+        length: Tells the length of an input in characters.
+        name: What is computed with, for errors.
         on_thread_start: Called once in the thread, before anything else.
     """
 
     def __init__(
         self,
-        compute: Callable[[list[str]], NDArray[np.float32]],
+        compute: Callable[[list[_Input]], NDArray[np.float32]],
         *,
         dimensions: int,
         max_batch_chars: int,
-        max_text_chars: int,
+        max_chars: int,
+        length: Callable[[_Input], int],
+        name: str = "the embedding model",
         on_thread_start: Callable[[], None] | None = None,
     ) -> None:
         self._compute = compute
         self._dimensions = dimensions
         self._max_batch_chars = max_batch_chars
-        self._max_text_chars = max_text_chars
+        self._max_chars = max_chars
+        self._length = length
+        self._name = name
         self._executor = ThreadPoolExecutor(1, thread_name_prefix="pgclarify-embedding", initializer=on_thread_start)
         self._lock = threading.Lock()
-        self._requests: list[_Request] = []
+        self._requests: list[_Request[_Input]] = []
         self._is_working = False
         self._is_closed = False
         self._batches = 0
 
-    def submit(self, texts: Sequence[str]) -> Future[NDArray[np.float32]]:
-        """Queue texts; cancelling the future takes back what is not computed yet.
+    def submit(self, inputs: Sequence[_Input]) -> Future[NDArray[np.float32]]:
+        """Queue inputs; cancelling the future takes back what is not computed yet.
 
         Returns:
-            Their vectors: float32, shape (len(texts), dimensions), in the order of texts.
+            Their vectors: float32, shape (len(inputs), dimensions), in the order of inputs.
 
         Raises:
             EmbeddingError: If the queue is closed.
         """
+        lengths = [min(self._length(each), self._max_chars) for each in inputs]
         request = _Request(
-            texts=texts,
+            inputs=inputs,
+            lengths=lengths,
             # The shortest is the next.
-            order=sorted(range(len(texts)), key=lambda position: -len(texts[position])),
-            vectors=np.empty((len(texts), self._dimensions), dtype=np.float32),
-            unfinished=len(texts),
+            order=sorted(range(len(inputs)), key=lambda position: -lengths[position]),
+            vectors=np.empty((len(inputs), self._dimensions), dtype=np.float32),
+            unfinished=len(inputs),
         )
         with self._lock:
             if self._is_closed:
-                raise EmbeddingError("the embedding model is closed")
+                raise EmbeddingError(f"{self._name} is closed")
             self._requests.append(request)
             if not self._is_working:
                 self._is_working = True
@@ -100,7 +119,7 @@ class BatchQueue:
         """Compute until nothing waits. Runs in the thread."""
         while batch := self._next_batch():
             try:
-                vectors = self._compute([request.texts[position] for request, position in batch])
+                vectors = self._compute([request.inputs[position] for request, position in batch])
             except Exception as error:
                 self._fail({id(request): request for request, _ in batch}.values(), error)
                 continue
@@ -110,8 +129,8 @@ class BatchQueue:
                 if request.unfinished == 0 and request.future.set_running_or_notify_cancel():
                     request.future.set_result(request.vectors)
 
-    def _next_batch(self) -> list[tuple[_Request, int]]:
-        """Take the next texts; none if there are none, and the thread is then free to end."""
+    def _next_batch(self) -> list[tuple[_Request[_Input], int]]:
+        """Take the next inputs; none if there are none, and the thread is then free to end."""
         with self._lock:
             self._requests = [r for r in self._requests if r.order and not r.future.cancelled()]
             if self._is_closed:
@@ -120,19 +139,19 @@ class BatchQueue:
                 closed = []
             self._is_working = bool(self._requests)
             batch = self._pick() if self._requests else []
-        self._fail(closed, EmbeddingError("the embedding model is closed"))
+        self._fail(closed, EmbeddingError(f"{self._name} is closed"))
         return batch
 
-    def _pick(self) -> list[tuple[_Request, int]]:
+    def _pick(self) -> list[tuple[_Request[_Input], int]]:
         self._batches += 1
         requests = self._requests
         if self._batches % _OLDEST_FIRST_EVERY:
             requests = sorted(requests, key=lambda request: len(request.order))
-        batch: list[tuple[_Request, int]] = []
+        batch: list[tuple[_Request[_Input], int]] = []
         shortest = longest = 0
         for request in requests:
             while request.order:
-                length = min(len(request.texts[request.order[-1]]), self._max_text_chars)
+                length = request.lengths[request.order[-1]]
                 if batch:
                     new_shortest, new_longest = min(shortest, length), max(longest, length)
                     is_too_large = new_longest * (len(batch) + 1) > self._max_batch_chars
@@ -144,16 +163,15 @@ class BatchQueue:
                 batch.append((request, request.order.pop()))
         return batch
 
-    @staticmethod
-    def _fail(requests: Iterable[_Request], error: Exception) -> None:
+    def _fail(self, requests: Iterable[_Request[_Input]], error: Exception) -> None:
         for request in requests:
             request.order.clear()
-            # Some of its texts may be in a batch that fails later; it has been told by then.
+            # Some of its inputs may be in a batch that fails later; it has been told by then.
             if not request.future.done() and request.future.set_running_or_notify_cancel():
                 failure = (
                     error
                     if isinstance(error, EmbeddingError)
-                    else EmbeddingError("the embedding model failed", detail=f"{type(error).__name__}: {error}")
+                    else EmbeddingError(f"{self._name} failed", detail=f"{type(error).__name__}: {error}")
                 )
                 if failure is not error:
                     failure.__cause__ = error

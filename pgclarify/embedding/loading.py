@@ -1,4 +1,7 @@
-"""Finds an embedding model and loads it."""
+"""Finds a model of sentence-transformers and loads it.
+
+Whoever may create a corpus or ask a question names models. Code that comes with a model is never run.
+"""
 
 from __future__ import annotations
 
@@ -30,21 +33,11 @@ def load_model(name: str) -> Any:  # noqa: ANN401 - the library's class, which i
         ModelNotFound: If there is no such model.
         EmbeddingError: If the packaged model is not the published one.
     """
-    # The tokenizers' threads are not used, and warn when the process forks.
-    os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
     packaged = _packaged_model() if name in _PACKAGED_NAMES else None
     if packaged:
         verify_sha256(packaged / "model.safetensors", _PACKAGED_SHA256)
-    transformer = importlib.import_module("sentence_transformers").SentenceTransformer
-    location = str(packaged or name)
     try:
-        with _quiet():
-            try:
-                return transformer(location, local_files_only=True)
-            except Exception:
-                if packaged or Path(name).exists():
-                    raise
-                return transformer(location)
+        return _load("SentenceTransformer", str(packaged or name), is_here=packaged is not None)
     except Exception as error:
         raise ModelNotFound(
             f"no embedding model {name}",
@@ -52,6 +45,40 @@ def load_model(name: str) -> Any:  # noqa: ANN401 - the library's class, which i
             hint="Run: pip install 'pgclarify[embedded]' for all-MiniLM-L6-v2, or give the path of a folder with a"
             " sentence-transformers model.",
         ) from error
+
+
+def load_cross_encoder(name: str) -> Any:  # noqa: ANN401 - the library's class, which is slow to import
+    """Load a cross-encoder, from this machine if it is there.
+
+    Returns:
+        A sentence_transformers.CrossEncoder.
+
+    Raises:
+        ModelNotFound: If there is no such model.
+    """
+    try:
+        return _load("CrossEncoder", name)
+    except Exception as error:
+        raise ModelNotFound(
+            f"no cross-encoder {name}",
+            detail=f"{type(error).__name__}: {error}".splitlines()[0],
+            hint="Give the name of a sentence-transformers CrossEncoder that the worker can download, or the path of a"
+            " folder with one on the worker's machine.",
+        ) from error
+
+
+def _load(kind: str, location: str, *, is_here: bool = False) -> Any:  # noqa: ANN401 - see above
+    """Load a model of a class of the library."""
+    # The tokenizers' threads are not used, and warn when the process forks.
+    os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+    make = getattr(importlib.import_module("sentence_transformers"), kind)
+    with _quiet():
+        try:
+            return make(location, local_files_only=True)
+        except Exception:
+            if is_here or Path(location).exists():
+                raise
+            return make(location)
 
 
 def verify_sha256(path: Path, expected: str) -> None:

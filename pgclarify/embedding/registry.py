@@ -1,11 +1,13 @@
-"""Embedding models by name, each loaded once, off the event loop; a few of them stay."""
+"""Models by name, each loaded once, off the event loop; a few of them stay."""
 
 from __future__ import annotations
 
 import asyncio
 import gc
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from typing import Generic, Protocol, TypeVar
 from weakref import WeakValueDictionary
 
 from pgclarify.config import EmbeddingBackend
@@ -16,7 +18,85 @@ _MOST_LOADING = 32
 _MOST_LOADED = 4
 
 
-class Embedders:
+class _Closable(Protocol):
+    def close(self) -> None:
+        """Stop the model's thread."""
+
+
+_Model = TypeVar("_Model", bound=_Closable)
+
+
+class Registry(Generic[_Model]):
+    """Models of one kind.
+
+    Args:
+        make: Loads the model of a name; called in a thread.
+        most_loaded: How many stay when nobody uses them, those that were asked for last.
+        most_loading: How many are loaded at once; others wait.
+    """
+
+    def __init__(self, make: Callable[[str], _Model], *, most_loaded: int, most_loading: int = _MOST_LOADING) -> None:
+        self._make = make
+        self._most_loaded = most_loaded
+        self._loading: dict[str, asyncio.Task[_Model]] = {}
+        # The one that was asked for last comes last.
+        self._loaded: dict[str, _Model] = {}
+        # Those that somebody may still be using: not closed, and not loaded twice.
+        self._leaving: WeakValueDictionary[str, _Model] = WeakValueDictionary()
+        # Threads of their own: those of asyncio are few, and looking for a model can take a minute.
+        self._threads = ThreadPoolExecutor(most_loading, thread_name_prefix="loading")
+
+    @property
+    def loaded(self) -> list[str]:
+        """Names of the models that are there, in alphabetical order."""
+        return sorted(self._loaded)
+
+    async def get(self, model: str) -> _Model:
+        """Load a model, or wait for whoever is loading it.
+
+        It stays usable for as long as the caller keeps it, also if others have taken its place by then.
+
+        Raises:
+            EmbeddingError: If it cannot be loaded; asked again, it is tried again.
+            ConfigurationError: If it cannot be used on this processor.
+        """
+        loaded = self._loaded.get(model) or self._leaving.get(model)
+        if loaded is not None:
+            self._keep(model, loaded)
+            return loaded
+        if model not in self._loading:
+            self._loading[model] = asyncio.create_task(self._load(model))
+        return await asyncio.shield(self._loading[model])
+
+    async def _load(self, model: str) -> _Model:
+        try:
+            loaded = await asyncio.get_running_loop().run_in_executor(self._threads, self._load_now, model)
+            self._keep(model, loaded)
+            return loaded
+        finally:
+            del self._loading[model]
+
+    def _load_now(self, model: str) -> _Model:
+        if self._leaving:
+            # They refer to themselves: without this, their memory could be free much later.
+            gc.collect()
+        return self._make(model)
+
+    def _keep(self, model: str, loaded: _Model) -> None:
+        self._loaded.pop(model, None)
+        self._loaded[model] = loaded
+        while len(self._loaded) > self._most_loaded:
+            oldest = next(iter(self._loaded))
+            self._leaving[oldest] = self._loaded.pop(oldest)
+
+    def close(self) -> None:
+        """Stop the models' threads."""
+        self._threads.shutdown(wait=False, cancel_futures=True)
+        for loaded in (*self._loaded.values(), *self._leaving.values()):
+            loaded.close()
+
+
+class Embedders(Registry[SentenceTransformerEmbedder]):
     """The embedding models of a process.
 
     Args:
@@ -25,61 +105,4 @@ class Embedders:
     """
 
     def __init__(self, backend: EmbeddingBackend = EmbeddingBackend.TORCH, *, most_loaded: int = _MOST_LOADED) -> None:
-        self._make = partial(SentenceTransformerEmbedder, backend=backend)
-        self._most_loaded = most_loaded
-        self._loading: dict[str, asyncio.Task[SentenceTransformerEmbedder]] = {}
-        # The one that was asked for last comes last.
-        self._loaded: dict[str, SentenceTransformerEmbedder] = {}
-        # Those that somebody may still be using: not closed, and not loaded twice.
-        self._leaving: WeakValueDictionary[str, SentenceTransformerEmbedder] = WeakValueDictionary()
-        # Threads of their own: those of asyncio are few, and looking for a model can take a minute.
-        self._threads = ThreadPoolExecutor(_MOST_LOADING, thread_name_prefix="loading")
-
-    @property
-    def loaded(self) -> list[str]:
-        """Names of the models that are there, in alphabetical order."""
-        return sorted(self._loaded)
-
-    async def get(self, model: str) -> SentenceTransformerEmbedder:
-        """Load a model, or wait for whoever is loading it.
-
-        It stays usable for as long as the caller keeps it, also if others have taken its place by then.
-
-        Raises:
-            EmbeddingError: If it cannot be loaded; asked again, it is tried again.
-            ConfigurationError: If the backend cannot be used with it, or on this processor.
-        """
-        embedder = self._loaded.get(model) or self._leaving.get(model)
-        if embedder is not None:
-            self._keep(model, embedder)
-            return embedder
-        if model not in self._loading:
-            self._loading[model] = asyncio.create_task(self._load(model))
-        return await asyncio.shield(self._loading[model])
-
-    async def _load(self, model: str) -> SentenceTransformerEmbedder:
-        try:
-            embedder = await asyncio.get_running_loop().run_in_executor(self._threads, self._load_now, model)
-            self._keep(model, embedder)
-            return embedder
-        finally:
-            del self._loading[model]
-
-    def _load_now(self, model: str) -> SentenceTransformerEmbedder:
-        if self._leaving:
-            # They refer to themselves: without this, their memory could be free much later.
-            gc.collect()
-        return self._make(model)
-
-    def _keep(self, model: str, embedder: SentenceTransformerEmbedder) -> None:
-        self._loaded.pop(model, None)
-        self._loaded[model] = embedder
-        while len(self._loaded) > self._most_loaded:
-            oldest = next(iter(self._loaded))
-            self._leaving[oldest] = self._loaded.pop(oldest)
-
-    def close(self) -> None:
-        """Stop the models' threads."""
-        self._threads.shutdown(wait=False, cancel_futures=True)
-        for embedder in (*self._loaded.values(), *self._leaving.values()):
-            embedder.close()
+        super().__init__(partial(SentenceTransformerEmbedder, backend=backend), most_loaded=most_loaded)

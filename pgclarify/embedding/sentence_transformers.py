@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import Any
 
@@ -19,10 +19,10 @@ from pgclarify.errors import ConfigurationError, DimensionMismatch, EmbeddingErr
 # Characters of padded input that are computed at once. On a CPU some 5 passages take 0.1 s, which is how long a query
 # may have to wait, and larger batches are no faster; the readings of one run fit into one. An accelerator is idle with
 # so few.
-_CPU_BATCH_CHARS = 3072
-_ACCELERATOR_BATCH_CHARS = 128 * _CPU_BATCH_CHARS
+CPU_BATCH_CHARS = 3072
+ACCELERATOR_BATCH_CHARS = 128 * CPU_BATCH_CHARS
 # What is beyond cannot be among the tokens that the model reads: no ordinary token has that many characters.
-_MAX_CHARS_PER_TOKEN = 100
+MAX_CHARS_PER_TOKEN = 100
 
 
 class SentenceTransformerEmbedder:
@@ -80,11 +80,12 @@ class SentenceTransformerEmbedder:
         self._queue = BatchQueue(
             self._compute,
             dimensions=self._dimensions,
-            max_batch_chars=_CPU_BATCH_CHARS if is_cpu else _ACCELERATOR_BATCH_CHARS,
+            max_batch_chars=CPU_BATCH_CHARS if is_cpu else ACCELERATOR_BATCH_CHARS,
             # 5 characters a token: longer texts are cut by the model, and cost no more.
-            max_text_chars=5 * self._max_tokens,
+            max_chars=5 * self._max_tokens,
+            length=len,
             # Nothing of this embedder: its thread would hold it for as long as it runs.
-            on_thread_start=None if threads is None else partial(_set_threads, threads),
+            on_thread_start=None if threads is None else partial(set_threads, threads),
         )
 
     @property
@@ -121,16 +122,9 @@ class SentenceTransformerEmbedder:
         """
         if not texts:
             return np.zeros((0, self._dimensions), dtype=np.float32)
-        for position, text in enumerate(texts):
-            # Checked here, so that it does not fail those that happen to share its batch.
-            try:
-                text.encode("utf-8")
-            except UnicodeEncodeError as error:
-                raise EmbeddingError(
-                    "a text to embed is not valid Unicode",
-                    detail=f"Text {position} has half a surrogate pair at offset {error.start}.",
-                ) from error
-        cut = self._max_tokens * _MAX_CHARS_PER_TOKEN
+        # Checked here, so that it does not fail those that happen to share its batch.
+        check_unicode(texts)
+        cut = self._max_tokens * MAX_CHARS_PER_TOKEN
         # Whoever else is about to embed something gets as far as this, or the first of many texts makes a batch alone.
         await asyncio.sleep(0)
         return await asyncio.wrap_future(self._queue.submit([text[:cut] for text in texts]))
@@ -160,8 +154,24 @@ class SentenceTransformerEmbedder:
         return vectors
 
 
-def _set_threads(threads: int) -> None:
+def check_unicode(texts: Iterable[str]) -> None:
+    """Check that texts are such as a model can read.
+
+    Raises:
+        EmbeddingError: If one is not valid Unicode.
+    """
+    for position, text in enumerate(texts):
+        try:
+            text.encode("utf-8")
+        except UnicodeEncodeError as error:
+            raise EmbeddingError(
+                "a text to embed is not valid Unicode",
+                detail=f"Text {position} has half a surrogate pair at offset {error.start}.",
+            ) from error
+
+
+def set_threads(threads: int) -> None:
+    """Set with how many threads torch computes what it is asked for in the thread that calls this."""
     import torch
 
-    # Counts for the thread that calls it.
     torch.set_num_threads(threads)

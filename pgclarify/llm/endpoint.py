@@ -29,8 +29,8 @@ _NO_KEY: Final = "no-key-set"
 _LONGEST_SERVER_TEXT: Final = 300
 
 # What a run asks many times over. It stands in a line of its own, of which no more than the limit come to the counter
-# at once: what a run begins with, and all else in it waits for, does not stand behind the verdicts of all other runs.
-_MASS_PURPOSES: Final = frozenset({"verdict"})
+# at once: what a run begins with, and all else in it waits for, does not stand behind the mass of all other runs.
+_MASS_PURPOSES: Final = frozenset({"verdict", "relevance", "entailment"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ class Endpoint:
         model: Name of the model there.
         base_url: http(s) address up to and including the version; None means OpenAI's own.
         api_key: None for servers that need none; it then needs a base_url.
-        concurrency: Most calls in flight at once; further ones wait in order of arrival, verdicts behind all else.
+        concurrency: Most calls in flight at once; further ones wait in order of arrival, masses behind all else.
         timeout: Seconds that the server may be silent within one attempt.
         max_retries: Further attempts after a lost connection, a time-out, 408, 409, 429 or 5xx. Retry-After is obeyed.
 

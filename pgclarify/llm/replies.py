@@ -43,7 +43,7 @@ def read_form(form: type[_Form], completion: Completion) -> _Form:
 
 
 def text_or_null(value: object) -> object:
-    """Blank and the word null count as null; NUL has no place in PostgreSQL's text. Validates a field before its type does."""
+    """Validate before the type: blank and the word null count as null; NUL has no place in PostgreSQL's text."""
     if not isinstance(value, str):
         return value
     if "\0" in value:
@@ -53,7 +53,7 @@ def text_or_null(value: object) -> object:
 
 
 def one_line(value: object) -> object:
-    """As text_or_null, and on one line; validates a field before its type does."""
+    """Validate before the type, as text_or_null does, and put it on one line."""
     return text_or_null(" ".join(value.split()) if isinstance(value, str) else value)
 
 

@@ -9,12 +9,10 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from pgclarify.errors import InvalidReply
 from pgclarify.llm import prompts
-from pgclarify.llm.endpoint import Endpoint
+from pgclarify.llm.completer import EndpointCompleter
 from pgclarify.llm.replies import one_line, read_form, shown, text_or_null
 from pgclarify.model import Completion, CompletionRequest, Passage, Reading
 
-# Most tokens a reply may take: several times what a good one needs, so that a small model that repeats itself is
-# stopped before the call times out.
 _RELAXATION_TOKENS: Final = 256
 _VERDICT_TOKENS: Final = 1024
 
@@ -45,44 +43,16 @@ class _VerdictReply(BaseModel):
     quote: Annotated[Annotated[str, Field(max_length=2000)] | None, BeforeValidator(text_or_null)]
 
 
-class EndpointVerifier:
-    """Judges passages with a chat model behind an OpenAI-compatible endpoint. Implements protocols.Verifier.
-
-    Args:
-        endpoint: Shared by all runs of a worker; whoever made it closes it.
-    """
-
-    def __init__(self, endpoint: Endpoint) -> None:
-        self._endpoint = endpoint
-
-    @property
-    def provider(self) -> str:
-        """Always openai."""
-        return "openai"
-
-    @property
-    def model(self) -> str:
-        """Name of the model behind the endpoint."""
-        return self._endpoint.model
-
-    @property
-    def prompt_version(self) -> str:
-        """The version of all prompts."""
-        return prompts.PROMPT_VERSION
+class EndpointVerifier(EndpointCompleter):
+    """Judges passages with a chat model behind an OpenAI-compatible endpoint. Implements protocols.Verifier."""
 
     def relaxation_request(self, question: str) -> CompletionRequest:
         """Render "relax this question for recall".
 
         Source: VERDICT, Eq. 6.
         """
-        return CompletionRequest(
-            purpose="relaxation",
-            model=self.model,
-            parameters={"temperature": 0, "max_tokens": _RELAXATION_TOKENS},
-            prompt_version=self.prompt_version,
-            messages=prompts.relaxation_messages(question),
-            schema=prompts.RELAXATION_SCHEMA,
-        )
+        messages = prompts.relaxation_messages(question)
+        return self._request("relaxation", messages, prompts.RELAXATION_SCHEMA, max_tokens=_RELAXATION_TOKENS)
 
     def verdict_request(self, question: str, passage: Passage, *, retry: bool = False) -> CompletionRequest:
         """Render "which one reading of the question does this passage answer completely?".
@@ -91,23 +61,8 @@ class EndpointVerifier:
 
         Source: VERDICT, Eq. 8 and Figure 6.
         """
-        return CompletionRequest(
-            purpose="verdict",
-            model=self.model,
-            parameters={"temperature": 0, "max_tokens": _VERDICT_TOKENS},
-            prompt_version=self.prompt_version,
-            messages=prompts.verdict_messages(question, passage, retry=retry),
-            schema=prompts.VERDICT_SCHEMA,
-            sample=int(retry),
-        )
-
-    async def complete(self, request: CompletionRequest) -> Completion:
-        """Make the call, as soon as the endpoint's limit allows.
-
-        Raises:
-            EndpointUnavailable: If no completion came back, after all retries.
-        """
-        return await self._endpoint.complete(request)
+        messages = prompts.verdict_messages(question, passage, retry=retry)
+        return self._request("verdict", messages, prompts.VERDICT_SCHEMA, max_tokens=_VERDICT_TOKENS, sample=int(retry))
 
     def read_relaxation(self, completion: Completion) -> str:
         """Read the relaxed question: one line of at most 500 characters.

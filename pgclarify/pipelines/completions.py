@@ -14,8 +14,7 @@ from typing import Any, Generic, TypeVar
 
 from pgclarify.errors import CompletionError, InvalidReply, PgclarifyError, RunLost
 from pgclarify.model import Claim, Completion, CompletionRequest
-from pgclarify.pipelines.trace import Tally
-from pgclarify.protocols import Completer, Ledger
+from pgclarify.protocols import Completer, Ledger, Meter
 
 _logger = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -86,7 +85,7 @@ async def ask_all(
     land: Callable[[int, Answer[T]], Awaitable[None]],
     *,
     pace: Pace,
-    tally: Tally | None = None,
+    tally: Meter | None = None,
 ) -> None:
     """Ask everything, and once more where a reply does not fit.
 
@@ -125,7 +124,7 @@ async def complete_all(
     land: Callable[[int, Paid | CompletionError], Awaitable[None]],
     *,
     pace: Pace,
-    tally: Tally | None = None,
+    tally: Meter | None = None,
 ) -> None:
     """Get a reply to every request, from the ledger or by paying for it. Equal requests are asked once.
 
@@ -151,7 +150,7 @@ async def complete_all(
     try:
         await purchase.run()
     except BaseExceptionGroup as group:
-        raise _cause(group) from group
+        raise cause_of(group) from group
     finally:
         await _to_the_end(purchase.give_back())
 
@@ -166,7 +165,7 @@ class _Purchase:
         requests: Sequence[CompletionRequest],
         land: Callable[[int, Paid | CompletionError], Awaitable[None]],
         pace: Pace,
-        tally: Tally | None,
+        tally: Meter | None,
     ) -> None:
         self._ledger = ledger
         self._completer = completer
@@ -255,6 +254,16 @@ def is_storable(text: str) -> bool:
     return "\x00" not in text and not any("\ud800" <= character <= "\udfff" for character in text)
 
 
+def check_storable(*texts: str | None) -> None:
+    r"""Check what was read out of a reply: plain characters can spell others out, as "\\u0000" does in JSON.
+
+    Raises:
+        InvalidReply: If PostgreSQL cannot keep one of the texts.
+    """
+    if not all(text is None or is_storable(text) for text in texts):
+        raise InvalidReply("a reply holds characters that are no text")
+
+
 def _read(inquiry: Inquiry[T], result: Paid | CompletionError) -> Answer[T]:
     if isinstance(result, CompletionError):
         return Answer(result, None, is_reused=False)
@@ -282,8 +291,8 @@ async def _to_the_end(work: Coroutine[Any, Any, T]) -> T:
         raise
 
 
-def _cause(group: BaseExceptionGroup[BaseException]) -> BaseException:
-    """Pick the error that speaks for a group: a lost run explains all others, else the first one."""
+def cause_of(group: BaseExceptionGroup[BaseException]) -> BaseException:
+    """Pick the error that speaks for a group of tasks: a lost run explains all others, else the first one."""
     lost, _ = group.split(RunLost)
     error: BaseException = lost if lost is not None else group
     while isinstance(error, BaseExceptionGroup):

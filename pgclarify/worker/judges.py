@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pgclarify.config import Provider, Settings
 from pgclarify.embedding.registry import Embedders
 from pgclarify.errors import ConfigurationError
-from pgclarify.protocols import Verifier
+from pgclarify.protocols import EntailmentJudge, RelevanceJudge, Verifier
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,9 +18,13 @@ class Judges:
 
     Attributes:
         verifier: Judges passages.
+        relevance: Grades passages; None without a language model.
+        entailment: Compares answers; None without a language model.
     """
 
     verifier: Verifier
+    relevance: RelevanceJudge | None = None
+    entailment: EntailmentJudge | None = None
 
 
 @asynccontextmanager
@@ -44,10 +48,16 @@ async def open_judges(settings: Settings, embedders: Embedders) -> AsyncIterator
         provider = Provider.OPENAI if has_endpoint else Provider.EXTRACTIVE
     if provider is Provider.OPENAI:
         from pgclarify.llm.endpoint import Endpoint
+        from pgclarify.llm.entailment import EndpointEntailmentJudge
+        from pgclarify.llm.relevance import EndpointRelevanceJudge
         from pgclarify.llm.verifier import EndpointVerifier
 
         async with Endpoint.from_settings(settings) as endpoint:
-            yield Judges(verifier=EndpointVerifier(endpoint))
+            yield Judges(
+                verifier=EndpointVerifier(endpoint),
+                relevance=EndpointRelevanceJudge(endpoint),
+                entailment=EndpointEntailmentJudge(endpoint),
+            )
     else:
         from pgclarify.llm.extractive import ExtractiveVerifier
 

@@ -34,20 +34,20 @@ def compute() -> Lengths:
 
 
 @pytest.fixture
-def queue(compute: Lengths) -> Iterator[BatchQueue]:
-    queue = BatchQueue(compute, dimensions=1, max_batch_chars=400, max_text_chars=200)
+def queue(compute: Lengths) -> Iterator[BatchQueue[str]]:
+    queue = BatchQueue(compute, dimensions=1, max_batch_chars=400, max_chars=200, length=len)
     yield queue
     compute.may_go_on.set()
     queue.close()
 
 
-def hold(queue: BatchQueue, compute: Lengths) -> None:
+def hold(queue: BatchQueue[str], compute: Lengths) -> None:
     """Let the thread begin a batch, so that what follows has to wait."""
     queue.submit(["first"])
     assert compute.has_begun.wait(30)
 
 
-def test_vectors_come_in_the_order_of_texts(queue: BatchQueue, compute: Lengths) -> None:
+def test_vectors_come_in_the_order_of_texts(queue: BatchQueue[str], compute: Lengths) -> None:
     compute.may_go_on.set()
     texts = ["x" * length for length in (7, 300, 1, 90, 1000, 7, 0, 150)]
     vectors = queue.submit(texts).result(30)
@@ -55,7 +55,7 @@ def test_vectors_come_in_the_order_of_texts(queue: BatchQueue, compute: Lengths)
     assert vectors.tolist() == [[float(len(text))] for text in texts]
 
 
-def test_batches_keep_to_their_size_and_hold_texts_of_like_length(queue: BatchQueue, compute: Lengths) -> None:
+def test_batches_keep_to_their_size_and_hold_texts_of_like_length(queue: BatchQueue[str], compute: Lengths) -> None:
     compute.may_go_on.set()
     queue.submit(["x" * length for length in range(0, 2000, 10)]).result(30)
     for batch in compute.batches:
@@ -64,7 +64,7 @@ def test_batches_keep_to_their_size_and_hold_texts_of_like_length(queue: BatchQu
         assert max(counted) <= max(64, 2 * min(counted))
 
 
-def test_waiting_calls_share_a_batch(queue: BatchQueue, compute: Lengths) -> None:
+def test_waiting_calls_share_a_batch(queue: BatchQueue[str], compute: Lengths) -> None:
     hold(queue, compute)
     futures = [queue.submit([f"query {number}"]) for number in range(10)]
     compute.may_go_on.set()
@@ -72,7 +72,7 @@ def test_waiting_calls_share_a_batch(queue: BatchQueue, compute: Lengths) -> Non
     assert len(compute.batches) == 2
 
 
-def test_small_call_passes_a_large_one(queue: BatchQueue, compute: Lengths) -> None:
+def test_small_call_passes_a_large_one(queue: BatchQueue[str], compute: Lengths) -> None:
     hold(queue, compute)
     large = queue.submit(["x" * 100] * 1000)
     small = queue.submit(["query"])
@@ -82,7 +82,7 @@ def test_small_call_passes_a_large_one(queue: BatchQueue, compute: Lengths) -> N
     assert ["query"] in compute.batches[:3]
 
 
-def test_large_call_is_not_starved_by_small_ones(queue: BatchQueue, compute: Lengths) -> None:
+def test_large_call_is_not_starved_by_small_ones(queue: BatchQueue[str], compute: Lengths) -> None:
     hold(queue, compute)
     large = queue.submit(["x" * 180] * 4)
     # Two of them fill a batch.
@@ -95,7 +95,7 @@ def test_large_call_is_not_starved_by_small_ones(queue: BatchQueue, compute: Len
     assert is_large.index(True) < 10
 
 
-def test_cancelled_call_is_not_computed(queue: BatchQueue, compute: Lengths) -> None:
+def test_cancelled_call_is_not_computed(queue: BatchQueue[str], compute: Lengths) -> None:
     hold(queue, compute)
     assert queue.submit(["never", "mind"]).cancel()
     kept = queue.submit(["kept"])
@@ -104,7 +104,7 @@ def test_cancelled_call_is_not_computed(queue: BatchQueue, compute: Lengths) -> 
     assert compute.batches == [["first"], ["kept"]]
 
 
-def test_failure_reaches_its_callers_and_no_others(queue: BatchQueue, compute: Lengths) -> None:
+def test_failure_reaches_its_callers_and_no_others(queue: BatchQueue[str], compute: Lengths) -> None:
     hold(queue, compute)
     bad = queue.submit(["bad", "x" * 150])
     compute.may_go_on.set()
@@ -115,7 +115,7 @@ def test_failure_reaches_its_callers_and_no_others(queue: BatchQueue, compute: L
     assert ["x" * 150] not in compute.batches
 
 
-def test_closing_fails_what_waits_and_what_comes_after(queue: BatchQueue, compute: Lengths) -> None:
+def test_closing_fails_what_waits_and_what_comes_after(queue: BatchQueue[str], compute: Lengths) -> None:
     hold(queue, compute)
     waiting = queue.submit(["x" * 100] * 50)
     closing = threading.Thread(target=queue.close)

@@ -1,0 +1,75 @@
+"""Are two short answers to one question the same, as far as their words alone can tell?"""
+
+from __future__ import annotations
+
+import re
+
+from pgclarify.algorithms.agreement import Relation, relate
+
+_WORD = re.compile(r"[^\W_]+(?:['\u2019.][^\W_]+)*")
+_SMALL_WORDS = frozenset({"a", "an", "and", "by", "for", "in", "of", "on", "the", "to"})
+_TITLES = frozenset({"dr", "mr", "mrs", "ms", "sir"})
+# Shorter acronyms stand for too much.
+_LEAST_LETTERS = 3
+
+
+def relate_answers(one: str, other: str) -> Relation:
+    """Compare two answers to the same question, by their words alone.
+
+    AGREE: the same words but for case, small words and punctuation; names that are alike but for initials or an acronym
+    (J. Ping, Jean Ping; NIDA, National Institute of Dramatic Art); or what `relate` holds for agreement: one says all
+    that the other says, or half of their words are shared.
+
+    CONFLICT: names each of which has a word that the other lacks (Kris Benson, Anna Benson); or what `relate` holds for
+    a conflict: other numbers, dates or times, yes against no, names that share no word.
+
+    UNKNOWN: everything else.
+
+    Args:
+        one: An answer, a few words long.
+        other: Another; which comes first makes no difference.
+    """
+    words, other_words = _words(one), _words(other)
+    if _folded(words) == _folded(other_words) or _abbreviates(words, other_words) or _abbreviates(other_words, words):
+        return Relation.AGREE
+    relation = Relation(relate(["", ""], [one, other])[0, 1])
+    if relation is not Relation.CONFLICT and _are_different_names(words, other_words):
+        return Relation.CONFLICT
+    return relation
+
+
+def _words(answer: str) -> list[str]:
+    """Words without the dots of abbreviations; without small words and titles of persons."""
+    words = [word.replace(".", "") for word in _WORD.findall(answer)]
+    return [word for word in words if word.casefold() not in _SMALL_WORDS | _TITLES]
+
+
+def _folded(words: list[str]) -> list[str]:
+    return [word.casefold() for word in words]
+
+
+def _abbreviates(short: list[str], full: list[str]) -> bool:
+    """Whether each word of one stands for that of the other in its place, some by their initial; or for all of them."""
+    if len(short) == 1 and len(full) == len(short[0]) >= _LEAST_LETTERS:
+        return short[0].isupper() and short[0] == "".join(word[0] for word in full)
+    return (
+        len(short) == len(full) > 1
+        and any(len(word) > 1 for word in short)
+        and all(one == other or (len(one) == 1 and one == other[0]) for one, other in zip(short, full, strict=True))
+    )
+
+
+def _are_different_names(words: list[str], other_words: list[str]) -> bool:
+    if not all(word[0].isupper() for word in (*words, *other_words)):
+        return False
+    only_one = set(words) - set(other_words)
+    only_other = set(other_words) - set(words)
+    return bool(only_one and only_other) and not any(
+        _may_be_the_same(one, other) for one in only_one for other in only_other
+    )
+
+
+def _may_be_the_same(one: str, other: str) -> bool:
+    # Kris, Kristopher; K, Kris.
+    short, full = sorted((one.casefold(), other.casefold()), key=len)
+    return full.startswith(short)

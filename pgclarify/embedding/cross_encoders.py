@@ -1,0 +1,21 @@
+"""Cross-encoders by name, each loaded once, off the event loop; a few of them stay."""
+
+from __future__ import annotations
+
+from pgclarify.embedding.cross_encoder import SentenceTransformerCrossEncoder
+from pgclarify.embedding.registry import Registry
+
+# Whoever may ask a question names them: he must not fill the memory of all workers.
+_MOST_LOADED = 2
+_MOST_LOADING = 2
+
+
+class CrossEncoders(Registry[SentenceTransformerCrossEncoder]):
+    """The cross-encoders of a process: one that ranks passages and one that tells entailment, as a rule.
+
+    Args:
+        most_loaded: How many stay when nobody uses them, those that were asked for last.
+    """
+
+    def __init__(self, *, most_loaded: int = _MOST_LOADED) -> None:
+        super().__init__(SentenceTransformerCrossEncoder, most_loaded=most_loaded, most_loading=_MOST_LOADING)

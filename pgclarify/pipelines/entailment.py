@@ -1,0 +1,164 @@
+"""Who compares answers: the entailment that a run's settings name.
+
+Source: SUNAR, §3.2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from pgclarify.algorithms import Relation, relate_answers
+from pgclarify.errors import ConfigurationError
+from pgclarify.pipelines.completions import Inquiry, Pace
+from pgclarify.pipelines.inquiring import ask_each
+from pgclarify.protocols import CrossEncoder, Embedder, Entailment, EntailmentJudge, Ledger, Meter
+
+SAME_ANSWER_SIMILARITY = 0.7
+"""Least cosine similarity of two answers that say the same in other words.
+
+Chosen for all-MiniLM-L6-v2 by tests/benchmark/entailment_quality.py.
+"""
+
+_PACE = Pace()
+Pair = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Entailments:
+    """The judges of entailment that a worker has to offer.
+
+    Attributes:
+        judge: The language model; None if there is none.
+        cross_encoders: Gives the cross-encoder of a name; raises EmbeddingError.
+        pace: How often to look for replies that other runs are paying for.
+    """
+
+    judge: EntailmentJudge | None
+    cross_encoders: Callable[[str], Awaitable[CrossEncoder]]
+    pace: Pace = _PACE
+
+    async def get(self, name: str, ledger: Ledger, embedder: Embedder) -> Entailment:
+        """Make the judge of a run.
+
+        Args:
+            name: "embedding": the words and vectors of the answers. "model": the language model. Any other: the name or
+                path of a cross-encoder for natural language inference.
+            ledger: The run's.
+            embedder: The corpus's model.
+
+        Raises:
+            ConfigurationError: If a language model is wanted, and this worker has none.
+            EmbeddingError: If the cross-encoder cannot be loaded, or does not tell entailment.
+        """
+        if name == "embedding":
+            return EmbeddingEntailment(embedder)
+        if name == "model":
+            if self.judge is None:
+                raise ConfigurationError(
+                    "there is no language model to compare answers with",
+                    detail='The entailment is "model", and the worker has none.',
+                    hint='Set OPENAI_BASE_URL and PGCLARIFY_LLM_MODEL for the worker, or choose "embedding" or the name'
+                    " of a cross-encoder as the entailment.",
+                )
+            return ModelEntailment(ledger, self.judge, self.pace)
+        encoder = await self.cross_encoders(name)
+        # What is wrong with the model is known before anything is paid for.
+        await encoder.entails([])
+        return CrossEncoderEntailment(encoder)
+
+
+class EmbeddingEntailment:
+    """Compares the words of answers, and where they do not tell, the vectors. Implements protocols.Entailment.
+
+    It tells whether answers are the same, so it is symmetric: "October 1919" and "1919" entail each other.
+
+    Args:
+        embedder: The corpus's model.
+    """
+
+    def __init__(self, embedder: Embedder) -> None:
+        self._embedder = embedder
+
+    async def entails(
+        self,
+        question: str,
+        pairs: Sequence[Pair],
+        *,
+        tally: Meter | None = None,
+    ) -> Sequence[bool]:
+        """Judge pairs.
+
+        Raises:
+            EmbeddingError: If the model fails.
+        """
+        relations = [relate_answers(*pair) for pair in pairs]
+        unclear = [pair for pair, relation in zip(pairs, relations, strict=True) if relation is Relation.UNKNOWN]
+        answers = list(dict.fromkeys(answer for pair in unclear for answer in pair))
+        vectors = dict(zip(answers, await self._embedder.encode(answers), strict=True))
+        return [
+            relation is Relation.AGREE
+            or (
+                relation is Relation.UNKNOWN and float(vectors[premise] @ vectors[hypothesis]) >= SAME_ANSWER_SIMILARITY
+            )
+            for (premise, hypothesis), relation in zip(pairs, relations, strict=True)
+        ]
+
+
+class ModelEntailment:
+    """Asks a language model about each pair. Implements protocols.Entailment.
+
+    Args:
+        ledger: Where replies are kept.
+        judge: The language model.
+        pace: How often to look for replies that other runs are paying for.
+    """
+
+    def __init__(self, ledger: Ledger, judge: EntailmentJudge, pace: Pace) -> None:
+        self._ledger = ledger
+        self._judge = judge
+        self._pace = pace
+
+    async def entails(self, question: str, pairs: Sequence[Pair], *, tally: Meter | None = None) -> Sequence[bool]:
+        """Judge pairs, one call each, all at once. A pair whose reply cannot be read is held to be different.
+
+        Raises:
+            CompletionError: If a call failed, or no reply at all could be read.
+            RunLost: If the run is no longer this worker's.
+        """
+        inquiries = [self._inquiry(question, *pair) for pair in pairs]
+        return await ask_each(self._ledger, self._judge, inquiries, False, pace=self._pace, tally=tally)
+
+    def _inquiry(self, question: str, premise: str, hypothesis: str) -> Inquiry[bool]:
+        render = partial(self._judge.entailment_request, question, premise, hypothesis)
+        return Inquiry(render(), partial(render, retry=True), self._judge.read_entailment)
+
+
+class CrossEncoderEntailment:
+    """Asks a model for natural language inference that runs here. Implements protocols.Entailment.
+
+    Args:
+        encoder: One that tells entailment.
+    """
+
+    def __init__(self, encoder: CrossEncoder) -> None:
+        self._encoder = encoder
+
+    async def entails(
+        self,
+        question: str,
+        pairs: Sequence[Pair],
+        *,
+        tally: Meter | None = None,
+    ) -> Sequence[bool]:
+        """Judge pairs, each answer with the question before it: alone, a name entails nothing.
+
+        Raises:
+            EmbeddingError: If the model fails.
+
+        Source: Kuhn et al., 2023, §3.2 (question and answer together).
+        """
+        return await self._encoder.entails(
+            [(f"{question} {premise}", f"{question} {hypothesis}") for premise, hypothesis in pairs]
+        )

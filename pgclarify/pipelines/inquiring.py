@@ -1,0 +1,61 @@
+"""Many questions of one form to a model, through the ledger, where a reply that cannot be read is no catastrophe."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypeVar
+
+from pgclarify.errors import CompletionError, InvalidReply
+from pgclarify.pipelines.completions import Answer, Inquiry, Pace, ask_all
+from pgclarify.protocols import Completer, Ledger, Meter
+
+T = TypeVar("T")
+
+
+async def ask_each(
+    ledger: Ledger,
+    completer: Completer,
+    inquiries: Sequence[Inquiry[T]],
+    otherwise: T,
+    *,
+    pace: Pace,
+    tally: Meter | None = None,
+) -> list[T]:
+    """Ask everything, all in flight at once, and put up with some replies that cannot be read even the second time.
+
+    Args:
+        ledger: Where replies are kept.
+        completer: Who is asked.
+        inquiries: Any number, also none.
+        otherwise: What stands in the place of a reply that cannot be read; the tally's note says how many.
+        pace: How often to look for replies that others are paying for.
+        tally: Where replies are counted; None to count nowhere.
+
+    Returns:
+        What was read, in order.
+
+    Raises:
+        CompletionError: If a call failed, or no reply at all could be read. The other calls are made all the same: what
+            is paid for is kept.
+        RunLost: If the run is no longer this worker's.
+        DatabaseError: If the ledger fails.
+    """
+    values: dict[int, T] = {}
+    unread: list[InvalidReply] = []
+    failed: list[CompletionError] = []
+
+    async def land(index: int, answer: Answer[T]) -> None:
+        match answer.value:
+            case InvalidReply() as error:
+                unread.append(error)
+            case CompletionError() as error:
+                failed.append(error)
+            case value:
+                values[index] = value
+
+    await ask_all(ledger, completer, inquiries, land, pace=pace, tally=tally)
+    if failed or len(unread) == len(inquiries) > 0:
+        raise (failed or unread)[0]
+    if unread and tally is not None:
+        tally.note = f"{len(unread)} of {len(inquiries)} replies could not be read"
+    return [values.get(index, otherwise) for index in range(len(inquiries))]

@@ -1,0 +1,124 @@
+"""Who scores passages: the reranker that a run's settings name."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from pgclarify.errors import ConfigurationError
+from pgclarify.model import Passage
+from pgclarify.pipelines.completions import Inquiry, Pace
+from pgclarify.pipelines.inquiring import ask_each
+from pgclarify.protocols import CrossEncoder, Ledger, Meter, RelevanceJudge, Reranker
+
+# Below every grade.
+_UNREAD = 0.05
+_PACE = Pace()
+
+
+@dataclass(frozen=True, slots=True)
+class Rerankers:
+    """The rerankers that a worker has to offer.
+
+    Attributes:
+        judge: The language model; None if there is none.
+        cross_encoders: Gives the cross-encoder of a name; raises EmbeddingError.
+        pace: How often to look for replies that other runs are paying for.
+    """
+
+    judge: RelevanceJudge | None
+    cross_encoders: Callable[[str], Awaitable[CrossEncoder]]
+    pace: Pace = _PACE
+
+    async def get(self, name: str, ledger: Ledger) -> Reranker | None:
+        """Make the reranker of a run.
+
+        Args:
+            name: "signal": the passages' other retrieval signal. "model": the language model. Any other: the name or
+                path of a cross-encoder.
+            ledger: The run's.
+
+        Returns:
+            None for "signal": those scores come with the passages.
+
+        Raises:
+            ConfigurationError: If a language model is wanted, and this worker has none.
+            EmbeddingError: If the cross-encoder cannot be loaded, or is none that scores relevance.
+        """
+        if name == "signal":
+            return None
+        if name == "model":
+            if self.judge is None:
+                raise ConfigurationError(
+                    "there is no language model to rerank with",
+                    detail='The reranker is "model", and the worker has none.',
+                    hint='Set OPENAI_BASE_URL and PGCLARIFY_LLM_MODEL for the worker, or choose "signal" or the name of'
+                    " a cross-encoder as the reranker.",
+                )
+            return ModelReranker(ledger, self.judge, self.pace)
+        encoder = await self.cross_encoders(name)
+        # What is wrong with the model is known before anything is paid for.
+        await encoder.relevance([])
+        return CrossEncoderReranker(encoder)
+
+
+class ModelReranker:
+    """Asks a language model for a grade of each passage. Implements protocols.Reranker.
+
+    Args:
+        ledger: Where replies are kept.
+        judge: The language model.
+        pace: How often to look for replies that other runs are paying for.
+    """
+
+    def __init__(self, ledger: Ledger, judge: RelevanceJudge, pace: Pace) -> None:
+        self._ledger = ledger
+        self._judge = judge
+        self._pace = pace
+
+    async def score(self, question: str, passages: Sequence[Passage], *, tally: Meter | None = None) -> Sequence[float]:
+        """Grade passages, one call each, all at once. A passage whose reply cannot be read comes last.
+
+        Raises:
+            CompletionError: If a call failed, or no reply at all could be read.
+            RunLost: If the run is no longer this worker's.
+        """
+        inquiries = [self._inquiry(question, passage) for passage in passages]
+        return await ask_each(self._ledger, self._judge, inquiries, _UNREAD, pace=self._pace, tally=tally)
+
+    def _inquiry(self, question: str, passage: Passage) -> Inquiry[float]:
+        render = partial(self._judge.relevance_request, question, passage)
+        return Inquiry(render(), partial(render, retry=True), self._judge.read_relevance)
+
+
+class CrossEncoderReranker:
+    """Scores passages with a model that runs here. Implements protocols.Reranker.
+
+    Args:
+        encoder: One that scores relevance.
+    """
+
+    def __init__(self, encoder: CrossEncoder) -> None:
+        self._encoder = encoder
+
+    async def score(
+        self,
+        question: str,
+        passages: Sequence[Passage],
+        *,
+        tally: Meter | None = None,
+    ) -> Sequence[float]:
+        """Score passages, each shown with its title and headings.
+
+        Raises:
+            EmbeddingError: If the model fails.
+        """
+        return await self._encoder.relevance([(question, passage_text(passage)) for passage in passages])
+
+
+def passage_text(passage: Passage) -> str:
+    """Render a passage: title, headings and content, a line each, what is empty or said twice left out."""
+    title, heading = (passage.title or "").strip(), (passage.heading or "").strip()
+    preface = (title, "" if heading == title else heading.removeprefix(f"{title} > "))
+    return "\n".join((*filter(None, preface), passage.content))
