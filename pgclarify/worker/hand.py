@@ -7,11 +7,14 @@ import logging
 from contextlib import suppress
 
 from pgclarify.database import ExplorationTables, Runs, RunTables
+from pgclarify.embedding.cross_encoders import CrossEncoders
 from pgclarify.embedding.registry import Embedders
 from pgclarify.errors import DatabaseBusy, DatabaseError, EmbeddingError, RunLost, ServerUnavailable
 from pgclarify.model import Run, RunStatus
 from pgclarify.pipelines.clarification import clarify, reconsolidate
+from pgclarify.pipelines.entailment import Entailments
 from pgclarify.pipelines.failures import describe
+from pgclarify.pipelines.reranking import Rerankers
 from pgclarify.pipelines.search import search
 from pgclarify.worker.judges import Judges
 
@@ -21,10 +24,12 @@ _logger = logging.getLogger(__name__)
 class Hand:
     """The runs that this worker has in hand."""
 
-    def __init__(self, runs: Runs, judges: Judges, embedders: Embedders) -> None:
+    def __init__(self, runs: Runs, judges: Judges, embedders: Embedders, cross_encoders: CrossEncoders) -> None:
         self._runs = runs
         self._judges = judges
         self._embedders = embedders
+        self._rerankers = Rerankers(judges.relevance, cross_encoders.get)
+        self._entailments = Entailments(judges.entailment, cross_encoders.get)
         # By attempt too: a run that was taken for lost may come back while the first attempt winds up.
         self._held: dict[tuple[int, int], tuple[Run, asyncio.Task[None]]] = {}
 
@@ -88,6 +93,7 @@ class Hand:
             case "consolidate":
                 await reconsolidate(run, tables, embedder)
             case "search":
-                await search(run, tables, ExplorationTables(self._runs), embedder)
+                reranker = await self._rerankers.get(run.settings.get("reranker") or "signal", tables)
+                await search(run, tables, ExplorationTables(self._runs), embedder, reranker=reranker)
             case unknown:
                 raise DatabaseError(f"this version of pgclarify does not know the operation {unknown}")

@@ -14,6 +14,7 @@ import psycopg
 from pgclarify import __version__
 from pgclarify.config import Settings
 from pgclarify.database import Documents, EmbeddingSpaces, Presence, Runs, open_pool, translated
+from pgclarify.embedding.cross_encoders import CrossEncoders
 from pgclarify.embedding.registry import Embedders
 from pgclarify.errors import DatabaseBusy, ServerUnavailable
 from pgclarify.install import check_schema
@@ -65,14 +66,15 @@ async def _serve_until_told(settings: Settings, dsn: str, on_ready: Callable[[],
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, stopping.set)
     await asyncio.to_thread(_check, dsn)
-    embedders = Embedders(settings.embedding_backend)
+    embedders, cross_encoders = Embedders(settings.embedding_backend), CrossEncoders()
     async with AsyncExitStack() as stack:
         stack.callback(embedders.close)
+        stack.callback(cross_encoders.close)
         judges = await stack.enter_async_context(open_judges(settings, embedders))
         await asyncio.to_thread(_warm_up)
         while not stopping.is_set():
             try:
-                await _serve(settings, dsn, judges, embedders, stopping, on_ready)
+                await _serve(settings, dsn, judges, embedders, cross_encoders, stopping, on_ready)
             except (ServerUnavailable, DatabaseBusy) as lost:
                 _logger.warning("the database is gone, trying again: %s", lost.message)
                 with suppress(TimeoutError):
@@ -84,6 +86,7 @@ async def _serve(
     dsn: str,
     judges: Judges,
     embedders: Embedders,
+    cross_encoders: CrossEncoders,
     stopping: asyncio.Event,
     on_ready: Callable[[], None] | None,
 ) -> None:
@@ -103,7 +106,7 @@ async def _serve(
                 prompt_version=judges.verifier.prompt_version,
             )
         )
-        hand = Hand(Runs(pool, presence.worker_id), judges, embedders)
+        hand = Hand(Runs(pool, presence.worker_id), judges, embedders, cross_encoders)
         # Half as many runs as calls: some of them always wait for the database or an embedding.
         concurrency = max(8, settings.llm_concurrency // 2)
         queue = await stack.enter_async_context(open_queue(dsn, hand.carry_out, concurrency=concurrency))
