@@ -68,9 +68,7 @@ def clarify(
     try:
         return [*connection.fetch(database, "cli_clarify", timeout=timeout, **asked)]
     except (psycopg.errors.InvalidDatetimeFormat, psycopg.errors.DatetimeFieldOverflow) as error:
-        raise InputError(
-            "the timeout is no interval", detail=f"It is {timeout!r}.", hint="Pass --timeout 90s, or 5min."
-        ) from error
+        raise no_interval(timeout) from error
     except psycopg.Error as error:
         if error.sqlstate != _NO_LOOPBACK:
             raise
@@ -90,6 +88,11 @@ def _submit_and_wait(database: connection.Database, asked: dict[str, object], ti
             hint="Ask again with a longer --timeout, or see how it stands with: pgclarify status",
         )
     return [*connection.fetch(database, "cli_result", run_id=run["run_id"])]
+
+
+def no_interval(timeout: str) -> InputError:
+    """What is wrong with a timeout that the server cannot read."""
+    return InputError("the timeout is no interval", detail=f"It is {timeout!r}.", hint="Pass --timeout 90s, or 5min.")
 
 
 def answer(database: connection.Database, question: str, corpus: str | None, rows: list[Row]) -> RenderableType:

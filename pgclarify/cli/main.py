@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
-from pgclarify.cli import asking, demo, graph, loading, server, status
+from pgclarify.cli import asking, demo, graph, investigating, loading, server, status
 from pgclarify.cli.doctor import command as doctor
 from pgclarify.errors import PgclarifyError
 
@@ -44,6 +44,7 @@ app.command(epilog=server.UP_EXAMPLES)(server.up)
 app.command(epilog=server.DOWN_EXAMPLES)(server.down)
 app.command(epilog=loading.LOAD_EXAMPLES)(loading.load)
 app.command(epilog=asking.ASK_EXAMPLES)(asking.ask)
+app.command(epilog=investigating.INVESTIGATE_EXAMPLES)(investigating.investigate)
 app.command(epilog=status.STATUS_EXAMPLES)(status.status)
 app.command(epilog=doctor.DOCTOR_EXAMPLES)(doctor.doctor)
 app.command(epilog=server.INIT_EXAMPLES)(server.init)

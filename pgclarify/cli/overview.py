@@ -156,8 +156,8 @@ def _runs(runs: Sequence[Row]) -> Table:
             Text(str(run["run_id"])),
             Text(run["operation"]),
             Text(run["status"], style=_STYLES.get(run["status"], "")),
-            # A search has none, whatever it found.
-            Text("" if run["operation"] == "search" else f"{run['interpretations']:,}"),
+            # Others have none, whatever they found.
+            Text("" if run["operation"] in ("search", "investigate") else f"{run['interpretations']:,}"),
             Text(f"{run['seconds']:.1f}"),
             Text(printable(run["corpus"])),
             Text(_shortened(run["question"])),

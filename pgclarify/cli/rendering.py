@@ -28,7 +28,12 @@ def printable(text: str) -> str:
     Control characters (with ESC, which begins ANSI sequences) become `\xNN`, characters that reorder or hide text
     become `\uNNNN`, and any run of white space becomes one space.
     """
-    return "".join(_harmless(character) for character in " ".join(text.split()))
+    return harmless(" ".join(text.split()))
+
+
+def harmless(line: str) -> str:
+    """Do the same to one line whose blanks have a meaning, and stay."""
+    return "".join(_harmless(character) for character in line)
 
 
 def _harmless(character: str) -> str:
@@ -179,6 +184,77 @@ def nothing_found(question: str, corpus: str | None, *, pending: int) -> Rendera
         text.append(f", corpus => {_sql_literal(corpus)}", style="cyan")
     text.append(");", style="cyan")
     return text
+
+
+# Of steps and of whole investigations.
+_WITHOUT_ANSWER = {
+    "not_in_corpus": "not in this corpus",
+    "repeated": "asked before",
+    "contradicted": "the evidence contradicts itself",
+    "cut_off": "not answered: the limit on calls was reached",
+    "failed": "not answered: the model could not be reached or understood",
+}
+_CONCLUSIONS = {
+    "not_in_corpus": "This is not in this corpus: no document in it answers the question.",
+    "contradicted": "There is no answer: the evidence contradicts itself, and does not decide.",
+    "cut_off": "There is no answer yet: the limit on calls was reached. Allow more: --option max_calls=1000",
+    "failed": "There is no answer: the model could not be reached or understood on the way.",
+}
+
+
+def step(row: Row, *, first_citation: int) -> RenderableType:
+    """A step of an investigation on its way to the conclusion, with its numbered evidence.
+
+    Args:
+        row: As view investigation_step has it, with its citations.
+        first_citation: Number of the first of these.
+    """
+    margin = Text("   ")
+    parts: list[RenderableType] = [
+        _Indented(Text(f"{row['ordinal']}. ", style="bold"), Text(printable(row["question"]), style="bold"))
+    ]
+    if row["answer"] is None:
+        reason = f" ({printable(row['reason'])})" if row["reason"] else ""
+        parts.append(_Indented(margin, Text(_WITHOUT_ANSWER[row["outcome"]] + reason, style="yellow")))
+    else:
+        parts.extend(_proven(row, margin, first_citation))
+    return Group(*parts, Text())
+
+
+def conclusion(question: str, row: Row, *, first_citation: int) -> RenderableType:
+    """The end of an investigation: its answer with its numbered evidence, or a plain sentence that says why not.
+
+    Args:
+        question: As it was asked.
+        row: What `pgclarify.investigation` returned.
+        first_citation: Number of the first citation.
+    """
+    parts: list[RenderableType]
+    if row["answer"] is None:
+        parts = [
+            Text(f'"{printable(question)}"', style="bold"),
+            Text(_CONCLUSIONS.get(row["outcome"], "There is no answer."), style="yellow"),
+        ]
+        reason = row["steps"][-1]["reason"] if row["steps"] else None
+        parts.extend([Text(f"Why: {printable(reason)}", style="dim")] if reason else [])
+    else:
+        parts = [
+            Text.assemble((f'Answer to "{printable(question)}"', "bold"), ", with its proof"),
+            *_proven(row, Text("   "), first_citation),
+        ]
+    if row["status"] == "partial":
+        parts.append(Text("\nSome calls failed or ran out on the way; what is above is sound.", style="yellow"))
+    return Group(*parts)
+
+
+def _proven(row: Row, margin: Text, first_citation: int) -> list[RenderableType]:
+    parts: list[RenderableType] = [
+        _Indented(margin, Text(printable(row["answer"]), style="green")),
+        _Indented(margin, Text(f"confidence {row['confidence']:.2f}", style="dim")),
+    ]
+    for number, citation in enumerate(row["citations"], start=first_citation):
+        parts.extend(_citation(number, citation))
+    return parts
 
 
 def _sql_literal(text: str) -> str:

@@ -152,6 +152,51 @@ select
 from pgclarify.result(%(run_id)s)
 order by ordinal;
 
+-- name: cli_submit_investigation
+-- Have a question investigated, and come back for the answer.
+select
+    pgclarify.submit_investigation(
+        question => %(question)s, corpus => %(corpus)s, options => %(options)s::jsonb
+    ) as run_id;
+
+-- name: cli_investigation
+-- What an investigation came to.
+select run_id, status, outcome, answer, confidence, steps, document_ids, citations
+from pgclarify.investigation(run_id => %(run_id)s);
+
+-- name: cli_watch_investigation
+-- How a run stands, with the steps that have not been seen yet: one row at least, if the run may be seen.
+select
+    run.run_id,
+    run.status,
+    current_setting('transaction_isolation') as isolation,
+    step.ordinal,
+    step.kind,
+    step.question,
+    step.answer,
+    step.outcome,
+    step.confidence,
+    step.reason,
+    step.semantic_sets,
+    (
+        select coalesce(jsonb_agg(to_jsonb(citation) order by citation.rank), '[]')
+        from pgclarify.investigation_citation as citation
+        where citation.run_id = step.run_id and citation.step_ordinal = step.ordinal
+    ) as citations
+from pgclarify.run
+left join pgclarify.investigation_step as step
+    on run.run_id = step.run_id and step.ordinal <> all(%(seen)s::integer[])
+where run.run_id = %(run_id)s
+order by step.ordinal;
+
+-- name: cli_read_interval
+-- How long an interval is.
+select extract(epoch from %(interval)s::interval)::double precision as seconds;
+
+-- name: cli_cancel
+-- Cancel a run.
+select pgclarify.cancel(%(run_id)s) as was_cancelled;
+
 -- name: cli_list_extensions
 -- Versions of the extensions that pgclarify uses: what is in this database, and what the server could install.
 select

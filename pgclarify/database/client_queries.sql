@@ -48,10 +48,6 @@ select
 from pgclarify.result(run_id => %(run_id)s)
 order by ordinal;
 
--- name: client_cancel
--- Cancel a run.
-select pgclarify.cancel(run_id => %(run_id)s) as was_cancelled;
-
 -- name: client_consolidate
 -- Group a run's verdicts again.
 select
@@ -96,52 +92,15 @@ left join pgclarify.document
 where run.run_id = %(run_id)s
 order by verdict.created_at, verdict.rank;
 
--- name: client_create_corpus
--- Make a corpus.
-select
-    pgclarify.create_corpus(
 -- name: client_investigate
 -- Have a question investigated, and wait for the answer.
 select run_id, status, outcome, answer, confidence, steps, document_ids, citations
 from pgclarify.investigate(question => %(question)s, corpus => %(corpus)s, options => %(options)s::jsonb);
 
--- name: client_submit_investigation
--- Have a question investigated, and come back for the answer.
+-- name: client_create_corpus
+-- Make a corpus.
 select
-    pgclarify.submit_investigation(
-        question => %(question)s, corpus => %(corpus)s, options => %(options)s::jsonb
-    ) as run_id;
-
--- name: client_investigation
--- What an investigation came to.
-select run_id, status, outcome, answer, confidence, steps, document_ids, citations
-from pgclarify.investigation(run_id => %(run_id)s);
-
--- name: client_watch_investigation
--- How a run stands, with the steps that have not been seen yet: one row at least, if the run may be seen.
-select
-    run.run_id,
-    run.status,
-    current_setting('transaction_isolation') as isolation,
-    step.ordinal,
-    step.kind,
-    step.question,
-    step.answer,
-    step.outcome,
-    step.confidence,
-    step.reason,
-    step.semantic_sets,
-    (
-        select coalesce(jsonb_agg(to_jsonb(citation) order by citation.rank), '[]')
-        from pgclarify.investigation_citation as citation
-        where citation.run_id = step.run_id and citation.step_ordinal = step.ordinal
-    ) as citations
-from pgclarify.run
-left join pgclarify.investigation_step as step
-    on run.run_id = step.run_id and step.ordinal <> all(%(seen)s::integer[])
-where run.run_id = %(run_id)s
-order by step.ordinal;
-
+    pgclarify.create_corpus(
         name => %(name)s, embedding_model => %(embedding_model)s, options => %(options)s::jsonb
     ) as corpus_id;
 

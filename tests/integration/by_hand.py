@@ -301,8 +301,10 @@ class HandWorker:
         status: str = "succeeded",
         error: str | None = None,
         interpretations: Sequence[Mapping[str, Any]] = (),
+        stages: Sequence[Mapping[str, Any]] = (),
+        stop_reason: str | None = None,
     ) -> None:
-        """End a run."""
+        """End a run; stages: objects with the columns of table stage."""
         self.send(
             "finish_run",
             run_id=run_id,
@@ -310,8 +312,8 @@ class HandWorker:
             status=status,
             error=error,
             interpretations=json.dumps(list(interpretations)),
-            stages="[]",
-            stop_reason=None,
+            stages=json.dumps(list(stages)),
+            stop_reason=stop_reason,
         )
 
     def answer(self, run_id: int) -> None:

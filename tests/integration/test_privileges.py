@@ -177,6 +177,8 @@ def test_a_reader_can_start_nothing_and_spend_nothing(connection: psycopg.Connec
         "pgclarify._neighbors(pgclarify._caller,text,text,bigint,integer)",
         "pgclarify._edge_corpora(pgclarify._caller)",
         "pgclarify._edges(pgclarify._caller,bigint)",
+        "pgclarify.explain(bigint,jsonb)",
+        "pgclarify._explain(pgclarify._caller,bigint,jsonb)",
     }
     assert readable(connection, reader) == {
         "pgclarify._caller",

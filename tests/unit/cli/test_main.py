@@ -13,7 +13,21 @@ from pgclarify.cli.doctor.check import ok
 from pgclarify.cli.main import explain, main
 from pgclarify.errors import NoWorker
 
-COMMANDS = ("demo", "up", "down", "load", "ask", "status", "doctor", "init", "worker", "psql", "dsn")
+COMMANDS = (
+    "demo",
+    "up",
+    "down",
+    "load",
+    "ask",
+    "investigate",
+    "explain",
+    "status",
+    "doctor",
+    "init",
+    "worker",
+    "psql",
+    "dsn",
+)
 
 
 def run(*arguments: str) -> int:
@@ -45,6 +59,9 @@ def test_every_command_has_help(command: str, capsys: pytest.CaptureFixture[str]
         ("ask",),
         ("ask", "q", "--top-k", "0"),
         ("ask", "q", "--top-k", "many"),
+        ("investigate",),
+        ("investigate", "q", "--option", "max_steps"),
+        ("investigate", "q", "--option", "=2"),
         ("load", "corpus"),
         ("load", "corpus", "/no/such/file"),
         ("load", "corpus", "/no/such/*.md"),
@@ -58,7 +75,8 @@ def test_wrong_usage_is_2(arguments: tuple[str, ...], capsys: pytest.CaptureFixt
     assert capsys.readouterr().out == ""
 
 
-@pytest.mark.parametrize("arguments", [("dsn",), ("status",), ("ask", "rental cars"), ("worker",), ("psql", "-c", "x")])
+@pytest.mark.parametrize(
+)
 def test_without_a_server_one_sentence_and_a_hint(
     arguments: tuple[str, ...], capsys: pytest.CaptureFixture[str]
 ) -> None:

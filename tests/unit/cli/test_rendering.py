@@ -55,6 +55,30 @@ def reading(**changes: Any) -> dict[str, Any]:
     } | changes
 
 
+def step(**changes: Any) -> dict[str, Any]:
+    return {
+        "ordinal": 1,
+        "kind": "follow_up",
+        "question": "Who insures them?",
+        "answer": "Acme",
+        "outcome": "answered",
+        "confidence": 0.754,
+        "reason": None,
+        "citations": [citation()],
+    } | changes
+
+
+def unanswered(outcome: str, reason: str | None = None, **changes: Any) -> dict[str, Any]:
+    """A step without an answer."""
+    return step(answer=None, confidence=None, outcome=outcome, reason=reason, citations=[]) | changes
+
+
+def investigation(*steps: dict[str, Any], status: str = "succeeded") -> dict[str, Any]:
+    """A row of investigate, whose conclusion is the last step."""
+    end = {name: steps[-1][name] for name in ("outcome", "answer", "confidence", "citations")}
+    return end | {"run_id": 1, "status": status, "steps": list(steps)}
+
+
 def every_rendering(text: str) -> list[RenderableType]:
     row = reading(
         interpretation=text,
@@ -66,6 +90,10 @@ def every_rendering(text: str) -> list[RenderableType]:
     return [
         rendering.readings(text, [row]),
         rendering.nothing_found(text, text, pending=1),
+        rendering.step(step(question=text, answer=text, citations=row["citations"]), first_citation=1),
+        rendering.step(unanswered("failed", text or None, question=text), first_citation=1),
+        rendering.conclusion(text, investigation(step(answer=text, citations=row["citations"])), first_citation=1),
+        rendering.conclusion(text, investigation(unanswered("contradicted", text or None)), first_citation=1),
         rendering.failure(text or "x", text, text),
         rendering.loaded(text, 1, 1, is_searchable=True),
         rendering.repeated([text]),
@@ -115,6 +143,48 @@ def test_readings_number_their_citations_through() -> None:
     assert "[2] auto-faq.md  FAQ, Will I?\n" in output
     assert "[3] rental-reimbursement.md" in output
     assert '"We pay up to $45 a day."' in output
+
+
+def test_steps_show_what_proves_them() -> None:
+    output = shown(rendering.step(step(), first_citation=4))
+    assert output.splitlines() == [
+        "1. Who insures them?",
+        "   Acme",
+        "   confidence 0.75",
+        "   [4] rental-reimbursement.md  Endorsement RR-3 > What we pay",
+        '       "We pay up to $45 a day."',
+        "",
+    ]
+
+
+@pytest.mark.parametrize("outcome", ["not_in_corpus", "repeated", "contradicted", "cut_off", "failed"])
+def test_steps_without_an_answer_say_why(outcome: str) -> None:
+    output = shown(rendering.step(unanswered(outcome, "nobody knows"), first_citation=1)).splitlines()
+    assert output[0] == "1. Who insures them?"
+    assert "(nobody knows)" in output[1]
+
+
+def test_a_conclusion_with_an_answer() -> None:
+    output = shown(rendering.conclusion("Who?", investigation(step(), step(ordinal=2)), first_citation=2))
+    assert output.startswith('Answer to "Who?", with its proof\n   Acme\n   confidence 0.75\n   [2] rental')
+    assert "ran out" not in output
+
+
+@pytest.mark.parametrize(
+    ("outcome", "words"),
+    [
+        ("not_in_corpus", "not in this corpus"),
+        ("contradicted", "contradicts itself"),
+        ("cut_off", "--option max_calls"),
+        ("failed", "could not be reached or understood"),
+    ],
+)
+def test_a_conclusion_without_an_answer_is_a_sentence(outcome: str, words: str) -> None:
+    row = investigation(unanswered(outcome, "nobody knows"), status="partial")
+    output = shown(rendering.conclusion("Who?", row, first_citation=1))
+    assert words in output
+    assert "Why: nobody knows" in output
+    assert "ran out on the way" in output
 
 
 def test_long_readings_wrap_behind_their_numbers_and_leave_no_blanks() -> None:

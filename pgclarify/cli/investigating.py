@@ -1,0 +1,153 @@
+"""The command investigate."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from pgclarify.cli import asking, connection, terminal
+from pgclarify.errors import InputError, NoWorker, RunTimeout
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pgclarify.cli.rendering import Row
+
+INVESTIGATE_EXAMPLES = terminal.examples(
+    "pgclarify investigate 'Who pays for the car that replaces one damaged by hail?' --corpus insurance",
+    "pgclarify investigate 'Who insures it?' --option max_steps=2 --option penalty=false",
+    "pgclarify investigate 'Who insures it?' --json | jq -r .answer",
+)
+_PAUSE_SECONDS = 0.1
+_SECONDS_BETWEEN_LOOKS_FOR_A_WORKER = 5.0
+# Long enough for a worker to be restarted.
+_PATIENCE_SECONDS = 30.0
+
+
+def investigate(
+    question: Annotated[str, typer.Argument(metavar="QUESTION", help="A question that may take several steps.")],
+    corpus: Annotated[
+        str | None,
+        typer.Option("--corpus", "-c", metavar="NAME", help="Corpus to ask; may be left out if there is only one."),
+    ] = None,
+    option: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--option", "-o", metavar="NAME=VALUE", help="An option of pgclarify.investigate; may be repeated."
+        ),
+    ] = None,
+    timeout: Annotated[
+        str, typer.Option(metavar="INTERVAL", help="How long to wait: 90s, 5min, or any interval.")
+    ] = "5min",
+    as_json: Annotated[bool, typer.Option("--json", metavar="", help="One JSON object.")] = False,
+) -> None:
+    """Take a question apart, answer it step by step, and prove the answer. It needs a language model."""
+    from pgclarify.cli import rendering
+
+    options = read_options(option or [])
+    settings = connection.load_settings()
+    with connection.connect(connection.running_dsn(settings)) as database:
+        seconds = _seconds(database, timeout)
+        (run,) = connection.fetch(
+            database, "cli_submit_investigation", question=question, corpus=corpus, options=json.dumps(options)
+        )
+        try:
+            with terminal.notices().status("Taking the question apart") as status:
+                shown = 1
+                for step in _steps(database, run["run_id"], timeout, seconds):
+                    if not as_json and step["kind"] != "conclusion":
+                        # What moves on one stream would be torn by what is written to the other.
+                        status.stop()
+                        terminal.results().print(rendering.step(step, first_citation=shown))
+                        status.start()
+                        shown += len(step["citations"])
+        except KeyboardInterrupt:
+            _cancel(database, run["run_id"])
+            raise
+        # Whatever went wrong with the run, it says so.
+        (row,) = connection.fetch(database, "cli_investigation", run_id=run["run_id"])
+    if as_json:
+        terminal.print_json(row)
+        return
+    terminal.results().print(rendering.conclusion(question, row, first_citation=shown))
+
+
+def read_options(given: Sequence[str]) -> dict[str, object]:
+    """Read options: a value is JSON if it can be, and text otherwise.
+
+    Raises:
+        typer.BadParameter: If one has no name or no value.
+    """
+    options: dict[str, object] = {}
+    for option in given:
+        name, equals, value = option.partition("=")
+        if not name or not equals:
+            raise typer.BadParameter(f"{option!r} is not NAME=VALUE", param_hint="--option")
+        try:
+            options[name] = json.loads(value)
+        except ValueError:
+            options[name] = value
+    return options
+
+
+def _seconds(database: connection.Database, timeout: str) -> float:
+    import psycopg
+
+    try:
+        (row,) = connection.fetch(database, "cli_read_interval", interval=timeout)
+    except (psycopg.errors.InvalidDatetimeFormat, psycopg.errors.DatetimeFieldOverflow) as error:
+        raise asking.no_interval(timeout) from error
+    seconds = float(row["seconds"])
+    if seconds <= 0:
+        raise InputError("the timeout must be positive", detail=f"It is {timeout}.", hint="Pass --timeout 5min.")
+    return seconds
+
+
+def _steps(database: connection.Database, run_id: int, timeout: str, seconds: float) -> Iterator[Row]:
+    """The steps of a run as they land, until it is over.
+
+    Raises:
+        NoWorker: If nobody is there to take them.
+        RunTimeout: If the time is up; the run goes on.
+    """
+    began = time.monotonic()
+    worker_seen = worker_sought = -_PATIENCE_SECONDS
+    seen: list[int] = []
+    while True:
+        rows = connection.fetch(database, "cli_watch_investigation", run_id=run_id, seen=seen)
+        for row in rows:
+            if row["ordinal"] is not None:
+                seen.append(row["ordinal"])
+                yield row
+        if rows[0]["status"] not in ("queued", "running"):
+            return
+        elapsed = time.monotonic() - began
+        if elapsed > seconds:
+            raise RunTimeout(
+                f"the answer did not come within {timeout}",
+                detail=f"Run {run_id} goes on.",
+                hint="Ask again with a longer --timeout: what was paid for is kept.",
+            )
+        if elapsed - worker_sought >= _SECONDS_BETWEEN_LOOKS_FOR_A_WORKER:
+            worker_sought = elapsed
+            if connection.fetch(database, "cli_list_workers"):
+                worker_seen = elapsed
+            elif elapsed - worker_seen >= _PATIENCE_SECONDS:
+                _cancel(database, run_id)
+                raise NoWorker(
+                    "no worker is running", hint="Start one with: pgclarify up --detach, or pgclarify worker."
+                )
+        time.sleep(_PAUSE_SECONDS)
+
+
+def _cancel(database: connection.Database, run_id: int) -> None:
+    """Nobody waits any more, so nobody need pay any more."""
+    import psycopg
+
+    with suppress(psycopg.Error):
+        connection.fetch(database, "cli_cancel", run_id=run_id)

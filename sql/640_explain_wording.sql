@@ -1,0 +1,121 @@
+-- How explain words things: foreign texts made harmless and short, lengths of time, the figures of a line.
+
+create or replace function pgclarify._shown(given text, most integer default 100)
+returns text
+language sql immutable strict parallel safe
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select
+        case
+            when cut.line !~ cut.harmful then cut.line
+            else (
+                select
+                    string_agg(
+                        case
+                            when spelt.letter ~ cut.harmful
+                                then format('\u%s', lpad(to_hex(ascii(spelt.letter)), 4, '0'))
+                            else spelt.letter
+                        end,
+                        '' order by spelt.place
+                    )
+                from string_to_table(cut.line, null) with ordinality as spelt (letter, place)
+            )
+        end
+    from (
+        select
+            case
+                when length(one.line) > _shown.most then rtrim(left(one.line, _shown.most - 1)) || '…'
+                else one.line
+            end as line,
+            -- What a terminal acts on: controls, and what reorders, hides or separates text.
+            '[\u0001-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb'
+            '\U000e0000-\U000e007f]' as harmful
+        -- Cut before it is looked through: a text may be very long.
+        from (select btrim(regexp_replace(left(_shown.given, 20 * _shown.most), '[ \t\n\v\f\r]+', ' ', 'g')) as line) as one
+    ) as cut;
+end;
+
+comment on function pgclarify._shown(text, integer) is
+'A foreign text on one line, cut to so many characters; control characters and those that reorder or hide text are spelt out '
+'as \uNNNN.';
+
+create or replace function pgclarify._shown_number(given double precision)
+returns text
+language sql immutable strict parallel safe
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select to_char(_shown_number.given, case when abs(_shown_number.given) < 9.95 then 'FM0.0' else 'FM999,999,999,990' end);
+end;
+
+comment on function pgclarify._shown_number(double precision) is 'Milliseconds: one decimal below ten, else none.';
+
+create or replace function pgclarify._shown_tokens(prompt_tokens bigint, completion_tokens bigint)
+returns text
+language sql immutable parallel safe
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select
+        to_char(_shown_tokens.prompt_tokens, 'FM999,999,999,990') || '+'
+        || to_char(_shown_tokens.completion_tokens, 'FM999,999,999,990')
+    where _shown_tokens.prompt_tokens + _shown_tokens.completion_tokens > 0;
+end;
+
+comment on function pgclarify._shown_tokens(bigint, bigint) is
+'Tokens of input and output, such as 2,480+310; null if there are none.';
+
+create or replace function pgclarify._shown_figures(
+    start_ms double precision,
+    end_ms double precision,
+    share double precision,
+    rows bigint,
+    calls bigint,
+    reused_calls bigint,
+    prompt_tokens bigint,
+    completion_tokens bigint
+)
+returns text
+language sql immutable parallel safe
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select coalesce('  (' || nullif(told.figures, '') || ')', '')
+    from (
+        select
+            concat_ws(
+                ', ',
+                'time=' || pgclarify._shown_number(_shown_figures.start_ms) || '..'
+                || pgclarify._shown_number(_shown_figures.end_ms) || ' ms',
+                round(100 * _shown_figures.share) || '%',
+                'rows=' || _shown_figures.rows,
+                'calls=' || nullif(_shown_figures.calls, 0),
+                'reused=' || nullif(_shown_figures.reused_calls, 0),
+                'tokens=' || pgclarify._shown_tokens(_shown_figures.prompt_tokens, _shown_figures.completion_tokens)
+            ) as figures
+    ) as told;
+end;
+
+comment on function pgclarify._shown_figures(
+    double precision, double precision, double precision, bigint, bigint, bigint, bigint, bigint
+) is 'What stands in parentheses behind a stage: what is null or none of is left out.';
+
+create or replace function pgclarify._shown_passage(passage_id bigint, document_id text, title text, heading text)
+returns text
+language sql immutable parallel safe
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select
+        format('passage %s of %s', _shown_passage.passage_id, pgclarify._shown(_shown_passage.document_id, 60))
+        || coalesce(
+            ' (' || nullif(
+                concat_ws(
+                    ' > ',
+                    nullif(pgclarify._shown(_shown_passage.title, 40), ''),
+                    nullif(pgclarify._shown(_shown_passage.heading, 40), '')
+                ),
+                ''
+            ) || ')',
+            ''
+        );
+end;
+
+comment on function pgclarify._shown_passage(bigint, text, text, text) is
+'Which passage: its id, its document, and title and headings where they are given.';

@@ -1,0 +1,114 @@
+-- What explain knows of a run's stages, passages and steps: one query a table.
+
+create or replace function pgclarify._stages_of(run_id bigint)
+returns table (
+    ordinal integer,
+    name text,
+    batch integer,
+    step_ordinal integer,
+    start_ms double precision,
+    end_ms double precision,
+    rows bigint,
+    calls bigint,
+    reused_calls bigint,
+    prompt_tokens bigint,
+    completion_tokens bigint,
+    note text
+)
+language plpgsql stable security definer
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+    return query
+    select
+        timed.ordinal, timed.name, timed.batch, timed.step_ordinal, timed.start_ms, timed.start_ms + timed.duration_ms,
+        timed.rows::bigint, timed.calls::bigint, timed.reused_calls::bigint, timed.prompt_tokens, timed.completion_tokens,
+        timed.note
+    from (
+        select
+            stage.*,
+            -- By the worker's clock alone: the server's may be another.
+            (1000 * extract(epoch from stage.started_at - min(stage.started_at) over ()))::double precision as start_ms
+        from pgclarify.stage
+        where stage.run_id = _stages_of.run_id
+    ) as timed
+    order by timed.ordinal;
+    if found then
+        return;
+    end if;
+    -- They are written at the end of a run, and were not before there was a table for them. What it left tells of some.
+    return query
+    with asked as (
+        select
+            case completion.purpose
+                when 'follow_up' then 'decomposition'
+                when 'relevance' then 'reranking'
+                when 'entailment' then 'sampling'
+                when 'answer' then 'answering'
+                when 'conclusion' then 'reasoning'
+                else completion.purpose
+            end as name,
+            count(*) as calls,
+            sum(completion.prompt_tokens) as prompt_tokens,
+            sum(completion.completion_tokens) as completion_tokens
+        from pgclarify.completion
+        where completion.run_id = _stages_of.run_id and completion.reply is not null
+            and completion.purpose <> 'verdict'
+        group by 1
+    ),
+    judged as (
+        select
+            candidate.step_ordinal, candidate.batch, count(*) as rows,
+            count(distinct verdict.completion_id) filter (where not verdict.is_reused) as calls,
+            count(distinct verdict.completion_id) filter (where verdict.is_reused) as reused_calls,
+            sum(completion.prompt_tokens) filter (where not verdict.is_reused) as prompt_tokens,
+            sum(completion.completion_tokens) filter (where not verdict.is_reused) as completion_tokens
+        from pgclarify.verdict
+        inner join pgclarify.candidate on candidate.run_id = verdict.run_id and candidate.rank = verdict.rank
+        inner join pgclarify.run on run.run_id = verdict.run_id
+        left join pgclarify.completion on completion.completion_id = verdict.completion_id
+        where verdict.run_id = _stages_of.run_id and run.operation <> 'consolidate'
+        group by candidate.step_ordinal, candidate.batch
+    ),
+    there as (
+        select asked.name, null::integer as batch, null::integer as step_ordinal, null::bigint as rows, asked.calls,
+            0::bigint as reused_calls, asked.prompt_tokens, asked.completion_tokens
+        from asked
+        union all
+        select 'retrieval', null, null, count(*), 0, 0, 0, 0
+        from pgclarify.candidate
+        inner join pgclarify.run on run.run_id = candidate.run_id
+        where candidate.run_id = _stages_of.run_id and run.operation <> 'consolidate'
+        having count(*) > 0
+        union all
+        select
+            'judgement', case when max(judged.batch) over () > 1 then judged.batch end, judged.step_ordinal, judged.rows,
+            judged.calls, judged.reused_calls, judged.prompt_tokens, judged.completion_tokens
+        from judged
+        union all
+        select 'consolidation', null, null, count(*), 0, 0, 0, 0
+        from pgclarify.interpretation
+        where interpretation.run_id = _stages_of.run_id
+        having count(*) > 0
+    )
+    select
+        (row_number() over (
+            order by
+                array_position(
+                    '{relaxation,decomposition,retrieval,reranking,judgement,sampling,answering,reasoning,consolidation}',
+                    there.name
+                ),
+                there.step_ordinal, there.batch
+        ))::integer,
+        there.name, there.batch, there.step_ordinal, null::double precision, null::double precision, there.rows,
+        there.calls, there.reused_calls, there.prompt_tokens::bigint, there.completion_tokens::bigint,
+        case when there.name = 'relaxation' then run.relaxed_question end
+    from there
+    inner join pgclarify.run on run.run_id = _stages_of.run_id
+    order by 1;
+end
+$$;
+
+comment on function pgclarify._stages_of(bigint) is
+'Stages of a run in order, in milliseconds from its first; for a run without any, because it has not ended or is of an '
+'earlier version, what candidates, verdicts and the ledger tell of them, without times.';

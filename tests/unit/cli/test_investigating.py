@@ -1,0 +1,26 @@
+"""Options of the command investigate."""
+
+from __future__ import annotations
+
+import pytest
+import typer
+
+from pgclarify.cli.investigating import read_options
+
+
+def test_values_are_json_where_they_can_be() -> None:
+    given = ["max_steps=2", "penalty=false", "reranker=model", "entailment=a/model=1", 'search="dense"', "samples="]
+    assert read_options(given) == {
+        "max_steps": 2,
+        "penalty": False,
+        "reranker": "model",
+        "entailment": "a/model=1",
+        "search": "dense",
+        "samples": "",
+    }
+
+
+@pytest.mark.parametrize("option", ["max_steps", "=2", ""])
+def test_an_option_has_a_name_and_a_value(option: str) -> None:
+    with pytest.raises(typer.BadParameter):
+        read_options([option])
