@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
-from pgclarify.cli import asking, demo, graph, investigating, loading, server, status
+from pgclarify.cli import asking, demo, explaining, graph, investigating, loading, server, status
 from pgclarify.cli.doctor import command as doctor
 from pgclarify.errors import PgclarifyError
 
@@ -45,6 +45,7 @@ app.command(epilog=server.DOWN_EXAMPLES)(server.down)
 app.command(epilog=loading.LOAD_EXAMPLES)(loading.load)
 app.command(epilog=asking.ASK_EXAMPLES)(asking.ask)
 app.command(epilog=investigating.INVESTIGATE_EXAMPLES)(investigating.investigate)
+app.command(epilog=explaining.EXPLAIN_EXAMPLES)(explaining.explain)
 app.command(epilog=status.STATUS_EXAMPLES)(status.status)
 app.command(epilog=doctor.DOCTOR_EXAMPLES)(doctor.doctor)
 app.command(epilog=server.INIT_EXAMPLES)(server.init)

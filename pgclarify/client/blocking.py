@@ -11,7 +11,7 @@ import psycopg
 from psycopg.rows import dict_row
 from psycopg_pool import ConnectionPool
 
-from pgclarify.client import asking, documents, investigating, watching
+from pgclarify.client import asking, documents, explaining, investigating, watching
 from pgclarify.client.opening import CONNECTION_OPTIONS, connecting, database_url, is_in_transaction, log_warning
 from pgclarify.client.refusals import REFUSALS
 from pgclarify.client.scripts import Pause, Rows, Script, Session, Statement, Stream, described
@@ -103,6 +103,7 @@ class Client(Session):
     verdicts = _iteration(watching.verdicts)
     result = _call(asking.result)
     cancel = _call(asking.cancel)
+    explain = _call(explaining.explain)
     consolidate = _call(asking.consolidate)
     search = _call(asking.search)
     investigate = _call(investigating.investigate)

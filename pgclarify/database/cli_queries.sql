@@ -245,3 +245,7 @@ select pgclarify._graph_pending(_caller, %(corpus)s) as pending from pgclarify._
 -- Check the graph of a corpus.
 select passages, linked, unlinked, pending, self_edges, dangling, orphans, gaps, unordered, sampled, recall
 from pgclarify.check_graph(%(corpus)s, %(sample)s);
+
+-- name: cli_explain
+-- What a run did, line by line.
+select line from pgclarify.explain(run_id => %(run_id)s, options => %(options)s::jsonb) as line;

@@ -62,6 +62,9 @@ def test_every_command_has_help(command: str, capsys: pytest.CaptureFixture[str]
         ("investigate",),
         ("investigate", "q", "--option", "max_steps"),
         ("investigate", "q", "--option", "=2"),
+        ("explain",),
+        ("explain", "many"),
+        ("explain", "42", "--detail", "everything"),
         ("load", "corpus"),
         ("load", "corpus", "/no/such/file"),
         ("load", "corpus", "/no/such/*.md"),
@@ -76,6 +79,7 @@ def test_wrong_usage_is_2(arguments: tuple[str, ...], capsys: pytest.CaptureFixt
 
 
 @pytest.mark.parametrize(
+    "arguments", [("dsn",), ("status",), ("ask", "rental cars"), ("explain", "42"), ("worker",), ("psql", "-c", "x")]
 )
 def test_without_a_server_one_sentence_and_a_hint(
     arguments: tuple[str, ...], capsys: pytest.CaptureFixture[str]

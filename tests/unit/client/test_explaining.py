@@ -1,0 +1,18 @@
+"""The script of explain: what it sends, and what it makes of the rows."""
+
+from __future__ import annotations
+
+import json
+
+from pgclarify.client import explaining
+from pgclarify.client.scripts import Session
+from tests.unit.client.playing import play
+
+
+def test_lines_in_order() -> None:
+    played = play(explaining.explain(Session("ignored"), 3, detail="stages"), [{"line": "a"}, {"line": "  b"}])
+
+    (sent,) = played.sent
+    assert (sent.name, sent.parameters["run_id"]) == ("cli_explain", 3)
+    assert json.loads(str(sent.parameters["options"])) == {"detail": "stages"}
+    assert played.returned == ["a", "  b"]
