@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 from contextlib import closing
@@ -93,6 +94,22 @@ def test_options_are_those_that_are_checked(connection: psycopg.Connection[Any])
         connection.execute("""select pgclarify.create_corpus('x', options => '{"no such": 1}')""")
     detail = refused.value.diag.message_detail or ""
     assert {row[0] for row in options["create_corpus"]} == set(re.findall(r"\w+", detail.partition(":")[2]))
+
+
+def test_options_of_investigate_are_those_that_are_checked(connection: psycopg.Connection[Any]) -> None:
+    (known,) = connection.execute("select pgclarify._investigate_options()").fetchone() or ({},)
+    told = {row[0]: row[1:] for row in tables(SQL_PAGE, "option")["investigate"]}
+
+    assert json.loads(told.pop("timeout")[0]) == "5min"
+    assert {name: json.loads(row[0]) for name, row in told.items()} == {
+        name: option["default"] for name, option in known.items()
+    }
+    for name, option in known.items():
+        meaning = told[name][1]
+        assert set(option.get("choices", [])) <= set(re.findall(r'"(\w+)"', meaning))
+        if option.get("type") == "integer":
+            most = option["most"]
+            assert f"{option['least']} to {most if most < 10_000 else f'{most:,}'}" in meaning
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(CHECKOUT)))
