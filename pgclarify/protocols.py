@@ -413,9 +413,9 @@ class ExplorationStore(Protocol):
             vector: Its vector, float32, shape (dimensions,); None if neither method nor signal needs it.
             method: dense, lexical or hybrid.
             depth: Most passages, from 1.
-            signal: dense, lexical or both, to have each passage scored by that, too, in (0, 1): (1 + cosine
-                similarity) / 2, BM25 as a share of the most that the question's words could bring, or the mean of
-                these two; None for no second score.
+            signal: dense, lexical or both, to have each passage scored by that, too, in (0, 1): cosine similarity, BM25
+                as a share of the most that the question's words could bring, or the mean of these two; None for no
+                second score.
 
         Returns:
             Best first.

@@ -88,8 +88,8 @@ declare
     v_weights double precision[];
     v_highest double precision;
     v_by_words constant text := 'coalesce(words.score / $7, 0)';
-    -- A vector of zeros is at no distance from anything.
-    v_by_vector constant text := $sql$coalesce(1 - nullif(meaning.distance, 'NaN') / 2, 0)$sql$;
+    -- Null, which this takes no notice of, for a vector of zeros: it is at no distance from anything.
+    v_by_vector constant text := $sql$greatest(0, 1 - nullif(meaning.distance, 'NaN'))$sql$;
     v_scores double precision[];
 begin
     if _signal_scores.signal is null then
@@ -147,6 +147,6 @@ end
 $$;
 
 comment on function pgclarify._signal_scores(bigint, text, text, @extschema:vector@.halfvec, text[], bigint[]) is
-'What a signal says of given passages, in their order: scores greater than 0 and less than 1. signal: dense ((1 + cosine '
-'similarity) / 2), lexical (BM25 as a share of what the lexemes of the question could bring at most), both (the mean of these) '
-'or null (then null). Whether anybody may read them is not looked at.';
+'What a signal says of given passages, in their order: scores greater than 0 and less than 1. signal: dense (cosine '
+'similarity), lexical (BM25 as a share of what the lexemes of the question could bring at most), both (the mean of these) or '
+'null (then null). Whether anybody may read them is not looked at.';

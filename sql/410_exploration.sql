@@ -28,6 +28,8 @@ as $$
 declare
     v_run pgclarify.run := pgclarify._hold_searchable_run(_find_passages.run_id, _find_passages.attempt);
 begin
+    -- What a run writes before its end need not outlive a crash: it would be carried out again. So nobody waits for the disk.
+    perform set_config('synchronous_commit', 'off', true);
     -- Those of an investigation are of its sub-questions.
     update pgclarify.run
     set question_vector = _find_passages.query_vector
@@ -231,6 +233,8 @@ declare
     v_run pgclarify.run := pgclarify._hold_searchable_run(_record_candidates.run_id, _record_candidates.attempt);
     v_kept integer[];
 begin
+    -- As in _find_passages.
+    perform set_config('synchronous_commit', 'off', true);
     execute format(
         $sql$
         with kept as (

@@ -1,18 +1,19 @@
-"""Retrieval that goes on from what it has found: passages are scored batch by batch, and neighbors of good ones follow.
+"""Retrieval that goes on from what it has found: passages are scored in batches, and neighbors of good ones follow.
 
-The order is `pgclarify.algorithms.Explorer`'s; here is what it costs: one call of the scorer and one statement a batch.
+The order is `pgclarify.algorithms.Explorer`'s. Here is what it costs: a call of the scorer for each batch, and one
+statement for every other batch.
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pgclarify.algorithms import Explorer
+from pgclarify.algorithms import Explorer, credit
 from pgclarify.model import Candidate, Found, Passage, Run
 from pgclarify.pipelines.trace import Tally, Trace
 from pgclarify.protocols import ExplorationStore, Reranker
@@ -130,6 +131,8 @@ async def explore_passages(
 ) -> list[Candidate]:
     """Score passages in turn from the first ranking and from the neighbors of what was scored, until nothing is left.
 
+    Scored by both signals, a passage shares in the score of the one that led to it: see `pgclarify.algorithms.credit`.
+
     Args:
         run: The run.
         query: What neighbors are scored against, if by a signal: that of the first stage.
@@ -154,35 +157,50 @@ async def explore_passages(
     Source: SUNAR, Algorithm 1.
     """
     known = {one.passage.passage_id: one for one in first}
-    explorer = Explorer(list(known), budget=budget, batch_size=batch_size)
+    ranking = list(known)
+    explorer = Explorer(ranking, budget=budget, batch_size=batch_size)
     batches: dict[int, int] = {}
+    observed: dict[int, float] = {}
+    # What was scored, and is to be observed together with what is near to it.
+    scored: dict[int, float] = {}
     number = 0
     while ids := explorer.next_batch():
         number += 1
         batches.update(dict.fromkeys(ids, number))
         found = [known[passage_id] for passage_id in ids]
-        passages = [one.passage for one in found]
         with trace.stage("reranking", batch=number, step_ordinal=step_ordinal) as tally:
             scores = await scorer(found, tally)
             tally.rows = len(scores)
+        if k and query.signal == "both":
+            leads = [explorer.led_by(passage_id) for passage_id in ids]
+            scores = [
+                credit(score, None if lead is None else observed[lead])
+                for score, lead in zip(scores, leads, strict=True)
+            ]
         if rescore is not None:
-            scores = await rescore(passages, scores)
-        edges: Mapping[int, Sequence[int]] = {}
-        if k and explorer.budget_left:
-            with trace.stage("neighbors", batch=number, step_ordinal=step_ordinal) as tally:
-                near = await store.find_neighbors(
-                    run,
-                    passages,
-                    k=k,
-                    known=known,
-                    query=query.text,
-                    vector=query.vector,
-                    signal=query.signal,
-                )
-                tally.rows = len(near.passages)
-            known.update((one.passage.passage_id, one) for one in near.passages)
-            edges = near.edges
-        explorer.observe(dict(zip(ids, scores, strict=True)), edges)
+            scores = await rescore([one.passage for one in found], scores)
+        scored.update(zip(ids, scores, strict=True))
+        # After a batch of neighbors it is the first ranking's turn: what is near can be asked for after that, with what
+        # is near to that.
+        is_rankings_turn = explorer.led_by(ids[0]) is not None and not batches.keys() >= set(ranking)
+        if not k or not explorer.budget_left or is_rankings_turn:
+            continue
+        with trace.stage("neighbors", batch=number, step_ordinal=step_ordinal) as tally:
+            near = await store.find_neighbors(
+                run,
+                [known[passage_id].passage for passage_id in scored],
+                k=k,
+                known=known,
+                query=query.text,
+                vector=query.vector,
+                signal=query.signal,
+            )
+            tally.rows = len(near.passages)
+        known.update((one.passage.passage_id, one) for one in near.passages)
+        explorer.observe(scored, near.edges)
+        observed |= scored
+        scored = {}
+    explorer.observe(scored, {})
     candidates = []
     for rank, explored in enumerate(explorer.results(), start=1):
         via = explorer.led_by(explored.id)

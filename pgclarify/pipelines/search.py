@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 
-from pgclarify.errors import CompletionError, EmbeddingError, RunLost
+from pgclarify.errors import CompletionError, ConfigurationError, EmbeddingError, RunLost
 from pgclarify.model import Candidate, Run, RunStatus
 from pgclarify.pipelines.exploration import (
     BATCH_SIZE,
@@ -18,6 +18,7 @@ from pgclarify.pipelines.exploration import (
     stop_reason,
 )
 from pgclarify.pipelines.failures import describe
+from pgclarify.pipelines.reranking import Rerankers
 from pgclarify.pipelines.trace import Trace
 from pgclarify.protocols import Embedder, ExplorationStore, Reranker, RunStore
 
@@ -29,8 +30,7 @@ async def search(
     store: RunStore,
     exploration: ExplorationStore,
     embedder: Embedder,
-    *,
-    reranker: Reranker | None = None,
+    rerankers: Rerankers,
 ) -> None:
     """Carry out a run whose operation is "search": its candidates are its result.
 
@@ -44,7 +44,7 @@ async def search(
         store: Where the candidates go.
         exploration: Where the passages are.
         embedder: The corpus's model; not used if nothing needs the question's vector.
-        reranker: Who scores again; None for the other retrieval signal.
+        rerankers: Who may score again.
 
     Raises:
         DatabaseError: If the store fails.
@@ -52,11 +52,13 @@ async def search(
     trace = Trace()
     try:
         try:
-            if run.settings.get("reranker") is None:
+            name = run.settings.get("reranker")
+            if name is None:
                 await retrieve(run, run.question, store, embedder, trace)
             else:
+                reranker = await rerankers.get(name, store)
                 await _retrieve_and_rerank(run, exploration, embedder, reranker, trace)
-        except (CompletionError, EmbeddingError) as error:
+        except (CompletionError, ConfigurationError, EmbeddingError) as error:
             await store.finish_run(run, RunStatus.FAILED, [], describe(error), stages=trace.stages)
         else:
             await store.finish_run(

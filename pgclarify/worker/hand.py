@@ -93,7 +93,6 @@ class Hand:
             case "consolidate":
                 await reconsolidate(run, tables, embedder)
             case "search":
-                reranker = await self._rerankers.get(run.settings.get("reranker") or "signal", tables)
-                await search(run, tables, ExplorationTables(self._runs), embedder, reranker=reranker)
+                await search(run, tables, ExplorationTables(self._runs), embedder, self._rerankers)
             case unknown:
                 raise DatabaseError(f"this version of pgclarify does not know the operation {unknown}")

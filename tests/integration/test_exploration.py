@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import psycopg
 import pytest
 
 from tests.integration.by_hand import Connect, Connection, HandWorker, Hire, MakeRole, scalar
-from tests.integration.linking import link, load
+from tests.integration.linking import add, link, load
+from tests.integration.test_retrieval import bm25, cosine
 
 ANGLES = (0, 10, 25, 45, 70, 100, 135, 175)
 MODEL = "all-MiniLM-L6-v2"
@@ -133,3 +136,257 @@ class TestPassages:
         assert {one["origin"] for one in found} == {"dense"}
         assert [one["signal_score"] for one in found] == [None] * 3
         assert scalar(user, "select count(*) from pgclarify.candidate") == 0
+
+    @pytest.mark.parametrize("method", ["dense", "lexical", "hybrid"])
+    def test_come_in_the_order_of_a_search(self, user: Connection, worker: HandWorker, method: str) -> None:
+        vector = [1.0, 0.3, 0.0, 0.0]
+        run_id = int(
+            scalar(
+                user,
+                "select pgclarify.submit('at 25', 'insurance', 5, jsonb_build_object('search', %s::text))",
+                method,
+            )
+        )
+        assert worker.start(run_id) is not None
+
+        found = find(worker, run_id, question="at 25", vector=vector, method=method, depth=5)
+        retrieved = worker.retrieve(run_id, 1, "at 25", vector)
+
+        keys = ("document_id", "passage_id", "title", "heading", "content", "start_char", "score", "origin")
+        assert [{key: one[key] for key in keys} for one in found] == [
+            {key: one[key] for key in keys} for one in retrieved
+        ]
+        assert found
+
+    def test_keep_the_vector_of_the_question(
+        self, connection: Connection, user: Connection, worker: HandWorker
+    ) -> None:
+        run_id = ask(user, worker)
+        find(worker, run_id, vector=[1, 0, 0, 0])
+        vector = "select question_vector::text from pgclarify.run where run_id = %s"
+        assert scalar(connection, vector, run_id) == "[1,0,0,0]"
+
+        connection.execute("update pgclarify.run set operation = 'investigate' where run_id = %s", [run_id])
+        find(worker, run_id, vector=[0, 1, 0, 0])
+        assert scalar(connection, vector, run_id) == "[1,0,0,0]", "that of a step is not the question's"
+
+    def test_of_a_run_that_is_lost(self, connection: Connection, user: Connection, worker: HandWorker) -> None:
+        run_id = ask(user, worker)
+        there = [passage(connection, "0")]
+        with pytest.raises(psycopg.Error) as refused:
+            find(worker, run_id, attempt=2)
+        assert refused.value.sqlstate == "PC006"
+        with pytest.raises(psycopg.Error) as refused:
+            near(worker, run_id, there, attempt=2)
+        assert refused.value.sqlstate == "PC006"
+        user.execute("select pgclarify.cancel(%s)", [run_id])
+        with pytest.raises(psycopg.Error) as refused:
+            record(worker, run_id, there)
+        assert refused.value.sqlstate == "PC006"
+
+    def test_of_a_corpus_that_was_dropped(self, connection: Connection, user: Connection, worker: HandWorker) -> None:
+        run_id = ask(user, worker)
+        there = [passage(connection, "0")]
+        connection.execute("select pgclarify.drop_corpus('insurance')")
+        worker.sweep()
+        with pytest.raises(psycopg.errors.UndefinedObject):
+            find(worker, run_id)
+        with pytest.raises(psycopg.errors.UndefinedObject):
+            record(worker, run_id, there)
+        assert near(worker, run_id, there) == []
+
+    def test_of_another_embedding_model(self, connection: Connection, user: Connection, worker: HandWorker) -> None:
+        run_id = ask(user, worker)
+        vector, there = [1.0, 0.0, 0.0, 0.0], [passage(connection, "0")]
+        with pytest.raises(psycopg.errors.SerializationFailure):
+            find(worker, run_id, vector=vector, embedding_model="another")
+        with pytest.raises(psycopg.errors.SerializationFailure):
+            near(worker, run_id, there, vector=vector, embedding_model="another")
+        # What is not of a model is not wrong.
+        assert find(worker, run_id, question="at 10", method="lexical", embedding_model="another")
+
+
+class TestSignals:
+    def test_dense(self, user: Connection, worker: HandWorker) -> None:
+        vector = [math.cos(math.radians(-5)), math.sin(math.radians(-5)), 0.0, 0.0]
+        found = find(worker, ask(user, worker), vector=vector, signal="dense")
+
+        expected = {
+            f"{angle:g}": max(0.0, cosine(vector, [math.cos(math.radians(angle)), math.sin(math.radians(angle)), 0, 0]))
+            for angle in ANGLES
+        }
+        # Halves of floats.
+        assert {one["document_id"]: one["signal_score"] for one in found} == pytest.approx(expected, abs=0.001)
+        assert all(0 < one["signal_score"] < 1 for one in found)
+
+    @pytest.mark.parametrize(("vector", "least"), [([1.0, 0.0, 0.0, 0.0], 0.99), ([-1.0, 0.0, 0.0, 0.0], 0.0)])
+    def test_dense_lies_within_the_interval(
+        self, user: Connection, worker: HandWorker, vector: list[float], least: float
+    ) -> None:
+        (same,) = [
+            one for one in find(worker, ask(user, worker), vector=vector, signal="dense") if one["document_id"] == "0"
+        ]
+        assert least < same["signal_score"] < least + 0.01
+
+    def test_of_a_vector_of_zeros(self, user: Connection, worker: HandWorker) -> None:
+        found = find(worker, ask(user, worker), question="at 10", vector=[0, 0, 0, 0], method="lexical", signal="dense")
+        assert [one["signal_score"] for one in found] == pytest.approx([1e-6] * len(found))
+        assert found
+
+    def test_lexical(self, connection: Connection, user: Connection, hire: Hire) -> None:
+        """BM25 as a share of what the question's lexemes could bring."""
+        connection.execute("select pgclarify.create_corpus('insurance')")
+        words = {
+            "1": ["hail", "hail", "car"],
+            "2": ["car", "van"],
+            "3": ["van", "van", "van", "van"],
+            "4": ["hail", "car", "van", "truck"],
+        }
+        add(connection, {key: " ".join(found) for key, found in words.items()})
+        (worker := hire()).index_everything()
+        question = ["hail", "car", "boat"]
+        found = find(worker, ask(user, worker), question=" ".join(question), vector=[1, 0, 0, 0], signal="lexical")
+
+        scores = bm25(words, question)
+        weights = [
+            math.log(1 + (4 - holding + 0.5) / (holding + 0.5))
+            for word in question
+            if (holding := sum(word in one for one in words.values()))
+        ]
+        expected = {key: scores.get(key, 0) / sum(weights) for key in words}
+        assert {one["document_id"]: one["signal_score"] for one in found} == pytest.approx(expected, abs=2e-6)
+        assert all(0 < one["signal_score"] < 1 for one in found)
+
+    @pytest.mark.parametrize("question", ["boat", "", "the"])
+    def test_of_words_that_nothing_has(self, user: Connection, worker: HandWorker, question: str) -> None:
+        run_id = ask(user, worker)
+        found = find(worker, run_id, question=question, vector=[1, 0, 0, 0], signal="lexical")
+        assert [one["signal_score"] for one in found] == pytest.approx([1e-6] * len(ANGLES))
+
+    def test_both_is_the_mean(self, user: Connection, worker: HandWorker) -> None:
+        run_id, vector = ask(user, worker), [0.9, 0.1, 0.0, 0.0]
+        of = {
+            signal: {
+                one["document_id"]: one["signal_score"]
+                for one in find(worker, run_id, question="at 25", vector=vector, signal=signal)
+            }
+            for signal in ("dense", "lexical", "both")
+        }
+        mean = {key: (of["dense"][key] + of["lexical"][key]) / 2 for key in of["dense"]}
+        assert of["both"] == pytest.approx(mean, abs=1e-6)
+        assert len(set(of["lexical"].values())) == 2
+
+    @pytest.mark.parametrize("signal", ["dense", "lexical", "both"])
+    def test_are_the_same_for_neighbors(
+        self, connection: Connection, user: Connection, worker: HandWorker, signal: str
+    ) -> None:
+        run_id, vector = ask(user, worker), [0.9, 0.1, 0.0, 0.0]
+        found = find(worker, run_id, question="at 25", vector=vector, signal=signal)
+        neighbors = near(
+            worker, run_id, [passage(connection, "0")], question="at 25", vector=vector, signal=signal, k=16
+        )
+
+        expected = {one["document_id"]: one["signal_score"] for one in found if one["document_id"] != "0"}
+        assert {one["document_id"]: one["signal_score"] for one in neighbors} == pytest.approx(expected)
+
+
+class TestNeighbors:
+    def test_are_nearest_first_and_told_once(
+        self, connection: Connection, user: Connection, worker: HandWorker
+    ) -> None:
+        batch = [passage(connection, "0"), passage(connection, "10")]
+        rows = near(worker, ask(user, worker), batch, k=3)
+
+        edges = [(row["via_passage_id"], row["document_id"]) for row in rows]
+        zero, ten = (one["passage_id"] for one in batch)
+        assert edges == [(zero, "10"), (zero, "25"), (zero, "45"), (ten, "0"), (ten, "25"), (ten, "45")]
+        told = [row for row in rows if row["content"] is not None]
+        assert sorted(row["document_id"] for row in told) == ["0", "10", "25", "45"]
+        # With the edge of whoever is nearest.
+        assert {row["document_id"]: row["via_passage_id"] for row in told if row["document_id"] in ("25", "45")} == {
+            "25": ten,
+            "45": ten,
+        }
+        (row,) = [row for row in told if row["document_id"] == "25"]
+        assert (row["content"], row["start_char"], row["signal_score"]) == ("At 25.", 0, None)
+        assert row["similarity"] == pytest.approx(math.cos(math.radians(15)), abs=0.001)
+
+    def test_that_are_known_are_not_read_again(
+        self, connection: Connection, user: Connection, worker: HandWorker
+    ) -> None:
+        known = [passage(connection, angle)["passage_id"] for angle in ("0", "10")]
+        rows = near(worker, ask(user, worker), [passage(connection, "0")], k=2, known=known)
+
+        assert [(row["document_id"], row["content"]) for row in rows] == [("10", None), ("25", "At 25.")]
+
+    @pytest.mark.parametrize(("k", "found"), [(1, 1), (7, 7), (1000, 7)])
+    def test_are_at_most_k(
+        self, connection: Connection, user: Connection, worker: HandWorker, k: int, found: int
+    ) -> None:
+        assert len(near(worker, ask(user, worker), [passage(connection, "0")], k=k)) == found
+
+    def test_that_may_not_be_read_take_no_place(
+        self, connection: Connection, user: Connection, worker: HandWorker, make_role: MakeRole
+    ) -> None:
+        add(connection, {"10": "At 10."}, readers=[make_role(name="boss")])
+        run_id, batch = ask(user, worker), [passage(connection, "0"), passage(connection, "10")]
+
+        assert [(row["via_passage_id"], row["document_id"]) for row in near(worker, run_id, batch, k=2)] == [
+            (batch[0]["passage_id"], "25"),
+            (batch[0]["passage_id"], "45"),
+        ], "nor do they lead anywhere"
+        add(connection, {"10": "At 10."})
+        assert [row["document_id"] for row in near(worker, run_id, batch, k=2)] == ["10", "25", "0", "25"]
+
+    def test_that_are_gone(self, connection: Connection, user: Connection, worker: HandWorker) -> None:
+        run_id, batch = ask(user, worker), [passage(connection, "0"), passage(connection, "10")]
+        connection.execute("select pgclarify.remove_document('insurance', '10')")
+
+        assert [row["document_id"] for row in near(worker, run_id, batch, k=2)] == ["25", "45"]
+
+    def test_before_there_is_a_graph(self, connection: Connection, user: Connection, hire: Hire) -> None:
+        connection.execute("select pgclarify.create_corpus('insurance')")
+        load(connection, worker := hire(), *ANGLES)
+        run_id = ask(user, worker)
+
+        assert near(worker, run_id, [passage(connection, "0")]) == []
+        assert near(worker, run_id, []) == []
+
+    def test_of_a_space_that_another_transaction_has_dropped(
+        self, connection: Connection, user: Connection, worker: HandWorker
+    ) -> None:
+        run_id, there = ask(user, worker), [passage(connection, "0")]
+        space = scalar(connection, "select embedding_space_id from pgclarify.corpus")
+        connection.execute(f"drop table pgclarify.neighborhood_{space}".encode())
+
+        assert near(worker, run_id, there) == []
+        assert find(worker, run_id, vector=[1, 0, 0, 0])
+
+
+class TestCandidates:
+    def test_are_kept_as_given(self, connection: Connection, user: Connection, worker: HandWorker) -> None:
+        run_id = ask(user, worker)
+        assert record(worker, run_id, [passage(connection, "0"), passage(connection, "10")]) == [1, 2]
+        assert record(worker, run_id, [passage(connection, "25")], first_rank=5) == [5]
+
+        rows = user.execute(
+            "select rank, document_id, score, origin, via_passage_id, batch, step_ordinal from pgclarify.candidate"
+            " order by rank"
+        ).fetchall()
+        via = passage(connection, "0")["passage_id"]
+        assert rows == [
+            (1, "0", 0.5, "neighbor", None, 2, None),
+            (2, "10", 0.5, "neighbor", via, 2, None),
+            (5, "25", 0.5, "neighbor", None, 2, None),
+        ]
+
+    def test_that_are_gone_or_hidden_are_not_kept(
+        self, connection: Connection, user: Connection, worker: HandWorker, make_role: MakeRole
+    ) -> None:
+        run_id = ask(user, worker)
+        batch = [passage(connection, angle) for angle in ("0", "10", "25")]
+        connection.execute("select pgclarify.remove_document('insurance', '0')")
+        add(connection, {"10": "At 10."}, readers=[make_role(name="boss")])
+
+        assert record(worker, run_id, batch) == [3]
+        assert user.execute("select document_id from pgclarify.candidate").fetchall() == [("25",)]
