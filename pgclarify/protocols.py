@@ -335,7 +335,9 @@ class RunStore(Ledger, Protocol):
     """The tables of a run."""
 
     async def retrieve(self, run: Run, query: str, vector: NDArray[np.float32] | None) -> list[Candidate]:
-        """Retrieve settings["top_k"] passages that the requester may read, and record them as candidates.
+        """Retrieve passages that the requester may read, and record them as candidates.
+
+        They are settings["top_k"], or settings["budget"] if that is less.
 
         Args:
             run: The run; settings["search"] is dense, lexical or hybrid.

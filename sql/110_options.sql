@@ -74,7 +74,9 @@ language sql immutable parallel safe
 set search_path = pg_catalog, pg_temp
 begin atomic
     select '{
-        "retrieval": {"choices": ["fixed"], "default": "fixed"},
+        "retrieval": {"choices": ["fixed", "adaptive"], "default": "fixed"},
+        "budget": {"type": "integer", "least": 1, "most": 1000},
+        "reranker": {"type": "string"},
         "search": {"choices": ["hybrid", "dense", "lexical"], "default": "hybrid"},
         "consolidation": {"choices": ["default", "conservative"], "default": "default"},
         "embed": {"choices": ["question_answer", "question"], "default": "question_answer"},

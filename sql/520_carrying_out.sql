@@ -193,7 +193,7 @@ begin
         from pgclarify._search(
             v_run.corpus_id, pgclarify._roles_of(v_run.requested_by), v_run.settings ->> 'search', _retrieve.question,
             pgclarify._query_vector(v_run.corpus_id, _retrieve.embedding_model, _retrieve.query_vector),
-            (v_run.settings ->> 'top_k')::integer
+            least((v_run.settings ->> 'top_k')::integer, (v_run.settings ->> 'budget')::integer)
         ) as result
     ),
     kept as (
@@ -335,10 +335,10 @@ declare
     v_run pgclarify.run := pgclarify._hold_run(_copy_verdicts.run_id, _copy_verdicts.attempt);
 begin
     insert into pgclarify.candidate
-    (run_id, rank, corpus_id, document_id, passage_id, heading, score, origin, via_passage_id)
+    (run_id, rank, corpus_id, document_id, passage_id, heading, score, origin, via_passage_id, batch)
     select
         v_run.run_id, candidate.rank, candidate.corpus_id, candidate.document_id, candidate.passage_id,
-        candidate.heading, candidate.score, candidate.origin, candidate.via_passage_id
+        candidate.heading, candidate.score, candidate.origin, candidate.via_passage_id, candidate.batch
     from pgclarify.candidate
     where candidate.run_id = v_run.parent_run_id;
     insert into pgclarify.verdict (

@@ -107,14 +107,30 @@ class Explorer(Generic[Id]):
             return True
         return not self._initial and not self._leads and len(self._scores) == len(self._visits)
 
-    def next_batch(self) -> list[Id]:
+    def rank_anew(self, initial: Sequence[Id]) -> None:
+        """Replace what is left of the initial list by another ranking.
+
+        Args:
+            initial: Best first. What was handed out already is passed over.
+        """
+        self._initial = OrderedDict.fromkeys(passage for passage in initial if passage not in self._visits)
+
+    def next_batch(self, most: int | None = None) -> list[Id]:
         """Hand out what to score next. What was handed out before need not have been observed.
+
+        Args:
+            most: The most ids, at least 1; None for batch_size, which is the most in any case.
 
         Returns:
             At most batch_size ids, best first. Empty when the exploration is over, or, if it is not (`is_over`), as
             long as only the neighbors of what is still out can show where it goes on.
+
+        Raises:
+            ValueError: If most is below 1.
         """
-        size = min(self._batch_size, self.budget_left)
+        if most is not None and most < 1:
+            raise ValueError(f"most must be at least 1, not {most}")
+        size = min(self._batch_size, self.budget_left, self._batch_size if most is None else most)
         if self._is_stopped or not size or not (self._initial or self._leads):
             return []
         if not self._pool:

@@ -1,4 +1,4 @@
-"""From grounded verdicts to interpretations: group the readings, and let the medoid of each group speak for it."""
+"""From verdicts to interpretations: group the readings, let the medoid of each group speak for it, and end the run."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pgclarify.algorithms import Mode, consolidate, relate
-from pgclarify.model import Citation, Cluster, Interpretation, Run, Verdict
+from pgclarify.model import Citation, Cluster, Interpretation, Outcome, Run, RunStatus, Verdict
+from pgclarify.pipelines.failures import summarize
+from pgclarify.pipelines.trace import Trace
+from pgclarify.protocols import RunStore
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,17 +76,56 @@ async def interpret(run: Run, grounded: Sequence[Grounded], vectors: NDArray[np.
 
     Source: VERDICT, §4.2 and Algorithm 1, lines 8-13.
     """
-    if not grounded:
-        return []
-    mode: Mode = "conservative" if run.settings.get("consolidation") == "conservative" else "default"
-    clusters = await asyncio.to_thread(_clusters, grounded, vectors, mode)
-    clusters = sorted(clusters, key=lambda cluster: min(grounded[member].rank for member in cluster.members))
+    clusters = await group(run, grounded, vectors)
+    clusters.sort(key=lambda cluster: min(grounded[member].rank for member in cluster.members))
     found = [_interpretation(grounded, cluster) for cluster in clusters]
     # Stable: among equals the best rank stays first.
     found.sort(key=lambda interpretation: interpretation.support, reverse=True)
     if run.settings.get("singletons") == "drop":
         return [interpretation for interpretation in found if interpretation.support > 1] or found
     return found
+
+
+async def group(run: Run, grounded: Sequence[Grounded], vectors: NDArray[np.float32]) -> list[Cluster]:
+    """Group what means the same, off the event loop; arguments as of `interpret`."""
+    if not grounded:
+        return []
+    mode: Mode = "conservative" if run.settings.get("consolidation") == "conservative" else "default"
+    return await asyncio.to_thread(_clusters, grounded, vectors, mode)
+
+
+async def conclude(run: Run, verdicts: Sequence[tuple[str, Verdict]], store: RunStore, trace: Trace) -> None:
+    """Consolidate what is grounded, and end the run.
+
+    It succeeds if no verdict failed, also without any; is partial if some did; and fails if all did.
+
+    Args:
+        run: The run.
+        verdicts: All verdicts by rank, each with the document_id of its passage.
+        store: Its tables.
+        trace: What it did so far.
+
+    Raises:
+        RunLost: If the run is no longer this worker's.
+        DatabaseError: If the store fails.
+    """
+    errors = [verdict.error for _, verdict in verdicts if verdict.error is not None]
+    if errors and len(errors) == len(verdicts):
+        await store.finish_run(
+            run, RunStatus.FAILED, [], summarize(errors), stages=trace.stages, stop_reason=trace.stop_reason
+        )
+        return
+    grounded = [pair for pair in verdicts if pair[1].outcome is Outcome.GROUNDED]
+    with trace.stage("consolidation") as tally:
+        interpretations = await interpret(run, [Grounded.of(*pair) for pair in grounded], vectors_of(grounded))
+        tally.rows = len(interpretations)
+    status = RunStatus.PARTIAL if errors else RunStatus.SUCCEEDED
+    await store.finish_run(run, status, interpretations, None, stages=trace.stages, stop_reason=trace.stop_reason)
+
+
+def vectors_of(grounded: Sequence[tuple[object, Verdict]]) -> NDArray[np.float32]:
+    """Stack the vectors of grounded verdicts: float32, shape (len(grounded), n_dims)."""
+    return np.array([verdict.vector for _, verdict in grounded], dtype=np.float32)
 
 
 def _clusters(grounded: Sequence[Grounded], vectors: NDArray[np.float32], mode: Mode) -> list[Cluster]:

@@ -134,12 +134,13 @@ class FakeStore(FakeLedger, FakeDocumentStore):
         return record
 
     async def retrieve(self, run: Run, query: str, vector: NDArray[np.float32] | None) -> list[Candidate]:
-        """Return the first settings["top_k"] passages."""
+        """Return the first settings["top_k"] passages, or settings["budget"] if that is less."""
         record = await self.record(run)
         record.query, record.query_vector = query, vector
+        depth = min(run.settings["top_k"], run.settings.get("budget", run.settings["top_k"]))
         record.candidates = [
             Candidate(rank, passage, score=1 / rank, origin="lexical" if vector is None else "dense")
-            for rank, passage in enumerate(self._searchable()[: run.settings["top_k"]], start=1)
+            for rank, passage in enumerate(self._searchable()[:depth], start=1)
         ]
         return list(record.candidates)
 

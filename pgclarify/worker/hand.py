@@ -11,9 +11,10 @@ from pgclarify.embedding.cross_encoders import CrossEncoders
 from pgclarify.embedding.registry import Embedders
 from pgclarify.errors import DatabaseBusy, DatabaseError, EmbeddingError, RunLost, ServerUnavailable
 from pgclarify.model import Run, RunStatus
-from pgclarify.pipelines.clarification import clarify, reconsolidate
+from pgclarify.pipelines.clarification import clarify
 from pgclarify.pipelines.entailment import Entailments
 from pgclarify.pipelines.failures import describe
+from pgclarify.pipelines.reconsolidation import reconsolidate
 from pgclarify.pipelines.reranking import Rerankers
 from pgclarify.pipelines.search import search
 from pgclarify.worker.judges import Judges
@@ -89,7 +90,8 @@ class Hand:
         embedder = await self._embedders.get(run.embedding_model)
         match run.operation:
             case "clarify":
-                await clarify(run, tables, self._judges.verifier, embedder)
+                exploration = ExplorationTables(self._runs)
+                await clarify(run, tables, exploration, self._judges.verifier, embedder, self._rerankers)
             case "consolidate":
                 await reconsolidate(run, tables, embedder)
             case "search":

@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 
-from pgclarify.model import Passage, Reading
+from pgclarify.errors import EmbeddingError
+from pgclarify.model import Passage, Reading, Run
 from pgclarify.pipelines.clarification import clarify
 from pgclarify.pipelines.completions import Pace
-from pgclarify.protocols import Embedder
-from pgclarify.testing import FakeEmbedder, FakeStore, FakeVerifier, RunRecord
+from pgclarify.pipelines.reranking import Rerankers
+from pgclarify.protocols import CrossEncoder, Embedder, ExplorationStore
+from pgclarify.testing import FakeEmbedder, FakeExplorationStore, FakeStore, FakeVerifier, RunRecord
 
 FAST = Pace(first=0.001, longest=0.002)
 
@@ -38,8 +40,35 @@ async def carry_out(
 ) -> RunRecord:
     store = FakeStore(passages) if store is None else store
     run = store.add_run("rental cars", settings=settings)
-    await clarify(run, store, verifier, embedder or FakeEmbedder(), pace=FAST)
+    await clarify_with(store, run, verifier, embedder)
     return store.runs[run.run_id]
+
+
+async def clarify_with(
+    store: FakeStore,
+    run: Run,
+    verifier: FakeVerifier,
+    embedder: Embedder | None = None,
+    *,
+    exploration: ExplorationStore | None = None,
+    rerankers: Rerankers | None = None,
+) -> None:
+    await clarify(
+        run,
+        store,
+        exploration or FakeExplorationStore(store),
+        verifier,
+        embedder or FakeEmbedder(),
+        rerankers or no_rerankers(),
+        pace=FAST,
+    )
+
+
+def no_rerankers() -> Rerankers:
+    async def cross_encoders(name: str) -> CrossEncoder:
+        raise EmbeddingError(f"no cross-encoder {name}")
+
+    return Rerankers(None, cross_encoders)
 
 
 def corpus() -> list[Passage]:

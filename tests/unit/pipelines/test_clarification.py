@@ -14,20 +14,21 @@ from pgclarify.errors import EndpointUnavailable
 from pgclarify.model import Citation, Cluster, Outcome, Passage, Reading, RunStatus
 from pgclarify.pipelines import interpretations
 from pgclarify.pipelines.clarification import clarify
-from pgclarify.protocols import Embedder, RunStore, Verifier
-from pgclarify.testing import FakeEmbedder, FakeLedgerTable, FakeStore, FakeVerifier
+from pgclarify.protocols import Embedder, ExplorationStore, RunStore, Verifier
+from pgclarify.testing import FakeEmbedder, FakeExplorationStore, FakeLedgerTable, FakeStore, FakeVerifier
 from tests.unit.pipelines.rental_cars import (
     ALSO_COVERED,
     ASIDE,
     COVERAGE,
     COVERED,
     DRIVERS,
-    FAST,
     LICENSE,
     QUOTE,
     carry_out,
+    clarify_with,
     corpus,
     eventually,
+    no_rerankers,
     passage,
     script,
     until_in_flight,
@@ -39,8 +40,9 @@ async def test_the_fakes_are_what_pipelines_expect() -> None:
     store: RunStore = fake
     verifier: Verifier = FakeVerifier(script())
     embedder: Embedder = FakeEmbedder()
+    exploration: ExplorationStore = FakeExplorationStore(fake)
     run = fake.add_run("rental cars")
-    await clarify(run, store, verifier, embedder)
+    await clarify(run, store, exploration, verifier, embedder, no_rerankers())
     assert fake.runs[run.run_id].status is RunStatus.SUCCEEDED
 
 
@@ -171,7 +173,7 @@ async def test_all_calls_are_in_flight_together_and_verdicts_are_kept_as_they_la
     verifier = FakeVerifier(script(), gate=gate)
     store = FakeStore(corpus())
     other = store.add_run("rental cars")
-    clarification = asyncio.create_task(clarify(other, store, verifier, FakeEmbedder(), pace=FAST))
+    clarification = asyncio.create_task(clarify_with(store, other, verifier))
     await until_in_flight(verifier, 4)
     assert store.runs[other.run_id].verdicts == {}
     gate.set()
@@ -183,7 +185,7 @@ async def test_a_verdict_is_kept_before_the_last_one_is_there() -> None:
     gate = asyncio.Event()
     verifier, store = FakeVerifier(script(), gate=gate, gated=[ASIDE]), FakeStore(corpus())
     run = store.add_run("rental cars")
-    clarification = asyncio.create_task(clarify(run, store, verifier, FakeEmbedder(), pace=FAST))
+    clarification = asyncio.create_task(clarify_with(store, run, verifier))
     await eventually(lambda: len(store.runs[run.run_id].verdicts) == 3)
     assert store.runs[run.run_id].status is RunStatus.RUNNING
     gate.set()

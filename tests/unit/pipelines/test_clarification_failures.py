@@ -8,7 +8,6 @@ import pytest
 
 from pgclarify.errors import EndpointUnavailable, InvalidReply
 from pgclarify.model import Outcome, Reading, RunStatus
-from pgclarify.pipelines.clarification import clarify
 from pgclarify.testing import FakeEmbedder, FakeStore, FakeVerifier
 from tests.unit.pipelines.rental_cars import (
     ALSO_COVERED,
@@ -16,9 +15,9 @@ from tests.unit.pipelines.rental_cars import (
     COVERAGE,
     COVERED,
     DRIVERS,
-    FAST,
     LICENSE,
     carry_out,
+    clarify_with,
     corpus,
     eventually,
     passage,
@@ -99,7 +98,7 @@ async def test_a_lost_run_is_left_quietly(loss: str) -> None:
     verifier = FakeVerifier(script(), gate=asyncio.Event(), gated=[DRIVERS, COVERED, ALSO_COVERED])
     store = FakeStore(corpus())
     run = store.add_run("rental cars")
-    clarification = asyncio.create_task(clarify(run, store, verifier, FakeEmbedder(), pace=FAST))
+    clarification = asyncio.create_task(clarify_with(store, run, verifier))
     await until_in_flight(verifier, 4)
     if loss == "cancelled":
         store.cancel(run)
@@ -122,7 +121,7 @@ async def test_the_next_attempt_pays_only_for_what_was_in_flight() -> None:
     store = FakeStore(corpus())
     run = store.add_run("rental cars")
     slow = FakeVerifier(script(), gate=gate, concurrency=2)
-    attempt = asyncio.create_task(clarify(run, store, slow, FakeEmbedder(), pace=FAST))
+    attempt = asyncio.create_task(clarify_with(store, run, slow))
     await until_in_flight(slow, 2)
     gate.set()
     await eventually(lambda: bool(store.runs[run.run_id].verdicts))
@@ -134,7 +133,7 @@ async def test_the_next_attempt_pays_only_for_what_was_in_flight() -> None:
     assert paid >= 1
 
     again = FakeVerifier(script())
-    await clarify(store.take_over(run), store, again, FakeEmbedder(), pace=FAST)
+    await clarify_with(store, store.take_over(run), again)
     assert len(again.calls) == 4 - paid
     assert store.runs[run.run_id].status is RunStatus.SUCCEEDED
     assert len(store.runs[run.run_id].verdicts) == 4

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from pgclarify.errors import DatabaseBusy, DatabaseError, ModelNotFound, ServerUnavailable
 from pgclarify.ingest.chunking import Chunker
 from pgclarify.model import Chunk, Document, IndexedDocument
-from pgclarify.pipelines.clarification import clarify
 from pgclarify.pipelines.ingestion import Ingestion, Splitter, chunker_of
 from pgclarify.protocols import DocumentStore, Embedder
 from pgclarify.testing import FakeDocumentStore, FakeEmbedder, FakeStore, FakeVerifier
+from tests.unit.pipelines.rental_cars import clarify_with
 
 SHORT = [
     Document("policy", "Rental cars are covered up to 30 dollars a day.", title="Basic policy"),
@@ -357,7 +357,7 @@ async def test_what_was_ingested_is_found() -> None:
     store, embedder = FakeStore(documents=SHORT), FakeEmbedder()
     await ingestion(store, embedder).ingest_once()
     run = store.add_run("rental cars")
-    await clarify(run, store, FakeVerifier(), embedder)
+    await clarify_with(store, run, FakeVerifier(), embedder)
     assert [candidate.passage.document_id for candidate in store.runs[run.run_id].candidates] == [
         "policy",
         "drivers",

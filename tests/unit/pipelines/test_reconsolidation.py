@@ -6,12 +6,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pgclarify.model import Run, RunStatus, Verdict
-from pgclarify.pipelines.clarification import clarify, reconsolidate
+from pgclarify.pipelines.reconsolidation import reconsolidate
 from pgclarify.testing import FakeEmbedder, FakeStore, FakeVerifier
 from tests.unit.pipelines.rental_cars import (
     COVERAGE,
-    FAST,
     LICENSE,
+    clarify_with,
     corpus,
     script,
 )
@@ -19,7 +19,7 @@ from tests.unit.pipelines.rental_cars import (
 
 async def finished(store: FakeStore) -> Run:
     run = store.add_run("rental cars")
-    await clarify(run, store, FakeVerifier(script()), FakeEmbedder(), pace=FAST)
+    await clarify_with(store, run, FakeVerifier(script()))
     return run
 
 

@@ -1,0 +1,109 @@
+"""Verdicts: what one passage says to a question, checked and embedded."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+
+from pgclarify.algorithms import find_quote
+from pgclarify.errors import CompletionError, EmbeddingError
+from pgclarify.model import Candidate, Completion, Outcome, Passage, Reading, Run, Verdict
+from pgclarify.pipelines.completions import Answer, Inquiry, Pace, ask_all, check_storable
+from pgclarify.pipelines.failures import describe
+from pgclarify.pipelines.interpretations import reading_text
+from pgclarify.pipelines.trace import Tally
+from pgclarify.protocols import Embedder, RunStore, Verifier
+
+
+class Judge:
+    """Gets verdicts on candidates of one run, and keeps them.
+
+    Args:
+        run: The run.
+        store: Its tables and the ledger.
+        verifier: Who judges.
+        embedder: What readings are embedded by.
+        pace: How often to look for replies that other runs are paying for.
+    """
+
+    def __init__(self, run: Run, store: RunStore, verifier: Verifier, embedder: Embedder, pace: Pace) -> None:
+        self._run = run
+        self._store = store
+        self._verifier = verifier
+        self._embedder = embedder
+        self._pace = pace
+
+    async def judge(
+        self, candidates: Sequence[Candidate], land: Callable[[Candidate, Verdict], None], *, tally: Tally
+    ) -> None:
+        """Ask for one verdict on each candidate, all at once, and record each as it lands.
+
+        Args:
+            candidates: Recorded ones, any number, also none.
+            land: Called with each candidate and its verdict, once that is recorded.
+            tally: Where replies are counted.
+
+        Raises:
+            RunLost: If the run is no longer this worker's; calls in flight are cancelled.
+            DatabaseError: If the store fails.
+
+        Source: VERDICT, Eq. 8 and Algorithm 1, lines 3-7.
+        """
+
+        async def keep(index: int, answer: Answer[Reading | None]) -> None:
+            verdict = await self._verdict(candidates[index], answer)
+            await self._store.record_verdict(self._run, verdict)
+            land(candidates[index], verdict)
+
+        inquiries = [self._inquiry(candidate.passage) for candidate in candidates]
+        tally.rows = len(inquiries)
+        await ask_all(self._store, self._verifier, inquiries, keep, pace=self._pace, tally=tally)
+
+    def _inquiry(self, passage: Passage) -> Inquiry[Reading | None]:
+        # The question itself, not the relaxed one, which served recall.
+        render = partial(self._verifier.verdict_request, self._run.question, passage)
+        return Inquiry(render(), partial(render, retry=True), self._read)
+
+    def _read(self, completion: Completion) -> Reading | None:
+        reading = self._verifier.read_verdict(completion)
+        if reading is not None:
+            # The quote is not kept as the model wrote it.
+            check_storable(reading.interpretation, reading.answer)
+        return reading
+
+    async def _verdict(self, candidate: Candidate, answer: Answer[Reading | None]) -> Verdict:
+        """Turn an answer into a verdict: check its quote, and embed the reading."""
+        verdict = Verdict(
+            rank=candidate.rank,
+            outcome=Outcome.ABSTAINED,
+            completion_id=answer.completion_id,
+            is_reused=answer.is_reused,
+        )
+        reading = answer.value
+        if isinstance(reading, CompletionError):
+            return replace(verdict, outcome=Outcome.FAILED, error=describe(reading))
+        if reading is None:
+            return replace(verdict, reason="the passage answers no reading of the question")
+        passage = candidate.passage
+        span = find_quote(reading.quote, passage.content)
+        if span is None:
+            return replace(verdict, reason="the quote does not occur in the passage")
+        start, end = span
+        text = reading_text(self._run, reading.interpretation, reading.answer)
+        try:
+            # One by one, since each is recorded as it lands; the embedder puts what lands together into one batch.
+            vector = (await self._embedder.encode([text]))[0]
+        except EmbeddingError as error:
+            return replace(verdict, outcome=Outcome.FAILED, error=describe(error))
+        return replace(
+            verdict,
+            outcome=Outcome.GROUNDED,
+            interpretation=reading.interpretation,
+            answer=reading.answer,
+            # As the document spells it, which the verifier need not have kept to the letter.
+            quote=passage.content[start:end],
+            start_char=passage.start_char + start,
+            end_char=passage.start_char + end,
+            vector=vector,
+        )

@@ -1,0 +1,57 @@
+"""The question as retrieval asks it: relaxed, so that no reading of it is missed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from pgclarify.errors import CompletionError, InvalidReply
+from pgclarify.model import Completion, Run
+from pgclarify.pipelines.completions import Answer, Inquiry, Pace, ask_all, check_storable
+from pgclarify.pipelines.trace import Trace
+from pgclarify.protocols import RunStore, Verifier
+
+
+async def relax(run: Run, store: RunStore, verifier: Verifier, trace: Trace, *, pace: Pace) -> str:
+    """Relax a run's question for recall, and record that; or use it as it is if no relaxation fits.
+
+    Args:
+        run: The run.
+        store: Its tables and the ledger.
+        verifier: Who relaxes; one that does not leaves the question as it is.
+        trace: Where the stage is noted.
+        pace: How often to look for a reply that another run is paying for.
+
+    Raises:
+        CompletionError: If the call failed.
+        RunLost: If the run is no longer this worker's.
+
+    Source: VERDICT, Eq. 6.
+    """
+    request = verifier.relaxation_request(run.question)
+    if request is None:
+        return run.question
+
+    def read(completion: Completion) -> str:
+        relaxed = verifier.read_relaxation(completion)
+        check_storable(relaxed)
+        return relaxed
+
+    answers: list[Answer[str]] = []
+
+    async def land(_: int, answer: Answer[str]) -> None:
+        answers.append(answer)
+
+    inquiry = Inquiry(request, lambda: replace(request, sample=1), read)
+    with trace.stage("relaxation") as tally:
+        await ask_all(store, verifier, [inquiry], land, pace=pace, tally=tally)
+        (answer,) = answers
+        match answer.value:
+            case InvalidReply():
+                relaxed = run.question
+            case CompletionError() as error:
+                raise error
+            case relaxed:
+                pass
+        tally.note = relaxed
+    await store.record_relaxation(run, relaxed, answer.completion_id)
+    return relaxed
