@@ -5,6 +5,7 @@ from pgclarify.algorithms.answers import relate_answers
 from pgclarify.algorithms.consolidation import Mode, consolidate, medoid
 from pgclarify.algorithms.exploration import Explored, Explorer, credit, explore
 from pgclarify.algorithms.fusion import fuse
+from pgclarify.algorithms.questions import asks_same, rephrases, stands_alone
 from pgclarify.algorithms.quotation import find_quote, fold
 from pgclarify.algorithms.uncertainty import confidence, penalize, semantic_sets, to_unit_interval
 
@@ -13,6 +14,7 @@ __all__ = [
     "Explorer",
     "Mode",
     "Relation",
+    "asks_same",
     "confidence",
     "consolidate",
     "credit",
@@ -24,6 +26,8 @@ __all__ = [
     "penalize",
     "relate",
     "relate_answers",
+    "rephrases",
     "semantic_sets",
+    "stands_alone",
     "to_unit_interval",
 ]

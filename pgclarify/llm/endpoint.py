@@ -30,7 +30,7 @@ _LONGEST_SERVER_TEXT: Final = 300
 
 # What a run asks many times over. It stands in a line of its own, of which no more than the limit come to the counter
 # at once: what a run begins with, and all else in it waits for, does not stand behind the mass of all other runs.
-_MASS_PURPOSES: Final = frozenset({"verdict", "relevance", "entailment"})
+_MASS_PURPOSES: Final = frozenset({"verdict", "relevance", "entailment", "sample"})
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,17 +6,26 @@ import asyncio
 import logging
 from contextlib import suppress
 
-from pgclarify.database import ExplorationTables, Runs, RunTables
+from pgclarify.database import ExplorationTables, Runs, RunTables, StepTables
 from pgclarify.embedding.cross_encoders import CrossEncoders
 from pgclarify.embedding.registry import Embedders
-from pgclarify.errors import DatabaseBusy, DatabaseError, EmbeddingError, RunLost, ServerUnavailable
+from pgclarify.errors import (
+    ConfigurationError,
+    DatabaseBusy,
+    DatabaseError,
+    EmbeddingError,
+    RunLost,
+    ServerUnavailable,
+)
 from pgclarify.model import Run, RunStatus
 from pgclarify.pipelines.clarification import clarify
 from pgclarify.pipelines.entailment import Entailments
 from pgclarify.pipelines.failures import describe
+from pgclarify.pipelines.investigation import investigate
 from pgclarify.pipelines.reconsolidation import reconsolidate
 from pgclarify.pipelines.reranking import Rerankers
 from pgclarify.pipelines.search import search
+from pgclarify.protocols import Embedder
 from pgclarify.worker.judges import Judges
 
 _logger = logging.getLogger(__name__)
@@ -96,5 +105,26 @@ class Hand:
                 await reconsolidate(run, tables, embedder)
             case "search":
                 await search(run, tables, ExplorationTables(self._runs), embedder, self._rerankers)
+            case "investigate":
+                await self._investigate(run, tables, embedder)
             case unknown:
                 raise DatabaseError(f"this version of pgclarify does not know the operation {unknown}")
+
+    async def _investigate(self, run: Run, tables: RunTables, embedder: Embedder) -> None:
+        if self._judges.investigator is None:
+            raise ConfigurationError(
+                "investigating takes a language model",
+                detail="This worker works without one: set OPENAI_BASE_URL or OPENAI_API_KEY, and PGCLARIFY_LLM_MODEL,"
+                " for it.",
+                hint="Or ask clarify, which can do without.",
+            )
+        await investigate(
+            run,
+            tables,
+            ExplorationTables(self._runs),
+            StepTables(self._runs),
+            self._judges.investigator,
+            embedder,
+            rerankers=self._rerankers,
+            entailments=self._entailments,
+        )

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pgclarify.config import Provider, Settings
 from pgclarify.embedding.registry import Embedders
 from pgclarify.errors import ConfigurationError
-from pgclarify.protocols import EntailmentJudge, RelevanceJudge, Verifier
+from pgclarify.protocols import EntailmentJudge, Investigator, RelevanceJudge, Verifier
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,11 +20,13 @@ class Judges:
         verifier: Judges passages.
         relevance: Grades passages; None without a language model.
         entailment: Compares answers; None without a language model.
+        investigator: Takes questions apart and answers them; None without a language model.
     """
 
     verifier: Verifier
     relevance: RelevanceJudge | None = None
     entailment: EntailmentJudge | None = None
+    investigator: Investigator | None = None
 
 
 @asynccontextmanager
@@ -49,6 +51,7 @@ async def open_judges(settings: Settings, embedders: Embedders) -> AsyncIterator
     if provider is Provider.OPENAI:
         from pgclarify.llm.endpoint import Endpoint
         from pgclarify.llm.entailment import EndpointEntailmentJudge
+        from pgclarify.llm.investigator import EndpointInvestigator
         from pgclarify.llm.relevance import EndpointRelevanceJudge
         from pgclarify.llm.verifier import EndpointVerifier
 
@@ -57,6 +60,7 @@ async def open_judges(settings: Settings, embedders: Embedders) -> AsyncIterator
                 verifier=EndpointVerifier(endpoint),
                 relevance=EndpointRelevanceJudge(endpoint),
                 entailment=EndpointEntailmentJudge(endpoint),
+                investigator=EndpointInvestigator(endpoint),
             )
     else:
         from pgclarify.llm.extractive import ExtractiveVerifier

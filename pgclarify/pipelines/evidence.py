@@ -1,0 +1,186 @@
+"""The evidence for one step of an investigation: exploration, guided by how sure the model is of each batch.
+
+Source: SUNAR, Algorithm 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import count
+
+from pgclarify.algorithms import penalize
+from pgclarify.errors import CompletionError
+from pgclarify.model import Candidate, Found, Passage, Run
+from pgclarify.pipelines.calls import Calls
+from pgclarify.pipelines.exploration import (
+    Query,
+    Scorer,
+    by_reranker,
+    by_signal,
+    explore_passages,
+    find_first,
+    other_signal,
+)
+from pgclarify.pipelines.trace import Tally, Trace
+from pgclarify.pipelines.uncertainty import Draw, Meanings, draw
+from pgclarify.protocols import Embedder, ExplorationStore, Investigator, Reranker
+
+# SUNAR, §4: the first stage. More of them than the budget are never looked at.
+_FIRST_STAGE = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Gathered:
+    """What was found for a step.
+
+    Attributes:
+        candidates: The best ones, best first, ranked on from those of earlier steps.
+        relevance: By rank, the score before the penalty, in (0, 1).
+        draws: By batch, what was sampled from it; no entry where nothing was.
+        errors: What went wrong with samples.
+    """
+
+    candidates: tuple[Candidate, ...] = ()
+    relevance: Mapping[int, float] = field(default_factory=dict)
+    draws: Mapping[int, Draw] = field(default_factory=dict)
+    errors: Sequence[CompletionError] = ()
+
+
+class Gatherer:
+    """Finds evidence for the steps of one run.
+
+    Args:
+        run: The run; settings: search, top_k, budget, batch, penalty, samples.
+        store: Where the passages are, and where the candidates go.
+        embedder: The corpus's model.
+        reranker: Who scores; None for the other retrieval signal than the first stage's.
+        calls: What the run may ask.
+        investigator: Who is asked for samples.
+        meanings: Who says which answers mean the same.
+        trace: Where the stages are noted.
+    """
+
+    def __init__(
+        self,
+        run: Run,
+        *,
+        store: ExplorationStore,
+        embedder: Embedder,
+        reranker: Reranker | None,
+        calls: Calls,
+        investigator: Investigator,
+        meanings: Meanings,
+        trace: Trace,
+    ) -> None:
+        self._run = run
+        self._store = store
+        self._embedder = embedder
+        self._reranker = reranker
+        self._calls = calls
+        self._investigator = investigator
+        self._meanings = meanings
+        self._trace = trace
+        self._ranks = 0
+
+    async def gather(self, question: str, *, step_ordinal: int, keep: int) -> Gathered:
+        """Find, score and keep the best passages for a step, and record them.
+
+        Args:
+            question: The step's.
+            step_ordinal: The step's, from 1.
+            keep: How many calls sampling has to leave.
+
+        Returns:
+            At most settings["top_k"] candidates; none if there is nothing to find.
+
+        Raises:
+            CompletionError: If the reranker asked a model that gave no score.
+            EmbeddingError: If a model that runs here failed.
+            RunLost: If the run is no longer this worker's.
+        """
+        settings = self._run.settings
+        query = await self._query(question)
+        depth = max(_FIRST_STAGE, settings["budget"])
+        first = await find_first(
+            self._run, query, store=self._store, depth=depth, trace=self._trace, step_ordinal=step_ordinal
+        )
+        relevance: dict[int, float] = {}
+        draws: dict[int, Draw] = {}
+        errors: list[CompletionError] = []
+        batches = count(1)
+
+        async def rescore(passages: Sequence[Passage], scores: Sequence[float]) -> Sequence[float]:
+            batch = next(batches)
+            relevance.update((passage.passage_id, score) for passage, score in zip(passages, scores, strict=True))
+            try:
+                drawn = await self._draw(question, passages, batch=batch, step_ordinal=step_ordinal, keep=keep)
+            except CompletionError as error:
+                errors.append(error)
+                return scores
+            if drawn is None:
+                return scores
+            draws[batch] = drawn
+            return [float(score) for score in penalize(scores, len(drawn.sets))]
+
+        explored = await explore_passages(
+            self._run,
+            query,
+            store=self._store,
+            first=first,
+            scorer=self._scorer(question),
+            budget=settings["budget"],
+            batch_size=settings["batch"],
+            trace=self._trace,
+            rescore=rescore,
+            step_ordinal=step_ordinal,
+        )
+        if len(draws) < next(batches) - 1:
+            # Divided scores do not compare with those of a batch that could not be sampled.
+            by_relevance = [replace(one, score=relevance[one.passage.passage_id]) for one in explored]
+            explored = sorted(by_relevance, key=lambda one: -one.score)
+        kept = tuple(
+            replace(candidate, rank=self._ranks + place)
+            for place, candidate in enumerate(explored[: settings["top_k"]], start=1)
+        )
+        self._ranks += len(kept)
+        # What is gone by now cannot be cited.
+        recorded = set(await self._store.record_candidates(self._run, kept))
+        kept = tuple(candidate for candidate in kept if candidate.rank in recorded)
+        return Gathered(kept, {one.rank: relevance[one.passage.passage_id] for one in kept}, draws, errors)
+
+    async def _query(self, question: str) -> Query:
+        method = self._run.settings["search"]
+        signal = other_signal(method) if self._reranker is None else None
+        vector = (await self._embedder.encode([question]))[0] if Query.needs_vector(method, signal) else None
+        return Query(question, vector, method, signal)
+
+    def _scorer(self, question: str) -> Scorer:
+        if self._reranker is None:
+            return by_signal
+        scorer = by_reranker(self._reranker, question)
+
+        async def score(found: Sequence[Found], tally: Tally) -> Sequence[float]:
+            scores = await scorer(found, tally)
+            self._calls.note(tally.calls + tally.reused_calls)
+            return scores
+
+        return score
+
+    async def _draw(
+        self, question: str, passages: Sequence[Passage], *, batch: int, step_ordinal: int, keep: int
+    ) -> Draw | None:
+        """Sample answers from a batch; None if that is off, or there are not enough calls."""
+        samples = self._run.settings["samples"]
+        if not self._run.settings["penalty"] or not self._calls.take(samples, keep=keep):
+            return None
+        with self._trace.stage("sampling", batch=batch, step_ordinal=step_ordinal) as tally:
+            return await draw(
+                question,
+                passages,
+                samples=samples,
+                calls=self._calls,
+                investigator=self._investigator,
+                meanings=self._meanings,
+                tally=tally,
+            )

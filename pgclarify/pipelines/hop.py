@@ -1,0 +1,130 @@
+"""One hop of an investigation: a question, the evidence for it, and the answer that the evidence proves."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+
+from pgclarify.errors import CompletionError
+from pgclarify.model import Candidate, Completion
+from pgclarify.pipelines.calls import Calls, OutOfCalls, Unproven
+from pgclarify.pipelines.evidence import Gathered, Gatherer
+from pgclarify.pipelines.failures import describe
+from pgclarify.pipelines.proof import Proven, prove
+from pgclarify.pipelines.trace import Tally, Trace
+from pgclarify.pipelines.uncertainty import Meanings
+from pgclarify.protocols import Investigator
+from pgclarify.steps import Step, StepKind, StepOutcome
+
+# What an answer may need, its second try included: sampling leaves as many calls.
+_CALLS_TO_ANSWER = 2
+
+
+class Hops:
+    """Takes the hops of one run.
+
+    Args:
+        gatherer: Who finds the evidence.
+        calls: What the run may ask.
+        investigator: Who is asked.
+        meanings: Who says which answers mean the same.
+        trace: Where the stages are noted.
+        keep: How many calls have to be left for what comes after the last hop.
+
+    Attributes:
+        shown: The candidates of all hops, by rank.
+        relevance: By rank, the score of a candidate before any penalty, in (0, 1).
+        errors: What went wrong on the way.
+    """
+
+    def __init__(
+        self,
+        gatherer: Gatherer,
+        *,
+        calls: Calls,
+        investigator: Investigator,
+        meanings: Meanings,
+        trace: Trace,
+        keep: int,
+    ) -> None:
+        self._gatherer = gatherer
+        self._calls = calls
+        self._investigator = investigator
+        self._meanings = meanings
+        self._trace = trace
+        self._keep = keep
+        self.shown: list[Candidate] = []
+        self.relevance: dict[int, float] = {}
+        self.errors: list[CompletionError] = []
+
+    async def take(self, question: str, *, kind: StepKind, ordinal: int) -> Step:
+        """Find evidence for a question, and answer it from that.
+
+        Args:
+            question: It stands on its own.
+            kind: direct or follow_up.
+            ordinal: The step's, from 1.
+
+        Returns:
+            The step: answered, not_in_corpus, cut_off or failed. Its candidates have been recorded; it has not.
+
+        Raises:
+            EmbeddingError: If a model that runs here failed.
+            RunLost: If the run is no longer this worker's.
+        """
+        step = Step(ordinal, kind, question, StepOutcome.NOT_IN_CORPUS)
+        keep = self._keep + _CALLS_TO_ANSWER
+        try:
+            gathered = await self._gatherer.gather(question, step_ordinal=ordinal, keep=keep)
+        except CompletionError as error:
+            return self._failed(step, error)
+        self.errors += gathered.errors
+        self.shown += gathered.candidates
+        self.relevance.update(gathered.relevance)
+        if not gathered.candidates:
+            return replace(step, reason="the search found nothing")
+        with self._trace.stage("answering", step_ordinal=ordinal) as tally:
+            step = await self._answer(step, gathered, tally)
+            tally.note = step.answer or step.reason
+        return step
+
+    async def _answer(self, step: Step, gathered: Gathered, tally: Tally) -> Step:
+        passages = [candidate.passage for candidate in gathered.candidates]
+
+        def read(completion: Completion) -> Proven | None:
+            return prove(self._investigator.read_answer(completion), gathered.candidates)
+
+        render = partial(self._investigator.answer_request, step.question, passages)
+        value = await self._calls.ask(render, read, tally=tally, keep=self._keep)
+        match value:
+            case None:
+                return replace(step, reason="the passages do not answer it")
+            case OutOfCalls():
+                return replace(step, outcome=StepOutcome.CUT_OFF, reason=value.message)
+            case Unproven():
+                return replace(step, reason=value.message)
+            case CompletionError():
+                return self._failed(step, value)
+        return await self._answered(step, value, gathered, tally)
+
+    async def _answered(self, step: Step, proven: Proven, gathered: Gathered, tally: Tally) -> Step:
+        first = proven.cited[0]
+        drawn = gathered.draws.get(first.batch)
+        confidence = gathered.relevance[first.rank]
+        if drawn is not None:
+            try:
+                confidence = await self._meanings.share(step.question, drawn, proven.answer, tally)
+            except CompletionError as error:
+                self.errors.append(error)
+        return replace(
+            step,
+            outcome=StepOutcome.ANSWERED,
+            answer=proven.answer,
+            confidence=confidence,
+            semantic_sets=None if drawn is None else len(drawn.sets),
+            citations=proven.citations,
+        )
+
+    def _failed(self, step: Step, error: CompletionError) -> Step:
+        self.errors.append(error)
+        return replace(step, outcome=StepOutcome.FAILED, reason=describe(error))

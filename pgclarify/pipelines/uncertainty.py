@@ -1,0 +1,140 @@
+"""Answer uncertainty: how many different answers a model gives when it is asked several times over the same passages.
+
+Source: SUNAR, §3.2 and Algorithm 1, lines 6-9.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import permutations
+
+import numpy as np
+
+from pgclarify.algorithms import confidence, fold, semantic_sets
+from pgclarify.errors import CompletionError, InvalidReply
+from pgclarify.model import Passage
+from pgclarify.pipelines.calls import Calls
+from pgclarify.pipelines.trace import Tally
+from pgclarify.protocols import Entailment, Investigator
+
+
+@dataclass(frozen=True, slots=True)
+class Draw:
+    """The answers that were sampled from one batch.
+
+    Attributes:
+        answers: sa_1 ... sa_m, as far as they could be read; None says "not in these passages".
+        sets: ac_1 ... ac_s: indices of answers that mean the same; all None are one of them.
+    """
+
+    answers: tuple[str | None, ...]
+    sets: tuple[tuple[int, ...], ...]
+
+
+class Meanings:
+    """Says which answers mean the same, for one run.
+
+    Args:
+        entailment: Who judges pairs.
+        calls: The run's, where those are counted that a model as judge asks for.
+    """
+
+    def __init__(self, entailment: Entailment, calls: Calls) -> None:
+        self._entailment = entailment
+        self._calls = calls
+
+    async def group(self, question: str, answers: Sequence[str | None], tally: Tally) -> list[tuple[int, ...]]:
+        """Group answers that entail each other.
+
+        Those that are written alike are the same without being judged; "not in these passages", which is None, entails
+        nothing else.
+
+        Args:
+            question: What all of them answer.
+            answers: Any number.
+            tally: Where replies are counted.
+
+        Returns:
+            As `semantic_sets`.
+
+        Raises:
+            CompletionError: If a model was asked and gave no judgement.
+            EmbeddingError: If a model that runs here failed.
+        """
+        written = [None if answer is None else fold(answer).strip(" .") for answer in answers]
+        # One of each wording speaks for all of it.
+        speakers: dict[str, str] = {}
+        for answer, text in zip(answers, written, strict=True):
+            if answer is not None and text is not None:
+                speakers.setdefault(text, answer)
+        pairs = list(permutations(speakers, 2))
+        before = tally.calls + tally.reused_calls
+        judged = await self._entailment.entails(
+            question, [(speakers[one], speakers[other]) for one, other in pairs], tally=tally
+        )
+        self._calls.note(tally.calls + tally.reused_calls - before)
+        entailed = {pair for pair, is_entailed in zip(pairs, judged, strict=True) if is_entailed}
+        matrix = [[one == other or (one, other) in entailed for other in written] for one in written]
+        return semantic_sets(np.array(matrix, dtype=np.bool_).reshape(len(answers), len(answers)))
+
+    async def agree(self, question: str, first: str, second: str, tally: Tally) -> bool:
+        """Tell whether two answers to a question mean the same: each entails the other."""
+        return len(await self.group(question, [first, second], tally)) == 1
+
+    async def share(self, question: str, drawn: Draw, answer: str, tally: Tally) -> float:
+        """Tell which share of the sampled answers means what one answer says, that answer counted as one more of them.
+
+        Returns:
+            In (0, 1]; 1 / (m + 1) if no sampled answer agrees.
+        """
+        answers = [*drawn.answers, answer]
+        return confidence(await self.group(question, answers, tally), len(drawn.answers))
+
+
+async def draw(
+    question: str,
+    passages: Sequence[Passage],
+    *,
+    samples: int,
+    calls: Calls,
+    investigator: Investigator,
+    meanings: Meanings,
+    tally: Tally,
+) -> Draw:
+    """Sample answers from a batch, and group them by what they mean.
+
+    Replies that cannot be read are left out.
+
+    Args:
+        question: A step's.
+        passages: The batch.
+        samples: m, at least 1.
+        calls: Who asks; that many have been taken.
+        investigator: Who is asked.
+        meanings: Who says which answers mean the same.
+        tally: Where replies are counted; its rows are the groups.
+
+    Raises:
+        CompletionError: If no answer came.
+        EmbeddingError: If it could not be told which answers mean the same.
+        DatabaseError: If the ledger fails.
+
+    Source: SUNAR, §3.2, Equations 2 and 3.
+    """
+    requests = [investigator.sample_request(question, passages, sample=sample) for sample in range(samples)]
+    answers: list[str | None] = []
+    errors: list[CompletionError] = []
+    for result in await calls.make(requests, tally):
+        if isinstance(result, CompletionError):
+            errors.append(result)
+            continue
+        try:
+            answers.append(investigator.read_sample(result.completion))
+        except InvalidReply as error:
+            errors.append(error)
+    if not answers:
+        raise errors[0]
+    sets = await meanings.group(question, answers, tally)
+    tally.rows = len(sets)
+    return Draw(tuple(answers), tuple(sets))
