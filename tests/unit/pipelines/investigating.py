@@ -8,10 +8,11 @@ from pgclarify.pipelines.completions import Pace
 from pgclarify.pipelines.entailment import Entailments
 from pgclarify.pipelines.investigation import investigate
 from pgclarify.pipelines.reranking import Rerankers
-from pgclarify.protocols import CrossEncoder, Embedder, Entailment, Ledger, Meter
+from pgclarify.protocols import CrossEncoder, Embedder, Entailment, Ledger
 from pgclarify.steps import Evidence, Finding, FollowUp, Step
 from pgclarify.testing import (
     FakeEmbedder,
+    FakeEntailment,
     FakeExplorationStore,
     FakeInvestigator,
     FakeLedgerTable,
@@ -59,24 +60,13 @@ def passages(contents: Sequence[str] = CONTENTS) -> list[Passage]:
     ]
 
 
-class PairEntailment:
-    """Answers mean the same if they are in the pairs."""
-
-    def __init__(self, same: Sequence[tuple[str, str]]) -> None:
-        self._same = {*same, *((other, one) for one, other in same)}
-
-    async def entails(
-        self, question: str, pairs: Sequence[tuple[str, str]], *, tally: Meter | None = None
-    ) -> Sequence[bool]:
-        return [pair in self._same for pair in pairs]
-
-
 def pair_entailments(same: Sequence[tuple[str, str]]) -> Entailments:
-    """Makes that judge, whatever the name."""
+    """Answers that mean the same, whatever judge the settings name."""
+    both_ways = FakeEntailment([*same, *((other, one) for one, other in same)])
 
     class PairEntailments(Entailments):
         async def get(self, name: str, ledger: Ledger, embedder: Embedder) -> Entailment:
-            return PairEntailment(same)
+            return both_ways
 
     return PairEntailments(None, no_cross_encoder)
 

@@ -1,0 +1,118 @@
+"""Sampled answers, and what it takes for two of them to mean the same."""
+
+import pytest
+
+from pgclarify.errors import EmbeddingError, EndpointUnavailable
+from pgclarify.model import Passage
+from pgclarify.pipelines.calls import Calls
+from pgclarify.pipelines.completions import Pace
+from pgclarify.pipelines.entailment import ModelEntailment
+from pgclarify.pipelines.trace import Tally
+from pgclarify.pipelines.uncertainty import Draw, Meanings, draw
+from pgclarify.testing import FakeEntailment, FakeEntailmentJudge, FakeInvestigator, FakeLedger
+
+QUESTION = "Where was Ida Holm born?"
+PASSAGES = [Passage("a", 1, "Ida Holm was born in Ortval.")]
+PACE = Pace(first=0.001, longest=0.001)
+
+
+def calls(investigator: FakeInvestigator, most: int = 10) -> Calls:
+    return Calls(FakeLedger(), investigator, most=most, pace=PACE)
+
+
+def meanings(entailment: FakeEntailment) -> Meanings:
+    return Meanings(entailment, calls(FakeInvestigator()))
+
+
+async def sampled(*said: object, entailment: FakeEntailment | None = None) -> Draw:
+    investigator = FakeInvestigator(samples={QUESTION: list(said)})  # type: ignore[arg-type]
+    return await draw(
+        QUESTION,
+        PASSAGES,
+        samples=len(said),
+        calls=calls(investigator),
+        investigator=investigator,
+        meanings=meanings(entailment or FakeEntailment()),
+        tally=Tally(),
+    )
+
+
+async def test_answers_are_grouped_by_two_way_entailment():
+    both = [("Ortval", "in Ortval"), ("in Ortval", "Ortval")]
+    drawn = await sampled("Ortval", "Lindvik", "in Ortval", entailment=FakeEntailment(both))
+    assert drawn == Draw(("Ortval", "Lindvik", "in Ortval"), ((0, 2), (1,)))
+
+
+async def test_one_way_is_not_enough():
+    drawn = await sampled("in May 1902", "in 1902", entailment=FakeEntailment([("in May 1902", "in 1902")]))
+    assert drawn.sets == ((0,), (1,))
+
+
+async def test_what_is_written_alike_is_not_judged():
+    entailment = FakeEntailment()
+    drawn = await sampled("Ortval", "ORTVAL.", "\u201cOrtval\u201d", "Lindvik", entailment=entailment)
+    assert drawn.sets[0][:2] == (0, 1)
+    ((_, pairs),) = entailment.calls
+    # Of three wordings each ordered pair, once.
+    assert len(pairs) == len(set(pairs)) == 6
+    assert ("Ortval", "ORTVAL.") not in pairs
+
+
+async def test_not_here_is_a_group_and_is_never_judged():
+    entailment = FakeEntailment()
+    drawn = await sampled(None, "Ortval", None, entailment=entailment)
+    assert drawn.sets == ((0, 2), (1,))
+    assert entailment.calls == [(QUESTION, [])]
+
+
+async def test_what_cannot_be_had_is_left_out():
+    assert (await sampled("Ortval", EndpointUnavailable("no"), "Ortval")).answers == ("Ortval", "Ortval")
+
+
+async def test_nothing_at_all_is_an_error():
+    with pytest.raises(EndpointUnavailable):
+        await sampled(EndpointUnavailable("no"), EndpointUnavailable("no"))
+
+
+async def test_a_judge_that_fails_is_an_error():
+    with pytest.raises(EmbeddingError):
+        await sampled("Ortval", "Lindvik", entailment=FakeEntailment(error=EmbeddingError("no")))
+
+
+async def test_groups_are_the_rows_of_the_stage():
+    investigator = FakeInvestigator(samples={QUESTION: ["Ortval", "Lindvik"]})
+    tally = Tally()
+    await draw(
+        QUESTION,
+        PASSAGES,
+        samples=2,
+        calls=calls(investigator),
+        investigator=investigator,
+        meanings=meanings(FakeEntailment()),
+        tally=tally,
+    )
+    assert (tally.rows, tally.calls) == (2, 2)
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"), [("Ortval", 3 / 4), ("Lindvik", 2 / 4), ("Copenhagen", 1 / 4), ("ortval.", 3 / 4)]
+)
+async def test_the_share_of_an_answer_counts_itself(answer: str, expected: float):
+    drawn = Draw(("Ortval", "Ortval", "Lindvik"), ((0, 1), (2,)))
+    assert await meanings(FakeEntailment()).share(QUESTION, drawn, answer, Tally()) == expected
+
+
+async def test_answers_agree_if_each_entails_the_other():
+    both = FakeEntailment([("Ortval", "in Ortval"), ("in Ortval", "Ortval")])
+    assert await meanings(both).agree(QUESTION, "Ortval", "in Ortval", Tally())
+    assert not await meanings(FakeEntailment([("Ortval", "in Ortval")])).agree(QUESTION, "Ortval", "in Ortval", Tally())
+
+
+async def test_what_a_model_as_judge_is_asked_counts_among_the_calls_of_the_run():
+    judge = FakeEntailmentJudge(otherwise="yes")
+    counted = calls(FakeInvestigator(), most=3)
+    entailment = ModelEntailment(FakeLedger(), judge, PACE)
+    assert await Meanings(entailment, counted).agree(QUESTION, "Ortval", "in Ortval", Tally())
+    # Two of three are gone, one for each direction.
+    assert counted.take(1)
+    assert not counted.take(1)
