@@ -24,6 +24,8 @@ from typing import Any
 
 from aiohttp import web
 
+from tests import investigation_rules
+
 MODEL = "rules-1"
 
 _FENCE = re.compile(r"<(passage-[0-9a-f]+)>\n(.*?)\n</\1>", re.DOTALL)
@@ -53,6 +55,12 @@ class Chat:
     def outside(self) -> str:
         """The user message without that fence."""
         return _FENCE.sub("", self.user, count=1)
+
+    @property
+    def purpose(self) -> str | None:
+        """What the reply is for, by the name of its schema; None without one."""
+        name: str | None = self.body.get("response_format", {}).get("json_schema", {}).get("name")
+        return name
 
 
 @dataclass(frozen=True)
@@ -85,8 +93,17 @@ PROSE = Reply("Sure! The passage says that it opened in 1902.")
 def by_rules(chat: Chat) -> Reply:
     """Read the first sentence out of the passage; abstain on short passages and on a quarter of all others.
 
-    Like a model that is easily led, it obeys what stands outside of the fence, and only that.
+    Passages are graded by the words of the question that they hold, and one answer entails another if it holds all of
+    its words. Like a model that is easily led, it obeys what stands outside of the fence, and only that.
     """
+    investigated = investigation_rules.reply(chat.purpose, chat.user)
+    if investigated is not None:
+        return Reply(json.dumps(investigated, ensure_ascii=False))
+    if chat.purpose == "relevance":
+        return Reply(json.dumps({"grade": _grade(chat)}))
+    if chat.purpose == "entailment":
+        first, second = (_words(_line(chat, label)) for label in ("First answer", "Second answer"))
+        return Reply(json.dumps({"entails": second <= first}))
     if _ORDER.search(chat.outside):
         return Reply(
             json.dumps({"interpretation": "Who gives the orders here?", "answer": "obeyed", "quote": "obeyed"})
@@ -109,6 +126,22 @@ def by_rules(chat: Chat) -> Reply:
         "quote": sentence[0][:1000],
     }
     return Reply(json.dumps(reading, ensure_ascii=False))
+
+
+def _grade(chat: Chat) -> int:
+    """From 0 to 3, or 4 for whoever gives orders."""
+    if _ORDER.search(chat.outside):
+        return 4
+    asked = _words(_line(chat, "Question"))
+    return 3 * len(asked & _words(chat.passage or "")) // max(1, len(asked))
+
+
+def _line(chat: Chat, label: str) -> str:
+    return chat.outside.partition(f"{label}: ")[2].split("\n", 1)[0]
+
+
+def _words(text: str) -> set[str]:
+    return set(re.findall(r"\w+", text.casefold()))
 
 
 class Server:

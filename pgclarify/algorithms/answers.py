@@ -7,6 +7,8 @@ import re
 from pgclarify.algorithms.agreement import Relation, relate
 
 _WORD = re.compile(r"[^\W_]+(?:['\u2019.][^\W_]+)*")
+_DOTTED_INITIALS = re.compile(r"\b([A-Z])\.\s?(?=[A-Z]\.)")
+_POLARITY = re.compile(r"\W*(yes|no)\b", re.IGNORECASE)
 _SMALL_WORDS = frozenset({"a", "an", "and", "by", "for", "in", "of", "on", "the", "to"})
 _TITLES = frozenset({"dr", "mr", "mrs", "ms", "sir"})
 # Shorter acronyms stand for too much.
@@ -17,8 +19,8 @@ def relate_answers(one: str, other: str) -> Relation:
     """Compare two answers to the same question, by their words alone.
 
     AGREE: the same words but for case, small words and punctuation; names that are alike but for initials or an acronym
-    (J. Ping, Jean Ping; NIDA, National Institute of Dramatic Art); or what `relate` holds for agreement: one says all
-    that the other says, or half of their words are shared.
+    (J. Ping, Jean Ping; NIDA, National Institute of Dramatic Art); both yes, or both no; or what `relate` holds for
+    agreement: one says all that the other says, or half of their words are shared.
 
     CONFLICT: names each of which has a word that the other lacks (Kris Benson, Anna Benson); or what `relate` holds for
     a conflict: other numbers, dates or times, yes against no, names that share no word.
@@ -33,14 +35,16 @@ def relate_answers(one: str, other: str) -> Relation:
     if _folded(words) == _folded(other_words) or _abbreviates(words, other_words) or _abbreviates(other_words, words):
         return Relation.AGREE
     relation = Relation(relate(["", ""], [one, other])[0, 1])
-    if relation is not Relation.CONFLICT and _are_different_names(words, other_words):
+    if relation is Relation.CONFLICT or _are_different_names(words, other_words):
         return Relation.CONFLICT
-    return relation
+    # To one question, two answers agree by being "no" both.
+    return Relation.AGREE if _POLARITY.match(one) and _POLARITY.match(other) else relation
 
 
 def _words(answer: str) -> list[str]:
     """Words without the dots of abbreviations; without small words and titles of persons."""
-    words = [word.replace(".", "") for word in _WORD.findall(answer)]
+    # A. P. J. Kalam is A.P.J. Kalam, and the A no article.
+    words = [word.replace(".", "") for word in _WORD.findall(_DOTTED_INITIALS.sub(r"\1", answer))]
     return [word for word in words if word.casefold() not in _SMALL_WORDS | _TITLES]
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final, Literal
+from typing import Annotated, Any, Final
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 from pgclarify.llm.completer import EndpointCompleter
 from pgclarify.llm.fencing import AFTER_PASSAGE, fenced, question_line
@@ -63,7 +63,7 @@ _MAX_TOKENS: Final = 256
 class _Reply(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
-    grade: Literal[0, 1, 2, 3, 4]
+    grade: Annotated[int, Field(ge=0, lt=_GRADES)]
 
 
 class EndpointRelevanceJudge(EndpointCompleter):

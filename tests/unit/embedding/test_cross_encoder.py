@@ -1,0 +1,201 @@
+"""Real models of the library, small ones with weights as they were drawn."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from pgclarify.embedding.cross_encoder import SentenceTransformerCrossEncoder
+from pgclarify.embedding.cross_encoders import CrossEncoders
+from pgclarify.errors import ConfigurationError, EmbeddingError, ModelNotFound
+from pgclarify.protocols import CrossEncoder
+from tests.small_cross_encoder import save_cross_encoder
+
+PAIRS = [
+    ("when did it open ?", "the bridge opened in 1902"),
+    ("when did it open ?", "cheese is made of milk"),
+    ("when", "the bridge " * 100),
+    ("a", "a"),
+    ("is it a bridge ?", "cheese is cheese"),
+]
+NLI = ("contradiction", "ENTAILMENT", "neutral")
+Open = Callable[[str], SentenceTransformerCrossEncoder]
+
+
+@pytest.fixture(scope="session")
+def models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """Paths of a reranker, a judge of inference, and what looks like one or the other."""
+    folder = tmp_path_factory.mktemp("cross_encoders")
+    return {
+        "reranker": save_cross_encoder(folder / "reranker"),
+        "judge": save_cross_encoder(folder / "judge", NLI),
+        "two": save_cross_encoder(folder / "two", ("not_entailment", "entailment")),
+        "moods": save_cross_encoder(folder / "moods", ("glad", "sad")),
+        "half": save_cross_encoder(folder / "half", dtype="bfloat16"),
+        "headless": save_cross_encoder(folder / "headless", has_head=False),
+    }
+
+
+@pytest.fixture
+def opened() -> Iterator[Open]:
+    """Loads models, and closes them in the end."""
+    loaded: list[SentenceTransformerCrossEncoder] = []
+
+    def load(path: str) -> SentenceTransformerCrossEncoder:
+        loaded.append(SentenceTransformerCrossEncoder(path, threads=1))
+        return loaded[-1]
+
+    yield load
+    for each in loaded:
+        each.close()
+
+
+def logits(path: str) -> NDArray[np.float64]:
+    """What the model says of each of the pairs alone, without the library and without us."""
+    import torch
+    from transformers import AutoModelForSequenceClassification, AutoTokenizer
+
+    tokenizer = AutoTokenizer.from_pretrained(path)
+    model = AutoModelForSequenceClassification.from_pretrained(path).float().eval()
+    with torch.inference_mode():
+        rows = [model(**tokenizer(*pair, return_tensors="pt", truncation=True)).logits[0] for pair in PAIRS]
+    return np.stack([row.numpy() for row in rows]).astype(np.float64)
+
+
+@pytest.mark.parametrize("name", ["reranker", "half"])
+async def test_relevance_is_the_logistic_function_of_the_logit(models: dict[str, str], opened: Open, name: str) -> None:
+    encoder: CrossEncoder = opened(models[name])
+    scores = await encoder.relevance(PAIRS)
+    np.testing.assert_allclose(scores, 1 / (1 + np.exp(-logits(models[name])[:, 0])), atol=1e-4)
+    assert len(set(scores)) == len(PAIRS)
+
+
+@pytest.mark.parametrize("activation", ["Identity", "Sigmoid"])
+async def test_it_does_not_matter_what_the_authors_put_behind_the_logit(
+    models: dict[str, str], opened: Open, tmp_path: Path, activation: str
+) -> None:
+    path = shutil.copytree(models["reranker"], tmp_path / "model")
+    config = json.loads((path / "config.json").read_text())
+    config["sentence_transformers"] = {"activation_fn": f"torch.nn.modules.linear.{activation}"}
+    if activation == "Sigmoid":
+        config["sentence_transformers"] = {"activation_fn": "torch.nn.modules.activation.Sigmoid"}
+    (path / "config.json").write_text(json.dumps(config))
+    assert await opened(str(path)).relevance(PAIRS) == await opened(models["reranker"]).relevance(PAIRS)
+
+
+@pytest.mark.parametrize("name", ["judge", "two"])
+async def test_entailment_is_found_wherever_it_stands_among_the_labels(
+    models: dict[str, str], opened: Open, name: str
+) -> None:
+    judged = await opened(models[name]).entails(PAIRS)
+    assert judged == (logits(models[name]).argmax(axis=1) == 1).tolist()
+    assert set(judged) == {True, False}
+
+
+async def test_company_in_a_batch_does_not_change_an_output(models: dict[str, str], opened: Open) -> None:
+    encoder = opened(models["reranker"])
+    together, *alone = await asyncio.gather(encoder.relevance(PAIRS), *(encoder.relevance([pair]) for pair in PAIRS))
+    np.testing.assert_allclose(together, np.ravel(alone), atol=1e-5)
+
+
+async def test_no_pairs_have_no_outputs(models: dict[str, str], opened: Open) -> None:
+    assert await opened(models["reranker"]).relevance([]) == []
+    assert await opened(models["judge"]).entails([]) == []
+
+
+@pytest.mark.parametrize("name", ["judge", "two", "moods"])
+async def test_what_has_several_outputs_is_no_reranker(models: dict[str, str], opened: Open, name: str) -> None:
+    with pytest.raises(EmbeddingError, match="does not score relevance"):
+        await opened(models[name]).relevance([])
+
+
+@pytest.mark.parametrize(("name", "labels"), [("moods", "glad, sad"), ("reranker", "LABEL_0")])
+async def test_what_knows_no_entailment_says_what_it_knows(
+    models: dict[str, str], opened: Open, name: str, labels: str
+) -> None:
+    with pytest.raises(EmbeddingError, match="does not tell entailment") as caught:
+        await opened(models[name]).entails([])
+    assert labels in (caught.value.detail or "")
+
+
+def test_an_embedding_model_is_no_cross_encoder(models: dict[str, str]) -> None:
+    with pytest.raises(EmbeddingError, match="no cross-encoder") as caught:
+        SentenceTransformerCrossEncoder(models["headless"])
+    assert "BertModel" in (caught.value.detail or "")
+
+
+def test_a_model_that_is_not_there_is_not_found(tmp_path: Path) -> None:
+    with pytest.raises(ModelNotFound) as caught:
+        SentenceTransformerCrossEncoder(str(tmp_path / "nothing"))
+    assert caught.value.hint
+
+
+def test_threads_are_positive(models: dict[str, str]) -> None:
+    with pytest.raises(ConfigurationError):
+        SentenceTransformerCrossEncoder(models["reranker"], threads=0)
+
+
+async def test_half_a_character_fails_its_own_call_only(models: dict[str, str], opened: Open) -> None:
+    encoder = opened(models["reranker"])
+    bad, good = await asyncio.gather(
+        encoder.relevance([("when", "\ud800")]), encoder.relevance(PAIRS), return_exceptions=True
+    )
+    assert isinstance(bad, EmbeddingError)
+    assert not isinstance(good, BaseException)
+
+
+async def test_numbers_that_are_none_are_no_scores(models: dict[str, str], opened: Open, tmp_path: Path) -> None:
+    import torch
+    from safetensors.torch import load_file, save_file
+
+    path = shutil.copytree(models["reranker"], tmp_path / "model")
+    weights = load_file(path / "model.safetensors")
+    weights["classifier.bias"] = torch.full_like(weights["classifier.bias"], float("nan"))
+    save_file(weights, path / "model.safetensors", metadata={"format": "pt"})
+    with pytest.raises(EmbeddingError, match="not finite"):
+        await opened(str(path)).relevance(PAIRS)
+
+
+async def test_a_closed_one_says_so(models: dict[str, str]) -> None:
+    encoder = SentenceTransformerCrossEncoder(models["reranker"])
+    encoder.close()
+    with pytest.raises(EmbeddingError, match="the cross-encoder is closed"):
+        await encoder.relevance(PAIRS)
+
+
+@pytest.mark.parametrize("way", ["auto_map", "modules"])
+def test_code_that_comes_with_a_model_is_not_run(models: dict[str, str], tmp_path: Path, way: str) -> None:
+    path = shutil.copytree(models["reranker"], tmp_path / "model")
+    trace = tmp_path / "was-run"
+    (path / "strange.py").write_text(f"open({str(trace)!r}, 'w').close()\nclass Strange: pass\n")
+    if way == "auto_map":
+        config = json.loads((path / "config.json").read_text())
+        config |= {"auto_map": {"AutoConfig": "strange.Strange"}, "model_type": "strange"}
+        (path / "config.json").write_text(json.dumps(config))
+    else:
+        (path / "config_sentence_transformers.json").write_text('{"model_type": "CrossEncoder"}')
+        (path / "modules.json").write_text(json.dumps([{"idx": 0, "name": "0", "path": "", "type": "strange.Strange"}]))
+    with pytest.raises(ModelNotFound):
+        SentenceTransformerCrossEncoder(str(path))
+    assert not trace.exists()
+
+
+async def test_a_process_keeps_a_few(models: dict[str, str]) -> None:
+    kept = CrossEncoders()
+    try:
+        first, again = await asyncio.gather(kept.get(models["reranker"]), kept.get(models["reranker"]))
+        assert first is again
+        await kept.get(models["judge"])
+        await kept.get(models["two"])
+        assert kept.loaded == sorted([models["judge"], models["two"]])
+        # Whoever has it may go on.
+        assert len(await first.relevance(PAIRS)) == len(PAIRS)
+    finally:
+        kept.close()
