@@ -55,6 +55,9 @@ begin
                 when v_run.operation = 'search' and v_run.status = 'succeeded' then (
                     select 'passages=' || count(*) from pgclarify.candidate where candidate.run_id = v_run.run_id
                 )
+                when v_run.operation = 'investigate' then (
+                    select 'steps=' || count(*) from pgclarify.step where step.run_id = v_run.run_id
+                )
             end
         )
     );

@@ -66,7 +66,8 @@ select
     run.reused_completions,
     run.prompt_tokens,
     run.completion_tokens,
-    run.model
+    run.model,
+    run.stop_reason
 from pgclarify.run;
 
 comment on view pgclarify.run_summary is 'Runs that you may see, with what they have come to; also while they go on.';
@@ -88,6 +89,8 @@ comment on column pgclarify.run_summary.reused_completions is 'Replies it took f
 comment on column pgclarify.run_summary.prompt_tokens is 'Input tokens it paid for.';
 comment on column pgclarify.run_summary.completion_tokens is 'Output tokens it paid for.';
 comment on column pgclarify.run_summary.model is 'Model that judged.';
+comment on column pgclarify.run_summary.stop_reason is
+'Why it went no further where it might have; null if there was nothing to decide, or it has not ended.';
 grant select on pgclarify.run_summary to pgclarify_reader;
 
 create or replace function pgclarify._queue_counts()

@@ -12,7 +12,8 @@ def explain(
 ) -> Script[list[str]]:
     """Tell what a run did: where time and calls went, how each passage was reached, why it stopped.
 
-        print(*client.explain(17), sep="\\n")
+        for line in client.explain(17):
+            print(line)
 
     Args:
         run_id: Any run that you may see, also one that goes on.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -54,6 +54,25 @@ class Desk:
         return int(
             scalar(self.user, "select pgclarify.submit(%s, 'insurance', %s, %s)", question, top_k, json.dumps(options))
         )
+
+    def enter(self, operation: str, settings: Mapping[str, object], parent_run_id: int | None = None) -> int:
+        """A run of an operation whose call waits, as such a call would enter it."""
+        row = self.owner.execute(
+            """
+            select pgclarify._enter_runs(
+                %(name)s::name, pgclarify._roles_of(%(name)s), %(operation)s, 1, array['rental cars'], %(settings)s,
+                %(parent)s, null
+            )
+            """,
+            {
+                "name": self.user.info.user,
+                "operation": operation,
+                "settings": json.dumps(settings),
+                "parent": parent_run_id,
+            },
+        ).fetchone()
+        assert row is not None
+        return int(row[0][0])
 
     def start(self, run_id: int) -> int:
         assert self.worker.start(run_id) is not None
@@ -129,7 +148,8 @@ class Desk:
         self.owner.execute(
             """
             update pgclarify.run
-            set created_at = '2026-01-01 12:00:00+00', started_at = '2026-01-01 12:00:00.012+00',
+            set created_at = '2026-01-01 12:00:00+00',
+                started_at = case when started_at is not null then '2026-01-01 12:00:00.012+00'::timestamptz end,
                 finished_at = case when finished_at is not null then '2026-01-01 12:00:01.012+00'::timestamptz end
             where run_id = %s
             """,
@@ -192,9 +212,10 @@ def explored(desk: Desk) -> int:
     run_id = desk.start(desk.submit(search="dense"))
     earlier = desk.start(desk.submit("another question"))
     (known,) = desk.pay(earlier, ("verdict", 300.0, 300, 30))
-    relaxation, first, third, fourth = desk.pay(
-        run_id, ("relaxation", 210, 120, 14), ("verdict", 405, 1310, 41), ("verdict", 100, 310, 40), ("verdict", 250, 310, 40)
-    )  # fmt: skip
+    desk.pay(run_id, ("relaxation", 210, 120, 14))
+    first, third, fourth = desk.pay(
+        run_id, ("verdict", 405, 1310, 41), ("verdict", 100, 310, 40), ("verdict", 250, 310, 40)
+    )
     desk.choose(run_id, ("101", 0.8312, "dense", None, 1), ("102", 0.7, "lexical", None, 1))
     desk.choose(run_id, ("103", 0.91, "neighbor", "101", 2), ("104", 0.9, "neighbor", "101", 2))
     asked = "How long is a rental paid for?"
@@ -206,10 +227,13 @@ def explored(desk: Desk) -> int:
         run_id,
         interpretations=[reading(asked, "thirty days", 2, 1, 3)],
         stages=[
-            stage("relaxation", "00.500", 210, calls=1, prompt_tokens=120, completion_tokens=14, note="rental car hire"),
+            stage(
+                "relaxation", "00.500", 210, calls=1, prompt_tokens=120, completion_tokens=14, note="rental car hire"
+            ),
             stage("retrieval", "00.711", 9.2, rows=3, note="dense"),
             stage(
-                "judgement", "00.721", 420, batch=1, rows=2, calls=1, reused_calls=1, prompt_tokens=1310, completion_tokens=41
+                "judgement", "00.721", 420, batch=1, rows=2, calls=1, reused_calls=1, prompt_tokens=1310,
+                completion_tokens=41,
             ),
             stage("neighbors", "01.142", 10, batch=1, rows=2),
             stage("judgement", "01.153", 300, batch=2, rows=2, calls=2, prompt_tokens=620, completion_tokens=80),
@@ -223,3 +247,476 @@ def explored(desk: Desk) -> int:
 
 def test_a_run_is_told_in_full(desk: Desk) -> None:
     assert desk.told(explored(desk)) == EXPLORED
+
+
+def test_a_run_is_told_at_three_levels(desk: Desk) -> None:
+    run_id = explored(desk)
+    lines = EXPLORED.splitlines()
+
+    assert desk.told(run_id, "passages").splitlines() == lines
+    # Each passage has a line that begins with its rank, and the two with an answer have one more.
+    passages = [place for place, line in enumerate(lines) if line.strip().startswith("#")]
+    answers = [passages[0] + 1, passages[2] + 1]
+    assert desk.told(run_id, "batches").splitlines() == [
+        line for place, line in enumerate(lines) if place not in {*passages, *answers}
+    ]
+    stages = desk.told(run_id, "stages").splitlines()
+    assert [line for line in stages if "->" in line][2:4] == [
+        "  ->  judgement, 2 batches  (time=221..953 ms, 72%, rows=4, calls=3, reused=1, tokens=1,930+121)",
+        "  ->  neighbors  (time=642..652 ms, 1%, rows=2)",
+    ]
+    assert not [line for line in stages if "batch 1" in line or "  #1" in line]
+    assert (
+        state_of(desk.user, f"""select pgclarify.explain({run_id}, '{{"detail": "all"}}')""") == INVALID_PARAMETER_VALUE
+    )
+    assert state_of(desk.user, f"""select pgclarify.explain({run_id}, '{{"depth": 1}}')""") == INVALID_PARAMETER_VALUE
+
+
+def test_a_waiting_run_says_for_whom(desk: Desk) -> None:
+    run_id = desk.submit(top_k=4)
+    desk.date(run_id)
+    told = desk.told(run_id)
+
+    assert told.splitlines() == [
+        'clarify in insurance: "rental cars"  (run 1, queued)',
+        "  Asked by alice at 2026-01-01 12:00:00 UTC",
+        "  Settings other than the defaults: top_k=4",
+        "  State: it waits for a worker, and nothing is done yet",
+        "  Total: calls=0",
+    ]
+    desk.worker.die()
+    assert "  State: it waits for a worker, and none is running" in desk.told(run_id).splitlines()
+
+
+def test_a_run_that_goes_on_shows_what_there_is(desk: Desk) -> None:
+    run_id = desk.start(desk.submit())
+    _, first = desk.pay(run_id, ("relaxation", 210, 120, 14), ("verdict", 405, 1310, 41))
+    desk.worker.send("record_relaxation", run_id=run_id, attempt=1, relaxed_question="rental car hire")
+    desk.choose(run_id, ("101", 0.8, "dense", None, 1), ("102", 0.7, "lexical", None, 1))
+    desk.decide(run_id, 1, "abstained", first, reason=NOT_ANSWERED)
+    desk.date(run_id)
+    head, *rest = desk.told(run_id).splitlines()
+
+    assert head.startswith('clarify in insurance: "rental cars"  (run 1, running, time=')
+    assert head.endswith(" ms so far)")
+    assert rest[2:] == [
+        "  State: it goes on; the times of its stages are known when it ends",
+        "  ->  relaxation  (calls=1, tokens=120+14)",
+        "        Relaxed question: rental car hire",
+        "  ->  retrieval  (rows=2)",
+        "  ->  judgement  (rows=1, calls=1, tokens=1,310+41)",
+        "        Judged: 1 dense, 1 lexical; 1 abstained",
+        "        #1  dense  0.8000  passage 1 of 101 (Coverage): abstained, "
+        f"{NOT_ANSWERED}  (time=405 ms, tokens=1,310+41)",
+        "        #2  lexical  0.7000  passage 2 of 102 (Deductible)",
+        "  Passages: 2 found, 1 judged, 0 with an answer (0 of 1 dense, 0 of 1 lexical)",
+        f"    1 abstained: {NOT_ANSWERED}",
+        "  Calls: 1 for relaxation, 210 ms; 1 for verdict, 405 ms",
+        "  Total: calls=2, tokens=1,430+55",
+    ]
+
+
+def test_a_cancelled_run_shows_what_there_was(desk: Desk) -> None:
+    run_id = desk.start(desk.submit())
+    desk.pay(run_id, ("relaxation", 210, 120, 14))
+    desk.choose(run_id, ("101", 0.8, "dense", None, 1))
+    unstarted = desk.submit("something else")
+    for cancelled in (run_id, unstarted):
+        assert scalar(desk.user, "select pgclarify.cancel(%s)", cancelled)
+    desk.date(run_id)
+    told = desk.told(run_id).splitlines()
+
+    assert told[0].endswith("(run 1, cancelled, time=1,000 ms)")
+    assert "  State: it was cancelled, and the times of its stages are not known" in told
+    assert "        #1  dense  0.8000  passage 1 of 101 (Coverage)" in told
+    assert told[-2:] == [
+        "  Total: calls=1, tokens=120+14",
+        "  Asked again: a new run; what this one paid for is kept, so equal inputs cost nothing",
+    ]
+    assert "  State: it was cancelled before a worker took it" in desk.told(unstarted).splitlines()
+
+
+def test_a_failed_run_says_why_and_keeps_its_stages(desk: Desk) -> None:
+    run_id = desk.start(desk.submit())
+    desk.worker.finish(
+        run_id, status="failed", error="the endpoint is gone: 503", stages=[stage("relaxation", "00.000", 900)]
+    )
+    desk.date(run_id)
+    told = desk.told(run_id).splitlines()
+
+    assert told[3:] == [
+        "  Error: the endpoint is gone: 503",
+        "  ->  relaxation  (time=0.0..900 ms, 90%)",
+        "  Total: calls=0, reused=0",
+        "  Asked again: a new run; what this one paid for is kept, so equal inputs cost nothing",
+    ]
+
+
+def test_a_run_of_a_version_without_stages(desk: Desk) -> None:
+    run_id = explored(desk)
+    desk.owner.execute("delete from pgclarify.stage")
+    told = desk.told(run_id).splitlines()
+
+    assert "  State: it is of an earlier version, and the times of its stages are not known" in told
+    assert [line.strip() for line in told if "->" in line] == [
+        "->  relaxation  (calls=1, tokens=120+14)",
+        "->  retrieval  (rows=4)",
+        "->  judgement, batch 1  (rows=2, calls=1, reused=1, tokens=1,310+41)",
+        "->  judgement, batch 2  (rows=2, calls=2, tokens=620+80)",
+        "->  consolidation  (rows=1)",
+    ]
+    of_passages = [[line.strip() for line in lines if "  #" in line] for lines in (told, EXPLORED.splitlines())]
+    assert of_passages[0] == of_passages[1]
+    assert told[-7:] == EXPLORED.splitlines()[-7:]
+
+
+def test_a_consolidation_names_the_run_whose_verdicts_it_takes(desk: Desk) -> None:
+    parent = explored(desk)
+    run_id = desk.start(desk.enter("consolidate", {"consolidation": "conservative"}, parent))
+    desk.worker.send("copy_verdicts", run_id=run_id, attempt=1)
+    desk.worker.finish(
+        run_id,
+        interpretations=[reading("How long is a rental paid for?", "thirty days", 1, 1)],
+        stages=[stage("consolidation", "00.000", 5, rows=1)],
+    )
+    desk.date(run_id)
+    told = desk.told(run_id).splitlines()
+
+    assert "  Settings other than the defaults: consolidation=conservative" in told
+    assert told[4:7] == [
+        "  ->  verdicts of run 1  (rows=4)",
+        "        Judged: 1 dense, 1 lexical, 2 neighbor; 2 grounded, 1 abstained, 1 failed",
+        "        #1  dense  0.8312  passage 1 of 101 (Coverage): grounded  (reused)",
+    ]
+    assert told[-1] == "  Total: calls=0, reused=4"
+    assert "  ->  consolidation  (time=0.0..5.0 ms, 0%, rows=1)" in told
+
+
+def test_a_search_shows_what_it_kept(desk: Desk) -> None:
+    run_id = desk.start(desk.enter("search", {"search": "hybrid", "top_k": 2}))
+    desk.choose(run_id, ("101", 0.0325, "dense", None, 1), ("104", 0.0161, "lexical", None, 1))
+    desk.worker.finish(run_id, stages=[stage("retrieval", "00.000", 12, rows=2, note="hybrid")])
+    desk.date(run_id)
+
+    assert desk.told(run_id).splitlines() == [
+        'search in insurance: "rental cars"  (run 1, succeeded, time=1,000 ms, passages=2)',
+        "  Asked by alice at 2026-01-01 12:00:00 UTC, waited 12 ms for a worker",
+        "  Model a-model, prompts v1, worker 1 (extractive on here)",
+        "  Settings other than the defaults: top_k=2",
+        "  ->  retrieval  (time=0.0..12 ms, 1%, rows=2)",
+        "        Search: hybrid",
+        "        Kept: 1 dense, 1 lexical",
+        "        #1  dense  0.0325  passage 1 of 101 (Coverage)",
+        "        #2  lexical  0.0161  passage 5 of 104 (Fuel)",
+        "  Passages: 2 found",
+        "  Total: calls=0, reused=0",
+        "  Asked again: served from this run, with no call, while the corpus stays at revision 1",
+    ]
+
+
+def test_an_explored_search_shows_how_each_passage_was_reached(desk: Desk) -> None:
+    settings = {"search": "dense", "retrieval": "adaptive", "reranker": "signal", "budget": 100, "top_k": 10}
+    run_id = desk.start(desk.enter("search", settings))
+    desk.choose(run_id, ("103", 0.9, "neighbor", "102", 2), ("101", 0.8, "dense", None, 1))
+    # What led to a passage need not be among the best itself.
+    desk.choose(run_id, ("104", 0.7, "neighbor", "101", 2))
+    desk.worker.finish(
+        run_id,
+        stages=[
+            stage("retrieval", "00.000", 12, rows=100, note="dense"),
+            stage("reranking", "00.012", 0.4, batch=1, rows=16),
+            stage("neighbors", "00.013", 6, batch=1, rows=40),
+            stage("reranking", "00.019", 0.4, batch=2, rows=16),
+        ],
+        stop_reason="the budget of 32 passages is spent",
+    )
+    desk.date(run_id)
+
+    assert desk.told(run_id).splitlines()[3:] == [
+        "  Settings other than the defaults: retrieval=adaptive, search=dense",
+        "  ->  retrieval  (time=0.0..12 ms, 1%, rows=100)",
+        "        Search: dense",
+        "  ->  batch 1  (time=12..19 ms, 1%)",
+        "        ->  reranking  (time=12..12 ms, 0%, rows=16)",
+        "              Kept: 1 dense",
+        "              #2  dense  0.8000  passage 1 of 101 (Coverage)",
+        "        ->  neighbors  (time=13..19 ms, 1%, rows=40)",
+        "  ->  reranking, batch 2  (time=19..19 ms, 0%, rows=16)",
+        "        Kept: 2 neighbor",
+        "        #1  neighbor of passage 2  0.9000  passage 4 of 103 (Age > Young)",
+        "        #3  neighbor of #2  0.7000  passage 5 of 104 (Fuel)",
+        "  Passages: 3 found",
+        "  Stopped: the budget of 32 passages is spent",
+        "  Total: calls=0, reused=0",
+        "  Asked again: served from this run, with no call, while the corpus stays at revision 1",
+    ]
+
+
+INVESTIGATED = """\
+investigate in insurance: "Whom does the fee go to?"  (run 1, succeeded, time=1,000 ms, steps=3)
+  Asked by alice at 2026-01-01 12:00:00 UTC, waited 12 ms for a worker
+  Model a-model, prompts v1, worker 1 (extractive on here)
+  Settings other than the defaults: max_steps=2
+  ->  step 1, follow-up: "What does the fee cover?"  (time=0.0..460 ms, 46%, calls=2, reused=3, tokens=250+30)
+        Answer: refueling  (confidence=0.75, semantic sets=2)
+        Proof: #1  passage 5 of 104 (Fuel): "full tank"
+        ->  decomposition  (time=0.0..100 ms, 10%, calls=1, tokens=50+10)
+        ->  retrieval  (time=100..110 ms, 1%, rows=2)
+              Search: hybrid
+        ->  batch 1  (time=110..260 ms, 15%, reused=3)
+              ->  reranking  (time=110..110 ms, 0%, rows=2)
+                    Kept: 1 dense, 1 neighbor
+                    #1  dense  0.4500  passage 5 of 104 (Fuel)
+                    #2  neighbor of #1  0.4000  passage 2 of 102 (Deductible)
+              ->  sampling  (time=110..260 ms, 15%, rows=2, reused=3)
+        ->  answering  (time=260..460 ms, 20%, calls=1, tokens=200+20)
+  ->  step 2, follow-up: "What does the fee cover?"
+        No answer: repeated
+        Remark: it was asked in step 1
+  ->  step 3, conclusion: "Whom does the fee go to?"  (time=461..561 ms, 10%, calls=1, tokens=300+9)
+        No answer: not_in_corpus
+        Remark: no step proves an answer
+        ->  reasoning  (time=461..561 ms, 10%, calls=1, tokens=300+9)
+              Note: not_in_corpus
+  Passages: 2 found
+  Stopped: a question was asked twice
+  Calls: 1 for follow_up, 90 ms; 1 for answer, 200 ms; 1 for conclusion, 100 ms
+  Total: calls=3, reused=3, tokens=550+39
+  Asked again: served from this run, with no call, while the corpus stays at revision 1"""
+
+
+def test_an_investigation_shows_its_steps(desk: Desk) -> None:
+    run_id = desk.start(
+        int(
+            scalar(
+                desk.user,
+                "select pgclarify.submit_investigation(%s, 'insurance', %s)",
+                "Whom does the fee go to?",
+                json.dumps({"max_steps": 2}),
+            )
+        )
+    )
+    for reply in (("follow_up", 90, 50, 10), ("answer", 200, 200, 20), ("conclusion", 100, 300, 9)):
+        desk.pay(run_id, reply)
+    desk.choose(run_id, ("104", 0.45, "dense", None, 1), ("102", 0.4, "neighbor", "104", 1), step=1)
+    first = "What does the fee cover?"
+    nothing: dict[str, Any] = {"answer": None, "confidence": None, "semantic_sets": None, "citations": []}
+    citation = {"candidate_rank": 1, "quote": "full tank", "start_char": 25, "end_char": 34}
+    for step in (
+        {
+            "ordinal": 1, "kind": "follow_up", "question": first, "outcome": "answered", "answer": "refueling",
+            "confidence": 0.75, "reason": None, "semantic_sets": 2, "citations": [citation],
+        },
+        {
+            "ordinal": 2, "kind": "follow_up", "question": first, "outcome": "repeated",
+            "reason": "it was asked in step 1",
+        }
+        | nothing,
+        {
+            "ordinal": 3, "kind": "conclusion", "question": "Whom does the fee go to?", "outcome": "not_in_corpus",
+            "reason": "no step proves an answer",
+        }
+        | nothing,
+    ):  # fmt: skip
+        desk.worker.send("record_step", run_id=run_id, attempt=1, step=json.dumps(step))
+    told_of = {"step_ordinal": 1}
+    desk.worker.finish(
+        run_id,
+        stages=[
+            stage("decomposition", "00.000", 100, calls=1, prompt_tokens=50, completion_tokens=10, **told_of),
+            stage("retrieval", "00.100", 10, rows=2, note="hybrid", **told_of),
+            stage("reranking", "00.110", 0.2, batch=1, rows=2, **told_of),
+            stage("sampling", "00.110", 150, batch=1, rows=2, reused_calls=3, **told_of),
+            stage("answering", "00.260", 200, calls=1, prompt_tokens=200, completion_tokens=20, **told_of),
+            stage(
+                "reasoning", "00.461", 100, calls=1, prompt_tokens=300, completion_tokens=9, step_ordinal=3,
+                note="not_in_corpus",
+            ),
+        ],
+        stop_reason="a question was asked twice",
+    )  # fmt: skip
+    desk.date(run_id)
+
+    assert desk.told(run_id) == INVESTIGATED
+
+
+def test_steps_are_told_while_an_investigation_goes_on(desk: Desk) -> None:
+    run_id = desk.start(
+        int(scalar(desk.user, "select pgclarify.submit_investigation('Whom does the fee go to?', 'insurance')"))
+    )
+    step = {
+        "ordinal": 1, "kind": "follow_up", "question": "What fee?", "outcome": "not_in_corpus", "answer": None,
+        "confidence": None, "reason": "nothing was found", "semantic_sets": None, "citations": [],
+    }  # fmt: skip
+    desk.worker.send("record_step", run_id=run_id, attempt=1, step=json.dumps(step))
+
+    assert desk.told(run_id).splitlines()[4:7] == [
+        '  ->  step 1, follow-up: "What fee?"',
+        "        No answer: not_in_corpus",
+        "        Remark: nothing was found",
+    ]
+
+
+def test_foreign_text_stays_harmless_and_short(desk: Desk) -> None:
+    hostile = "\x1b[2J\x07[bold]a\nb\u202ec\u2028d\te\r\nf\x85  "
+    harmless = "\\u001b[2J\\u0007[bold]a b\\u202ec\\u2028d e f\\u0085"
+    long = "x" * 5000
+    desk.owner.execute(
+        "select pgclarify.add_document('insurance', %s, %s, %s)", [f"1{hostile}", "# H\n\nA passage.", hostile + long]
+    )
+    desk.worker.index_everything()
+    desk.passages = dict(desk.owner.execute("select document_id, id from pgclarify.passage").fetchall())
+    run_id = desk.start(desk.submit(hostile + long))
+    desk.choose(run_id, (f"1{hostile}", 0.8, "dense", None, 1), ("101", 0.7, "dense", None, 1))
+    desk.decide(run_id, 1, "grounded", interpretation=hostile + long, answer=hostile)
+    desk.decide(run_id, 2, "failed", error=hostile + "\n" * 3000 + long)
+    desk.worker.finish(
+        run_id,
+        status="partial",
+        interpretations=[reading(hostile + long, hostile, 1, 1)],
+        stages=[stage("judgement", "00.000", 5, note=hostile + long), stage("consolidation", "00.005", 5)],
+        stop_reason=hostile,
+    )
+    told = desk.told(run_id)
+
+    lines = told.splitlines()
+    assert not set(told) & set(hostile.replace("[bold]abcdef ", "")) - set("[2Jbolda]cef \n")
+    assert all(line == line.rstrip() for line in lines)
+    assert max(map(len, lines)) < 320
+    assert f"  Stopped: {harmless}" in lines
+    assert sum(harmless in line for line in lines) >= 7
+    assert sum(line.count("…") for line in lines) >= 5
+    assert len(lines) == 16
+
+
+class TestWho:
+    def test_it_is_whose_run_it_is(self, desk: Desk, connect: Connect, make_role: MakeRole) -> None:
+        run_id = explored(desk)
+        stranger = connect(make_role("pgclarify_user"))
+        member = connect(make_role(desk.user.info.user))
+        reader = connect(make_role("pgclarify_reader", desk.user.info.user))
+
+        assert state_of(stranger, f"select pgclarify.explain({run_id})") == UNDEFINED_OBJECT
+        assert state_of(stranger, "select pgclarify.explain(999)") == UNDEFINED_OBJECT
+        assert state_of(desk.user, "select pgclarify.explain(null)") == UNDEFINED_OBJECT
+        for session in (member, reader, desk.owner):
+            session.execute("set timezone = 'UTC'")
+            assert explained(session, run_id).replace(desk.user.info.user, "alice") == EXPLORED
+
+    def test_an_analyst_sees_titles_of_what_it_may_read_only(
+        self, desk: Desk, connection: Connection, connect: Connect, make_role: MakeRole
+    ) -> None:
+        analyst = make_role("pgclarify_reader", name="analyst")
+        connection.execute("update pgclarify.corpus set analyst = %s", [analyst])
+        run_id = explored(desk)
+        connection.execute(
+            "select pgclarify.add_document('insurance', '101', %s, 'Coverage', readers => '{}')", [DOCUMENTS["101"][1]]
+        )
+        connection.execute("select pgclarify.remove_document('insurance', '104')")
+
+        for session in (connect(analyst), desk.user):
+            told = explained(session, run_id)
+            assert "passage 1 of 101: grounded" in told
+            assert "passage 2 of 102 (Deductible): abstained" in told
+            # Headings and ids are the run's own.
+            assert "passage 4 of 103 (Age > Young): grounded" in told
+            assert "passage 5 of 104: failed" in told
+
+    def test_an_analyst_of_a_closed_corpus_sees_no_titles(
+        self, desk: Desk, connection: Connection, connect: Connect, make_role: MakeRole
+    ) -> None:
+        analyst = make_role("pgclarify_reader", name="analyst")
+        run_id = explored(desk)
+        connection.execute("update pgclarify.corpus set analyst = %s, reader = %s", [analyst, desk.user.info.user])
+
+        assert "passage 2 of 102: abstained" in explained(connect(analyst), run_id)
+        assert "passage 2 of 102 (Deductible): abstained" in desk.told(run_id)
+
+
+class TestAskedAgain:
+    """The last line says what becomes of an equal question, and that is what becomes of it."""
+
+    def last(self, desk: Desk, run_id: int) -> str:
+        return desk.told(run_id).splitlines()[-1].removeprefix("  Asked again: ")
+
+    def test_it_is_served_from_this_run(self, desk: Desk) -> None:
+        run_id = explored(desk)
+
+        assert self.last(desk, run_id).startswith("served from this run")
+        assert desk.submit(search="dense") == run_id
+
+    def test_a_later_run_serves(self, desk: Desk) -> None:
+        run_id = explored(desk)
+        later = desk.enter(
+            "clarify", scalar(desk.owner, "select settings from pgclarify.run where run_id = %s", run_id)
+        )
+        desk.worker.answer(later)
+
+        assert self.last(desk, run_id) == f"served from run {later}, with no call"
+        assert desk.submit(search="dense") == later
+
+    def test_the_corpus_has_changed(self, desk: Desk) -> None:
+        run_id = explored(desk)
+        desk.owner.execute("select pgclarify.remove_document('insurance', '104')")
+
+        assert self.last(desk, run_id).startswith("a new run, since the corpus has changed")
+        assert desk.submit(search="dense") != run_id
+
+    def test_the_roles_have_changed(self, desk: Desk, make_role: MakeRole) -> None:
+        run_id = explored(desk)
+        desk.owner.execute(f"grant {make_role(name='team')} to {desk.user.info.user}".encode())
+
+        assert self.last(desk, run_id).startswith("a new run, since the roles of alice have changed")
+        assert desk.submit(search="dense") != run_id
+
+    def test_another_model_is_in_service(self, desk: Desk, connect: Connect, make_role: MakeRole) -> None:
+        run_id = explored(desk)
+        desk.worker.die()
+        HandWorker(connect(make_role("pgclarify_worker")), model="another-model")
+
+        assert self.last(desk, run_id) == "a new run, since another model or other prompts are in service"
+        assert desk.submit(search="dense") != run_id
+
+    def test_the_corpus_is_gone(self, desk: Desk) -> None:
+        run_id = explored(desk)
+        desk.owner.execute("select pgclarify.drop_corpus('insurance')")
+
+        assert self.last(desk, run_id) == "it cannot be: the corpus was dropped"
+
+
+def test_many_passages_are_read_by_index_and_at_once(desk: Desk) -> None:
+    """Neither other runs nor this one's size make it slow: one statement a table, and none reads a whole one."""
+    small = explored(desk)
+    large = desk.submit("how many")
+    # Two hundred runs of two hundred passages each, of which one is looked at.
+    desk.owner.execute("""
+        insert into pgclarify.run (operation, corpus_id, corpus_name, question, settings, requested_by, reuse_key)
+        select 'clarify', 1, 'insurance', 'cars', '{}', current_user, sha256(int4send(n))
+        from generate_series(1, 200) as n;
+
+        insert into pgclarify.completion
+        (purpose, model, parameters, prompt_version, input_hash, run_id, reply, latency_ms, finished_at)
+        select 'verdict', 'm', '{}', 'v', sha256(int8send(run.run_id * 1000 + n)), run.run_id, 'said', 1, now()
+        from pgclarify.run, generate_series(1, 200) as n where run.question <> 'rental cars';
+
+        insert into pgclarify.candidate (run_id, rank, corpus_id, document_id, passage_id, score, origin)
+        select run_id, row_number() over (partition by run_id), 1, '101', completion_id, 0.5, 'dense'
+        from pgclarify.completion where model = 'm';
+
+        insert into pgclarify.verdict (run_id, rank, outcome, completion_id, is_reused, reason)
+        select run_id, rank, 'abstained', passage_id, false, 'no'
+        from pgclarify.candidate join pgclarify.completion using (run_id)
+        where completion_id = passage_id and model = 'm'
+    """)
+    desk.owner.execute("vacuum (analyze) pgclarify.completion, pgclarify.candidate, pgclarify.verdict, pgclarify.run")
+
+    with plans(desk.owner) as of_small:
+        explained(desk.owner, small)
+    with plans(desk.owner) as of_large:
+        assert explained(desk.owner, large).count("abstained, no  (time=1.0 ms)") == 200
+
+    reading = [[plan for plan in seen if " Scan " in plan] for seen in (of_small, of_large)]
+    assert 10 < len(reading[1]) <= len(reading[0])
+    for plan in of_large:
+        for table in ("run", "candidate", "verdict", "completion"):
+            assert f"Seq Scan on {table} " not in plan
