@@ -67,6 +67,12 @@ def test_ask_what_nothing_answers(loaded: House) -> None:
     assert result.stdout == ""
 
 
+def test_investigate_takes_a_language_model(loaded: House) -> None:
+    result = loaded.run("investigate", "who pays the refueling fee", "--corpus", "fees")
+    assert (result.returncode, result.stdout) == (1, "")
+    assert "language model" in result.stderr
+
+
 def test_status(loaded: House) -> None:
     status = loaded.status()
     assert [worker["provider"] for worker in status["workers"]] == ["extractive"]
@@ -102,6 +108,7 @@ def test_demo_twice(house: House) -> None:
         ["ask"],
         ["ask", "what", "--no-such-option"],
         ["ask", "what", "--top-k", "0"],
+        ["investigate", "what", "--option", "max_steps"],
         ["load", "fees", "no/such/path"],
     ],
 )

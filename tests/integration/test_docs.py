@@ -163,7 +163,9 @@ def try_out(page: Path, dsn: str) -> None:
         for line in block.code.splitlines():
             script.append(re.sub(rf"\b{RUN_ID}\b", ":run_id", line))
             if "pgclarify.submit(" in line:
-                script.append("select max(run_id) as run_id from pgclarify.run_summary \\gset")
+                script.append(
+                    "select max(run_id) as run_id from pgclarify.run_summary where operation = 'clarify' \\gset"
+                )
     printed = psql(dsn, "\n".join(script))
 
     for place, block in enumerate(blocks(page, "sql")):

@@ -1,0 +1,222 @@
+"""Investigations from end to end: a real worker, a model server, and every way to ask."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+
+import pgclarify
+from pgclarify import Client, RunStatus, StepKind, StepOutcome
+from pgclarify.errors import CallCancelled, InputError, NotReady, RunFailed, RunTimeout
+from tests.openai_server import HANG, PROSE, Chat, Reply, Server, by_rules
+from tests.workers import CORPUS, DOCUMENTS, Service, as_role, environment, load, scalar, until, wait_until_searchable
+
+Connection = psycopg.Connection[Any]
+HOPS = ("Which deductible applies to damage by hail?", "Which cleaning fee is charged when somebody has smoked?")
+QUESTION = " ".join(HOPS)
+UNHEARD_OF = "Who invented the telescope?"
+
+
+@pytest.fixture
+def client(service: Service, model: Server) -> Iterator[Client]:
+    """A client of a role that may ask and nothing else."""
+    with pgclarify.connect(as_role(service.dsn, service.asker)) as connected:
+        yield connected
+
+
+def hang_on_the_second(chat: Chat) -> Reply:
+    """Never say what to ask after the first question."""
+    return HANG if chat.purpose == "follow_up" and "Fact 1" in chat.user else by_rules(chat)
+
+
+def investigate(service: Service, folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run the command."""
+    return subprocess.run(
+        [sys.executable, "-m", "pgclarify.cli", "investigate", *arguments],
+        env=environment(as_role(service.dsn, service.asker), None) | {"COLUMNS": "200"},
+        cwd=folder,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+
+
+def test_step_by_step_to_a_proven_answer(client: Client) -> None:
+    found = client.investigate(QUESTION, corpus=CORPUS)
+
+    assert (found.status, found.outcome) == (RunStatus.SUCCEEDED, StepOutcome.ANSWERED)
+    assert [(step.kind, step.question) for step in found.steps] == [
+        (StepKind.FOLLOW_UP, HOPS[0]),
+        (StepKind.FOLLOW_UP, HOPS[1]),
+        (StepKind.CONCLUSION, QUESTION),
+    ]
+    assert [step.citations[0].document_id for step in found.steps] == ["102", "108", "108"]
+    assert found.document_ids == ("108", "102")
+    assert found.answer == found.steps[1].answer == "the rental car"
+    for step in found.steps:
+        assert 0 < (step.confidence or 0) <= 1
+        for citation in step.citations:
+            title, content = DOCUMENTS[int(citation.document_id)]
+            assert content[citation.start_char : citation.end_char] == citation.quote
+            assert (citation.step_ordinal, citation.title, citation.is_current) == (step.ordinal, title, True)
+    assert found == client.investigation(found.run_id)
+
+
+def test_an_answer_is_paid_for_once(client: Client, model: Server) -> None:
+    first = client.investigate(QUESTION, max_steps=3)
+    calls = model.calls
+    assert client.investigate(QUESTION, max_steps=3) == first
+    assert client.submit_investigation(QUESTION, max_steps=3) == first.run_id
+    assert model.calls == calls
+
+
+def test_what_the_corpus_does_not_say(client: Client) -> None:
+    found = client.investigate(UNHEARD_OF)
+
+    assert (found.status, found.outcome) == (RunStatus.SUCCEEDED, StepOutcome.NOT_IN_CORPUS)
+    assert (found.answer, found.confidence, found.document_ids, found.citations) == (None, None, (), ())
+    assert [step.kind for step in found.steps] == [StepKind.DIRECT, StepKind.CONCLUSION]
+
+
+def test_steps_land_before_the_run_is_over(client: Client, asker: Connection, model: Server) -> None:
+    model.behavior = hang_on_the_second
+    asked = f"{HOPS[0]} {HOPS[1]} Which fee applies to tolls that the renter is charged?"
+    run_id = client.submit_investigation(asked)
+    watched = client.steps(run_id)
+
+    step = next(watched)
+    assert (step.ordinal, step.question, step.citations[0].document_id) == (1, HOPS[0], "102")
+    seen = "select answer from pgclarify.investigation_step where run_id = %s"
+    assert asker.execute(seen.encode(), [run_id]).fetchall() == [(step.answer,)]
+    with pytest.raises(NotReady):
+        client.investigation(run_id)
+    with pytest.raises(RunTimeout) as late:
+        list(client.steps(run_id, timeout=0.05))
+    assert late.value.run_ids == (run_id,)
+    assert client.cancel(run_id)
+    assert list(watched) == []
+    until(lambda: model.in_flight == 0)
+    with pytest.raises(RunFailed):
+        client.investigation(run_id)
+
+    # What the cancelled run paid for is kept.
+    model.behavior = by_rules
+    calls = model.calls
+    again = client.submit_investigation(asked)
+    assert [step.ordinal for step in client.steps(again)] == [1, 2, 3, 4]
+    first = "select sum(calls) from pgclarify.stage where run_id = %s and step_ordinal = 1"
+    assert scalar(asker, first, again) == 0
+    assert model.calls > calls
+    (outcome,) = client.wait([again])
+    assert (outcome.status, outcome.interpretations) == (RunStatus.SUCCEEDED, None)
+
+
+async def test_the_awaited_client(service: Service, model: Server) -> None:
+    async with pgclarify.connect_async(as_role(service.dsn, service.asker)) as client:
+        run_id = await client.submit_investigation(QUESTION)
+        steps = [step async for step in client.steps(run_id)]
+        assert tuple(steps) == (await client.investigation(run_id)).steps
+        assert (await client.investigate(QUESTION)).run_id == run_id
+
+
+def test_a_limit_of_calls(client: Client) -> None:
+    found = client.investigate("Which surcharge applies to drivers who are under twenty-five?", max_calls=3)
+    assert (found.status, found.outcome, found.answer) == (RunStatus.PARTIAL, StepOutcome.CUT_OFF, None)
+    assert StepOutcome.CUT_OFF in {step.outcome for step in found.steps[:-1]}
+
+
+def test_a_cancelled_call_cancels_its_run(service: Service, model: Server, asker: Connection) -> None:
+    model.behavior = hang_on_the_second
+    url = psycopg.conninfo.make_conninfo(as_role(service.dsn, service.asker), options="-c statement_timeout=4000")
+    question = f"{HOPS[1]} {HOPS[0]}"
+    with pgclarify.connect(url) as client, pytest.raises(CallCancelled):
+        client.investigate(question)
+    assert scalar(asker, "select status from pgclarify.run_summary where question = %s", question) == "cancelled"
+    until(lambda: model.in_flight == 0)
+
+
+def test_a_model_that_cannot_be_understood(client: Client, model: Server) -> None:
+    model.behavior = lambda chat: Reply.error(403)
+    with pytest.raises(RunFailed, match="403"):
+        client.investigate(f"{UNHEARD_OF} And when?")
+    model.behavior = lambda chat: PROSE if chat.purpose == "answer" else by_rules(chat)
+    found = client.investigate("Which upgrade do members of the loyalty program receive?")
+    assert (found.status, found.outcome) == (RunStatus.PARTIAL, StepOutcome.FAILED)
+    assert found.steps[-1].reason
+
+
+def test_what_the_server_refuses(client: Client) -> None:
+    for options in ({"max_steps": 0}, {"unheard_of": 1}, {"timeout": 0}):
+        with pytest.raises(InputError):
+            client.investigate(QUESTION, **options)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("level", ["read committed", "repeatable read", "serializable"])
+def test_inside_a_transaction(asker: Connection, model: Server, level: str) -> None:
+    with asker.transaction():
+        asker.execute(f"set transaction isolation level {level}".encode())
+        asker.execute("select count(*) from pgclarify.run_summary")  # the snapshot is taken here
+        asker.execute(
+            "create temporary table found on commit drop as select * from pgclarify.investigate(%s)", [HOPS[1]]
+        )
+        inside = asker.execute("select answer, document_ids, jsonb_array_length(steps) from found").fetchall()
+    assert inside == [("the rental car", ["108"], 2)]
+
+
+def test_the_command(service: Service, model: Server, tmp_path: Path) -> None:
+    done = investigate(service, tmp_path, QUESTION, "--corpus", CORPUS, "--option", "max_steps=4")
+    assert (done.returncode, done.stderr) == (0, "")
+    lines = done.stdout.splitlines()
+    for place, hop in enumerate(HOPS, start=1):
+        assert f"{place}. {hop}" in lines
+    assert lines.index(f'Answer to "{QUESTION}", with its proof') > lines.index(f"2. {HOPS[1]}")
+    # The evidence is numbered through.
+    assert [line.split()[0] for line in lines if line.startswith("   [")] == ["[1]", "[2]", "[3]", "[4]"]
+
+    done = investigate(service, tmp_path, QUESTION, "--json", "-o", "max_steps=4")
+    (line,) = done.stdout.splitlines()
+    assert json.loads(line)["document_ids"] == ["108", "102"]
+
+    done = investigate(service, tmp_path, UNHEARD_OF)
+    assert done.returncode == 0
+    assert "not in this corpus" in done.stdout
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("--option", "max_steps=0"),
+        ("--option", "timeout=1s"),
+        ("--corpus", "no such"),
+        ("--timeout", "soon"),
+        ("--timeout", "-1s"),
+        ("--timeout", "0.1s", "--option", "samples=4"),
+    ],
+)
+def test_the_command_fails_with_a_sentence(
+    service: Service, model: Server, tmp_path: Path, arguments: tuple[str, ...]
+) -> None:
+    model.behavior = hang_on_the_second
+    done = investigate(service, tmp_path, QUESTION, *arguments)
+    assert done.returncode == 1
+    assert done.stderr.startswith("Error: ")
+    assert "Traceback" not in done.stderr
+
+
+def test_without_a_language_model(connection: Connection, database: str, run_worker: Any) -> None:
+    run_worker(database)
+    load(connection, documents=2)
+    wait_until_searchable(connection)
+
+    with closing(Client(connection)) as client, pytest.raises(RunFailed, match="language model"):
+        client.investigate(QUESTION)

@@ -1,0 +1,93 @@
+"""The rules by which the model of tests.openai_server investigates.
+
+It asks one question of a request after the other, reads an answer out of the passage that shares most words with it,
+and concludes with the last answer.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+_PASSAGE = re.compile(r"<passage-(\d+)-([0-9a-f]+)>\n(.*?)(?=\n<passage-\d+-\2>|\n</passage-\2>)", re.DOTALL)
+_HEADER = re.compile(r"\A(?:Title: .*\n)?(?:Section: .*\n)?")
+_SENTENCE = re.compile(r"\S.*?(?:[.!?](?=\s)|\Z)", re.DOTALL)
+
+
+def reply(purpose: str | None, text: str) -> dict[str, Any] | None:
+    """What the model says to a user message of an investigation; None if the message is of another kind."""
+    say = _REPLIES.get(purpose or "")
+    return None if say is None else say(text)
+
+
+def _follow_up(text: str) -> dict[str, Any]:
+    asked = [f"{part.strip()}?" for part in _question(text).split("?") if part.strip()]
+    facts = _facts(text)
+    if len(asked) < 2:
+        return {"next": None, "answer": None}
+    if len(facts) < len(asked):
+        return {"next": asked[len(facts)], "answer": None}
+    return {"next": None, "answer": facts[-1]}
+
+
+def _sample(text: str) -> dict[str, Any]:
+    return {"answer": _found(text)["answer"]}
+
+
+def _found(text: str) -> dict[str, Any]:
+    wanted = _words(_question(text))
+    shares = {number: len(wanted & _words(content)) for number, content in _passages(text).items()}
+    best = max(shares, key=lambda number: shares[number], default=0)
+    if not wanted or shares.get(best, 0) * 2 < len(wanted):
+        return {"passage": None, "quote": None, "answer": None}
+    quote = _sentence(_passages(text)[best])
+    return {"passage": best, "quote": quote, "answer": _answer(quote)}
+
+
+def _conclusion(text: str) -> dict[str, Any]:
+    quotes = {number: _sentence(content) for number, content in _passages(text).items()}
+    facts = _facts(text)
+    proven = [number for number, quote in quotes.items() if any(fact.endswith(_answer(quote)) for fact in facts)]
+    if not proven:
+        return {"evidence": [], "answer": None, "contradiction": None}
+    (last,) = [number for number in proven if facts[-1].endswith(_answer(quotes[number]))][:1] or proven[-1:]
+    return {
+        "evidence": [{"passage": number, "quote": quotes[number]} for number in (last, *(set(proven) - {last}))],
+        "answer": _answer(quotes[last]),
+        "contradiction": None,
+    }
+
+
+_REPLIES: Mapping[str, Callable[[str], dict[str, Any]]] = {
+    "follow_up": _follow_up,
+    "sample": _sample,
+    "answer": _found,
+    "conclusion": _conclusion,
+}
+
+
+def _passages(text: str) -> dict[int, str]:
+    """What is shown, by number, without titles."""
+    return {int(number): _HEADER.sub("", shown) for number, _, shown in _PASSAGE.findall(text)}
+
+
+def _question(text: str) -> str:
+    return str(re.findall(r"^Question: (.*)$", text, re.MULTILINE)[-1])
+
+
+def _facts(text: str) -> list[str]:
+    return re.findall(r"^Fact \d+: (.*)$", text, re.MULTILINE)
+
+
+def _sentence(content: str) -> str:
+    sentence = _SENTENCE.search(content)
+    return sentence[0] if sentence else content
+
+
+def _answer(quote: str) -> str:
+    return " ".join(re.findall(r"[\w-]+", quote)[-3:])
+
+
+def _words(text: str) -> set[str]:
+    return {word for word in re.findall(r"\w+", text.casefold()) if len(word) > 3}
