@@ -112,12 +112,12 @@ def test_an_answer_is_read_with_its_evidence(investigator: Investigator):
 
 def test_a_conclusion_is_read_with_all_its_evidence(investigator: Investigator):
     evidence = [{"passage": 2, "quote": "one"}, {"passage": 1, "quote": ""}, {"passage": 3, "quote": "two"}]
-    reply = {"evidence": evidence, "answer": "Ortval", "contradiction": "none"}
+    reply: dict[str, object] = {"evidence": evidence, "answer": "Ortval", "contradiction": "none"}
     assert investigator.read_conclusion(said(reply)) == Finding("Ortval", (Evidence(2, "one"), Evidence(3, "two")))
 
 
 def test_a_conclusion_may_be_a_contradiction(investigator: Investigator):
-    reply = {"evidence": [], "answer": None, "contradiction": "Fact 1 and fact 2 name two places."}
+    reply: dict[str, object] = {"evidence": [], "answer": None, "contradiction": "Fact 1 and fact 2 name two places."}
     assert investigator.read_conclusion(said(reply)) == Finding(contradiction="Fact 1 and fact 2 name two places.")
 
 
