@@ -410,8 +410,8 @@ class TestRefusals:
         run_id = submit(alice, options='{"top_k": 7, "reasoner": false, "budget": null}')
 
         assert scalar(alice, "select settings from pgclarify.run where run_id = %s", run_id) == {
-            "search": "hybrid", "reranker": "signal", "top_k": 7, "budget": 100, "batch": 16, "max_steps": 4,
-            "max_calls": 200, "samples": 5, "penalty": True, "reasoner": False, "entailment": "embedding",
+            "search": "hybrid", "reranker": "signal", "top_k": 7, "budget": 32, "batch": 16, "max_steps": 4,
+            "max_calls": 60, "samples": 5, "penalty": True, "reasoner": False, "entailment": "embedding",
         }  # fmt: skip
 
     def test_what_is_no_investigation_and_what_is_one(self, worker: HandWorker, alice: Connection) -> None:
