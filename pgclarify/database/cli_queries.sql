@@ -118,10 +118,10 @@ order by run_id desc
 limit %(most)s;
 
 -- name: cli_list_recent_errors
--- Of the last runs those that failed or came out in part, newest first, with the error, or one of those of its passages.
+-- Of the last runs those that failed or came out in part, newest first, with the error, or one of its passages or steps.
 select
     run_summary.run_id, run_summary.corpus, run_summary.question, run_summary.status, run_summary.finished_at,
-    coalesce(run_summary.error, failure.error) as error,
+    coalesce(run_summary.error, failure.error, step.reason) as error,
     failure.failed_passages
 from pgclarify.run_summary
 left join lateral (
@@ -129,6 +129,16 @@ left join lateral (
     from pgclarify.verdict
     where verdict.run_id = run_summary.run_id and verdict.outcome = 'failed'
 ) as failure on true
+left join lateral (
+    select investigation_step.reason
+    from pgclarify.investigation_step
+    where
+        investigation_step.run_id = run_summary.run_id
+        and investigation_step.outcome in ('failed', 'cut_off')
+        and investigation_step.reason is not null
+    order by investigation_step.ordinal
+    limit 1
+) as step on true
 where
     run_summary.status in ('failed', 'partial')
     -- Without a bound, a house without errors would be searched from end to end.

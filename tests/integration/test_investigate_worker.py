@@ -15,6 +15,7 @@ import pytest
 
 import pgclarify
 from pgclarify import Client, RunStatus, StepKind, StepOutcome
+from pgclarify.database.queries import queries
 from pgclarify.errors import CallCancelled, InputError, NotReady, RunFailed, RunTimeout
 from tests.openai_server import HANG, PROSE, Chat, Reply, Server, by_rules
 from tests.workers import CORPUS, DOCUMENTS, Service, as_role, environment, load, scalar, until, wait_until_searchable
@@ -129,10 +130,13 @@ async def test_the_awaited_client(service: Service, model: Server) -> None:
         assert (await client.investigate(QUESTION)).run_id == run_id
 
 
-def test_a_limit_of_calls(client: Client) -> None:
+def test_a_limit_of_calls(client: Client, asker: Connection) -> None:
     found = client.investigate("Which surcharge applies to drivers who are under twenty-five?", max_calls=3)
     assert (found.status, found.outcome, found.answer) == (RunStatus.PARTIAL, StepOutcome.CUT_OFF, None)
     assert StepOutcome.CUT_OFF in {step.outcome for step in found.steps[:-1]}
+    errors = asker.execute(queries["cli_list_recent_errors"], {"most": 100}).fetchall()
+    (error,) = [row[5] for row in errors if row[0] == found.run_id]
+    assert error in {step.reason for step in found.steps}
 
 
 def test_a_cancelled_call_cancels_its_run(service: Service, model: Server, asker: Connection) -> None:
