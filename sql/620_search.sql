@@ -40,6 +40,23 @@ $$;
 comment on function pgclarify._search_results(bigint, name) is
 'Candidates of a run with their passages, as far as the requester may read them now.';
 
+create or replace function pgclarify._search_options()
+returns jsonb
+language sql immutable parallel safe
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select '{
+        "method": {"choices": ["hybrid", "dense", "lexical", "adaptive"], "default": "hybrid"},
+        "search": {"choices": ["hybrid", "dense", "lexical"]},
+        "reranker": {"type": "string"},
+        "budget": {"type": "integer", "least": 1, "most": 1000},
+        "timeout": {"type": "string", "default": "60s"}
+    }'::jsonb;
+end;
+
+comment on function pgclarify._search_options() is
+'The options of search, as _check_options wants them. What the method decides has no default here: see _search_settings.';
+
 create or replace function pgclarify._search_settings(top_k integer, options jsonb)
 returns jsonb
 language plpgsql stable
@@ -47,15 +64,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
     v_given jsonb := pgclarify._settings(
-        _search_settings.top_k,
-        _search_settings.options,
-        '{
-            "method": {"choices": ["hybrid", "dense", "lexical", "adaptive"], "default": "hybrid"},
-            "search": {"choices": ["hybrid", "dense", "lexical"]},
-            "budget": {"type": "integer", "least": 1, "most": 1000},
-            "reranker": {"type": "string"},
-            "timeout": {"type": "string", "default": "60s"}
-        }'
+        _search_settings.top_k, _search_settings.options, pgclarify._search_options()
     );
     v_is_adaptive boolean := v_given ->> 'method' = 'adaptive';
     v_settings jsonb := jsonb_build_object('top_k', v_given -> 'top_k', 'timeout', v_given -> 'timeout');

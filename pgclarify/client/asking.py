@@ -43,7 +43,7 @@ def clarify(
         corpus: Its name; None means the client's, then the server's (`pgclarify.corpus`, or the only one).
         top_k: Passages to judge, 1 to 1000.
         timeout: Seconds to wait; None means without end.
-        options: As in SQL: search, consolidation, embed, singletons, retrieval.
+        options: As in SQL: search, consolidation, embed, singletons, retrieval, budget, reranker.
 
     Returns:
         Readings by falling support; none if the corpus answers no reading.
@@ -284,8 +284,9 @@ def search(
     *,
     corpus: str | None = None,
     top_k: int = 10,
-    method: Literal["hybrid", "dense", "lexical"] = "hybrid",
+    method: Literal["hybrid", "dense", "lexical", "adaptive"] = "hybrid",
     timeout: float = 60.0,
+    **options: object,
 ) -> Script[list[SearchResult]]:
     """Find the passages that fit a question best, without judging them.
 
@@ -293,18 +294,19 @@ def search(
         question: As in clarify.
         corpus: As in clarify.
         top_k: How many, 1 to 1000.
-        method: lexical needs no worker.
+        method: lexical needs no worker; adaptive goes on from what it finds to its neighbors.
         timeout: Seconds to wait.
+        options: As in SQL: search, reranker, budget.
 
     Returns:
         Passages, best first.
 
     Raises:
-        InputError: As clarify.
+        InputError: As clarify; or if options do not go with the method.
         NotFound: If there is no such corpus.
         NoWorker: If no worker is running.
         RunTimeout: If the time is up.
-        RunFailed: If the question could not be embedded.
+        RunFailed: If the question could not be embedded, or passages not be scored again.
     """
     rows = yield Statement(
         "client_search",
@@ -312,7 +314,7 @@ def search(
             "question": question,
             "corpus": corpus or session.corpus,
             "top_k": top_k,
-            "options": to_json(timed({"method": method}, timeout), "an option"),
+            "options": to_json(timed({"method": method, **options}, timeout), "an option"),
         },
     )
     return [record(SearchResult, row) for row in rows]

@@ -112,6 +112,20 @@ def test_options_of_investigate_are_those_that_are_checked(connection: psycopg.C
             assert f"{option['least']} to {most if most < 10_000 else f'{most:,}'}" in meaning
 
 
+def test_options_of_search_are_those_that_are_checked(connection: psycopg.Connection[Any]) -> None:
+    (known,) = connection.execute("select pgclarify._search_options()").fetchone() or ({},)
+    told = {row[0]: row[1:] for row in tables(SQL_PAGE, "option")["search"]}
+
+    assert told.keys() == known.keys()
+    for name, option in known.items():
+        default, meaning = told[name]
+        assert set(option.get("choices", [])) <= set(re.findall(r'"(\w+)"', meaning))
+        if "default" in option:
+            assert json.loads(default) == option["default"]
+        if option.get("type") == "integer":
+            assert f"{option['least']} to {option['most']}" in meaning
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(CHECKOUT)))
 def test_functions_and_views_that_a_page_names_exist(page: Path, connection: psycopg.Connection[Any]) -> None:
     named = set(re.findall(r"\bpgclarify\.(\w+)", page.read_text()))

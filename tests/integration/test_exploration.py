@@ -7,9 +7,14 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import psycopg
 import pytest
 
+from pgclarify.database import ExplorationTables, Runs, exploration, open_pool
+from pgclarify.database.pool import Pool, fetch
+from pgclarify.pipelines.exploration import Query, by_signal, explore_passages, find_first
+from pgclarify.pipelines.trace import Trace
 from tests.integration.by_hand import Connect, Connection, HandWorker, Hire, MakeRole, scalar
 from tests.integration.linking import add, link, load
 from tests.integration.test_retrieval import bm25, cosine
@@ -361,6 +366,106 @@ class TestNeighbors:
 
         assert near(worker, run_id, there) == []
         assert find(worker, run_id, vector=[1, 0, 0, 0])
+
+
+async def test_an_exploration_sends_few_statements(
+    connection: Connection, user: Connection, worker: HandWorker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One for the first ranking, at most one for the neighbors of a batch, and one for the candidates."""
+    sent: list[str] = []
+
+    async def noted(pool: Pool, name: str, /, **parameters: Any) -> list[Any]:
+        sent.append(name)
+        return await fetch(pool, name, **parameters)
+
+    monkeypatch.setattr(exploration, "fetch", noted)
+    run_id = int(scalar(user, "select pgclarify.submit('at 25', 'insurance')"))
+    query = Query("at 25", np.array([1, 0, 0, 0], dtype=np.float32), "dense", "lexical")
+    async with open_pool(worker.connection.info.dsn) as pool:
+        runs = Runs(pool, worker.worker_id)
+        run = await runs.start(run_id)
+        assert run is not None
+        tables, trace = ExplorationTables(runs), Trace()
+        first = await find_first(run, query, store=tables, depth=2, trace=trace)
+        explored = await explore_passages(
+            run,
+            query,
+            store=tables,
+            first=first,
+            scorer=by_signal,
+            budget=6,
+            batch_size=2,
+            k=2,
+            trace=trace,
+        )
+        assert await tables.record_candidates(run, explored) == [1, 2, 3, 4, 5, 6]
+
+    assert [one.passage.document_id for one in first] == ["0", "10"]
+    assert {one.passage.document_id for one in explored} == {"0", "10", "25", "45", "70", "100"}
+    # Five batches, the last of which leads nowhere any more.
+    assert sent == ["find_passages", *["find_neighbors"] * 4, "record_candidates"]
+    leads = connection.execute(
+        "select near.document_id, via.document_id, candidate.batch from pgclarify.candidate"
+        " inner join pgclarify.passage as near on near.id = candidate.passage_id"
+        " left join pgclarify.passage as via on via.id = candidate.via_passage_id"
+        " order by candidate.batch, near.document_id"
+    ).fetchall()
+    assert leads == [
+        ("0", None, 1), ("10", None, 1), ("25", "0", 2), ("45", "25", 3), ("70", "45", 4), ("100", "70", 5)
+    ]  # fmt: skip
+
+
+class TestOptions:
+    """What `search` takes, and what the run keeps of it."""
+
+    @pytest.mark.parametrize(
+        ("options", "kept"),
+        [
+            ({"method": "dense"}, {"search": "dense"}),
+            (
+                {"method": "adaptive"},
+                {"search": "hybrid", "retrieval": "adaptive", "reranker": "signal", "budget": 100},
+            ),
+            (
+                {"method": "adaptive", "search": "lexical", "reranker": "model", "budget": 7},
+                {"search": "lexical", "retrieval": "adaptive", "reranker": "model", "budget": 7},
+            ),
+            ({"reranker": "a-model"}, {"search": "hybrid", "reranker": "a-model", "budget": 100}),
+            (
+                {"method": "lexical", "reranker": "signal", "budget": 30.0},
+                {"search": "lexical", "reranker": "signal", "budget": 30},
+            ),
+        ],
+    )
+    def test_settings(self, connection: Connection, options: dict[str, Any], kept: dict[str, Any]) -> None:
+        settings = scalar(connection, "select pgclarify._search_settings(10, %s)", json.dumps(options))
+        assert settings == kept | {"top_k": 10, "timeout": "60s"}
+
+    def test_the_budget_is_no_less_than_what_is_asked_for(self, connection: Connection) -> None:
+        budget = """select pgclarify._search_settings(%s, '{"method": "adaptive"}') -> 'budget'"""
+        assert [scalar(connection, budget, top_k) for top_k in (1, 100, 101, 1000)] == [100, 100, 101, 1000]
+
+    @pytest.mark.parametrize(
+        ("options", "message"),
+        [
+            ({"budget": 10}, 'option "budget" is for method adaptive, or for a reranker'),
+            ({"method": "lexical", "budget": 10}, 'option "budget" is for method adaptive, or for a reranker'),
+            ({"search": "dense"}, 'option "search" is for method adaptive'),
+            ({"method": "dense", "search": "dense"}, 'option "search" is for method adaptive'),
+            ({"method": "adaptive", "search": "adaptive"}, 'option "search" has a wrong value'),
+            ({"method": "adaptive", "budget": 0}, 'option "budget" has a wrong value'),
+            ({"method": "adaptive", "budget": 1001}, 'option "budget" has a wrong value'),
+            ({"method": "adaptive", "budget": 1.5}, 'option "budget" has a wrong value'),
+            ({"method": "adaptive", "reranker": 1}, 'option "reranker" has a wrong value'),
+            ({"method": "exhaustive"}, 'option "method" has a wrong value'),
+        ],
+    )
+    def test_that_are_refused(
+        self, user: Connection, worker: HandWorker, options: dict[str, Any], message: str
+    ) -> None:
+        with pytest.raises(psycopg.errors.InvalidParameterValue, match=message) as refused:
+            user.execute("select pgclarify.search('cars', 'insurance', options => %s)", [json.dumps(options)])
+        assert refused.value.diag.message_hint
 
 
 class TestCandidates:

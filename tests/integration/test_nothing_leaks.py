@@ -13,6 +13,8 @@ import pytest
 from psycopg import sql
 
 from tests.integration.by_hand import Connect, Connection, HandWorker, Hire, MakeRole, scalar, vector_of
+from tests.integration.linking import link
+from tests.integration.test_exploration import find, near, record
 from tests.integration.test_retrieval import retrieve
 
 HIDDEN = "Zebra cars are insured."
@@ -30,6 +32,7 @@ OF_CORPUS = (
     "select * from pgclarify.search('cars', {})",
     "select * from pgclarify.search('cars', {}, options => '{{\"method\": \"lexical\"}}')",
     "select * from pgclarify.search('cars', {}, options => '{{\"method\": \"dense\"}}')",
+    "select * from pgclarify.search('cars', {}, options => '{{\"method\": \"adaptive\"}}')",
     "select pgclarify.submit('cars', {})",
     "select pgclarify.submit_many(array['cars'], {})",
     "select pgclarify.add_document({}, '1', 'Cars.')",
@@ -243,6 +246,42 @@ class TestPassages:
         assert len(rows["passage"]) == 1
         assert "Zebra" not in str(rows)
         assert "secret" not in str(rows)
+
+    def test_are_come_to_by_no_neighbor(
+        self, connection: Connection, connect: Connect, hire: Hire, make_role: MakeRole
+    ) -> None:
+        """Neither as a neighbor nor as what leads to one, nor kept as a candidate; whoever may read it comes to it."""
+        team = make_role("pgclarify_user", name="team")
+        connection.execute("select pgclarify.create_corpus('insurance')")
+        add(connection, "insurance", "secret", HIDDEN, [team])
+        for number in range(4):
+            add(connection, "insurance", f"open {number}", f"Vans of kind {number} are insured.")
+        worker = hire()
+        worker.index_everything()
+        link(worker)
+        keys = connection.execute("select document_id, id from pgclarify.passage order by document_id").fetchall()
+        secret = dict(keys)["secret"]
+        told = {}
+        for role in (team, make_role("pgclarify_user", name="stranger")):
+            user = connect(role)
+            run_id = int(scalar(user, "select pgclarify.submit('cars', 'insurance')"))
+            assert worker.start(run_id) is not None
+            found = find(worker, run_id, vector=vector_of(HIDDEN), signal="dense")
+            # As a worker would ask that remembers what was readable once.
+            near_all = [{"document_id": key, "passage_id": passage_id} for key, passage_id in keys]
+            edges = near(worker, run_id, near_all, vector=vector_of(HIDDEN), signal="both")
+            kept = record(worker, run_id, near_all)
+            told[role] = (str([found, edges]), {row["via_passage_id"] for row in edges}, len(kept), seen(user))
+
+        (all_seen, all_leads, all_kept, _), (seen_by_stranger, leads, kept_for_stranger, rows) = told.values()
+        assert "Zebra" in all_seen
+        assert secret in all_leads
+        assert all_kept == 5
+        assert "Zebra" not in seen_by_stranger
+        assert "secret" not in seen_by_stranger
+        assert leads == all_leads - {secret}
+        assert kept_for_stranger == 4
+        assert "secret" not in str(rows["candidate"])
 
     def test_functions_in_conditions_see_nothing(
         self, connection: Connection, connect: Connect, hire: Hire, make_role: MakeRole

@@ -361,6 +361,57 @@ def test_search(asker: Connection, model: Server, method: str) -> None:
     assert {row[5] for row in rows} <= ({"dense", "lexical"} if method == "hybrid" else {method})
 
 
+def linked(superuser: Connection) -> bool:
+    """Whether every passage has its neighbors."""
+    check = superuser.execute("select unlinked + pending from pgclarify.check_graph(%s, 0)", [CORPUS]).fetchone()
+    return check == (0,)
+
+
+def test_search_from_neighbor_to_neighbor(asker: Connection, superuser: Connection, model: Server) -> None:
+    """One passage has the word; the others are come to through it."""
+    until(lambda: linked(superuser))
+    calls = model.calls
+    search = "select rank, document_id, score, origin from pgclarify.search('mileage', %s, 12, %s)"
+
+    plain = asker.execute(search, [CORPUS, '{"method": "lexical"}']).fetchall()
+    rows = asker.execute(search, [CORPUS, '{"method": "adaptive", "search": "lexical", "budget": 5}']).fetchall()
+
+    assert [row[1] for row in plain] == ["110"]
+    assert [row[0] for row in rows] == [1, 2, 3, 4, 5]
+    assert rows[0][1] == "110", "nothing is nearer to the question"
+    assert [row[3] for row in rows] == ["lexical"] + ["neighbor"] * 4
+    assert all(0 < row[2] < 1 for row in rows)
+    assert [row[2] for row in rows] == sorted((row[2] for row in rows), reverse=True)
+    assert model.calls == calls
+    ((run_id, stop_reason),) = asker.execute(
+        "select run_id, stop_reason from pgclarify.run where settings ->> 'retrieval' = 'adaptive'"
+    ).fetchall()
+    assert stop_reason == "the budget of 5 passages is spent"
+    stages = asker.execute("select name, batch from pgclarify.stage where run_id = %s order by ordinal", [run_id])
+    assert stages.fetchall() == [("retrieval", None), ("reranking", 1), ("neighbors", 1), ("reranking", 2)]
+    found = asker.execute(
+        "select candidate.via_passage_id = passage.id, candidate.batch from pgclarify.candidate, pgclarify.passage"
+        " where candidate.run_id = %s and passage.document_id = '110' order by candidate.rank",
+        [run_id],
+    ).fetchall()
+    assert found == [(None, 1)] + [(True, 2)] * 4
+
+
+def test_search_scored_again_by_a_model(asker: Connection, model: Server) -> None:
+    calls = model.calls
+    options = '{"reranker": "model", "budget": 4}'
+    rows = asker.execute("select score from pgclarify.search('fuel', %s, 3, %s)", [CORPUS, options]).fetchall()
+    assert len(rows) == 3
+    assert all(0 < score < 1 for (score,) in rows)
+    assert model.calls == calls + 4
+
+
+def test_search_scored_again_by_a_model_that_is_not_there(asker: Connection, model: Server) -> None:
+    with pytest.raises(psycopg.Error) as caught:
+        asker.execute("select * from pgclarify.search('fuel', %s, options => %s)", [CORPUS, '{"reranker": "./no"}'])
+    assert caught.value.sqlstate == "PC003"
+
+
 @pytest.mark.parametrize("level", ["repeatable read", "serializable"])
 def test_search_under_a_frozen_snapshot(asker: Connection, model: Server, level: str) -> None:
     with asker.transaction():

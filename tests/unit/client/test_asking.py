@@ -101,6 +101,12 @@ def test_timeouts_among_options_are_intervals() -> None:
         assert json.loads(str(options))["timeout"] == "0.000010 seconds"
 
 
+def test_a_search_has_its_method_among_its_options() -> None:
+    script = asking.search(SESSION, "q", method="adaptive", search="lexical", budget=50)
+    options = json.loads(str(next(script).parameters["options"]))  # type: ignore[union-attr]
+    assert options == {"method": "adaptive", "search": "lexical", "budget": 50, "timeout": "60.000000 seconds"}
+
+
 def test_each_question_has_its_answer() -> None:
     nothing = dict.fromkeys(READING) | {"run_id": 4, "status": "failed"}
     rows = [
