@@ -43,6 +43,7 @@ begin
             case completion.purpose
                 when 'follow_up' then 'decomposition'
                 when 'relevance' then 'reranking'
+                when 'sample' then 'sampling'
                 when 'entailment' then 'sampling'
                 when 'answer' then 'answering'
                 when 'conclusion' then 'reasoning'

@@ -11,7 +11,8 @@ begin
     return query
     with listed as (
         select
-            min(known.ordinal) as ordinal, known.name, known.step_ordinal, level.batch, count(known.batch) as batches,
+            min(known.ordinal) as ordinal, known.name, known.step_ordinal, level.batch, count(*) as times,
+            count(known.batch) as batches,
             min(known.start_ms) as start_ms, max(known.end_ms) as end_ms,
             -- Batches may overlap.
             least(sum(known.end_ms - known.start_ms), max(known.end_ms) - min(known.start_ms)) as busy_ms,
@@ -210,7 +211,8 @@ begin
         select
             stage.place, stage.depth, true,
             stage.name || case
-                when stage.batches > 1 then format(', %s batches', stage.batches)
+                when stage.times > 1 then
+                    format(', %s %s', stage.times, case when stage.batches = stage.times then 'batches' else 'times' end)
                 when stage.batch is not null and not stage.is_in_batch then format(', batch %s', stage.batch)
                 else ''
             end
@@ -238,7 +240,12 @@ begin
                 else 'Note: '
             end || pgclarify._shown(stage.note)
         from stage
+        left join step on step.ordinal = stage.step_ordinal
         where stage.note is not null
+            -- The step says as much.
+            and stage.note in (
+                step.question, step.answer, step.outcome, step.reason, step.outcome || ': ' || step.reason
+            ) is not true
         union all
         select
             decided.place || array[1, 2], decided.depth, false,

@@ -85,9 +85,6 @@ begin
     if v_settings is not null then
         return next '  Settings other than the defaults: ' || v_settings;
     end if;
-    if jsonb_array_length(v_run.history) > 0 then
-        return next format('  Turns before the question: %s', jsonb_array_length(v_run.history));
-    end if;
     if v_run.error is not null then
         return next '  Error: ' || pgclarify._shown(v_run.error, 400);
     end if;

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+import pgclarify
+from pgclarify.errors import InputError, NotFound
 from tests.integration.by_hand import Connect, Connection, HandWorker, Hire, MakeRole, scalar, state_of
 from tests.integration.test_plans import plans
+from tests.workers import as_role, environment
 
 UNDEFINED_OBJECT = "42704"
 INVALID_PARAMETER_VALUE = "22023"
@@ -470,6 +476,7 @@ investigate in insurance: "Whom does the fee go to?"  (run 1, succeeded, time=1,
                     #2  neighbor of #1  0.4000  passage 2 of 102 (Deductible)
               ->  sampling  (time=110..260 ms, 15%, rows=2, reused=3)
         ->  answering  (time=260..460 ms, 20%, calls=1, tokens=200+20)
+              Note: half of the replies could not be read
   ->  step 2, follow-up: "What does the fee cover?"
         No answer: repeated
         Remark: it was asked in step 1
@@ -477,7 +484,6 @@ investigate in insurance: "Whom does the fee go to?"  (run 1, succeeded, time=1,
         No answer: not_in_corpus
         Remark: no step proves an answer
         ->  reasoning  (time=461..561 ms, 10%, calls=1, tokens=300+9)
-              Note: not_in_corpus
   Passages: 2 found
   Stopped: a question was asked twice
   Calls: 1 for follow_up, 90 ms; 1 for answer, 200 ms; 1 for conclusion, 100 ms
@@ -523,14 +529,20 @@ def test_an_investigation_shows_its_steps(desk: Desk) -> None:
     desk.worker.finish(
         run_id,
         stages=[
-            stage("decomposition", "00.000", 100, calls=1, prompt_tokens=50, completion_tokens=10, **told_of),
+            stage(
+                "decomposition", "00.000", 100, calls=1, prompt_tokens=50, completion_tokens=10, note=first,
+                **told_of,
+            ),
             stage("retrieval", "00.100", 10, rows=2, note="hybrid", **told_of),
             stage("reranking", "00.110", 0.2, batch=1, rows=2, **told_of),
             stage("sampling", "00.110", 150, batch=1, rows=2, reused_calls=3, **told_of),
-            stage("answering", "00.260", 200, calls=1, prompt_tokens=200, completion_tokens=20, **told_of),
+            stage(
+                "answering", "00.260", 200, calls=1, prompt_tokens=200, completion_tokens=20,
+                note="half of the replies could not be read", **told_of,
+            ),
             stage(
                 "reasoning", "00.461", 100, calls=1, prompt_tokens=300, completion_tokens=9, step_ordinal=3,
-                note="not_in_corpus",
+                note="not_in_corpus: no step proves an answer",
             ),
         ],
         stop_reason="a question was asked twice",
@@ -631,6 +643,54 @@ class TestWho:
 
         assert "passage 2 of 102: abstained" in explained(connect(analyst), run_id)
         assert "passage 2 of 102 (Deductible): abstained" in desk.told(run_id)
+
+
+class TestElsewhere:
+    """The command line and Python say what SQL says."""
+
+    def command(self, desk: Desk, database: str, folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-m", "pgclarify.cli", "explain", *arguments],
+            env=environment(as_role(database, desk.user.info.user), None) | {"COLUMNS": "40", "PGTZ": "UTC"},
+            cwd=folder,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=60,
+        )
+
+    def test_on_the_command_line(self, desk: Desk, database: str, tmp_path: Path) -> None:
+        run_id = explored(desk)
+        done = self.command(desk, database, tmp_path, str(run_id))
+        short = self.command(desk, database, tmp_path, str(run_id), "--detail", "stages")
+
+        assert (done.returncode, done.stderr) == (0, "")
+        assert done.stdout.replace(desk.user.info.user, "alice") == f"{EXPLORED}\n"
+        assert short.stdout.replace(desk.user.info.user, "alice") == desk.told(run_id, "stages") + "\n"
+
+    def test_a_run_that_is_not_there(self, desk: Desk, database: str, tmp_path: Path) -> None:
+        done = self.command(desk, database, tmp_path, "999")
+
+        assert (done.returncode, done.stdout) == (1, "")
+        assert done.stderr.startswith("Error: Run 999 does not exist.\n")
+
+    async def test_in_python(self, desk: Desk, database: str, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("PGTZ", "UTC")
+        run_id = explored(desk)
+        url = as_role(database, desk.user.info.user)
+        with pgclarify.connect(url) as client:
+            lines = client.explain(run_id)
+            assert (
+                client.explain(run_id, detail="stages")
+                == desk.told(run_id, "stages").replace("alice", desk.user.info.user).splitlines()
+            )
+            with pytest.raises(NotFound):
+                client.explain(999)
+            with pytest.raises(InputError):
+                client.explain(run_id, detail="all")  # type: ignore[arg-type]
+        async with pgclarify.connect_async(url) as async_client:
+            assert await async_client.explain(run_id) == lines
+        assert "\n".join(lines).replace(desk.user.info.user, "alice") == EXPLORED
 
 
 class TestAskedAgain:
