@@ -56,7 +56,8 @@ comment on function pgclarify.clarify(text, text, integer, interval, jsonb) is
 'row if it answers none. question: 1 to 10,000 characters. corpus: its name; null means pgclarify.corpus, or the only one. '
 'top_k: passages to judge, 1 to 1000. timeout: how long to wait; null means without end. options: search (hybrid, dense, '
 'lexical), consolidation (default, conservative), embed (question_answer, question), singletons (keep, drop), retrieval '
-'(fixed).';
+'(fixed; adaptive, where the verdicts say which passages are judged and when it is enough), budget (most passages to judge; '
+'top_k), reranker (signal, model, or a CrossEncoder).';
 grant execute on function pgclarify.clarify(text, text, integer, interval, jsonb) to pgclarify_user;
 
 create or replace function pgclarify._clarify_many(

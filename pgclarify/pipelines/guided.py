@@ -6,9 +6,10 @@ docs/methods/verdict-guided-exploration.md tells why, and what was measured.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import math
 from collections.abc import Callable, Coroutine, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 from pgclarify.algorithms import Explorer, fuse
 from pgclarify.model import Candidate, Found, Outcome, Passage, Run, Verdict
@@ -19,16 +20,20 @@ from pgclarify.pipelines.judging import Judge
 from pgclarify.pipelines.trace import Trace
 from pgclarify.protocols import ExplorationStore
 
-# The first batch; each further one is as large as all before it, so that a long exploration has few rounds.
+# The first batch. Each further one is as large as all before it, so that a long exploration has few rounds; or so many
+# times as large, if at least half of the verdicts before it showed something new: it will hardly be the last.
 FIRST_BATCH = 5
+_GROWTH, _RICH_GROWTH = 1, 3
 # How many neighbors of a grounded passage are followed.
 NEIGHBORS = 8
 # Of the first ranking and of the neighbors, each has half of a batch.
 _NEIGHBORS_SHARE = 0.5
-# With this share of a batch's verdicts, the next one may begin; but first the others have a quarter of the time that it
-# took so far, since those that are about to land are no stragglers.
+# With this share of a batch's verdicts, the next one may begin; but first the others have so many times the time that
+# it took so far. A model is soon done with an abstention, and it is those with a reading that are late.
 _ENOUGH = 0.75
-_GRACE = 0.25
+_GRACE = 2.0
+_Judged: TypeAlias = tuple[Candidate, Verdict]
+
 # What a verdict says for the neighbors of its passage.
 _NEW_READING, _KNOWN_READING, _NO_READING = 2.0, 1.0, 0.0
 
@@ -66,15 +71,18 @@ class GuidedExploration:
         self._ranked: dict[int, Found] = {}
         self._near: dict[int, Found] = {}
         self._chosen: dict[int, Candidate] = {}
+        self._growth = _GROWTH
         self._batch = 0
         self._in_batch = 0
         self._in_flight = 0
+        # Replies of which the verdict is yet to be made.
+        self._heard = 0
         # In the order in which they landed; the first so many have been observed.
-        self._landed: list[tuple[Candidate, Verdict]] = []
+        self._landed: list[_Judged] = []
         self._observed = 0
         self._has_landed = asyncio.Event()
 
-    async def carry_out(self, relax: Callable[[], Coroutine[Any, Any, str]]) -> list[tuple[Candidate, Verdict]]:
+    async def carry_out(self, relax: Callable[[], Coroutine[Any, Any, str]]) -> list[_Judged]:
         """Explore to the end, and wait for all verdicts that were asked for.
 
         Args:
@@ -107,9 +115,13 @@ class GuidedExploration:
         while self._explorer.budget_left:
             if self._batch and not await self._goes_on():
                 return
-            if not await self._begin_batch(tasks) and self._is_settled:
-                self._trace.stop_reason = "no passage was left"
-                return
+            while not await self._begin_batch(tasks):
+                if self._is_settled:
+                    self._trace.stop_reason = "no passage was left"
+                    return
+                # Those that are late may know of more.
+                await self._await_landing()
+                await self._observe(list(self._landed))
         self._trace.stop_reason = f"the budget of {self._budget} verdicts was spent"
 
     @property
@@ -143,8 +155,7 @@ class GuidedExploration:
         return False
 
     def _next_passages(self) -> list[int]:
-        handed_out = len(self._chosen)
-        size = max(FIRST_BATCH, handed_out)
+        size = max(FIRST_BATCH, self._growth * len(self._chosen))
         # Where there are neighbors, it is their turn; the first ranking has the rest, or whichever has any left.
         passage_ids = self._explorer.next_batch(math.ceil(_NEIGHBORS_SHARE * size))
         while len(passage_ids) < size and (more := self._explorer.next_batch(size - len(passage_ids))):
@@ -170,67 +181,92 @@ class GuidedExploration:
 
     async def _judge_batch(self, batch: int, candidates: Sequence[Candidate]) -> None:
         with self._trace.stage("judgement", batch=batch) as tally:
-            await self._judge.judge(candidates, self._land, tally=tally)
+            await self._judge.judge(candidates, self._land, tally=tally, hear=self._hear)
+
+    def _hear(self, _: Candidate) -> None:
+        self._heard += 1
 
     def _land(self, candidate: Candidate, verdict: Verdict) -> None:
         self._landed.append((candidate, verdict))
         self._in_flight -= 1
+        self._heard -= 1
         self._has_landed.set()
 
+    async def _await_landing(self) -> None:
+        """Wait for a verdict that has not been observed."""
+        while self._observed == len(self._landed):
+            self._has_landed.clear()
+            await self._has_landed.wait()
+
     async def _goes_on(self) -> bool:
-        """Wait until the verdicts say whether a further batch is worth it; if it is, see where they lead."""
-        began = asyncio.get_running_loop().time()
-        is_enough = False
+        """Wait until the last batch says whether a further one is worth it; if it is, see where its verdicts lead."""
+        loop = asyncio.get_running_loop()
+        began = loop.time()
+        were_awaited = False
         while True:
             self._has_landed.clear()
-            fresh = self._landed[self._observed :]
-            if not self._in_flight or len(fresh) >= math.ceil(_ENOUGH * self._in_batch):
-                if self._in_flight and not is_enough:
-                    is_enough = True
-                    await self._await_those_about_to_land(_GRACE * (asyncio.get_running_loop().time() - began))
+            # As of now: while these are looked at, others land.
+            landed = list(self._landed)
+            batch = self._of_last_batch(landed)
+            is_all = len(batch) == self._in_batch
+            # What has been heard of is embedded in no time. Waited for, it leads a run the same way when it is made
+            # again with replies that are there at once.
+            if not self._heard and len(batch) >= math.ceil(_ENOUGH * self._in_batch):
+                if not is_all and not were_awaited:
+                    were_awaited = True
+                    await self._await_last_batch(_GRACE * (loop.time() - began))
                     continue
-                scores = await self._scores(len(fresh))
-                has_readings = any(verdict.outcome is Outcome.GROUNDED for _, verdict in self._landed)
-                if _NEW_READING in scores or (not has_readings and not _are_failures(fresh)):
-                    await self._observe(fresh, scores)
+                have_failed = all(verdict.outcome is Outcome.FAILED for verdict in batch)
+                clusters = await self._clusters(landed)
+                news = sum(len(places) for places in clusters if self._are_of_last_batch(landed, places))
+                # Without any reading it goes on, whatever those say that are late.
+                if news or not (clusters or have_failed):
+                    await self._observe(landed, clusters)
+                    self._growth = _RICH_GROWTH if news >= len(batch) / 2 else _GROWTH
                     return True
-                if not self._in_flight:
+                if is_all:
                     self._trace.stop_reason = (
                         "every verdict of the last batch failed"
-                        if _are_failures(fresh)
+                        if have_failed
                         else "the last batch added no new reading"
                     )
                     return False
             await self._has_landed.wait()
 
-    async def _await_those_about_to_land(self, seconds: float) -> None:
-        try:
+    async def _await_last_batch(self, seconds: float) -> None:
+        with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(seconds):
-                while self._in_flight:
+                while len(self._of_last_batch(self._landed)) < self._in_batch:
                     self._has_landed.clear()
                     await self._has_landed.wait()
-        except TimeoutError:
-            pass
 
-    async def _scores(self, fresh: int) -> list[float]:
-        """Say for each verdict that is not observed yet what it says for its passage's neighbors."""
-        landed = self._landed[: self._observed + fresh]
+    def _of_last_batch(self, landed: Sequence[_Judged]) -> list[Verdict]:
+        return [verdict for candidate, verdict in landed if candidate.batch == self._batch]
+
+    def _are_of_last_batch(self, landed: Sequence[_Judged], places: Sequence[int]) -> bool:
+        return all(landed[place][0].batch == self._batch for place in places)
+
+    async def _clusters(self, landed: Sequence[_Judged]) -> list[list[int]]:
+        """Group the readings so far: in each group, the places of its verdicts among those that landed."""
         places = [place for place, (_, verdict) in enumerate(landed) if verdict.outcome is Outcome.GROUNDED]
         grounded = [(landed[place][0].passage.document_id, landed[place][1]) for place in places]
-        scores = [_NO_READING] * len(landed)
-        for cluster in await group(self._run, [Grounded.of(*pair) for pair in grounded], vectors_of(grounded)):
-            members = [places[member] for member in cluster.members]
-            is_new = min(members) >= self._observed
-            for member in members:
-                scores[member] = _NEW_READING if is_new else _KNOWN_READING
-        return scores[self._observed :]
+        clusters = await group(self._run, [Grounded.of(*pair) for pair in grounded], vectors_of(grounded))
+        return [[places[member] for member in cluster.members] for cluster in clusters]
 
-    async def _observe(self, fresh: Sequence[tuple[Candidate, Verdict]], scores: Sequence[float]) -> None:
-        grounded = [pair[0].passage for pair, score in zip(fresh, scores, strict=True) if score != _NO_READING]
-        edges = await self._neighbors(grounded) if grounded else {}
-        ids = [candidate.passage.passage_id for candidate, _ in fresh]
-        self._explorer.observe(dict(zip(ids, scores, strict=True)), edges)
-        self._observed += len(fresh)
+    async def _observe(self, landed: Sequence[_Judged], clusters: Sequence[Sequence[int]] | None = None) -> None:
+        """Tell the explorer what has landed since the last time, and what is near to those that answered."""
+        scores = [_NO_READING] * len(landed)
+        for places in await self._clusters(landed) if clusters is None else clusters:
+            for place in places:
+                scores[place] = _NEW_READING if min(places) >= self._observed else _KNOWN_READING
+        fresh = {
+            candidate.passage.passage_id: (candidate.passage, score)
+            for (candidate, _), score in zip(landed[self._observed :], scores[self._observed :], strict=True)
+        }
+        answering = [passage for passage, score in fresh.values() if score != _NO_READING]
+        edges = await self._neighbors(answering) if answering else {}
+        self._explorer.observe({passage_id: score for passage_id, (_, score) in fresh.items()}, edges)
+        self._observed = len(landed)
 
     async def _neighbors(self, passages: Sequence[Passage]) -> dict[int, Sequence[int]]:
         with self._trace.stage("neighbors", batch=self._batch) as tally:
@@ -245,7 +281,3 @@ class GuidedExploration:
             tally.rows = len(near.passages)
         self._near.update((one.passage.passage_id, one) for one in near.passages)
         return dict(near.edges)
-
-
-def _are_failures(fresh: Sequence[tuple[Candidate, Verdict]]) -> bool:
-    return all(verdict.outcome is Outcome.FAILED for _, verdict in fresh)

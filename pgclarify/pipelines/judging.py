@@ -35,7 +35,12 @@ class Judge:
         self._pace = pace
 
     async def judge(
-        self, candidates: Sequence[Candidate], land: Callable[[Candidate, Verdict], None], *, tally: Tally
+        self,
+        candidates: Sequence[Candidate],
+        land: Callable[[Candidate, Verdict], None],
+        *,
+        tally: Tally,
+        hear: Callable[[Candidate], None] | None = None,
     ) -> None:
         """Ask for one verdict on each candidate, all at once, and record each as it lands.
 
@@ -43,6 +48,7 @@ class Judge:
             candidates: Recorded ones, any number, also none.
             land: Called with each candidate and its verdict, once that is recorded.
             tally: Where replies are counted.
+            hear: Called with each candidate once the reply is there, of which the verdict is yet to be made.
 
         Raises:
             RunLost: If the run is no longer this worker's; calls in flight are cancelled.
@@ -52,6 +58,8 @@ class Judge:
         """
 
         async def keep(index: int, answer: Answer[Reading | None]) -> None:
+            if hear is not None:
+                hear(candidates[index])
             verdict = await self._verdict(candidates[index], answer)
             await self._store.record_verdict(self._run, verdict)
             land(candidates[index], verdict)

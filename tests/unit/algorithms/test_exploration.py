@@ -176,6 +176,28 @@ def test_the_budget_counts_what_is_out():
     assert explorer.next_batch() == []
 
 
+def test_what_is_left_of_the_initial_list_can_be_ranked_anew():
+    explorer = Explorer([1, 2, 3, 4], budget=10, batch_size=2)
+    assert explorer.next_batch() == [1, 2]
+    explorer.observe({1: 0.5}, {1: [7]})
+    explorer.rank_anew([5, 2, 4, 7, 5])
+    assert explorer.next_batch() == [7]
+    assert explorer.next_batch() == [5, 4]
+    # What the new ranking does not have is gone, as is what was handed out.
+    assert explorer.next_batch() == []
+    assert explorer.led_by(7) == 1
+    assert explorer.led_by(5) is None
+
+
+def test_a_batch_can_be_asked_for_that_is_smaller():
+    explorer = Explorer([1, 2, 3, 4, 5], budget=4, batch_size=3)
+    assert explorer.next_batch(1) == [1]
+    assert explorer.next_batch(9) == [2, 3, 4]
+    assert explorer.next_batch(1) == []
+    with pytest.raises(ValueError, match="most must be at least 1"):
+        explorer.next_batch(0)
+
+
 def test_infinite_scores_are_ordered():
     explorer = Explorer(["worst", "middle", "best"], budget=9, batch_size=9)
     explorer.next_batch()

@@ -168,6 +168,13 @@ async def test_top_k_passages_are_judged() -> None:
     assert len(verifier.calls) == len(record.verdicts) == 2
 
 
+@pytest.mark.parametrize(("budget", "judged"), [(2, 2), (3, 3), (9, 3)])
+async def test_a_budget_bounds_what_is_judged(budget: int, judged: int) -> None:
+    record = await carry_out(corpus(), FakeVerifier(script()), settings={"top_k": 3, "budget": budget})
+    assert sorted(record.verdicts) == list(range(1, judged + 1))
+    assert record.stop_reason is None
+
+
 async def test_all_calls_are_in_flight_together_and_verdicts_are_kept_as_they_land() -> None:
     gate = asyncio.Event()
     verifier = FakeVerifier(script(), gate=gate)

@@ -1,0 +1,29 @@
+"""Reciprocal rank fusion."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pgclarify.algorithms import fuse
+
+rankings = st.lists(st.lists(st.integers(0, 9), unique=True), max_size=4)
+
+
+def test_what_several_rank_high_comes_first():
+    # 2/62 > 1/61 + 1/64 > 1/61 > 1/63 = 1/63, of which the first ranking's comes first.
+    assert fuse(["a", "b", "c", "d"], ["e", "b", "f", "a"]) == ["b", "a", "e", "c", "f", "d"]
+
+
+def test_one_ranking_stays_as_it_is():
+    assert fuse([3, 1, 2]) == [3, 1, 2]
+    assert fuse([], [3, 1, 2]) == [3, 1, 2]
+
+
+@given(rankings)
+def test_everything_is_in_it_once(given_rankings):
+    fused = fuse(*given_rankings)
+    assert sorted(fused) == sorted({one for ranking in given_rankings for one in ranking})
+
+
+@given(st.lists(st.integers(0, 9), unique=True))
+def test_rankings_that_agree_are_kept(ranking):
+    assert fuse(ranking, ranking) == ranking

@@ -1,0 +1,170 @@
+"""Verdict-guided exploration, when verdicts are late, fail, or nobody wants them any more."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+import pytest
+
+from pgclarify.errors import EndpointUnavailable
+from pgclarify.model import Outcome, RunStatus
+from tests.unit.pipelines.fruit import Orchard
+from tests.unit.pipelines.rental_cars import eventually
+
+DOWN = EndpointUnavailable("no endpoint")
+
+
+async def begin(orchard: Orchard, until: Callable[[], bool]) -> asyncio.Task[object]:
+    task: asyncio.Task[object] = asyncio.create_task(orchard.carry_out())
+    await eventually(lambda: task.done() or until())
+    assert not task.done()
+    return task
+
+
+async def test_a_straggler_does_not_hold_up_the_next_batch_and_counts_in_the_end() -> None:
+    gate = asyncio.Event()
+    orchard = Orchard(20, {1: "apple", 2: "pear"}, gate=gate, gated=[2])
+    task = await begin(orchard, lambda: len(orchard.record.verdicts) == 9)
+    assert orchard.batches == [[1, 2, 3, 4, 5], [6, 7, 8, 9, 10]]
+    assert orchard.verifier.in_flight == 1
+    gate.set()
+    await task
+    assert orchard.answers == {"apple", "pear"}
+    # What it said is no news of the second batch, which had none of its own.
+    assert len(orchard.batches) == 2
+
+
+async def test_where_a_straggler_leads_is_followed() -> None:
+    gate = asyncio.Event()
+    fruit = {1: "apple", 2: "pear", 6: "plum"}
+    orchard = Orchard(40, fruit, first=range(1, 21), neighbors={2: [31, 32]}, gate=gate, gated=[2, 7, 8])
+    task = await begin(orchard, lambda: len(orchard.record.verdicts) == 7)
+    assert orchard.batches == [[1, 2, 3, 4, 5], [6, 7, 8, 9, 10]]
+    gate.set()
+    await task
+    assert orchard.batches[2][:2] == [31, 32]
+
+
+async def test_where_the_last_straggler_leads_is_followed_when_nothing_else_is_left() -> None:
+    gate = asyncio.Event()
+    orchard = Orchard(8, {1: "apple", 2: "pear"}, first=[1, 2, 3, 4, 5], neighbors={2: [7, 8]}, gate=gate, gated=[2])
+    task = await begin(orchard, lambda: len(orchard.record.verdicts) == 4)
+    for _ in range(50):
+        await asyncio.sleep(0)
+    gate.set()
+    await task
+    assert orchard.batches == [[1, 2, 3, 4, 5], [7, 8]]
+
+
+async def test_being_slow_makes_a_run_no_longer() -> None:
+    gate = asyncio.Event()
+    orchard = Orchard(20, {2: "pear"}, gate=gate, gated=[2, 6, 7])
+    task = await begin(orchard, lambda: len(orchard.record.verdicts) == 7)
+    gate.set()
+    await task
+    assert orchard.record.stop_reason == "the last batch added no new reading"
+    assert len(orchard.record.verdicts) == 10
+
+
+async def test_a_straggler_that_may_decide_is_waited_for() -> None:
+    gate = asyncio.Event()
+    orchard = Orchard(30, {1: "apple", 6: "apple", 8: "pear"}, gate=gate, gated=[8])
+    task = await begin(orchard, lambda: len(orchard.record.verdicts) == 9)
+    for _ in range(50):
+        await asyncio.sleep(0)
+    assert len(orchard.batches) == 2
+    gate.set()
+    await task
+    assert len(orchard.batches) == 3
+
+
+async def test_without_a_reading_nobody_is_waited_for_since_it_goes_on_whatever_they_say() -> None:
+    gate = asyncio.Event()
+    orchard = Orchard(20, {2: "pear"}, gate=gate, gated=[2])
+    task = await begin(orchard, lambda: len(orchard.record.verdicts) == 19)
+    gate.set()
+    await task
+    assert orchard.answers == {"pear"}
+    assert orchard.record.stop_reason == "the budget of 20 verdicts was spent"
+
+
+async def test_fewer_than_three_quarters_are_not_enough() -> None:
+    gate = asyncio.Event()
+    orchard = Orchard(20, {1: "apple"}, gate=gate, gated=[2, 3])
+    task = await begin(orchard, lambda: len(orchard.record.verdicts) == 3)
+    for _ in range(50):
+        await asyncio.sleep(0)
+    assert len(orchard.batches) == 1
+    gate.set()
+    await task
+
+
+async def test_all_verdicts_that_were_asked_for_are_waited_for() -> None:
+    gate = asyncio.Event()
+    orchard = Orchard(10, {10: "apple"}, budget=10, gate=gate, gated=[10])
+    task = await begin(orchard, lambda: len(orchard.record.verdicts) == 9)
+    gate.set()
+    await task
+    assert (orchard.answers, len(orchard.record.verdicts)) == ({"apple"}, 10)
+
+
+@pytest.mark.parametrize("loss", ["cancelled", "taken over"])
+async def test_a_lost_run_is_left_quietly(loss: str) -> None:
+    gate = asyncio.Event()
+    # Stragglers of two batches, of which one lands after the loss.
+    orchard = Orchard(20, {1: "apple"}, gate=gate, gated=[2, 7, 8])
+    task = await begin(orchard, lambda: orchard.verifier.in_flight == 3)
+    verdicts = dict(orchard.record.verdicts)
+    if loss == "cancelled":
+        orchard.store.cancel(orchard.run)
+    else:
+        orchard.store.take_over(orchard.run)
+    gate.set()
+    await task
+    assert orchard.record.verdicts == verdicts
+    assert orchard.record.interpretations == []
+    assert orchard.verifier.in_flight == 0
+    assert orchard.store.table.leased == []
+
+
+async def test_a_cancellation_ends_all_calls_and_gives_leases_back() -> None:
+    orchard = Orchard(20, {1: "apple"}, relaxation="any fruit", gate=asyncio.Event(), gated=[2, 7, 8])
+    task = await begin(orchard, lambda: orchard.verifier.in_flight == 3)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert orchard.verifier.in_flight == 0
+    assert orchard.store.table.leased == []
+    assert orchard.record.status is RunStatus.RUNNING
+
+
+async def test_what_failed_makes_a_run_partial() -> None:
+    orchard = Orchard(20, {1: "apple", 3: DOWN, 6: "pear"})
+    record = await orchard.carry_out()
+    assert (record.status, record.error) == (RunStatus.PARTIAL, None)
+    assert orchard.answers == {"apple", "pear"}
+    assert record.verdicts[3].outcome is Outcome.FAILED
+
+
+async def test_with_no_endpoint_one_batch_is_tried() -> None:
+    orchard = Orchard(20, dict.fromkeys(range(1, 21), DOWN))
+    record = await orchard.carry_out()
+    assert (record.status, record.error) == (RunStatus.FAILED, "no endpoint (5 of 5 passages)")
+    assert record.stop_reason == "every verdict of the last batch failed"
+
+
+async def test_an_endpoint_that_goes_away_ends_the_exploration() -> None:
+    orchard = Orchard(30, {1: "apple", **dict.fromkeys(range(6, 31), DOWN)})
+    record = await orchard.carry_out()
+    assert (record.status, orchard.answers) == (RunStatus.PARTIAL, {"apple"})
+    assert (len(record.verdicts), record.stop_reason) == (10, "every verdict of the last batch failed")
+
+
+async def test_a_question_that_cannot_be_relaxed_fails_the_run_and_ends_the_first_batch() -> None:
+    gate = asyncio.Event()
+    orchard = Orchard(20, {1: "apple"}, relaxation=DOWN, gate=gate, gated=range(1, 6))
+    record = await orchard.carry_out()
+    assert (record.status, record.error) == (RunStatus.FAILED, "no endpoint")
+    assert orchard.verifier.in_flight == 0
+    assert orchard.store.table.leased == []
