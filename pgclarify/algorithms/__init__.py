@@ -1,7 +1,7 @@
 """Pure methods: numpy in, plain data out. No I/O, no database, no model."""
 
 from pgclarify.algorithms.agreement import Relation, relate
-from pgclarify.algorithms.answers import relate_answers
+from pgclarify.algorithms.answers import answer_directions, relate_answers
 from pgclarify.algorithms.consolidation import Mode, consolidate, medoid
 from pgclarify.algorithms.exploration import Explored, Explorer, credit, explore
 from pgclarify.algorithms.fusion import fuse
@@ -14,6 +14,7 @@ __all__ = [
     "Explorer",
     "Mode",
     "Relation",
+    "answer_directions",
     "asks_same",
     "confidence",
     "consolidate",

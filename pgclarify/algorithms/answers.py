@@ -1,8 +1,11 @@
-"""Are two short answers to one question the same, as far as their words alone can tell?"""
+"""Are two short answers to one question the same, as far as their words, or else their vectors, can tell?"""
 
 from __future__ import annotations
 
 import re
+
+import numpy as np
+from numpy.typing import NDArray
 
 from pgclarify.algorithms.agreement import Relation, relate
 
@@ -13,6 +16,8 @@ _SMALL_WORDS = frozenset({"a", "an", "and", "by", "for", "in", "of", "on", "the"
 _TITLES = frozenset({"dr", "mr", "mrs", "ms", "sir"})
 # Shorter acronyms stand for too much.
 _LEAST_LETTERS = 3
+# An answer that adds nothing to its question has no direction; what is left of it is rounding.
+_LEAST_NORM = 1e-3
 
 
 def relate_answers(one: str, other: str) -> Relation:
@@ -39,6 +44,26 @@ def relate_answers(one: str, other: str) -> Relation:
         return Relation.CONFLICT
     # To one question, two answers agree by being "no" both.
     return Relation.AGREE if _POLARITY.match(one) and _POLARITY.match(other) else relation
+
+
+def answer_directions(answers: NDArray[np.float32], question: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Leave of the vectors of answers what the question does not say already.
+
+    An answer alone is embedded out of context: "nine in the morning" is far from "9 am". With its question before it,
+    all answers are alike, since most of what is embedded is the question. So the question's direction is taken out.
+
+    Args:
+        answers: Vectors of "question answer", float32, shape (n_answers, dimensions), rows of unit length.
+        question: The question's vector, float32, shape (dimensions,), or one for each answer; of unit length.
+
+    Returns:
+        float32, shape of answers: the parts orthogonal to the question, made unit length again, or zero where there is
+        none. Their products are cosine similarities.
+    """
+    rest = answers - np.sum(answers * question, axis=1, keepdims=True) * question
+    norms = np.linalg.norm(rest, axis=1, keepdims=True)
+    directions: NDArray[np.float32] = np.where(norms < _LEAST_NORM, 0, rest / np.maximum(norms, _LEAST_NORM))
+    return directions
 
 
 def _words(answer: str) -> list[str]:

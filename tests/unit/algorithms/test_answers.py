@@ -1,8 +1,9 @@
-"""Short answers: what their words alone tell."""
+"""Short answers: what their words tell, and what is left of their vectors without the question."""
 
+import numpy as np
 import pytest
 
-from pgclarify.algorithms import Relation, relate_answers
+from pgclarify.algorithms import Relation, answer_directions, relate_answers
 
 SAME = [
     ("Jean Ping", "jean ping"),
@@ -67,3 +68,33 @@ def test_different(one, other):
 @pytest.mark.parametrize(("one", "other"), UNCLEAR)
 def test_unclear(one, other):
     assert both_ways(one, other) is Relation.UNKNOWN
+
+
+def unit(*rows):
+    matrix = np.array(rows, dtype=np.float32)
+    return matrix / np.linalg.norm(matrix, axis=-1, keepdims=True)
+
+
+def test_what_answers_share_with_their_question_counts_for_nothing():
+    question = unit([1, 0, 0])[0]
+    answers = unit([5, 1, 0], [9, 0, 1], [1, 1, 0], [3, -1, 0])
+    assert answers[0] @ answers[1] > 0.9
+    directions = answer_directions(answers, question)
+    assert directions.dtype == np.float32
+    np.testing.assert_allclose(directions @ directions[0], [1, 0, 1, -1], atol=1e-6)
+
+
+def test_each_answer_may_have_a_question_of_its_own():
+    answers = unit([5, 1, 0], [0, 5, 1])
+    questions = unit([1, 0, 0], [0, 1, 0])
+    np.testing.assert_allclose(answer_directions(answers, questions), [[0, 1, 0], [0, 0, 1]], atol=1e-6)
+
+
+def test_an_answer_that_adds_nothing_is_like_no_other():
+    question = unit([1, 2, 3])[0]
+    directions = answer_directions(np.stack([question, question]), question)
+    assert (directions == 0).all()
+
+
+def test_no_answers_have_no_directions():
+    assert answer_directions(np.zeros((0, 3), dtype=np.float32), unit([1, 0, 0])[0]).shape == (0, 3)

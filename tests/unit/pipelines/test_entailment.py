@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from pgclarify.algorithms import semantic_sets
+from pgclarify.embedding import load_embedder
 from pgclarify.errors import ConfigurationError, EmbeddingError, EndpointUnavailable, InvalidReply, ModelNotFound
 from pgclarify.pipelines.completions import Pace
 from pgclarify.pipelines.entailment import Entailments
@@ -45,7 +46,7 @@ async def test_words_decide_where_they_tell() -> None:
     entailment = await by_embedding(embedder)
     pairs = [("in 1902", "1902"), ("1902", "1903"), ("Jean Ping", "the J. Ping"), ("Kris Benson", "Anna Benson")]
     assert await entailment.entails(QUESTION, pairs) == [True, False, True, False]
-    assert not any(embedder.calls)
+    assert not embedder.calls
 
 
 async def test_vectors_decide_elsewhere_each_answer_embedded_once() -> None:
@@ -55,7 +56,20 @@ async def test_vectors_decide_elsewhere_each_answer_embedded_once() -> None:
     close = ("slow slow slow slow walk walk", "slow slow slow slow swim swim")
     far = ("slow slow slow slow walk walk", "to save money money money")
     assert await entailment.entails(QUESTION, [close, far, (close[1], close[0])]) == [True, False, True]
-    assert embedder.calls == [[*close, far[1]]]
+    assert embedder.calls == [[QUESTION, *(f"{QUESTION} {answer}" for answer in (*close, far[1]))]]
+
+
+async def test_the_threshold_fits_the_model_that_it_was_chosen_with() -> None:
+    question, near = "Where is the town?", ["on the coast", "by the sea", "at the seaside"]
+    embedder = load_embedder("all-MiniLM-L6-v2", threads=1)
+    try:
+        entailment = await Entailments(None, missing).get("embedding", FakeLedger(), embedder)
+        same = await entailment.entails(question, [(one, other) for one in near for other in near])
+        different = await entailment.entails(question, [(one, "high up in the Alps") for one in near])
+    finally:
+        embedder.close()
+    assert all(same)
+    assert not any(different)
 
 
 async def test_answers_drawn_from_a_model_fall_into_sets() -> None:
@@ -88,6 +102,7 @@ async def test_no_pairs_cost_nothing() -> None:
     assert await (await by_model(judge, FakeLedger())).entails(QUESTION, []) == []
     assert await (await by_embedding(embedder)).entails(QUESTION, []) == []
     assert not judge.calls
+    assert not embedder.calls
 
 
 async def test_what_cannot_be_read_is_held_to_be_different_and_noted() -> None:
