@@ -20,6 +20,7 @@ import psycopg
 from numpy.typing import NDArray
 from psycopg import sql
 from psycopg.rows import DictRow, dict_row
+from psycopg.types.json import Jsonb
 
 from pgclarify import embedded
 from pgclarify.database import Documents, Presence, open_pool
@@ -119,6 +120,7 @@ def load(
     corpus: str,
     documents: Iterable[Document],
     vectors: Callable[[str], NDArray[np.float32]],
+    **options: object,
 ) -> None:
     """Make a corpus and store documents the way a worker does, with no model: a line is a passage.
 
@@ -129,9 +131,10 @@ def load(
         corpus: Name of a corpus that does not exist.
         documents: Those to store.
         vectors: Gives the vectors of a document's lines by its id.
+        **options: Those of create_corpus.
     """
     with connect(dsn) as connection:
-        connection.execute("select pgclarify.create_corpus(%s)", [corpus])
+        connection.execute("select pgclarify.create_corpus(%s, options => %s)", [corpus, Jsonb(options)])
         (space,) = connection.execute(
             "select embedding_space_id as id from pgclarify.embedding_space order by 1 desc limit 1"
         ).fetchall()
