@@ -67,6 +67,82 @@ comment on function pgclarify._bm25_sql(text, text, text, text) is
 'The query for the score of one passage by BM25; null if it has none of the lexemes. passage: how the statement names its row; '
 'queries, weights, mean_lexemes: how it names the lexemes of the question, their weights, and the mean length of a passage.';
 
+create or replace function pgclarify._signal_sql(
+    corpus_id bigint, signal text, question text, query_vector @extschema:vector@.halfvec, passage text
+)
+returns text
+language plpgsql stable security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_corpus pgclarify.corpus;
+    v_count pgclarify._corpus_count;
+    v_queries tsquery[];
+    v_weights double precision[];
+    v_highest double precision;
+    v_by_words text := '0::double precision';
+    v_by_vector text;
+begin
+    if _signal_sql.signal is null then
+        return 'null::double precision';
+    end if;
+    select corpus.* into v_corpus from pgclarify.corpus where corpus.corpus_id = _signal_sql.corpus_id;
+    if _signal_sql.signal in ('lexical', 'both') then
+        select counted.* into v_count
+        from pgclarify._corpus_count as counted where counted.corpus_id = _signal_sql.corpus_id;
+        select array_agg(asked.query), array_agg(asked.weight), sum(asked.weight)
+        into v_queries, v_weights, v_highest
+        from pgclarify._question_lexemes(v_count, v_corpus.search_config, _signal_sql.question) as asked;
+    end if;
+    if v_queries is not null then
+        v_by_words := format(
+            'coalesce((%s) / %L::double precision, 0)',
+            pgclarify._bm25_sql(
+                _signal_sql.passage,
+                format('%L::tsquery[]', v_queries),
+                format('%L::double precision[]', v_weights),
+                format('%L::double precision', greatest(v_count.lexemes, 1)::double precision / nullif(v_count.passages, 0))
+            ),
+            v_highest
+        );
+    end if;
+    -- A vector of zeros is at no distance from anything: NaN; greatest takes no notice of null.
+    v_by_vector := format(
+        $sql$
+        greatest(0, 1 - nullif(
+            (
+                select embedding.vector operator(@extschema:vector@.<=>) %1$L::@extschema:vector@.halfvec
+                from %2$s as embedding
+                where embedding.embedding_space_id = %3$L
+                    and embedding.document_id = %4$s.document_id
+                    and embedding.passage_id = %4$s.passage_id
+            ),
+            'NaN'
+        ))
+        $sql$,
+        _signal_sql.query_vector::text,
+        pgclarify._partition_name('passage_embedding', v_corpus.embedding_space_id),
+        v_corpus.embedding_space_id,
+        _signal_sql.passage
+    );
+    return format(
+        -- Within the open interval, so that nothing that divides a score makes it equal to another.
+        'greatest(1e-6::double precision, least(1 - 1e-6::double precision, %s))',
+        case _signal_sql.signal
+            when 'lexical' then v_by_words
+            when 'dense' then v_by_vector
+            else format('(%s + %s) / 2', v_by_words, v_by_vector)
+        end
+    );
+end
+$$;
+
+comment on function pgclarify._signal_sql(bigint, text, text, @extschema:vector@.halfvec, text) is
+'The expression for what a signal says of a passage: greater than 0 and less than 1. signal: dense (cosine similarity), '
+'lexical (BM25 as a share of what the lexemes of the question could bring at most), both (the mean of these) or null (then '
+'null). '
+'passage: how the statement names a row with document_id, passage_id, lexemes and lexeme_count.';
+
 create or replace function pgclarify._signal_scores(
     corpus_id bigint,
     signal text,
@@ -80,73 +156,32 @@ language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    -- Scores lie within the open interval, so that dividing one never makes it equal to another.
-    v_least constant double precision := 1e-6;
-    v_corpus pgclarify.corpus;
-    v_count pgclarify._corpus_count;
-    v_queries tsquery[];
-    v_weights double precision[];
-    v_highest double precision;
-    v_by_words constant text := 'coalesce(words.score / $7, 0)';
-    -- Null, which this takes no notice of, for a vector of zeros: it is at no distance from anything.
-    v_by_vector constant text := $sql$greatest(0, 1 - nullif(meaning.distance, 'NaN'))$sql$;
     v_scores double precision[];
 begin
-    if _signal_scores.signal is null then
-        return null;
-    end if;
-    select corpus.* into v_corpus from pgclarify.corpus where corpus.corpus_id = _signal_scores.corpus_id;
-    if _signal_scores.signal in ('lexical', 'both') then
-        select counted.* into v_count
-        from pgclarify._corpus_count as counted where counted.corpus_id = _signal_scores.corpus_id;
-        select array_agg(asked.query), array_agg(asked.weight), sum(asked.weight)
-        into v_queries, v_weights, v_highest
-        from pgclarify._question_lexemes(v_count, v_corpus.search_config, _signal_scores.question) as asked;
-    end if;
-    execute format(
-        $sql$
-        select array_agg(greatest($8, least(1 - $8, %1$s)) order by given.place)
-        from unnest($1, $2) with ordinality as given (document_id, passage_id, place)
-        %2$s
-        %3$s
-        $sql$,
-        case _signal_scores.signal
-            when 'lexical' then v_by_words
-            when 'dense' then v_by_vector
-            else format('(%s + %s) / 2', v_by_vector, v_by_words)
-        end,
-        case when v_queries is null then 'cross join lateral (select null::double precision as score) as words' else format(
+    if _signal_scores.signal is not null then
+        execute format(
             $sql$
-            left join %s as passage
-                on passage.corpus_id = $3 and passage.document_id = given.document_id and passage.id = given.passage_id
-            cross join lateral (%s) as words
+            select array_agg(%s order by listed.place)
+            from (
+                select given.*, passage.lexemes, passage.lexeme_count
+                from unnest($1, $2) with ordinality as given (document_id, passage_id, place)
+                left join %s as passage
+                    on passage.corpus_id = $3
+                    and passage.document_id = given.document_id
+                    and passage.id = given.passage_id
+            ) as listed
             $sql$,
-            pgclarify._partition_name('passage', _signal_scores.corpus_id),
-            pgclarify._bm25_sql('passage', '$5', '$6', '$9')
-        ) end,
-        case when _signal_scores.signal = 'lexical' then '' else format(
-            $sql$
-            left join lateral (
-                select embedding.vector operator(@extschema:vector@.<=>) $10 as distance
-                from %s as embedding
-                where embedding.embedding_space_id = $4
-                    and embedding.document_id = given.document_id
-                    and embedding.passage_id = given.passage_id
-            ) as meaning on true
-            $sql$,
-            pgclarify._partition_name('passage_embedding', v_corpus.embedding_space_id)
-        ) end
-    ) into v_scores
-    using
-        _signal_scores.document_ids, _signal_scores.passage_ids, _signal_scores.corpus_id, v_corpus.embedding_space_id,
-        v_queries, v_weights, v_highest, v_least,
-        greatest(v_count.lexemes, 1)::double precision / nullif(v_count.passages, 0),
-        _signal_scores.query_vector;
+            pgclarify._signal_sql(
+                _signal_scores.corpus_id, _signal_scores.signal, _signal_scores.question, _signal_scores.query_vector,
+                'listed'
+            ),
+            pgclarify._partition_name('passage', _signal_scores.corpus_id)
+        ) into v_scores using _signal_scores.document_ids, _signal_scores.passage_ids, _signal_scores.corpus_id;
+    end if;
     return v_scores;
 end
 $$;
 
 comment on function pgclarify._signal_scores(bigint, text, text, @extschema:vector@.halfvec, text[], bigint[]) is
-'What a signal says of given passages, in their order: scores greater than 0 and less than 1. signal: dense (cosine '
-'similarity), lexical (BM25 as a share of what the lexemes of the question could bring at most), both (the mean of these) or '
-'null (then null). Whether anybody may read them is not looked at.';
+'What a signal says of given passages, in their order; null if the signal is. Parameters as for _signal_sql. Whether anybody '
+'may read them is not looked at.';

@@ -114,7 +114,6 @@ declare
     v_roles name[] := pgclarify._roles_of(v_run.requested_by);
     v_vector @extschema:vector@.halfvec;
     v_space_id bigint;
-    v_edge record;
 begin
     v_vector := pgclarify._query_vector(
         v_run.corpus_id, _find_neighbors.embedding_model, _find_neighbors.query_vector
@@ -123,17 +122,15 @@ begin
     if v_space_id is null then
         return;
     end if;
-    -- What is hidden or gone takes no place among the k.
-    execute format(
+    -- What is hidden or gone takes no place among the k. Rows of passages are read once, and carried along.
+    return query execute format(
         $sql$
         select
-            array_agg(edge.via_passage_id order by edge.batch_place, edge.place) as via_passage_ids,
-            array_agg(edge.document_id order by edge.batch_place, edge.place) as document_ids,
-            array_agg(edge.passage_id order by edge.batch_place, edge.place) as passage_ids,
-            array_agg(edge.similarity order by edge.batch_place, edge.place) as similarities,
-            array_agg(edge.is_new order by edge.batch_place, edge.place) as are_new,
-            array_agg(edge.document_id order by edge.passage_id) filter (where edge.is_new) as new_document_ids,
-            array_agg(edge.passage_id order by edge.passage_id) filter (where edge.is_new) as new_passage_ids
+            edge.via_passage_id, edge.document_id, edge.passage_id, edge.similarity, document.title,
+            case when edge.is_new then edge.heading end,
+            case when edge.is_new then edge.content end,
+            case when edge.is_new then edge.start_char end,
+            case when edge.is_new then %3$s end
         from (
             select
                 batch.passage_id as via_passage_id, batch.place as batch_place, near.*,
@@ -149,7 +146,9 @@ begin
             inner join %2$s as via
                 on via.corpus_id = $4 and via.document_id = batch.document_id and via.id = batch.passage_id
             cross join lateral (
-                select listed.document_id, listed.passage_id, listed.similarity, listed.place
+                select
+                    listed.document_id, listed.passage_id, listed.similarity, listed.place, neighbor.heading,
+                    neighbor.content, neighbor.start_char, neighbor.lexemes, neighbor.lexeme_count
                 from unnest(
                     kept.neighbor_document_ids, kept.neighbor_ids, kept.similarities
                 ) with ordinality as listed (document_id, passage_id, similarity, place)
@@ -163,38 +162,18 @@ begin
             ) as near
             where via.readers is null or via.readers && $5
         ) as edge
+        left join pgclarify.document
+            on document.corpus_id = $4 and document.id = case when edge.is_new then edge.document_id end
+        order by edge.batch_place, edge.place
         $sql$,
         pgclarify._partition_name('neighborhood', v_space_id),
-        pgclarify._partition_name('passage', v_run.corpus_id)
-    ) into v_edge using
+        pgclarify._partition_name('passage', v_run.corpus_id),
+        pgclarify._signal_sql(
+            v_run.corpus_id, _find_neighbors.signal, _find_neighbors.question, v_vector, 'edge'
+        )
+    ) using
         _find_neighbors.document_ids, _find_neighbors.passage_ids, v_space_id, v_run.corpus_id, v_roles,
         _find_neighbors.k, coalesce(_find_neighbors.known, '{}');
-    return query execute format(
-        $sql$
-        select
-            edge.via_passage_id, edge.document_id, edge.passage_id, edge.similarity, document.title, passage.heading,
-            passage.content, passage.start_char, signal.score
-        from unnest($1, $2, $3, $4, $5) with ordinality as edge (
-            via_passage_id, document_id, passage_id, similarity, is_new, place
-        )
-        left join %s as passage
-            on edge.is_new
-            and passage.corpus_id = $6
-            and passage.document_id = edge.document_id
-            and passage.id = edge.passage_id
-        left join pgclarify.document
-            on edge.is_new and document.corpus_id = $6 and document.id = edge.document_id
-        left join unnest($7, $8) as signal (passage_id, score) on edge.is_new and signal.passage_id = edge.passage_id
-        order by edge.place
-        $sql$,
-        pgclarify._partition_name('passage', v_run.corpus_id)
-    ) using
-        v_edge.via_passage_ids, v_edge.document_ids, v_edge.passage_ids, v_edge.similarities, v_edge.are_new,
-        v_run.corpus_id, v_edge.new_passage_ids,
-        pgclarify._signal_scores(
-            v_run.corpus_id, _find_neighbors.signal, _find_neighbors.question, v_vector, v_edge.new_document_ids,
-            v_edge.new_passage_ids
-        );
 exception
     when undefined_table then
         -- The corpus has no graph, or has none any more.
