@@ -55,8 +55,8 @@ def measure(data_dir: Path, *, top_k: int, most: int | None, is_verbose: bool) -
         mine = [row for row in rows if row["question_ordinal"] == ordinal]
         golds = [one["answers"] for one in question["interpretations"]] or question["single_answers"]
         known += len(golds)
-        answered += _covered(golds, [row["answer"] for row in mine])
-        quoted += _covered(golds, [citation["quote"] for row in mine for citation in row["citations"]])
+        answered += covered(golds, [row["answer"] for row in mine])
+        quoted += covered(golds, [citation["quote"] for row in mine for citation in row["citations"]])
         if is_verbose:
             print(question["question"], golds)
             print(*(f"    {row['interpretation']} {row['answer']}" for row in mine), sep="\n")
@@ -74,13 +74,13 @@ def measure(data_dir: Path, *, top_k: int, most: int | None, is_verbose: bool) -
     ]
 
 
-def _covered(golds: Iterable[Sequence[str]], texts: Iterable[str]) -> int:
+def covered(golds: Iterable[Sequence[str]], texts: Iterable[str]) -> int:
     """How many known answers stand in one of the texts, in any of their spellings, word for word."""
-    padded = [f" {_normalized(text)} " for text in texts]
-    return sum(any(f" {_normalized(name)} " in text for name in names for text in padded) for names in golds)
+    padded = [f" {normalized(text)} " for text in texts]
+    return sum(any(f" {normalized(name)} " in text for name in names for text in padded) for names in golds)
 
 
-def _normalized(text: str) -> str:
+def normalized(text: str) -> str:
     """Lower case, without punctuation and articles: the normalization of SQuAD (Rajpurkar et al., 2016)."""
     bare = "".join(character for character in text.lower() if character not in string.punctuation)
     return " ".join(re.sub(r"\b(a|an|the)\b", " ", bare).split())
