@@ -1,19 +1,20 @@
 """Retrieval that goes on from what it has found: passages are scored in batches, and neighbors of good ones follow.
 
-The order is `pgclarify.algorithms.Explorer`'s. Here is what it costs: a call of the scorer for each batch, and one
-statement for every other batch.
+The order is `pgclarify.algorithms.Explorer`'s. Here is what it costs: a call of the scorer for each batch, and a
+statement or two for every other one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+import math
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pgclarify.algorithms import Explorer, credit
+from pgclarify.algorithms import Explored, Explorer, credit
 from pgclarify.model import Candidate, Found, Passage, Run
 from pgclarify.pipelines.trace import Tally, Trace
 from pgclarify.protocols import ExplorationStore, Reranker
@@ -156,67 +157,153 @@ async def explore_passages(
 
     Source: SUNAR, Algorithm 1.
     """
-    known = {one.passage.passage_id: one for one in first}
-    ranking = list(known)
-    explorer = Explorer(ranking, budget=budget, batch_size=batch_size)
-    batches: dict[int, int] = {}
-    observed: dict[int, float] = {}
-    # What was scored, and is to be observed together with what is near to it.
-    scored: dict[int, float] = {}
-    number = 0
-    while ids := explorer.next_batch():
-        number += 1
-        batches.update(dict.fromkeys(ids, number))
-        found = [known[passage_id] for passage_id in ids]
-        with trace.stage("reranking", batch=number, step_ordinal=step_ordinal) as tally:
-            scores = await scorer(found, tally)
-            tally.rows = len(scores)
-        if k and query.signal == "both":
-            leads = [explorer.led_by(passage_id) for passage_id in ids]
-            scores = [
-                credit(score, None if lead is None else observed[lead])
-                for score, lead in zip(scores, leads, strict=True)
-            ]
-        if rescore is not None:
-            scores = await rescore([one.passage for one in found], scores)
-        scored.update(zip(ids, scores, strict=True))
-        # After a batch of neighbors it is the first ranking's turn: what is near can be asked for after that, with what
-        # is near to that.
-        is_rankings_turn = explorer.led_by(ids[0]) is not None and not batches.keys() >= set(ranking)
-        if not k or not explorer.budget_left or is_rankings_turn:
-            continue
-        with trace.stage("neighbors", batch=number, step_ordinal=step_ordinal) as tally:
-            near = await store.find_neighbors(
-                run,
-                [known[passage_id].passage for passage_id in scored],
-                k=k,
-                known=known,
-                query=query.text,
-                vector=query.vector,
-                signal=query.signal,
+    exploration = _Exploration(
+        run,
+        query,
+        store=store,
+        first=first,
+        scorer=scorer,
+        budget=budget,
+        trace=trace,
+        batch_size=batch_size,
+        k=k,
+        rescore=rescore,
+        step_ordinal=step_ordinal,
+    )
+    return await exploration.carry_out()
+
+
+class _Exploration:
+    """One exploration, and what it knows so far."""
+
+    def __init__(
+        self,
+        run: Run,
+        query: Query,
+        *,
+        store: ExplorationStore,
+        first: Sequence[Found],
+        scorer: Scorer,
+        budget: int,
+        trace: Trace,
+        batch_size: int,
+        k: int,
+        rescore: Rescorer | None,
+        step_ordinal: int | None,
+    ) -> None:
+        self._run = run
+        self._query = query
+        self._store = store
+        self._scorer = scorer
+        self._trace = trace
+        self._batch_size = batch_size
+        self._k = k
+        self._rescore = rescore
+        self._step_ordinal = step_ordinal
+        self._known = {one.passage.passage_id: one for one in first}
+        self._ranking = set(self._known)
+        self._explorer = Explorer(list(self._known), budget=budget, batch_size=batch_size)
+        self._number = 0
+        # Of each passage that was handed out, its batch; of each that was scored, its score.
+        self._batches: dict[int, int] = {}
+        self._scores: dict[int, float] = {}
+        # Those whose neighbors nobody has looked up, and that the explorer has not been told of.
+        self._waiting: dict[int, None] = {}
+        # How many of them are looked up at first; with fewer, a second statement takes more than they spare.
+        self._few = max(1, 3 * batch_size // 4)
+        # Of each neighbor that was not handed out, the best score of those that lead to it.
+        self._reached: dict[int, float] = {}
+        self._is_rankings_turn = True
+
+    async def carry_out(self) -> list[Candidate]:
+        while ids := await self._next_batch():
+            await self._score(ids)
+        self._observe(list(self._waiting), {})
+        return [self._candidate(rank, one) for rank, one in enumerate(self._explorer.results(), start=1)]
+
+    async def _next_batch(self) -> list[int]:
+        needed = min(self._batch_size, self._explorer.budget_left)
+        if self._k and needed and not self._is_rankings_turn:
+            await self._look_around(needed)
+        ids = self._explorer.next_batch()
+        self._number += 1
+        for passage_id in ids:
+            self._batches[passage_id] = self._number
+            self._reached.pop(passage_id, None)
+        # The first ranking's turn comes after a batch of neighbors, for as long as something is left of it.
+        is_led = bool(ids) and self._explorer.led_by(ids[0]) is not None
+        self._is_rankings_turn = is_led and not self._batches.keys() >= self._ranking
+        return ids
+
+    async def _look_around(self, needed: int) -> None:
+        """Look up neighbors until the next batch of them is certain, though others may be looked up yet.
+
+        It is once enough are led to by better scores than all have whose neighbors are not known. Those of the best few
+        mostly are enough, so they come first; where they are not, all others follow, and the few are more from then on.
+        """
+        for few in (self._few, None):
+            best = sorted(self._waiting, key=self._scores.__getitem__, reverse=True)
+            if not best or sum(score > self._scores[best[0]] for score in self._reached.values()) >= needed:
+                return
+            if few is None:
+                self._few *= 2
+            # All equals or none: which of them come first is the explorer's to say.
+            least = self._scores[best[:few][-1]]
+            await self._look_up([passage_id for passage_id in best if self._scores[passage_id] >= least])
+
+    async def _look_up(self, ids: Sequence[int]) -> None:
+        with self._trace.stage("neighbors", batch=self._number, step_ordinal=self._step_ordinal) as tally:
+            near = await self._store.find_neighbors(
+                self._run,
+                [self._known[passage_id].passage for passage_id in ids],
+                k=self._k,
+                known=self._known,
+                query=self._query.text,
+                vector=self._query.vector,
+                signal=self._query.signal,
             )
             tally.rows = len(near.passages)
-        known.update((one.passage.passage_id, one) for one in near.passages)
-        explorer.observe(scored, near.edges)
-        observed |= scored
-        scored = {}
-    explorer.observe(scored, {})
-    candidates = []
-    for rank, explored in enumerate(explorer.results(), start=1):
-        via = explorer.led_by(explored.id)
-        candidates.append(
-            Candidate(
-                rank=rank,
-                passage=known[explored.id].passage,
-                score=explored.score,
-                # A passage of the first ranking may be come to through a neighbor as well.
-                origin=known[explored.id].origin if via is None else "neighbor",
-                via_passage_id=via,
-                batch=batches[explored.id],
-                step_ordinal=step_ordinal,
-            )
+        self._known.update((one.passage.passage_id, one) for one in near.passages)
+        self._observe(ids, near.edges)
+
+    def _observe(self, ids: Sequence[int], edges: Mapping[int, Sequence[int]]) -> None:
+        self._explorer.observe({passage_id: self._scores[passage_id] for passage_id in ids}, edges)
+        for passage_id in ids:
+            del self._waiting[passage_id]
+        for lead, neighbors in edges.items():
+            for passage_id in neighbors:
+                if passage_id not in self._batches:
+                    best = self._reached.get(passage_id, -math.inf)
+                    self._reached[passage_id] = max(best, self._scores[lead])
+
+    async def _score(self, ids: Sequence[int]) -> None:
+        found = [self._known[passage_id] for passage_id in ids]
+        with self._trace.stage("reranking", batch=self._number, step_ordinal=self._step_ordinal) as tally:
+            scores = await self._scorer(found, tally)
+            tally.rows = len(scores)
+        if self._k and self._query.signal == "both":
+            leads = [self._explorer.led_by(passage_id) for passage_id in ids]
+            scores = [
+                credit(score, None if lead is None else self._scores[lead])
+                for score, lead in zip(scores, leads, strict=True)
+            ]
+        if self._rescore is not None:
+            scores = await self._rescore([one.passage for one in found], scores)
+        self._scores.update(zip(ids, scores, strict=True))
+        self._waiting.update(dict.fromkeys(ids))
+
+    def _candidate(self, rank: int, explored: Explored[int]) -> Candidate:
+        found, via = self._known[explored.id], self._explorer.led_by(explored.id)
+        return Candidate(
+            rank=rank,
+            passage=found.passage,
+            score=explored.score,
+            # A passage of the first ranking may be come to through a neighbor as well.
+            origin=found.origin if via is None else "neighbor",
+            via_passage_id=via,
+            batch=self._batches[explored.id],
+            step_ordinal=self._step_ordinal,
         )
-    return candidates
 
 
 def stop_reason(explored: int, budget: int) -> str:

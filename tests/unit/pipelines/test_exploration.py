@@ -117,12 +117,34 @@ async def test_neighbors_are_looked_up_when_they_are_needed() -> None:
     assert by_id == {1: 1, 2: 1, 3: 2, 20: 3, 21: 3, 4: 4, 22: 4, 30: 5, 31: 5, 5: 6, 23: 6}
 
 
+async def test_the_best_are_looked_up_first() -> None:
+    """Where they lead to enough, the others are looked up when they are the best that is left, if ever."""
+    world = World([1, 2, 3, 4], neighbors={1: [11, 12, 13, 14, 15], 2: [21]}, signals={1: 0.9, 2: 0.8, 3: 0.7, 4: 0.6})
+
+    explored = await world.explore(budget=12, batch_size=4)
+
+    # Equals are looked up together.
+    assert world.exploration.lookups == [[1, 2, 3], [4, 11, 12, 13, 14], [15, 21]]
+    assert {one.passage.passage_id for one in explored if one.batch == 2} == {11, 12, 13, 14}
+    assert {one.passage.passage_id for one in explored if one.batch == 3} == {15, 21}
+
+
+async def test_where_few_lead_anywhere_all_are_looked_up_at_once() -> None:
+    signals = {number: 1 - number / 100 for number in range(1, 41)}
+    world = World(range(1, 17), neighbors={}, signals=signals)
+
+    await world.explore(batch_size=4)
+
+    # The three best of four, the other; from then on all four.
+    assert [len(ids) for ids in world.exploration.lookups] == [3, 1, 4, 4, 4]
+
+
 async def test_it_explores_as_the_algorithm_does() -> None:
     """What is looked up late makes no difference."""
     chance = random.Random(5)  # noqa: S311 - not for secrets
-    for _ in range(50):
+    for _ in range(200):
         numbers = list(range(1, 41))
-        neighbors = {number: chance.sample(numbers, chance.randint(0, 4)) for number in numbers}
+        neighbors = {number: chance.sample(numbers, chance.randint(0, 8)) for number in numbers}
         signals = {number: chance.choice([0.2, 0.4, 0.6, 0.8]) for number in numbers}
         first = chance.sample(numbers, chance.randint(1, 12))
         budget, batch_size = chance.randint(1, 30), chance.randint(1, 5)
@@ -144,7 +166,7 @@ async def test_without_a_graph_the_first_ranking_is_all_there_is() -> None:
     world = World([3, 1, 2], signals={1: 0.7})
 
     assert ids(await world.explore()) == [1, 2, 3]
-    assert len(world.exploration.lookups) == 2
+    assert world.exploration.lookups == [[1], [3], [2]]
 
 
 async def test_nothing_to_find() -> None:
