@@ -127,7 +127,7 @@ def _spellings(data_dir: Path) -> Iterator[_Pair]:
         # Longer lists hold several answers.
         if len(answers) == 2 and frozenset(answers) not in seen:
             seen.add(frozenset(answers))
-            yield _Pair("aliases", row["question"], *answers, True)
+            yield _Pair("aliases", row["question"], answers[0], answers[1], True)
         for hop in row["decomposition"][:-1]:
             if not any(_overlap(hop["answer"], answer) for answer in answers):
                 yield _Pair("on the way", row["question"], answers[0], hop["answer"], False)
