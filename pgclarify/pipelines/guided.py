@@ -22,10 +22,10 @@ from pgclarify.protocols import ExplorationStore
 
 # The first batch. Each further one is as large as all before it, so that a long exploration has few rounds; or so many
 # times as large, if at least half of the verdicts before it showed something new: it will hardly be the last.
-FIRST_BATCH = 5
+_FIRST_BATCH = 5
 _GROWTH, _RICH_GROWTH = 1, 3
 # How many neighbors of a grounded passage are followed.
-NEIGHBORS = 8
+_NEIGHBORS = 8
 # Of the first ranking and of the neighbors, each has half of a batch.
 _NEIGHBORS_SHARE = 0.5
 # With this share of a batch's verdicts, the next one may begin; but first the others have so many times the time that
@@ -113,7 +113,7 @@ class GuidedExploration:
         if relaxed != self._run.question:
             self._take_ranking(ranking, await self._first_stage.rank(relaxed))
         while self._explorer.budget_left:
-            if self._batch and not await self._goes_on():
+            if self._in_batch and not await self._goes_on():
                 return
             while not await self._begin_batch(tasks):
                 if self._is_settled:
@@ -155,7 +155,7 @@ class GuidedExploration:
         return False
 
     def _next_passages(self) -> list[int]:
-        size = max(FIRST_BATCH, self._growth * len(self._chosen))
+        size = max(_FIRST_BATCH, self._growth * len(self._chosen))
         # Where there are neighbors, it is their turn; the first ranking has the rest, or whichever has any left.
         passage_ids = self._explorer.next_batch(math.ceil(_NEIGHBORS_SHARE * size))
         while len(passage_ids) < size and (more := self._explorer.next_batch(size - len(passage_ids))):
@@ -273,7 +273,7 @@ class GuidedExploration:
             near = await self._passages.find_neighbors(
                 self._run,
                 passages,
-                k=NEIGHBORS,
+                k=_NEIGHBORS,
                 known=[*self._chosen, *self._near],
                 query=self._run.question,
                 vector=None,

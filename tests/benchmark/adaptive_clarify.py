@@ -1,9 +1,10 @@
 """What guidance by verdicts is worth: known answers that are covered, calls that this takes, and how long it takes.
 
-python -m tests.benchmark.adaptive_clarify DATA_DIR, where ambignq.corpus, ambignq.questions, squad2.corpus and
-squad2.ambiguous are (.jsonl.gz). Two verifiers judge: an oracle, which knows the known answers and so shows what the
-exploration itself can do, and the extractive one. With --model, the worker in use does (`pgclarify up --detach` with
-a language model first).
+python -m tests.benchmark.adaptive_clarify DATA_DIR, where the data sets are (.jsonl.gz): ambignq.corpus and
+ambignq.questions, of several answers each; squad2.corpus and squad2.ambiguous, of one; with --corpora musique, those in
+several steps, of which each step is taken for a reading. Two verifiers judge: an oracle, which knows the answers and so
+shows what the exploration itself can do, and the extractive one. With --model, the worker in use does: `pgclarify up
+--detach` with a language model first.
 """
 
 from __future__ import annotations
@@ -16,10 +17,9 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from itertools import zip_longest
 from pathlib import Path
 from typing import TypeAlias
 
@@ -43,6 +43,7 @@ from tests.benchmark.figures import Figure, show, step
 from tests.benchmark.ingest import MODEL
 from tests.benchmark.lexical_quality import read
 
+CORPORA = ("ambignq", "squad2", "musique")
 CALL_SECONDS = 0.2
 TOP_K = 20
 BUDGETS = (8, 12, 16, 20)
@@ -53,50 +54,57 @@ Carry: TypeAlias = Callable[[Sequence[int]], Awaitable[None]]
 
 
 @dataclass(frozen=True)
-class Question:
-    """A question and what is known of it.
+class Known:
+    """One answer that is known.
 
     Attributes:
-        corpus: ambignq or squad2.
-        text: As it is asked.
-        readings: The questions that the known answers answer.
-        answers: Of each known answer, its spellings.
-        gold: The documents that answer it; none if it is not known which do.
+        reading: The question that it answers.
+        names: Its spellings.
+        gold: The documents that give it; none if it is not known which do.
     """
+
+    reading: str
+    names: tuple[str, ...]
+    gold: frozenset[str] = frozenset()
+
+    def is_given_by(self, document_id: str, text: str) -> bool:
+        """Whether a document is one that gives it or, where that is not known, whether a text of it has it."""
+        return document_id in self.gold if self.gold else bool(covered([self.names], [text]))
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question, in which corpus it is asked, and what is known of it."""
 
     corpus: str
     text: str
-    readings: tuple[str, ...]
-    answers: tuple[tuple[str, ...], ...]
-    gold: frozenset[str]
+    known: tuple[Known, ...]
 
-    def known_in(self, passage: Passage) -> int | None:
-        """Which known answer, the first of them, a passage holds; None if it holds none."""
-        if self.gold:
-            return 0 if passage.document_id in self.gold else None
-        return next((n for n, names in enumerate(self.answers) if covered([names], [passage.content])), None)
-
-    def covered(self, grounded: Iterable[tuple[str, str]]) -> int:
-        """How many known answers stand among the answers of grounded verdicts; of a document that is known, whether it
-        is among theirs.
-        """
-        found = list(grounded)
-        if self.gold:
-            return int(any(document_id in self.gold for document_id, _ in found))
-        return covered(self.answers, [answer for _, answer in found])
+    def covered(self, grounded: Sequence[tuple[str, str]]) -> int:
+        """How many known answers the verdicts give, of which the documents and answers are given."""
+        return sum(any(one.is_given_by(*verdict) for verdict in grounded) for one in self.known)
 
 
-def load_questions(data_dir: Path) -> list[Question]:
-    """All questions of both data sets; of equal ones the first."""
+def load_questions(data_dir: Path, corpora: Collection[str]) -> list[Question]:
+    """All questions of some data sets; of equal ones the first."""
     questions = []
-    for row in read(data_dir / "ambignq.questions.jsonl.gz"):
-        known = row["interpretations"]
-        answers = tuple(tuple(names) for names in [one["answers"] for one in known] or row["single_answers"])
-        readings = tuple(one["question"] for one in known) or (row["question"],) * len(answers)
-        questions.append(Question("ambignq", row["question"], readings, answers, frozenset()))
-    for row in read(data_dir / "squad2.ambiguous.jsonl.gz"):
-        gold = frozenset(row["gold"])
-        questions.append(Question("squad2", row["question"], (row["question"],), ((row["answer"],),), gold))
+    if "ambignq" in corpora:
+        for row in read(data_dir / "ambignq.questions.jsonl.gz"):
+            known = [(one["question"], one["answers"]) for one in row["interpretations"]]
+            known = known or [(row["question"], names) for names in row["single_answers"]]
+            answers = tuple(Known(reading, tuple(names)) for reading, names in known)
+            questions.append(Question("ambignq", row["question"], answers))
+    if "squad2" in corpora:
+        for row in read(data_dir / "squad2.ambiguous.jsonl.gz"):
+            answer = Known(row["question"], (row["answer"],), frozenset(row["gold"]))
+            questions.append(Question("squad2", row["question"], (answer,)))
+    if "musique" in corpora:
+        for row in read(data_dir / "musique.questions.jsonl.gz"):
+            steps = tuple(
+                Known(step["question"], (step["answer"],), frozenset([document_id]))
+                for step, document_id in zip(row["decomposition"], row["gold"], strict=True)
+            )
+            questions.append(Question("musique", row["question"], steps))
     return list({(one.corpus, one.text): one for one in questions}.values())
 
 
@@ -123,15 +131,11 @@ class Oracle:
 
     def verdict_request(self, question: str, passage: Passage, *, retry: bool = False) -> CompletionRequest:
         """Decide already, to answer later."""
-        asked = self._questions[question]
-        known = asked.known_in(passage)
+        known = self._questions[question].known
+        given = next((one for one in known if one.is_given_by(passage.document_id, passage.content)), None)
         reading = None
-        if known is not None:
-            reading = {
-                "interpretation": asked.readings[known],
-                "answer": asked.answers[known][0],
-                "quote": passage.content[:200],
-            }
+        if given is not None:
+            reading = {"interpretation": given.reading, "answer": given.names[0], "quote": passage.content[:200]}
         return self._request("verdict", {"passage": passage.passage_id, "question": question}, reading)
 
     async def complete(self, request: CompletionRequest) -> Completion:
@@ -245,7 +249,7 @@ async def compare(dsn: str, questions: Sequence[Question], carry: Carry) -> Mapp
 
 def table(title: str, questions: Sequence[Question], rows: Mapping[tuple[str, int], Row]) -> Table:
     """Show what each way came to, beside fixed retrieval of TOP_K passages."""
-    known = sum(1 if one.gold else len(one.answers) for one in questions)
+    known = sum(len(one.known) for one in questions)
     most = rows["fixed", TOP_K]
     shown = Table("retrieval", "budget", "covered", "of fixed 20", "calls", "of fixed 20", "rounds", title=title)
     for column in shown.columns[1:]:
@@ -274,7 +278,7 @@ async def judge_here(dsn: str, questions: Sequence[Question]) -> list[Table]:
             ("extractive", ExtractiveVerifier(await embedders.get(MODEL))),
         ):
             async with hand(dsn, verifier, embedders) as carry:
-                for corpus in ("ambignq", "squad2"):
+                for corpus in sorted({one.corpus for one in questions}):
                     mine = [one for one in questions if one.corpus == corpus]
                     shown.append(
                         table(f"{name}, {len(mine)} questions of {corpus}", mine, await compare(dsn, mine, carry))
@@ -339,13 +343,13 @@ def _compared(what: str, fixed: Sequence[float], adaptive: Sequence[float]) -> l
     ]
 
 
-def load(dsn: str, data_dir: Path) -> None:
-    """Load both corpora with a worker that is alive, and wait until they are linked."""
+def load(dsn: str, data_dir: Path, corpora: Iterable[str]) -> None:
+    """Load corpora with a worker that is alive, and wait until they are linked."""
     command = [sys.executable, "-m", "pgclarify.cli", "load"]
     environment = os.environ | {"PGCLARIFY_DATABASE_URL": dsn}
     linked = "select passages > 0 and linked = passages as are_all from pgclarify.corpus_status where corpus = %s"
     with product.connect(dsn) as connection:
-        for corpus in ("ambignq", "squad2"):
+        for corpus in corpora:
             with step(f"loading {corpus}"):
                 path = str(data_dir / f"{corpus}.corpus.jsonl.gz")
                 subprocess.run([*command, corpus, path], env=environment, check=True)
@@ -356,45 +360,51 @@ def load(dsn: str, data_dir: Path) -> None:
 async def judge_in_use(data_dir: Path, questions: Sequence[Question]) -> list[Table]:
     """Compare with the model of the worker in use: fixed TOP_K first, so that most of the rest is paid for."""
     dsn = running_dsn(load_settings())
-    load(dsn, data_dir)
+    corpora = sorted({one.corpus for one in questions})
+    load(dsn, data_dir, corpora)
 
     async def carry(run_ids: Sequence[int]) -> None:
         with product.connect(dsn) as connection:
             connection.execute("select pgclarify.wait(%s::bigint[], null)", [list(run_ids)])
 
     shown = []
-    for corpus in sorted({one.corpus for one in questions}):
+    for corpus in corpora:
         mine = [one for one in questions if one.corpus == corpus]
         shown.append(table(f"model in use, {len(mine)} questions of {corpus}", mine, await compare(dsn, mine, carry)))
     return shown
 
 
-def _interleaved(questions: Sequence[Question]) -> list[Question]:
-    """Questions of both corpora in turn, the most that are timed."""
-    by_corpus = [[one for one in questions if one.corpus == corpus] for corpus in ("ambignq", "squad2")]
-    return [one for pair in zip_longest(*by_corpus) for one in pair if one is not None][:_TIMED]
+def _chosen(questions: Sequence[Question], most: int | None, half: int | None) -> list[Question]:
+    """Of each data set, the first so many, or every other of them."""
+    by_corpus: dict[str, list[Question]] = {}
+    for one in questions:
+        by_corpus.setdefault(one.corpus, []).append(one)
+    step = slice(half, None, 1 if half is None else 2)
+    return [one for mine in by_corpus.values() for one in mine[:most][step]]
 
 
-if __name__ == "__main__":
+def _main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("data_dir", type=Path)
+    parser.add_argument("--corpora", nargs="+", choices=CORPORA, default=["ambignq", "squad2"])
     parser.add_argument("--model", action="store_true", help="ask the model of the worker in use")
     parser.add_argument("--questions", type=int, help="of each data set, the first so many only")
     parser.add_argument("--half", type=int, choices=[0, 1], help="every other question only")
     arguments = parser.parse_args()
-    asked = load_questions(arguments.data_dir)
-    asked = [
-        one
-        for corpus in ("ambignq", "squad2")
-        for one in [known for known in asked if known.corpus == corpus][: arguments.questions]
-    ][arguments.half :: 1 if arguments.half is None else 2]
+    questions = load_questions(arguments.data_dir, arguments.corpora)
+    questions = _chosen(questions, arguments.questions, arguments.half)
     console = Console(width=120)
     if arguments.model:
-        console.print(*asyncio.run(judge_in_use(arguments.data_dir, asked)))
-    else:
-        with product.database() as url:
-            with openai_server.spawn() as idle, product.worker(url, idle, concurrency=1):
-                load(url, arguments.data_dir)
-            console.print(*asyncio.run(judge_here(url, asked)))
-            timed = _interleaved(asked)
-            show([*asyncio.run(time_here(url, timed)), *time_served(url, timed)])
+        console.print(*asyncio.run(judge_in_use(arguments.data_dir, questions)))
+        return
+    with product.database() as dsn:
+        with openai_server.spawn() as idle, product.worker(dsn, idle, concurrency=1):
+            load(dsn, arguments.data_dir, arguments.corpora)
+        console.print(*asyncio.run(judge_here(dsn, questions)))
+        # Some of each data set.
+        timed = questions[:: max(1, len(questions) // _TIMED)][:_TIMED]
+        show([*asyncio.run(time_here(dsn, timed)), *time_served(dsn, timed)])
+
+
+if __name__ == "__main__":
+    _main()

@@ -122,6 +122,14 @@ async def test_passages_that_are_gone_get_no_verdict() -> None:
     assert record.status is RunStatus.SUCCEEDED
 
 
+async def test_where_the_whole_first_batch_is_gone_it_goes_on_with_what_the_relaxed_question_finds() -> None:
+    by_query = {QUESTION: [1, 2], "any fruit": [2, 3]}
+    orchard = Orchard(3, {3: "apple"}, by_query=by_query, relaxation="any fruit", gone=[1, 2])
+    record = await orchard.carry_out()
+    assert orchard.batches == [[3]]
+    assert (orchard.answers, record.stop_reason) == ({"apple"}, "no passage was left")
+
+
 async def test_the_first_batch_is_judged_while_the_question_is_being_relaxed() -> None:
     gate = asyncio.Event()
     orchard = Orchard(20, {1: "apple"}, relaxation="any fruit", gate=gate, gated=[0])
