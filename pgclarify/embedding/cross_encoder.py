@@ -51,9 +51,11 @@ class SentenceTransformerCrossEncoder:
             raise ConfigurationError("threads must be at least 1", detail=f"threads is {threads}.")
         self._name = model
         self._encoder: Any = load_cross_encoder(model)
+        # Not every model of the library has a transformer with a head, and so a configuration that says all this.
         config = self._encoder.config
-        self._check_head(config.architectures or [])
-        self._labels = [str(config.id2label.get(number)) for number in range(self._encoder.num_labels)]
+        self._check_head(getattr(config, "architectures", None) or [])
+        names = getattr(config, "id2label", None) or {}
+        self._labels = [str(names.get(number, number)) for number in range(self._encoder.num_labels)]
         # As they come: what the library would make of them differs from model to model.
         self._raw = _identity()
         # A model may be published in half precision, in which a CPU is slow and equal scores are many.
