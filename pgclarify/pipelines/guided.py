@@ -157,7 +157,8 @@ class GuidedExploration:
     def _next_passages(self) -> list[int]:
         size = max(_FIRST_BATCH, self._growth * len(self._chosen))
         # Where there are neighbors, it is their turn; the first ranking has the rest, or whichever has any left.
-        passage_ids = self._explorer.next_batch(math.ceil(_NEIGHBORS_SHARE * size))
+        share = _NEIGHBORS_SHARE if self._near else 1
+        passage_ids = self._explorer.next_batch(math.ceil(share * size))
         while len(passage_ids) < size and (more := self._explorer.next_batch(size - len(passage_ids))):
             passage_ids += more
         return passage_ids

@@ -25,6 +25,13 @@ async def test_neighbors_of_grounded_passages_share_the_next_batch_with_the_firs
     assert orchard.exploration.lookups == [[2]]
 
 
+async def test_those_of_a_batch_that_answer_lead_in_turn_the_nearest_of_each_first() -> None:
+    neighbors = {1: [31, 32, 33], 5: [34, 35, 36]}
+    orchard = Orchard(40, {1: "apple", 5: "pear"}, first=range(1, 21), neighbors=neighbors)
+    await orchard.carry_out()
+    assert orchard.batches[1] == [31, 34, 32, 6, 7]
+
+
 async def test_a_passage_of_the_first_ranking_that_is_a_neighbor_too_is_reached_by_whatever_comes_first() -> None:
     orchard = Orchard(20, {1: "apple"}, neighbors={1: [20, 7]})
     await orchard.carry_out()
