@@ -4,10 +4,12 @@ create or replace function pgclarify._question_lexemes(
     counted pgclarify._corpus_count, search_config text, question text
 )
 returns table (lexeme text, query tsquery, passages bigint, weight double precision)
-language sql stable security definer
+language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
 rows 10
-begin atomic
+as $$
+begin
+    return query
     select
         term.lexeme,
         ('''' || replace(replace(term.lexeme, E'\\', E'\\\\'), '''', '''''') || '''')::tsquery,
@@ -22,7 +24,8 @@ begin atomic
         on term.corpus_id = (_question_lexemes.counted).corpus_id
         and term.lexeme = asked_for.lexeme
         and term.passages > 0;
-end;
+end
+$$;
 
 comment on function pgclarify._question_lexemes(pgclarify._corpus_count, text, text) is
 'The lexemes of a question that a corpus has, each as a query, with how many passages have it and its weight in BM25.';
