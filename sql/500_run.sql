@@ -25,6 +25,16 @@ end;
 comment on function pgclarify._reuse_key(text, bigint, text, jsonb, name, name[]) is
 'What two runs must agree in for one to serve the other; beside it, corpus revision, model and prompts.';
 
+create or replace function pgclarify._explores(operation text, settings jsonb)
+returns boolean
+language sql immutable parallel safe
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select _explores.operation = 'investigate' or coalesce(_explores.settings ->> 'retrieval' = 'adaptive', false);
+end;
+
+comment on function pgclarify._explores(text, jsonb) is 'Whether a run with these settings follows neighbors.';
+
 create or replace function pgclarify._find_answered(
     corpus_id bigint, operation text, questions text[], settings jsonb, requester name, roles name[]
 )
@@ -61,6 +71,11 @@ begin atomic
             )
             and run.status = 'succeeded'
             and run.corpus_revision = counted.revision
+            -- Links come after a revision, and lead elsewhere.
+            and (
+                run.linked_passages = counted.linked
+                or not pgclarify._explores(_find_answered.operation, _find_answered.settings)
+            )
             and exists (
                 select
                 from in_service

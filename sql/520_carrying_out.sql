@@ -65,6 +65,7 @@ begin
         reuse_key = pgclarify._reuse_key(
             run.operation, run.corpus_id, run.question, run.settings, run.requested_by, v_roles
         ),
+        linked_passages = counted.linked,
         relaxed_question = null,
         started_at = clock_timestamp()
     from pgclarify.worker, pgclarify._corpus_count as counted, pgclarify.corpus

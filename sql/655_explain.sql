@@ -141,6 +141,9 @@ begin
         when v_run.corpus_revision is distinct from (
             select counted.revision from pgclarify._corpus_count as counted where counted.corpus_id = v_run.corpus_id
         ) then 'a new run, since the corpus has changed; passages that have not cost nothing'
+        when pgclarify._explores(v_run.operation, v_run.settings) and v_run.linked_passages is distinct from (
+            select counted.linked from pgclarify._corpus_count as counted where counted.corpus_id = v_run.corpus_id
+        ) then 'a new run, since other passages have neighbors now; passages that were judged cost nothing'
         when v_run.reuse_key is distinct from pgclarify._reuse_key(
             v_run.operation, v_run.corpus_id, v_run.question, v_run.settings, v_run.requested_by, v_roles
         ) then

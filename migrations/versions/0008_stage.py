@@ -16,12 +16,16 @@ def upgrade() -> None:
     op.execute("""
         alter table pgclarify.run
             add column stop_reason text,
+            add column linked_passages bigint,
             drop constraint run_operation_is_known,
             add constraint run_operation_is_known
                 check (operation in ('clarify', 'consolidate', 'search', 'investigate'));
         comment on column pgclarify.run.operation is 'clarify, consolidate, search or investigate.';
         comment on column pgclarify.run.stop_reason is
             'Why it went no further where it might have; null if there was nothing to decide.';
+        comment on column pgclarify.run.linked_passages is
+            'Passages with neighbors when it was last started: a run that explores is served again only while there are '
+            'as many.';
 
         alter table pgclarify.candidate
             add column batch integer not null default 1,
@@ -97,6 +101,7 @@ def downgrade() -> None:
         delete from pgclarify.run where operation = 'investigate';
         alter table pgclarify.run
             drop column stop_reason,
+            drop column linked_passages,
             drop constraint run_operation_is_known,
             add constraint run_operation_is_known check (operation in ('clarify', 'consolidate', 'search'));
         comment on column pgclarify.run.operation is 'clarify, consolidate or search.';

@@ -187,6 +187,14 @@ run = Table(
         Text,
         comment="Why it went no further where it might have; null if there was nothing to decide.",
     ),
+    Column(
+        "linked_passages",
+        BigInteger,
+        comment=(
+            "Passages with neighbors when it was last started: a run that explores is served again only while there are "
+            "as many."
+        ),
+    ),
     PrimaryKeyConstraint("run_id", name="run_pk"),
     CheckConstraint("operation in ('clarify', 'consolidate', 'search', 'investigate')", name="run_operation_is_known"),
     CheckConstraint("jsonb_typeof(history) = 'array'", name="run_history_is_an_array"),

@@ -8,6 +8,7 @@ from tests.benchmark import (
     clarify_latency,
     clarify_throughput,
     edits,
+    exploration,
     graph,
     ingest,
     lexical,
@@ -26,6 +27,7 @@ with product.made_up_corpus() as (dsn, corpus):
         *lexical.measure(dsn),
         *readers.measure(dsn),
         *graph.measure(dsn, sizes=(10_000,)),
+        *exploration.measure(dsn),
         # The last one here: it leaves a thousand corpora behind.
         *many_corpora.measure(dsn),
     ]

@@ -14,6 +14,7 @@ import pytest
 import pgclarify
 from pgclarify.errors import InputError, NotFound
 from tests.integration.by_hand import Connect, Connection, HandWorker, Hire, MakeRole, scalar, state_of
+from tests.integration.linking import link
 from tests.integration.test_plans import plans
 from tests.workers import as_role, environment
 
@@ -721,6 +722,27 @@ class TestAskedAgain:
 
         assert self.last(desk, run_id).startswith("a new run, since the corpus has changed")
         assert desk.submit(search="dense") != run_id
+
+    def test_other_passages_have_neighbors(self, desk: Desk) -> None:
+        settings = {"top_k": 20, "search": "dense", "retrieval": "adaptive", "reranker": "signal", "budget": 100}
+        run_id = desk.enter("search", settings)
+        desk.worker.answer(run_id)
+        assert self.last(desk, run_id).startswith("served from this run")
+        link(desk.worker)
+
+        assert self.last(desk, run_id).startswith("a new run, since other passages have neighbors now")
+        again = (
+            "select * from pgclarify._find_answered(1, 'search', array['rental cars'], %s, %s, pgclarify._roles_of(%s))"
+        )
+        name = desk.user.info.user
+        assert not desk.owner.execute(again.encode(), [json.dumps(settings), name, name]).fetchall()
+
+    def test_neighbors_change_no_answer_that_explored_nothing(self, desk: Desk) -> None:
+        run_id = explored(desk)
+        link(desk.worker)
+
+        assert self.last(desk, run_id).startswith("served from this run")
+        assert desk.submit(search="dense") == run_id
 
     def test_the_roles_have_changed(self, desk: Desk, make_role: MakeRole) -> None:
         run_id = explored(desk)
