@@ -8,6 +8,7 @@ from typing import Final
 from pgclarify.algorithms.quotation import fold
 
 _WORD: Final = re.compile(r"[^\W_]+(?:['\u2019.-][^\W_]+)*")
+_PART: Final = re.compile(r"\w+")
 _ASKING: Final = frozenset(str.split("who whom whose what which when where why how"))
 # They make no difference to what is asked, however they are spelled.
 _COMMON: Final = frozenset(str.split("a an the of in on at to for by with from and or is was are were did does do i"))
@@ -64,6 +65,14 @@ def rephrases(first: str, second: str, cosine: float, *, threshold: float) -> bo
         return False
     one, other = _stems(first), _stems(second)
     return one <= other or other <= one
+
+
+def names(text: str) -> frozenset[str]:
+    """List the words of names, and the numbers, that a text has in it, folded.
+
+    A word is part of a name if it is capitalized and not the first one, or if it has a digit in it.
+    """
+    return frozenset(word for name in _demand(text)[1] for word in _PART.findall(fold(name)))
 
 
 def stands_alone(question: str) -> bool:

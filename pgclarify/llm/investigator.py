@@ -86,9 +86,8 @@ class EndpointInvestigator(EndpointCompleter):
         Source: SUNAR, §3.
         """
         messages = prompts.follow_up_messages(question, steps, retry=retry)
-        return self._request(
-            "follow_up", messages, prompts.FOLLOW_UP_SCHEMA, max_tokens=_FOLLOW_UP_TOKENS, sample=int(retry)
-        )
+        schema = prompts.FOLLOW_UP_SCHEMA if steps else prompts.FIRST_FOLLOW_UP_SCHEMA
+        return self._request("follow_up", messages, schema, max_tokens=_FOLLOW_UP_TOKENS, sample=int(retry))
 
     def sample_request(self, question: str, passages: Sequence[Passage], *, sample: int) -> CompletionRequest:
         """Render "answer this in a few words", at a temperature of 0.3.

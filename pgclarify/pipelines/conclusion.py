@@ -115,7 +115,7 @@ class Conclusion:
 
         def read(completion: Completion) -> tuple[str | None, Proven | None]:
             finding = self._investigator.read_conclusion(completion)
-            return finding.contradiction, prove(finding, shown, known=known)
+            return finding.contradiction, prove(finding, shown, asked=self._run.question, known=known)
 
         value = await self._calls.ask(render, read, tally=tally)
         if isinstance(value, CompletionError):

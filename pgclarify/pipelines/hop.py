@@ -92,7 +92,7 @@ class Hops:
         passages = [candidate.passage for candidate in gathered.candidates]
 
         def read(completion: Completion) -> Proven | None:
-            return prove(self._investigator.read_answer(completion), gathered.candidates)
+            return prove(self._investigator.read_answer(completion), gathered.candidates, asked=step.question)
 
         render = partial(self._investigator.answer_request, step.question, passages)
         value = await self._calls.ask(render, read, tally=tally, keep=self._keep)

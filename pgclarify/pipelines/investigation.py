@@ -26,6 +26,7 @@ from pgclarify.pipelines.entailment import Entailments
 from pgclarify.pipelines.evidence import Gatherer
 from pgclarify.pipelines.failures import describe
 from pgclarify.pipelines.hop import Hops
+from pgclarify.pipelines.proof import is_told
 from pgclarify.pipelines.reranking import Rerankers
 from pgclarify.pipelines.trace import Trace
 from pgclarify.pipelines.uncertainty import Meanings
@@ -188,7 +189,7 @@ class _Investigation:
             follow_up = await self._next()
             if follow_up is None:
                 return None
-            if follow_up.question is None and self._steps:
+            if self._steps and (follow_up.question is None or self._is_answered(follow_up)):
                 self._stop("no further question was needed")
                 return follow_up.answer
             step = await self._take(follow_up)
@@ -247,7 +248,7 @@ class _Investigation:
     def _read(self, completion: Completion) -> FollowUp:
         follow_up = self._investigator.read_follow_up(completion)
         check_storable(follow_up.question, follow_up.answer)
-        if follow_up.question is None:
+        if follow_up.question is None or self._is_answered(follow_up):
             return follow_up
         for step in self._steps:
             if _same(step.question, follow_up.question):
@@ -255,6 +256,11 @@ class _Investigation:
         if not stands_alone(follow_up.question):
             raise _Unfit("the next question does not stand on its own", follow_up)
         return follow_up
+
+    def _is_answered(self, follow_up: FollowUp) -> bool:
+        """Tell whether a model that would go on asking has the answer already, as the steps tell it."""
+        answers = [step.answer for step in self._steps if step.answer is not None]
+        return follow_up.answer is not None and is_told(follow_up.answer, answers)
 
     async def _repeated(self, question: str) -> Step | None:
         """Find a step that asked the same in other words."""

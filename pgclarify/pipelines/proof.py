@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from pgclarify.algorithms import find_quote, fold
+from pgclarify.algorithms import find_quote, fold, names
 from pgclarify.model import Candidate
 from pgclarify.pipelines.calls import Unproven, check_storable
 from pgclarify.steps import Evidence, Finding, StepCitation
@@ -34,16 +34,19 @@ class Proven:
     cited: tuple[Candidate, ...]
 
 
-def prove(finding: Finding, shown: Sequence[Candidate], *, known: Sequence[str] = ()) -> Proven | None:
+def prove(finding: Finding, shown: Sequence[Candidate], *, asked: str, known: Sequence[str] = ()) -> Proven | None:
     """Check an answer against the passages that it was read out of.
 
     Quotes that are not in their passage are left out, and one at least has to be there. At least half of the answer's
-    words have to stand in the cited passages or in what was known before: an answer from memory is none.
+    words have to stand in the cited passages or in what was known before: an answer from memory is none. And if there
+    are names or numbers in what was asked or known, one of them has to stand in the cited passages: a model that finds
+    nothing likes to quote what is about something else.
 
     Args:
         finding: What the model said.
         shown: The passages, in the order in which they were shown.
-        known: Texts that the answer may rest on besides.
+        asked: The question.
+        known: Texts that the answer may rest on besides: what was asked and answered before.
 
     Returns:
         None if the model gave no answer.
@@ -74,6 +77,9 @@ def prove(finding: Finding, shown: Sequence[Candidate], *, known: Sequence[str] 
     texts = [text for one in cited for text in (one.passage.title, one.passage.heading, one.passage.content) if text]
     if not is_told(finding.answer, [*known, *texts]):
         raise Unproven("the answer does not come from the passages")
+    named = frozenset[str]().union(*(names(text) for text in (asked, *known)))
+    if named and all(named.isdisjoint(_words(text)) for text in texts):
+        raise Unproven("the passage is about something else than the question")
     return Proven(finding.answer, tuple(citation for _, citation in found.values()), cited)
 
 

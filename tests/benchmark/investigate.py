@@ -207,7 +207,7 @@ class _Asking:
         def read(completion: Completion) -> str | None:
             finding = self._investigator.read_answer(completion)
             findings.append(finding)
-            proven = prove(finding, shown)
+            proven = prove(finding, shown, asked=question)
             return None if proven is None else proven.answer
 
         calls = Calls(tables, self._investigator, most=2, pace=Pace())
@@ -222,11 +222,15 @@ class _Asking:
         return [_told(row, _CHECKED, checked, tables), _told(row, _UNCHECKED, unchecked, tables)]
 
     async def _start(self, statement: str, question: str, options: Jsonb) -> Run:
+        """Submit a question, and take it in hand instead of a worker."""
         with product.connect(self._dsn) as connection:
-            (submitted,) = connection.execute(statement, [question, _CORPUS, options]).fetchall()
-        run = await self._runs.start(submitted["id"])
-        assert run is not None
-        return run
+            while True:
+                (submitted,) = connection.execute(statement, [question, _CORPUS, options]).fetchall()
+                run = await self._runs.start(submitted["id"])
+                if run is not None:
+                    return run
+                # Answered before, by a benchmark that did not come to write it down.
+                connection.execute("delete from pgclarify.run where run_id = %s", [submitted["id"]])
 
 
 def _told(

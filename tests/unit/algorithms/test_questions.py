@@ -2,7 +2,7 @@
 
 import pytest
 
-from pgclarify.algorithms import asks_same, rephrases, stands_alone
+from pgclarify.algorithms import asks_same, names, rephrases, stands_alone
 
 
 @pytest.mark.parametrize(
@@ -78,3 +78,16 @@ def test_a_question_that_leans_on_another(question: str):
 )
 def test_a_question_that_stands_on_its_own(question: str):
     assert stands_alone(question)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Where was Ida Holm's painting of 1903 shown?", {"ida", "holm", "1903"}),
+        ("where was she born", set()),
+        ("Lindvik has a castle", set()),
+        ("Who led the Saint-Cyr mission?", {"saint", "cyr"}),
+    ],
+)
+def test_names_and_numbers_of_a_text(text: str, expected: set[str]):
+    assert names(text) == expected

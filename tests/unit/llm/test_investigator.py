@@ -10,7 +10,7 @@ from pgclarify.llm.investigator import EndpointInvestigator
 from pgclarify.llm.prompts import PROMPT_VERSION
 from pgclarify.model import Completion, Passage
 from pgclarify.protocols import Investigator
-from pgclarify.steps import Evidence, Finding, FollowUp
+from pgclarify.steps import Evidence, Finding, FollowUp, Step, StepKind, StepOutcome
 from tests.openai_server import serve
 
 QUESTION = "Where was Ida Holm born?"
@@ -47,6 +47,15 @@ def test_purposes_and_versions(investigator: Investigator):
     assert {request.prompt_version for request in requests} == {PROMPT_VERSION}
     assert [request.parameters["temperature"] for request in requests] == [0, 0.3, 0, 0]
     assert (investigator.provider, investigator.model) == ("openai", "rules-1")
+
+
+def test_no_answer_is_taken_where_there_are_no_facts(investigator: Investigator):
+    step = Step(1, StepKind.DIRECT, QUESTION, StepOutcome.NOT_IN_CORPUS)
+    first, second = (investigator.follow_up_request(QUESTION, steps).schema for steps in ((), (step,)))
+    assert first is not None
+    assert second is not None
+    assert first["properties"]["answer"] == {"type": "null"}
+    assert second["properties"]["answer"] == {"type": ["string", "null"]}
 
 
 def test_samples_are_rows_of_their_own_over_one_input(investigator: Investigator):

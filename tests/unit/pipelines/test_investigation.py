@@ -157,7 +157,7 @@ async def test_one_question_without_an_answer_does_not():
 
 
 async def test_a_question_that_comes_again_ends_it():
-    again = FollowUp("who painted  the lindvik altar", "Ida Holm")
+    again = FollowUp("who painted  the lindvik altar")
     investigator = script(follow_ups=[FollowUp(WHO), [again, again]], conclusion=None)
     told = await carry_out(investigator)
     assert told.outcomes[1] == ("follow_up", "repeated")
@@ -172,6 +172,15 @@ async def test_a_question_that_comes_again_ends_it():
 async def test_a_model_that_is_reminded_may_still_go_on():
     told = await carry_out(script(follow_ups=[FollowUp(WHO), [FollowUp(WHO), FollowUp(WHERE)], FollowUp()]))
     assert told.outcomes[:2] == [("follow_up", "answered"), ("follow_up", "answered")]
+
+
+async def test_a_model_that_has_the_answer_is_not_let_go_on():
+    told = await carry_out(script(follow_ups=[FollowUp(WHO), FollowUp(WHERE), FollowUp("Is Ortval big?", "Ortval")]))
+    assert told.outcomes == [("follow_up", "answered"), ("follow_up", "answered"), ("conclusion", "answered")]
+    assert told.record.stop_reason == "no further question was needed"
+    # It has not, if no step says so.
+    told = await carry_out(script(follow_ups=[FollowUp(WHO), FollowUp(WHERE, "Copenhagen"), FollowUp()]))
+    assert [outcome for _, outcome in told.outcomes] == ["answered", "answered", "answered"]
 
 
 async def test_a_question_that_comes_again_in_other_words_ends_it():
