@@ -65,7 +65,10 @@ def test_an_answer_whose_words_are_elsewhere_is_from_memory():
 
 
 def test_an_answer_may_rest_on_what_was_known_before():
-    assert prove(finding("Lindvik", (2, "born in Ortval")), SHOWN, asked=ASKED, known=["Where is Ida Holm from? Lindvik"]) is not None
+    assert (
+        prove(finding("Lindvik", (2, "born in Ortval")), SHOWN, asked=ASKED, known=["Where is Ida Holm from? Lindvik"])
+        is not None
+    )
 
 
 def test_a_passage_that_names_nothing_of_the_question_is_about_something_else():
