@@ -20,10 +20,11 @@ from pgclarify.pipelines.judging import Judge
 from pgclarify.pipelines.trace import Trace
 from pgclarify.protocols import ExplorationStore
 
-# The first batch. Each further one is as large as all before it, so that a long exploration has few rounds; or so many
-# times as large, if at least half of the verdicts before it showed something new: it will hardly be the last.
-_FIRST_BATCH = 5
-_GROWTH, _RICH_GROWTH = 1, 3
+# The first batch is judged while the question is being relaxed, so that it costs no time. How large the next one is,
+# beside all before it: a little, since it may be the last; or as large if there is no reading yet, since then it is not;
+# or larger if at least half of the last verdicts showed something new, since then it hardly is.
+_FIRST_BATCH, _LEAST_BATCH = 8, 3
+_GROWTH, _SILENT_GROWTH, _RICH_GROWTH = 1 / 3, 1.0, 3.0
 # How many neighbors of a grounded passage are followed.
 _NEIGHBORS = 8
 # Of the first ranking and of the neighbors, each has half of a batch.
@@ -71,7 +72,7 @@ class GuidedExploration:
         self._ranked: dict[int, Found] = {}
         self._near: dict[int, Found] = {}
         self._chosen: dict[int, Candidate] = {}
-        self._growth = _GROWTH
+        self._growth = _SILENT_GROWTH
         self._batch = 0
         self._in_batch = 0
         self._in_flight = 0
@@ -155,7 +156,8 @@ class GuidedExploration:
         return False
 
     def _next_passages(self) -> list[int]:
-        size = max(_FIRST_BATCH, self._growth * len(self._chosen))
+        judged = len(self._chosen)
+        size = max(_LEAST_BATCH, math.ceil(self._growth * judged)) if judged else _FIRST_BATCH
         # Where there are neighbors, it is their turn; the first ranking has the rest, or whichever has any left.
         share = _NEIGHBORS_SHARE if self._near else 1
         passage_ids = self._explorer.next_batch(math.ceil(share * size))
@@ -212,7 +214,7 @@ class GuidedExploration:
             is_all = len(batch) == self._in_batch
             # What has been heard of is embedded in no time. Waited for, it leads a run the same way when it is made
             # again with replies that are there at once.
-            if not self._heard and len(batch) >= math.ceil(_ENOUGH * self._in_batch):
+            if not self._heard and len(batch) >= max(1, int(_ENOUGH * self._in_batch)):
                 if not is_all and not were_awaited:
                     were_awaited = True
                     await self._await_last_batch(_GRACE * (loop.time() - began))
@@ -223,7 +225,7 @@ class GuidedExploration:
                 # Without any reading it goes on, whatever those say that are late.
                 if news or not (clusters or have_failed):
                     await self._observe(landed, clusters)
-                    self._growth = _RICH_GROWTH if news >= len(batch) / 2 else _GROWTH
+                    self._growth = _growth(len(batch), news, is_silent=not clusters)
                     return True
                 if is_all:
                     self._trace.stop_reason = (
@@ -282,3 +284,9 @@ class GuidedExploration:
             tally.rows = len(near.passages)
         self._near.update((one.passage.passage_id, one) for one in near.passages)
         return dict(near.edges)
+
+
+def _growth(verdicts: int, news: int, *, is_silent: bool) -> float:
+    if is_silent:
+        return _SILENT_GROWTH
+    return _RICH_GROWTH if news >= verdicts / 2 else _GROWTH

@@ -25,8 +25,8 @@ async def begin(orchard: Orchard, until: Callable[[], bool]) -> asyncio.Task[obj
 async def test_a_straggler_does_not_hold_up_the_next_batch_and_counts_in_the_end() -> None:
     gate = asyncio.Event()
     orchard = Orchard(20, {1: "apple", 2: "pear"}, gate=gate, gated=[2])
-    task = await begin(orchard, lambda: len(orchard.record.verdicts) == 9)
-    assert orchard.batches == [[1, 2, 3, 4, 5], [6, 7, 8, 9, 10]]
+    task = await begin(orchard, lambda: len(orchard.record.verdicts) == 10)
+    assert orchard.batches == [[1, 2, 3, 4, 5, 6, 7, 8], [9, 10, 11]]
     assert orchard.verifier.in_flight == 1
     gate.set()
     await task
@@ -37,10 +37,10 @@ async def test_a_straggler_does_not_hold_up_the_next_batch_and_counts_in_the_end
 
 async def test_where_a_straggler_leads_is_followed() -> None:
     gate = asyncio.Event()
-    fruit = {1: "apple", 2: "pear", 6: "plum"}
-    orchard = Orchard(40, fruit, first=range(1, 21), neighbors={2: [31, 32]}, gate=gate, gated=[2, 7, 8])
-    task = await begin(orchard, lambda: len(orchard.record.verdicts) == 7)
-    assert orchard.batches == [[1, 2, 3, 4, 5], [6, 7, 8, 9, 10]]
+    fruit = {1: "apple", 2: "pear", 9: "plum"}
+    orchard = Orchard(40, fruit, first=range(1, 21), neighbors={2: [31, 32]}, gate=gate, gated=[2, 10, 11])
+    task = await begin(orchard, lambda: len(orchard.record.verdicts) == 8)
+    assert orchard.batches == [[1, 2, 3, 4, 5, 6, 7, 8], [9, 10, 11]]
     gate.set()
     await task
     assert orchard.batches[2][:2] == [31, 32]
@@ -59,18 +59,18 @@ async def test_where_the_last_straggler_leads_is_followed_when_nothing_else_is_l
 
 async def test_being_slow_makes_a_run_no_longer() -> None:
     gate = asyncio.Event()
-    orchard = Orchard(20, {2: "pear"}, gate=gate, gated=[2, 6, 7])
-    task = await begin(orchard, lambda: len(orchard.record.verdicts) == 7)
+    orchard = Orchard(20, {2: "pear"}, gate=gate, gated=[2, 9, 10, 11])
+    task = await begin(orchard, lambda: len(orchard.record.verdicts) == 12)
     gate.set()
     await task
     assert orchard.record.stop_reason == "the last batch added no new reading"
-    assert len(orchard.record.verdicts) == 10
+    assert len(orchard.record.verdicts) == 16
 
 
 async def test_a_straggler_that_may_decide_is_waited_for() -> None:
     gate = asyncio.Event()
-    orchard = Orchard(30, {1: "apple", 6: "apple", 8: "pear"}, gate=gate, gated=[8])
-    task = await begin(orchard, lambda: len(orchard.record.verdicts) == 9)
+    orchard = Orchard(30, {1: "apple", 9: "apple", 11: "pear"}, gate=gate, gated=[11])
+    task = await begin(orchard, lambda: len(orchard.record.verdicts) == 10)
     for _ in range(50):
         await asyncio.sleep(0)
     assert len(orchard.batches) == 2
@@ -91,8 +91,8 @@ async def test_without_a_reading_nobody_is_waited_for_since_it_goes_on_whatever_
 
 async def test_fewer_than_three_quarters_are_not_enough() -> None:
     gate = asyncio.Event()
-    orchard = Orchard(20, {1: "apple"}, gate=gate, gated=[2, 3])
-    task = await begin(orchard, lambda: len(orchard.record.verdicts) == 3)
+    orchard = Orchard(20, {1: "apple"}, gate=gate, gated=[2, 3, 4])
+    task = await begin(orchard, lambda: len(orchard.record.verdicts) == 5)
     for _ in range(50):
         await asyncio.sleep(0)
     assert len(orchard.batches) == 1
@@ -113,7 +113,7 @@ async def test_all_verdicts_that_were_asked_for_are_waited_for() -> None:
 async def test_a_lost_run_is_left_quietly(loss: str) -> None:
     gate = asyncio.Event()
     # Stragglers of two batches, of which one lands after the loss.
-    orchard = Orchard(20, {1: "apple"}, gate=gate, gated=[2, 7, 8])
+    orchard = Orchard(20, {1: "apple"}, gate=gate, gated=[2, 9, 10])
     task = await begin(orchard, lambda: orchard.verifier.in_flight == 3)
     verdicts = dict(orchard.record.verdicts)
     if loss == "cancelled":
@@ -129,7 +129,7 @@ async def test_a_lost_run_is_left_quietly(loss: str) -> None:
 
 
 async def test_a_cancellation_ends_all_calls_and_gives_leases_back() -> None:
-    orchard = Orchard(20, {1: "apple"}, relaxation="any fruit", gate=asyncio.Event(), gated=[2, 7, 8])
+    orchard = Orchard(20, {1: "apple"}, relaxation="any fruit", gate=asyncio.Event(), gated=[2, 9, 10])
     task = await begin(orchard, lambda: orchard.verifier.in_flight == 3)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -150,20 +150,20 @@ async def test_what_failed_makes_a_run_partial() -> None:
 async def test_with_no_endpoint_one_batch_is_tried() -> None:
     orchard = Orchard(20, dict.fromkeys(range(1, 21), DOWN))
     record = await orchard.carry_out()
-    assert (record.status, record.error) == (RunStatus.FAILED, "no endpoint (5 of 5 passages)")
+    assert (record.status, record.error) == (RunStatus.FAILED, "no endpoint (8 of 8 passages)")
     assert record.stop_reason == "every verdict of the last batch failed"
 
 
 async def test_an_endpoint_that_goes_away_ends_the_exploration() -> None:
-    orchard = Orchard(30, {1: "apple", **dict.fromkeys(range(6, 31), DOWN)})
+    orchard = Orchard(30, {1: "apple", **dict.fromkeys(range(9, 31), DOWN)})
     record = await orchard.carry_out()
     assert (record.status, orchard.answers) == (RunStatus.PARTIAL, {"apple"})
-    assert (len(record.verdicts), record.stop_reason) == (10, "every verdict of the last batch failed")
+    assert (len(record.verdicts), record.stop_reason) == (11, "every verdict of the last batch failed")
 
 
 async def test_a_question_that_cannot_be_relaxed_fails_the_run_and_ends_the_first_batch() -> None:
     gate = asyncio.Event()
-    orchard = Orchard(20, {1: "apple"}, relaxation=DOWN, gate=gate, gated=range(1, 6))
+    orchard = Orchard(20, {1: "apple"}, relaxation=DOWN, gate=gate, gated=range(1, 9))
     record = await orchard.carry_out()
     assert (record.status, record.error) == (RunStatus.FAILED, "no endpoint")
     assert orchard.verifier.in_flight == 0
