@@ -11,6 +11,7 @@ declare
     v_choices jsonb;
     v_is_fit boolean;
     v_settings jsonb;
+    v_integers jsonb := '{}';
 begin
     if jsonb_typeof(coalesce(_check_options.options, '{}')) <> 'object' then
         raise exception 'options must be a JSON object'
@@ -22,7 +23,7 @@ begin
         select given.key, given.value from jsonb_each(coalesce(_check_options.options, '{}')) as given order by given.key
     loop
         if not _check_options.known ? v_option.key then
-            raise exception 'unknown option "%"', v_option.key
+            raise exception 'unknown option "%"', pgclarify._shown(v_option.key)
                 using errcode = 'invalid_parameter_value',
                     detail = format(
                         'The options are: %s.',
@@ -40,12 +41,15 @@ begin
             when v_known ->> 'type' = 'integer' then
                 trunc(v_option.value::numeric) = v_option.value::numeric
                 and v_option.value::numeric between (v_known ->> 'least')::numeric and (v_known ->> 'most')::numeric
+            when v_known ? 'longest' then
+                length(btrim(v_option.value #>> '{}')) between 1 and (v_known ->> 'longest')::integer
+                and v_option.value #>> '{}' !~ '[\u0001-\u001f\u007f-\u009f]'
             else true
         end;
         if not v_is_fit then
             raise exception 'option "%" has a wrong value', v_option.key
                 using errcode = 'invalid_parameter_value',
-                    detail = format('It is %s.', v_option.value),
+                    detail = format('It is %s.', pgclarify._shown(v_option.value::text)),
                     hint = case
                         when v_choices is not null then format(
                             'Pass one of: %s.',
@@ -53,20 +57,30 @@ begin
                         )
                         when v_known ->> 'type' = 'integer' then
                             format('Pass a whole number from %s to %s.', v_known ->> 'least', v_known ->> 'most')
+                        when v_known ? 'longest' then
+                            format(
+                                'Pass a JSON string of 1 to %s characters, none of which is a control character.',
+                                v_known ->> 'longest'
+                            )
                         else format('Pass a JSON %s.', v_known ->> 'type')
                     end;
+        end if;
+        if v_known ->> 'type' = 'integer' then
+            -- 8.0 is the same number as 8, and must be the same text.
+            v_integers := v_integers || jsonb_build_object(v_option.key, v_option.value::numeric::integer);
         end if;
     end loop;
     select coalesce(jsonb_object_agg(option.key, option.value -> 'default'), '{}') into v_settings
     from jsonb_each(_check_options.known) as option
     where option.value ? 'default';
-    return v_settings || jsonb_strip_nulls(coalesce(_check_options.options, '{}'));
+    return v_settings || jsonb_strip_nulls(coalesce(_check_options.options, '{}')) || v_integers;
 end
 $$;
 
 comment on function pgclarify._check_options(jsonb, jsonb) is
 'Options completed by their defaults, or error 22023 that lists the right ones. known maps each name to {"choices": […]}, '
-'{"type": "…"} or {"type": "integer", "least": …, "most": …}, and its "default".';
+'{"type": "…"}, {"type": "integer", "least": …, "most": …} or {"type": "string", "longest": …}, and its "default". Whole numbers '
+'come back without a fraction.';
 
 create or replace function pgclarify._clarify_options()
 returns jsonb
@@ -76,7 +90,7 @@ begin atomic
     select '{
         "retrieval": {"choices": ["fixed", "adaptive"], "default": "fixed"},
         "budget": {"type": "integer", "least": 1, "most": 1000},
-        "reranker": {"type": "string"},
+        "reranker": {"type": "string", "longest": 500},
         "search": {"choices": ["hybrid", "dense", "lexical"], "default": "hybrid"},
         "consolidation": {"choices": ["default", "conservative"], "default": "default"},
         "embed": {"choices": ["question_answer", "question"], "default": "question_answer"},
@@ -103,6 +117,21 @@ end
 $$;
 
 comment on function pgclarify._settings(integer, jsonb, jsonb) is 'top_k and options, checked, as run.settings keeps them.';
+
+create or replace function pgclarify._raise_budget_is_short(budget integer, top_k integer)
+returns void
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+    raise exception 'budget must not be less than top_k'
+        using errcode = 'invalid_parameter_value',
+            detail = format('budget is %s, and top_k is %s.', _raise_budget_is_short.budget, _raise_budget_is_short.top_k),
+            hint = 'Only passages that are scored can be among the best: pass a larger budget, or a smaller top_k.';
+end
+$$;
+
+comment on function pgclarify._raise_budget_is_short(integer, integer) is 'Error 22023.';
 
 create or replace function pgclarify._check_questions(questions text[])
 returns text[]
@@ -152,12 +181,32 @@ as $$
 begin
     return _timeout.given::interval;
 exception
-    when invalid_datetime_format or datetime_field_overflow then
+    when invalid_datetime_format or datetime_field_overflow or interval_field_overflow then
         raise exception 'option "timeout" has a wrong value'
             using errcode = 'invalid_parameter_value',
-                detail = format('It is "%s".', _timeout.given),
+                detail = format('It is "%s".', pgclarify._shown(_timeout.given)),
                 hint = 'Pass an interval, such as "60s".';
 end
 $$;
 
 comment on function pgclarify._timeout(text) is 'Option timeout as an interval, or error 22023.';
+
+create or replace function pgclarify._deadline(timeout interval)
+returns timestamptz
+language plpgsql volatile
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+    if _deadline.timeout <= interval '0' then
+        raise exception 'timeout must be positive'
+            using errcode = 'invalid_parameter_value',
+                detail = format('timeout is %s.', _deadline.timeout),
+                hint = 'Pass timeout => ''60s'', or null to wait without end.';
+    end if;
+    -- What nobody lives to see is left out: a later time may not exist.
+    return clock_timestamp() + least(_deadline.timeout, interval '100 years');
+end
+$$;
+
+comment on function pgclarify._deadline(interval) is
+'When a call that may take so long stops waiting, or error 22023; null, never, for null.';

@@ -77,15 +77,6 @@ begin
     if not found then
         return;
     end if;
-    if @extschema:vector@.vector_dims(_dense.query_vector) <> v_space.dimensions then
-        raise exception 'the question has a vector of the wrong length'
-            using errcode = 'data_exception',
-                detail = format(
-                    'It has %s dimensions; the corpus has %s.',
-                    @extschema:vector@.vector_dims(_dense.query_vector), v_space.dimensions
-                ),
-                hint = 'The worker must load the model of the corpus; see pgclarify.corpus_status.';
-    end if;
     select counted.* into v_count
     from pgclarify._corpus_count as counted where counted.corpus_id = _dense.corpus_id;
     v_embedding := pgclarify._partition_name('passage_embedding', v_space.embedding_space_id);

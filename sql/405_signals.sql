@@ -32,7 +32,7 @@ comment on function pgclarify._question_lexemes(pgclarify._corpus_count, text, t
 
 create or replace function pgclarify._bm25_sql(passage text, queries text, weights text, mean_lexemes text)
 returns text
-language sql immutable strict parallel safe
+language sql stable strict parallel safe
 set search_path = pg_catalog, pg_temp
 begin atomic
     -- BM25 with the usual constants, k1 = 1.2 and b = 0.75, in Lucene's form. Robertson and Zaragoza, The Probabilistic
@@ -84,7 +84,7 @@ declare
     v_weights double precision[];
     v_highest double precision;
     v_by_words text := '0::double precision';
-    v_by_vector text;
+    v_by_vector text := '0::double precision';
 begin
     if _signal_sql.signal is null then
         return 'null::double precision';
@@ -109,25 +109,27 @@ begin
             v_highest
         );
     end if;
-    -- A vector of zeros is at no distance from anything: NaN; greatest takes no notice of null.
-    v_by_vector := format(
-        $sql$
-        greatest(0, 1 - nullif(
-            (
-                select embedding.vector operator(@extschema:vector@.<=>) %1$L::@extschema:vector@.halfvec
-                from %2$s as embedding
-                where embedding.embedding_space_id = %3$L
-                    and embedding.document_id = %4$s.document_id
-                    and embedding.passage_id = %4$s.passage_id
-            ),
-            'NaN'
-        ))
-        $sql$,
-        _signal_sql.query_vector::text,
-        pgclarify._partition_name('passage_embedding', v_corpus.embedding_space_id),
-        v_corpus.embedding_space_id,
-        _signal_sql.passage
-    );
+    if _signal_sql.query_vector is not null and v_corpus.embedding_space_id is not null then
+        -- A vector of zeros is at no distance from anything: NaN; greatest takes no notice of null.
+        v_by_vector := format(
+            $sql$
+            greatest(0, 1 - nullif(
+                (
+                    select embedding.vector operator(@extschema:vector@.<=>) %1$L::@extschema:vector@.halfvec
+                    from %2$s as embedding
+                    where embedding.embedding_space_id = %3$L
+                        and embedding.document_id = %4$s.document_id
+                        and embedding.passage_id = %4$s.passage_id
+                ),
+                'NaN'
+            ))
+            $sql$,
+            _signal_sql.query_vector::text,
+            pgclarify._partition_name('passage_embedding', v_corpus.embedding_space_id),
+            v_corpus.embedding_space_id,
+            _signal_sql.passage
+        );
+    end if;
     return format(
         -- Within the open interval, so that nothing that divides a score makes it equal to another.
         'greatest(1e-6::double precision, least(1 - 1e-6::double precision, %s))',

@@ -110,15 +110,16 @@ language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_run pgclarify.run := pgclarify._carried_out_run(_find_neighbors.run_id, _find_neighbors.attempt);
+    v_run pgclarify.run := pgclarify._searchable_run(_find_neighbors.run_id, _find_neighbors.attempt);
     v_roles name[] := pgclarify._roles_of(v_run.requested_by);
     v_vector @extschema:vector@.halfvec;
     v_space_id bigint;
 begin
+    -- Also without a vector: neighbors are those of a model.
+    v_space_id := (pgclarify._active_space(v_run.corpus_id, _find_neighbors.embedding_model)).embedding_space_id;
     v_vector := pgclarify._query_vector(
         v_run.corpus_id, _find_neighbors.embedding_model, _find_neighbors.query_vector
     );
-    select corpus.embedding_space_id into v_space_id from pgclarify.corpus where corpus.corpus_id = v_run.corpus_id;
     if v_space_id is null then
         return;
     end if;
@@ -186,8 +187,8 @@ comment on function pgclarify._find_neighbors(
 ) is
 'The edges of some passages that the requester of a run may read, to passages that he may read: of each the k nearest at most, '
 'nearest first. Content and the like only of those that are not known yet, in one row each. document_ids, passage_ids: the '
-'passages. known: passage_ids. question, query_vector, embedding_model, signal: as for _find_passages. No row if the corpus '
-'has no graph. Stable: all of it is of one snapshot.';
+'passages. known: passage_ids. question, query_vector, embedding_model, signal: as for _find_passages, and error 40001 also '
+'without a vector. No row if the corpus has no graph. Stable: all of it is of one snapshot.';
 grant execute on function pgclarify._find_neighbors(
     bigint, integer, text[], bigint[], integer, bigint[], text, @extschema:vector@.halfvec, text, text
 ) to pgclarify_worker;

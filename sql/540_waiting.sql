@@ -175,7 +175,7 @@ as $$
 declare
     v_requester name := pgclarify._verify_caller(_ask.caller);
     v_roles name[] := pgclarify._roles_of(v_requester);
-    v_deadline timestamptz := clock_timestamp() + _ask.timeout;
+    v_deadline timestamptz := pgclarify._deadline(_ask.timeout);
     v_call_id constant uuid := gen_random_uuid();
     v_answered jsonb;
     v_distinct text[];
@@ -183,12 +183,6 @@ declare
     v_entered bigint[] := '{}';
     v_unfinished bigint[];
 begin
-    if _ask.timeout <= interval '0' then
-        raise exception 'timeout must be positive'
-            using errcode = 'invalid_parameter_value',
-                detail = format('timeout is %s.', _ask.timeout),
-                hint = 'Pass timeout => ''60s'', or null to wait without end.';
-    end if;
     -- Equal questions once, in the order in which they first come.
     select array_agg(asked.question order by asked.ordinal) into v_distinct
     from (
@@ -250,11 +244,8 @@ begin
             raise exception 'the answer did not come within %', _ask.timeout
                 using errcode = 'PC002',
                     detail = format('%s.', pgclarify._list_runs(v_unfinished)),
-                    hint = format(
-                        'Read it later with: select * from pgclarify.%I(%s). Or ask again with a longer timeout.',
-                        case _ask.operation when 'investigate' then 'investigation' else 'result' end,
-                        v_unfinished[1]
-                    );
+                    hint = pgclarify._reading_hint(_ask.operation, v_unfinished[1])
+                        || ' Or ask again with a longer timeout.';
         end if;
     end if;
     return array(

@@ -18,7 +18,11 @@ begin
         raise exception 'run % does not exist', coalesce(_visible_run.run_id::text, 'null')
             using errcode = 'undefined_object',
                 detail = 'There is none of that number that you may see.',
-                hint = 'List yours with: select * from pgclarify.run_summary order by run_id desc limit 10.';
+                hint = case
+                    when current_setting('transaction_isolation') in ('repeatable read', 'serializable') then
+                        'This transaction sees runs only as they were when it began: if the run is newer, end it first.'
+                    else 'List yours with: select * from pgclarify.run_summary order by run_id desc limit 10.'
+                end;
     end if;
     return v_run;
 end
@@ -26,6 +30,48 @@ $$;
 
 comment on function pgclarify._visible_run(pgclarify._caller, bigint) is
 'The run, if the caller may see it; error 42704 otherwise, as if there were none.';
+
+create or replace function pgclarify._reading_hint(operation text, run_id bigint)
+returns text
+language sql stable strict parallel safe
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select format(
+        case _reading_hint.operation
+            when 'investigate' then 'Read it with: select * from pgclarify.investigation(%s).'
+            when 'search' then
+                'Search again: what has been found is served. What it did is told by: select pgclarify.explain(%s).'
+            else 'Read it with: select * from pgclarify.result(%s).'
+        end,
+        _reading_hint.run_id
+    );
+end;
+
+comment on function pgclarify._reading_hint(text, bigint) is 'How to read what a run of an operation came to, for a HINT.';
+
+create or replace function pgclarify._answered_run(caller pgclarify._caller, run_id bigint, operations text[])
+returns pgclarify.run
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_run pgclarify.run := pgclarify._visible_run(_answered_run.caller, _answered_run.run_id);
+begin
+    if v_run.operation <> all(_answered_run.operations) then
+        raise exception 'run % is not a run of %', v_run.run_id, array_to_string(_answered_run.operations, ' or ')
+            using errcode = 'object_not_in_prerequisite_state',
+                detail = format('Its operation is %s.', v_run.operation),
+                hint = pgclarify._reading_hint(v_run.operation, v_run.run_id);
+    end if;
+    perform pgclarify._raise_unless_answered(seen, v_run.operation)
+    from pgclarify._run_outcomes(array[v_run.run_id]) as seen;
+    return v_run;
+end
+$$;
+
+comment on function pgclarify._answered_run(pgclarify._caller, bigint, text[]) is
+'A run of one of these operations that the caller may see and that has an answer; an error, or a warning, of '
+'_raise_unless_answered, or error 55000 if its operation is another.';
 
 create or replace function pgclarify._find_quote(content text, quote text, start_char integer)
 returns integer

@@ -140,15 +140,10 @@ language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
+    v_deadline timestamptz := pgclarify._deadline(_wait.timeout);
     v_run_id bigint;
     v_uncommitted bigint;
 begin
-    if _wait.timeout <= interval '0' then
-        raise exception 'timeout must be positive'
-            using errcode = 'invalid_parameter_value',
-                detail = format('timeout is %s.', _wait.timeout),
-                hint = 'Pass timeout => ''60s'', or null to wait without end.';
-    end if;
     foreach v_run_id in array coalesce(_wait.run_ids, '{}') loop
         perform pgclarify._visible_run(_wait.caller, v_run_id);
     end loop;
@@ -163,7 +158,7 @@ begin
                 detail = 'It was submitted in a transaction that is still open, so no worker sees it.',
                 hint = 'Commit first, then wait.';
     end if;
-    perform pgclarify._await(_wait.run_ids, clock_timestamp() + _wait.timeout);
+    perform pgclarify._await(_wait.run_ids, v_deadline);
     return query select seen.* from pgclarify._current_outcomes(_wait.run_ids) as seen;
 end
 $$;
@@ -195,15 +190,8 @@ language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_run pgclarify.run := pgclarify._visible_run(_result.caller, _result.run_id);
+    v_run pgclarify.run := pgclarify._answered_run(_result.caller, _result.run_id, '{clarify,consolidate}');
 begin
-    if v_run.operation = 'investigate' then
-        raise exception 'run % is an investigation', v_run.run_id
-            using errcode = 'object_not_in_prerequisite_state',
-                detail = 'It looks for one answer, and not for readings.',
-                hint = format('Read it with: select * from pgclarify.investigation(%s).', v_run.run_id);
-    end if;
-    perform pgclarify._raise_unless_answered(seen) from pgclarify._run_outcomes(array[v_run.run_id]) as seen;
     return query select seen.* from pgclarify._clarifications(array[v_run.run_id], (_result.caller).name) as seen;
 end
 $$;
@@ -227,7 +215,7 @@ $$;
 
 comment on function pgclarify.result(bigint) is
 'The readings that a run found; no row if the corpus answers none. Error 55000 if it is not over, PC003 if it failed or was '
-'cancelled; a warning if it is partial. run_id: from submit, or any run that you may see.';
+'cancelled; a warning if it is partial. run_id: from submit, or any clarification that you may see.';
 grant execute on function pgclarify.result(bigint) to pgclarify_user;
 
 create or replace function pgclarify._cancel(caller pgclarify._caller, run_id bigint)

@@ -48,7 +48,7 @@ begin atomic
     select '{
         "method": {"choices": ["hybrid", "dense", "lexical", "adaptive"], "default": "hybrid"},
         "search": {"choices": ["hybrid", "dense", "lexical"]},
-        "reranker": {"type": "string"},
+        "reranker": {"type": "string", "longest": 500},
         "budget": {"type": "integer", "least": 1, "most": 1000},
         "timeout": {"type": "string", "default": "60s"}
     }'::jsonb;
@@ -81,11 +81,14 @@ begin
                 detail = format('The method is %s, and nothing is scored again.', v_given ->> 'method'),
                 hint = 'Leave it out, or pass {"method": "adaptive"}.';
     end if;
+    if (v_given ->> 'budget')::integer < _search_settings.top_k then
+        perform pgclarify._raise_budget_is_short((v_given ->> 'budget')::integer, _search_settings.top_k);
+    end if;
     if v_is_adaptive or v_given ? 'reranker' then
         v_settings := v_settings || jsonb_build_object(
             'reranker', coalesce(v_given ->> 'reranker', 'signal'),
             -- As many as are asked for, at least.
-            'budget', coalesce((v_given ->> 'budget')::numeric::integer, greatest(100, _search_settings.top_k))
+            'budget', coalesce((v_given ->> 'budget')::integer, greatest(100, _search_settings.top_k))
         );
     end if;
     if v_is_adaptive then

@@ -7,7 +7,7 @@ set search_path = pg_catalog, pg_temp
 begin atomic
     select '{
         "search": {"choices": ["hybrid", "dense", "lexical"], "default": "hybrid"},
-        "reranker": {"type": "string", "default": "signal"},
+        "reranker": {"type": "string", "longest": 500, "default": "signal"},
         "top_k": {"type": "integer", "least": 1, "most": 100, "default": 10},
         "budget": {"type": "integer", "least": 1, "most": 1000, "default": 32},
         "batch": {"type": "integer", "least": 1, "most": 100, "default": 16},
@@ -16,12 +16,33 @@ begin atomic
         "samples": {"type": "integer", "least": 2, "most": 50, "default": 5},
         "penalty": {"type": "boolean", "default": true},
         "reasoner": {"type": "boolean", "default": true},
-        "entailment": {"type": "string", "default": "embedding"}
+        "entailment": {"type": "string", "longest": 500, "default": "embedding"}
     }'::jsonb;
 end;
 
 comment on function pgclarify._investigate_options() is
 'The options of submit_investigation, as _check_options wants them; investigate has timeout besides.';
+
+create or replace function pgclarify._investigate_settings(options jsonb, others jsonb default '{}')
+returns jsonb
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_settings jsonb := pgclarify._check_options(
+        _investigate_settings.options, pgclarify._investigate_options() || _investigate_settings.others
+    );
+begin
+    if (v_settings ->> 'budget')::integer < (v_settings ->> 'top_k')::integer then
+        perform pgclarify._raise_budget_is_short((v_settings ->> 'budget')::integer, (v_settings ->> 'top_k')::integer);
+    end if;
+    return v_settings;
+end
+$$;
+
+comment on function pgclarify._investigate_settings(jsonb, jsonb) is
+'Options of investigations, checked, as run.settings keeps them. others: options besides those of submit_investigation, as '
+'_check_options wants them.';
 
 create or replace function pgclarify._investigate(
     caller pgclarify._caller, question text, corpus text, options jsonb
@@ -32,9 +53,8 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
     v_questions text[] := pgclarify._check_questions(array[_investigate.question]);
-    v_settings jsonb := pgclarify._check_options(
-        _investigate.options,
-        pgclarify._investigate_options() || '{"timeout": {"type": "string", "default": "5min"}}'
+    v_settings jsonb := pgclarify._investigate_settings(
+        _investigate.options, '{"timeout": {"type": "string", "default": "5min"}}'
     );
     v_corpus pgclarify.corpus := pgclarify._find_corpus(
         pgclarify._roles_of(pgclarify._verify_caller(_investigate.caller)), _investigate.corpus
@@ -92,7 +112,7 @@ begin
             'investigate',
             pgclarify._check_questions(array[_submit_investigation.question]),
             _submit_investigation.corpus,
-            pgclarify._check_options(_submit_investigation.options, pgclarify._investigate_options())
+            pgclarify._investigate_settings(_submit_investigation.options)
         )
     )[1];
 end
@@ -126,16 +146,8 @@ language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_run pgclarify.run := pgclarify._visible_run(_investigation.caller, _investigation.run_id);
+    v_run pgclarify.run := pgclarify._answered_run(_investigation.caller, _investigation.run_id, '{investigate}');
 begin
-    if v_run.operation <> 'investigate' then
-        raise exception 'run % is no investigation', v_run.run_id
-            using errcode = 'object_not_in_prerequisite_state',
-                detail = format('Its operation is %s.', v_run.operation),
-                hint = format('Read it with: select * from pgclarify.result(%s).', v_run.run_id);
-    end if;
-    perform pgclarify._raise_unless_answered(seen, 'investigate')
-    from pgclarify._run_outcomes(array[v_run.run_id]) as seen;
     return query
     select seen.* from pgclarify._investigations(array[v_run.run_id], (_investigation.caller).name) as seen;
 end

@@ -1,47 +1,8 @@
--- How explain words things: foreign texts made harmless and short, lengths of time, the figures of a line.
-
-create or replace function pgclarify._shown(given text, most integer default 100)
-returns text
-language sql immutable strict parallel safe
-set search_path = pg_catalog, pg_temp
-begin atomic
-    select
-        case
-            when cut.line !~ cut.harmful then cut.line
-            else (
-                select
-                    string_agg(
-                        case
-                            when spelt.letter ~ cut.harmful
-                                then format('\u%s', lpad(to_hex(ascii(spelt.letter)), 4, '0'))
-                            else spelt.letter
-                        end,
-                        '' order by spelt.place
-                    )
-                from string_to_table(cut.line, null) with ordinality as spelt (letter, place)
-            )
-        end
-    from (
-        select
-            case
-                when length(one.line) > _shown.most then rtrim(left(one.line, _shown.most - 1)) || '…'
-                else one.line
-            end as line,
-            -- What a terminal acts on: controls, and what reorders, hides or separates text.
-            '[\u0001-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb'
-            '\U000e0000-\U000e007f]' as harmful
-        -- Cut before it is looked through: a text may be very long.
-        from (select btrim(regexp_replace(left(_shown.given, 20 * _shown.most), '[ \t\n\v\f\r]+', ' ', 'g')) as line) as one
-    ) as cut;
-end;
-
-comment on function pgclarify._shown(text, integer) is
-'A foreign text on one line, cut to so many characters; control characters and those that reorder or hide text are spelt out '
-'as \uNNNN.';
+-- How explain words things: lengths of time, the figures of a line, passages.
 
 create or replace function pgclarify._shown_number(given double precision)
 returns text
-language sql immutable strict parallel safe
+language sql stable strict parallel safe
 set search_path = pg_catalog, pg_temp
 begin atomic
     select to_char(_shown_number.given, case when abs(_shown_number.given) < 9.95 then 'FM0.0' else 'FM999,999,999,990' end);
@@ -51,7 +12,7 @@ comment on function pgclarify._shown_number(double precision) is 'Milliseconds: 
 
 create or replace function pgclarify._shown_tokens(prompt_tokens bigint, completion_tokens bigint)
 returns text
-language sql immutable parallel safe
+language sql stable parallel safe
 set search_path = pg_catalog, pg_temp
 begin atomic
     select
@@ -74,7 +35,7 @@ create or replace function pgclarify._shown_figures(
     completion_tokens bigint
 )
 returns text
-language sql immutable parallel safe
+language sql stable parallel safe
 set search_path = pg_catalog, pg_temp
 begin atomic
     select coalesce('  (' || nullif(told.figures, '') || ')', '')
@@ -99,7 +60,7 @@ comment on function pgclarify._shown_figures(
 
 create or replace function pgclarify._shown_passage(passage_id bigint, document_id text, title text, heading text)
 returns text
-language sql immutable parallel safe
+language sql stable parallel safe
 set search_path = pg_catalog, pg_temp
 begin atomic
     select

@@ -76,11 +76,11 @@ begin
             0::bigint as reused_calls, asked.prompt_tokens, asked.completion_tokens
         from asked
         union all
-        select 'retrieval', null, null, count(*), 0, 0, 0, 0
+        select 'retrieval', null, candidate.step_ordinal, count(*), 0, 0, 0, 0
         from pgclarify.candidate
         inner join pgclarify.run on run.run_id = candidate.run_id
         where candidate.run_id = _stages_of.run_id and run.operation <> 'consolidate'
-        having count(*) > 0
+        group by candidate.step_ordinal
         union all
         select
             'judgement', case when max(judged.batch) over () > 1 then judged.batch end, judged.step_ordinal, judged.rows,

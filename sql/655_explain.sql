@@ -8,8 +8,12 @@ begin atomic
     with usual as (
         select
             case (_unusual_settings.run).operation
-                when 'search' then pgclarify._search_settings(10, '{"method": "adaptive"}') - 'retrieval'
-                when 'investigate' then pgclarify._check_options('{}', pgclarify._investigate_options())
+                when 'search' then
+                    pgclarify._search_settings(
+                        10,
+                        case when (_unusual_settings.run).settings ? 'retrieval' then '{"method": "adaptive"}' else '{}' end::jsonb
+                    ) - 'retrieval'
+                when 'investigate' then pgclarify._investigate_settings('{}')
                 else pgclarify._settings(20, '{}', pgclarify._clarify_options())
             end as settings
     )

@@ -1,0 +1,46 @@
+-- Foreign texts, made harmless and short, for errors and for explain.
+
+create or replace function pgclarify._shown(given text, most integer default 100)
+returns text
+language sql stable strict parallel safe
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select
+        case
+            when cut.line !~ cut.harmful then cut.line
+            else (
+                select
+                    string_agg(
+                        case
+                            when spelt.letter !~ cut.harmful then spelt.letter
+                            when ascii(spelt.letter) > 65535 then '\U' || lpad(to_hex(ascii(spelt.letter)), 8, '0')
+                            else '\u' || lpad(to_hex(ascii(spelt.letter)), 4, '0')
+                        end,
+                        '' order by spelt.place
+                    )
+                from string_to_table(cut.line, null) with ordinality as spelt (letter, place)
+            )
+        end
+    from (
+        select
+            case
+                when length(one.line) > _shown.most or one.is_cut then rtrim(left(one.line, _shown.most - 1)) || '…'
+                else one.line
+            end as line,
+            -- What a terminal acts on, and what reorders, hides or separates text, or is not seen at all.
+            '[\u0001-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f'
+            '\u2028-\u202e\u2060-\u206f\u2800\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\U0001d173-\U0001d17a'
+            '\U000e0000-\U000e01ef]' as harmful
+        -- Cut before it is looked through: a text may be very long.
+        from (
+            select
+                btrim(regexp_replace(left(trimmed.text, 20 * _shown.most), '[ \t\n\v\f\r]+', ' ', 'g')) as line,
+                length(trimmed.text) > 20 * _shown.most as is_cut
+            from (select btrim(_shown.given, E' \t\n\v\f\r') as text) as trimmed
+        ) as one
+    ) as cut;
+end;
+
+comment on function pgclarify._shown(text, integer) is
+'A foreign text on one line, cut to so many characters; control characters and those that reorder or hide text are spelt out, '
+'as \uNNNN or \UNNNNNNNN.';
