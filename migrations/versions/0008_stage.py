@@ -44,7 +44,7 @@ def upgrade() -> None:
             'The step of the investigation that it was retrieved for; null for other operations.';
 
         comment on column pgclarify.completion.purpose is
-            'What the reply is for: relaxation, verdict, relevance, entailment, follow_up, answer or conclusion.';
+            'What the reply is for: relaxation, verdict, relevance, entailment, follow_up, sample, answer or conclusion.';
 
         create table pgclarify.stage (
             run_id bigint not null constraint stage_run_id_fk references pgclarify.run on delete cascade,
@@ -55,15 +55,16 @@ def upgrade() -> None:
                     'sampling', 'answering', 'reasoning'
                 )
             ),
-            batch integer,
-            step_ordinal integer,
+            batch integer constraint stage_batch_counts_from_one check (batch >= 1),
+            step_ordinal integer constraint stage_step_ordinal_counts_from_one check (step_ordinal >= 1),
             started_at timestamptz not null,
-            duration_ms real not null,
-            rows integer,
-            calls integer not null,
-            reused_calls integer not null,
-            prompt_tokens bigint not null,
-            completion_tokens bigint not null,
+            duration_ms real not null constraint stage_duration_ms_is_not_negative check (duration_ms >= 0),
+            rows integer constraint stage_rows_are_not_negative check (rows >= 0),
+            calls integer not null constraint stage_calls_are_not_negative check (calls >= 0),
+            reused_calls integer not null constraint stage_reused_calls_are_not_negative check (reused_calls >= 0),
+            prompt_tokens bigint not null constraint stage_prompt_tokens_are_not_negative check (prompt_tokens >= 0),
+            completion_tokens bigint not null
+                constraint stage_completion_tokens_are_not_negative check (completion_tokens >= 0),
             note text,
             constraint stage_pk primary key (run_id, ordinal)
         );
@@ -88,8 +89,18 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
+    """Lose what runs did stage by stage, why they stopped, their batches, and all investigations.
+
+    What was paid for stays in the ledger. Runs that wait for what the version before cannot do are cancelled.
+    """
     op.execute("""
         drop table pgclarify.stage;
+
+        update pgclarify.run
+        set status = 'cancelled', finished_at = clock_timestamp()
+        where
+            status in ('queued', 'running')
+            and (settings ->> 'retrieval' = 'adaptive' or settings ? 'reranker' or settings ? 'budget');
 
         comment on column pgclarify.completion.purpose is 'What the reply is for: relaxation or verdict.';
 
@@ -98,6 +109,11 @@ def downgrade() -> None:
         comment on column pgclarify.candidate.score is
             'dense: cosine similarity; lexical: BM25; hybrid: reciprocal rank fusion. Higher is better.';
 
+        -- Their jobs stay: a worker that finds no run is done with them.
+        update pgclarify.completion
+        set run_id = null
+        from pgclarify.run
+        where run.run_id = completion.run_id and run.operation = 'investigate';
         delete from pgclarify.run where operation = 'investigate';
         alter table pgclarify.run
             drop column stop_reason,

@@ -20,7 +20,7 @@ def upgrade() -> None:
             kind text not null
                 constraint step_kind_is_known check (kind in ('direct', 'follow_up', 'conclusion')),
             question text not null,
-            answer text,
+            answer text constraint step_answer_is_not_blank check (answer ~ '\\S'),
             outcome text not null constraint step_outcome_is_known check (
                 outcome in ('answered', 'not_in_corpus', 'repeated', 'contradicted', 'cut_off', 'failed')
             ),
@@ -32,6 +32,7 @@ def upgrade() -> None:
             constraint step_answered_has_an_answer check ((outcome = 'answered') = (answer is not null)),
             constraint step_answer_has_a_confidence check ((answer is not null) = (confidence is not null))
         );
+        create unique index step_conclusion_key on pgclarify.step (run_id) where kind = 'conclusion';
         comment on table pgclarify.step is
             'What an investigation asked on its way, and what became of it. Written as it goes on.';
         comment on column pgclarify.step.run_id is 'The run.';
@@ -69,7 +70,6 @@ def upgrade() -> None:
             constraint step_citation_step_fk foreign key (run_id, step_ordinal)
                 references pgclarify.step on delete cascade
         );
-        create index step_citation_corpus_id_document_id_idx on pgclarify.step_citation (corpus_id, document_id);
         comment on table pgclarify.step_citation is
             'From a step to a passage that proves its answer. Quote and ids stay when the document goes.';
         comment on column pgclarify.step_citation.run_id is 'The run.';
@@ -119,6 +119,7 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
+    """Lose the steps of investigations and what proves them. The runs stay until revision 0008 is undone."""
     op.execute("""
         comment on column pgclarify.run_outcome.interpretations is
             'Readings found; 0 means that the corpus answers none; null unless succeeded or partial.';

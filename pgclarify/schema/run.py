@@ -68,7 +68,7 @@ completion = Table(
         "purpose",
         Text,
         nullable=False,
-        comment=("What the reply is for: relaxation, verdict, relevance, entailment, follow_up, answer or conclusion."),
+        comment="What the reply is for: relaxation, verdict, relevance, entailment, follow_up, sample, answer or conclusion.",
     ),
     Column("model", Text, nullable=False, comment="Model that was asked."),
     Column("parameters", JSONB, nullable=False, comment="Decoding parameters."),

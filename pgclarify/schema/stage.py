@@ -46,5 +46,13 @@ stage = Table(
         "'sampling', 'answering', 'reasoning')",
         name="stage_name_is_known",
     ),
+    CheckConstraint("batch >= 1", name="stage_batch_counts_from_one"),
+    CheckConstraint("step_ordinal >= 1", name="stage_step_ordinal_counts_from_one"),
+    CheckConstraint("duration_ms >= 0", name="stage_duration_ms_is_not_negative"),
+    CheckConstraint("rows >= 0", name="stage_rows_are_not_negative"),
+    CheckConstraint("calls >= 0", name="stage_calls_are_not_negative"),
+    CheckConstraint("reused_calls >= 0", name="stage_reused_calls_are_not_negative"),
+    CheckConstraint("prompt_tokens >= 0", name="stage_prompt_tokens_are_not_negative"),
+    CheckConstraint("completion_tokens >= 0", name="stage_completion_tokens_are_not_negative"),
     comment="What a run did, stage by stage. Written when it ends; see explain.",
 )

@@ -68,6 +68,8 @@ step = Table(
     CheckConstraint("semantic_sets >= 1", name="step_semantic_sets_count_from_one"),
     CheckConstraint("(outcome = 'answered') = (answer is not null)", name="step_answered_has_an_answer"),
     CheckConstraint("(answer is not null) = (confidence is not null)", name="step_answer_has_a_confidence"),
+    CheckConstraint(r"answer ~ '\S'", name="step_answer_is_not_blank"),
+    Index("step_conclusion_key", "run_id", unique=True, postgresql_where=text("kind = 'conclusion'")),
     comment="What an investigation asked on its way, and what became of it. Written as it goes on.",
 )
 
@@ -98,6 +100,5 @@ step_citation = Table(
         name="step_citation_step_fk",
         ondelete="CASCADE",
     ),
-    Index("step_citation_corpus_id_document_id_idx", "corpus_id", "document_id"),
     comment="From a step to a passage that proves its answer. Quote and ids stay when the document goes.",
 )
