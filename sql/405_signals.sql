@@ -78,11 +78,14 @@ language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
+    -- BM25 of each lexeme of the question at which a passage scores tanh(1). By what the lexemes weigh in the corpus it would be
+    -- told whether there are any in passages that may not be read.
+    v_unit constant double precision := 4;
     v_corpus pgclarify.corpus;
     v_count pgclarify._corpus_count;
+    v_lexemes integer;
     v_queries tsquery[];
     v_weights double precision[];
-    v_highest double precision;
     v_by_words text := '0::double precision';
     v_by_vector text := '0::double precision';
 begin
@@ -93,20 +96,21 @@ begin
     if _signal_sql.signal in ('lexical', 'both') then
         select counted.* into v_count
         from pgclarify._corpus_count as counted where counted.corpus_id = _signal_sql.corpus_id;
-        select array_agg(asked.query), array_agg(asked.weight), sum(asked.weight)
-        into v_queries, v_weights, v_highest
+        v_lexemes := length(to_tsvector(v_corpus.search_config::regconfig, _signal_sql.question));
+        select array_agg(asked.query), array_agg(asked.weight)
+        into v_queries, v_weights
         from pgclarify._question_lexemes(v_count, v_corpus.search_config, _signal_sql.question) as asked;
     end if;
     if v_queries is not null then
         v_by_words := format(
-            'coalesce((%s) / %L::double precision, 0)',
+            'tanh(coalesce((%s) / %L::double precision, 0))',
             pgclarify._bm25_sql(
                 _signal_sql.passage,
                 format('%L::tsquery[]', v_queries),
                 format('%L::double precision[]', v_weights),
                 format('%L::double precision', greatest(v_count.lexemes, 1)::double precision / nullif(v_count.passages, 0))
             ),
-            v_highest
+            v_unit * v_lexemes
         );
     end if;
     if _signal_sql.query_vector is not null and v_corpus.embedding_space_id is not null then
@@ -144,8 +148,7 @@ $$;
 
 comment on function pgclarify._signal_sql(bigint, text, text, @extschema:vector@.halfvec, text) is
 'The expression for what a signal says of a passage: greater than 0 and less than 1. signal: dense (cosine similarity), '
-'lexical (BM25 as a share of what the lexemes of the question could bring at most), both (the mean of these) or null (then '
-'null). '
+'lexical (tanh of BM25 for each lexeme of the question, in units of 4), both (the mean of these) or null (then null). '
 'passage: how the statement names a row with document_id, passage_id, lexemes and lexeme_count.';
 
 create or replace function pgclarify._signal_scores(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -198,7 +198,25 @@ class TestPassages:
             find(worker, run_id)
         with pytest.raises(psycopg.errors.UndefinedObject):
             record(worker, run_id, there)
-        assert near(worker, run_id, there) == []
+        with pytest.raises(psycopg.errors.UndefinedObject):
+            near(worker, run_id, there)
+
+    def test_of_who_may_not_search_the_corpus_any_more(
+        self, connection: Connection, user: Connection, worker: HandWorker, make_role: MakeRole
+    ) -> None:
+        run_id, there = ask(user, worker), [passage(connection, "0")]
+        connection.execute("update pgclarify.corpus set reader = %s", [make_role(name="boss")])
+        calls: tuple[Callable[[], object], ...] = (
+            lambda: find(worker, run_id, question="at 10", method="lexical"),
+            lambda: near(worker, run_id, there),
+            lambda: record(worker, run_id, there),
+            lambda: worker.retrieve(run_id, 1, "at 10", [1, 0, 0, 0]),
+        )
+        for call in calls:
+            with pytest.raises(psycopg.errors.InsufficientPrivilege):
+                call()
+        connection.execute("update pgclarify.corpus set reader = null")
+        assert near(worker, run_id, there)
 
     def test_of_another_embedding_model(self, connection: Connection, user: Connection, worker: HandWorker) -> None:
         run_id = ask(user, worker)
@@ -207,6 +225,8 @@ class TestPassages:
             find(worker, run_id, vector=vector, embedding_model="another")
         with pytest.raises(psycopg.errors.SerializationFailure):
             near(worker, run_id, there, vector=vector, embedding_model="another")
+        with pytest.raises(psycopg.errors.SerializationFailure):
+            near(worker, run_id, there, embedding_model="another")
         # What is not of a model is not wrong.
         assert find(worker, run_id, question="at 10", method="lexical", embedding_model="another")
 
@@ -239,7 +259,7 @@ class TestSignals:
         assert found
 
     def test_lexical(self, connection: Connection, user: Connection, hire: Hire) -> None:
-        """BM25 as a share of what the question's lexemes could bring."""
+        """BM25 for each of the question's lexemes, in units of 4, bent below 1."""
         connection.execute("select pgclarify.create_corpus('insurance')")
         words = {
             "1": ["hail", "hail", "car"],
@@ -253,14 +273,26 @@ class TestSignals:
         found = find(worker, ask(user, worker), question=" ".join(question), vector=[1, 0, 0, 0], signal="lexical")
 
         scores = bm25(words, question)
-        weights = [
-            math.log(1 + (4 - holding + 0.5) / (holding + 0.5))
-            for word in question
-            if (holding := sum(word in one for one in words.values()))
-        ]
-        expected = {key: scores.get(key, 0) / sum(weights) for key in words}
+        expected = {key: math.tanh(scores.get(key, 0) / (4 * len(question))) for key in words}
         assert {one["document_id"]: one["signal_score"] for one in found} == pytest.approx(expected, abs=2e-6)
         assert all(0 < one["signal_score"] < 1 for one in found)
+
+    @pytest.mark.parametrize("signal", ["lexical", "both"])
+    def test_tell_nothing_of_words_that_only_others_may_read(
+        self, connection: Connection, user: Connection, worker: HandWorker, make_role: MakeRole, signal: str
+    ) -> None:
+        add(connection, {"secret": "A merger with Zebra."}, readers=[make_role(name="boss")])
+        worker.index_everything()
+        run_id = ask(user, worker)
+        nowhere, hidden = (
+            [
+                (one["document_id"], one["signal_score"])
+                for one in find(worker, run_id, question=f"at 25 {word}", vector=[1, 0, 0, 0], signal=signal)
+            ]
+            for word in ("giraffe", "zebra")
+        )
+        assert hidden == nowhere
+        assert max(score for _, score in nowhere) > 0.01
 
     @pytest.mark.parametrize("question", ["boat", "", "the"])
     def test_of_words_that_nothing_has(self, user: Connection, worker: HandWorker, question: str) -> None:
@@ -427,8 +459,8 @@ class TestOptions:
                 {"search": "hybrid", "retrieval": "adaptive", "reranker": "signal", "budget": 100},
             ),
             (
-                {"method": "adaptive", "search": "lexical", "reranker": "model", "budget": 7},
-                {"search": "lexical", "retrieval": "adaptive", "reranker": "model", "budget": 7},
+                {"method": "adaptive", "search": "lexical", "reranker": "model", "budget": 10},
+                {"search": "lexical", "retrieval": "adaptive", "reranker": "model", "budget": 10},
             ),
             ({"reranker": "a-model"}, {"search": "hybrid", "reranker": "a-model", "budget": 100}),
             (
@@ -456,7 +488,14 @@ class TestOptions:
             ({"method": "adaptive", "budget": 0}, 'option "budget" has a wrong value'),
             ({"method": "adaptive", "budget": 1001}, 'option "budget" has a wrong value'),
             ({"method": "adaptive", "budget": 1.5}, 'option "budget" has a wrong value'),
+            ({"method": "adaptive", "budget": 9}, "budget must not be less than top_k"),
+            ({"reranker": "model", "budget": 9}, "budget must not be less than top_k"),
             ({"method": "adaptive", "reranker": 1}, 'option "reranker" has a wrong value'),
+            ({"method": "adaptive", "reranker": "x" * 501}, 'option "reranker" has a wrong value'),
+            ({"method": "adaptive", "reranker": " "}, 'option "reranker" has a wrong value'),
+            ({"method": "adaptive", "reranker": "a\nb"}, 'option "reranker" has a wrong value'),
+            ({"x" * 1000 + "\u202e": 1}, 'unknown option "x+…"'),
+            ({"timeout": "9999999999999 years"}, 'option "timeout" has a wrong value'),
             ({"method": "exhaustive"}, 'option "method" has a wrong value'),
         ],
     )
@@ -466,6 +505,18 @@ class TestOptions:
         with pytest.raises(psycopg.errors.InvalidParameterValue, match=message) as refused:
             user.execute("select pgclarify.search('cars', 'insurance', options => %s)", [json.dumps(options)])
         assert refused.value.diag.message_hint
+        assert len(str(refused.value)) < 1000
+
+    def test_whole_numbers_are_kept_as_such(self, connection: Connection, user: Connection, worker: HandWorker) -> None:
+        ids = [
+            scalar(user, "select pgclarify.submit('cars', 'insurance', options => %s)", f'{{"budget": {budget}}}')
+            for budget in ("8", "8.0", "0.8e1")
+        ]
+        assert connection.execute(
+            "select distinct settings ->> 'budget', encode(reuse_key, 'hex') from pgclarify.run"
+        ).fetchall() == [("8", scalar(connection, "select encode(max(reuse_key), 'hex') from pgclarify.run"))]
+        assert worker.start(ids[1]) is not None
+        assert len(worker.retrieve(ids[1], 1, "at 10", [1, 0, 0, 0])) == len(ANGLES)
 
 
 class TestCandidates:
