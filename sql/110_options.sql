@@ -79,8 +79,8 @@ $$;
 
 comment on function pgclarify._check_options(jsonb, jsonb) is
 'Options completed by their defaults, or error 22023 that lists the right ones. known maps each name to {"choices": […]}, '
-'{"type": "…"}, {"type": "integer", "least": …, "most": …} or {"type": "string", "longest": …}, and its "default". Whole numbers '
-'come back without a fraction.';
+'{"type": "…"}, {"type": "integer", "least": …, "most": …} or {"type": "string", "longest": …}, and its "default". Whole '
+'numbers come back without a fraction.';
 
 create or replace function pgclarify._clarify_options()
 returns jsonb

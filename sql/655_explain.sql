@@ -11,7 +11,10 @@ begin atomic
                 when 'search' then
                     pgclarify._search_settings(
                         10,
-                        case when (_unusual_settings.run).settings ? 'retrieval' then '{"method": "adaptive"}' else '{}' end::jsonb
+                        case
+                            when (_unusual_settings.run).settings ? 'retrieval' then '{"method": "adaptive"}'
+                            else '{}'
+                        end::jsonb
                     ) - 'retrieval'
                 when 'investigate' then pgclarify._investigate_settings('{}')
                 else pgclarify._settings(20, '{}', pgclarify._clarify_options())

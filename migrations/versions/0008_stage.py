@@ -24,8 +24,8 @@ def upgrade() -> None:
         comment on column pgclarify.run.stop_reason is
             'Why it went no further where it might have; null if there was nothing to decide.';
         comment on column pgclarify.run.linked_passages is
-            'Passages with neighbors when it was last started: a run that explores is served again only while there are '
-            'as many.';
+            'Passages with neighbors when it was last started: a run that explores is served again only while there '
+            'are as many.';
 
         alter table pgclarify.candidate
             add column batch integer not null default 1,
@@ -44,7 +44,8 @@ def upgrade() -> None:
             'The step of the investigation that it was retrieved for; null for other operations.';
 
         comment on column pgclarify.completion.purpose is
-            'What the reply is for: relaxation, verdict, relevance, entailment, follow_up, sample, answer or conclusion.';
+            'What the reply is for: relaxation, verdict, relevance, entailment, follow_up, sample, answer or '
+            'conclusion.';
 
         create table pgclarify.stage (
             run_id bigint not null constraint stage_run_id_fk references pgclarify.run on delete cascade,

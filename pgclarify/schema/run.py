@@ -68,7 +68,10 @@ completion = Table(
         "purpose",
         Text,
         nullable=False,
-        comment="What the reply is for: relaxation, verdict, relevance, entailment, follow_up, sample, answer or conclusion.",
+        comment=(
+            "What the reply is for: relaxation, verdict, relevance, entailment, follow_up, sample, answer or "
+            "conclusion."
+        ),
     ),
     Column("model", Text, nullable=False, comment="Model that was asked."),
     Column("parameters", JSONB, nullable=False, comment="Decoding parameters."),
@@ -191,8 +194,8 @@ run = Table(
         "linked_passages",
         BigInteger,
         comment=(
-            "Passages with neighbors when it was last started: a run that explores is served again only while there are "
-            "as many."
+            "Passages with neighbors when it was last started: a run that explores is served again only while there "
+            "are as many."
         ),
     ),
     PrimaryKeyConstraint("run_id", name="run_pk"),

@@ -570,6 +570,65 @@ def test_steps_are_told_while_an_investigation_goes_on(desk: Desk) -> None:
     ]
 
 
+@pytest.mark.parametrize("is_cancelled", [False, True])
+def test_passages_of_steps_are_told_while_an_investigation_goes_on(desk: Desk, is_cancelled: bool) -> None:
+    run_id = desk.start(
+        int(scalar(desk.user, "select pgclarify.submit_investigation('Whom does the fee go to?', 'insurance')"))
+    )
+    desk.choose(run_id, ("104", 0.45, "dense", None, 1), ("102", 0.4, "neighbor", "104", 1), step=1)
+    desk.choose(run_id, ("101", 0.25, "lexical", None, 1), step=2)
+    if is_cancelled:
+        desk.user.execute("select pgclarify.cancel(%s)", [run_id])
+
+    lines = desk.told(run_id).splitlines()
+    assert [line.split("  passage")[0] for line in lines if line.startswith("   ") or "->" in line] == [
+        "  ->  step 1",
+        "        ->  retrieval  (rows=2)",
+        "              Kept: 1 dense, 1 neighbor",
+        "              #1  dense  0.4500",
+        "              #2  neighbor of #1  0.4000",
+        "  ->  step 2",
+        "        ->  retrieval  (rows=1)",
+        "              Kept: 1 lexical",
+        "              #3  lexical  0.2500",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"method": "adaptive"}, "retrieval=adaptive"),
+        ({"method": "adaptive", "reranker": "model"}, "reranker=model, retrieval=adaptive"),
+        ({"reranker": "signal"}, "budget=100, reranker=signal"),
+        ({}, None),
+    ],
+)
+def test_settings_of_a_search_that_were_asked_for(desk: Desk, options: dict[str, str], told: str | None) -> None:
+    settings = scalar(desk.owner, "select pgclarify._search_settings(10, %s) - 'timeout'", json.dumps(options))
+    lines = desk.told(desk.enter("search", settings)).splitlines()
+    found = [line.split(": ")[1] for line in lines if line.startswith("  Settings")]
+    assert found == ([] if told is None else [told])
+
+
+@pytest.mark.parametrize(
+    ("given", "shown"),
+    [
+        ("a\U000e0041b", "a\\U000e0041b"),
+        ("\U0001d173", "\\U0001d173"),
+        ("\u034f\u115f\u1160\u3164\uffa0", "\\u034f\\u115f\\u1160\\u3164\\uffa0"),
+        ("\u180b\ufe0f\u2800", "\\u180b\\ufe0f\\u2800"),
+        (" " * 3000 + "x", "x"),
+        ("x" + " " * 3000 + "y", "x…"),
+        ("x" + " " * 3000, "x"),
+        ("x" * 100, "x" * 100),
+        ("x" * 101, "x" * 99 + "…"),
+        ("Grüße, 世界 👋", "Grüße, 世界 👋"),
+    ],
+)
+def test_what_is_not_seen_is_spelt_out(connection: Connection, given: str, shown: str) -> None:
+    assert scalar(connection, "select pgclarify._shown(%s)", given) == shown
+
+
 def test_foreign_text_stays_harmless_and_short(desk: Desk) -> None:
     hostile = "\x1b[2J\x07[bold]a\nb\u202ec\u2028d\te\r\nf\x85  "
     harmless = "\\u001b[2J\\u0007[bold]a b\\u202ec\\u2028d e f\\u0085"

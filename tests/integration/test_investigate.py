@@ -254,6 +254,7 @@ class TestSteps:
         [
             answered(1, "direct", "x") | {"answer": None, "confidence": None},
             answered(1, "direct", "x") | {"outcome": "repeated"},
+            answered(1, "direct", " \n"),
             answered(1, "direct", "x", confidence=0.0),
             answered(1, "direct", "x", confidence=1.5),
             answered(1, "direct", "x", confidence=None),
@@ -279,6 +280,15 @@ class TestSteps:
         with pytest.raises(psycopg.errors.NotNullViolation):
             record(worker, run_id, answered(1, "direct", "x", cite(99, "x")))
         assert rows(alice, "select from pgclarify.step") == []
+
+    def test_one_is_the_conclusion(self, worker: HandWorker, alice: Connection) -> None:
+        run_id = submit(alice)
+        worker.start(run_id)
+        record(worker, run_id, unanswered(1, "conclusion"))
+
+        with pytest.raises(psycopg.errors.UniqueViolation):
+            record(worker, run_id, unanswered(2, "conclusion"))
+        record(worker, run_id, unanswered(1, "conclusion"))
 
 
 class TestCitations:
@@ -374,10 +384,15 @@ class TestRefusals:
             {"unheard of": 1},
             {"search": "adaptive"},
             {"reranker": 1},
+            {"reranker": ""},
+            {"reranker": "x" * 501},
+            {"reranker": "a\tb"},
             {"top_k": 0},
             {"top_k": 101},
             {"top_k": 2.5},
             {"budget": 0},
+            {"budget": 9},
+            {"top_k": 33},
             {"budget": 1001},
             {"batch": 0},
             {"batch": 101},
@@ -390,8 +405,10 @@ class TestRefusals:
             {"penalty": "yes"},
             {"reasoner": 1},
             {"entailment": True},
+            {"entailment": " "},
             {"timeout": "soon"},
             {"timeout": "-1s"},
+            {"timeout": "9999999999999 years"},
             ["top_k"],
         ],
     )
@@ -407,8 +424,10 @@ class TestRefusals:
             assert state_of(alice, f"select pgclarify.{call}(%s, 'atlas')", [question]) == WRONG_VALUE
 
     def test_all_options_are_kept_as_used(self, worker: HandWorker, alice: Connection) -> None:
-        run_id = submit(alice, options='{"top_k": 7, "reasoner": false, "budget": null}')
+        run_id = submit(alice, options='{"top_k": 7.0, "reasoner": false, "budget": null}')
 
+        kept = scalar(alice, "select settings ->> 'top_k' from pgclarify.run where run_id = %s", run_id)
+        assert kept == "7", "the same number is the same setting, however it is written"
         assert scalar(alice, "select settings from pgclarify.run where run_id = %s", run_id) == {
             "search": "hybrid", "reranker": "signal", "top_k": 7, "budget": 32, "batch": 16, "max_steps": 4,
             "max_calls": 60, "samples": 5, "penalty": True, "reasoner": False, "entailment": "embedding",
@@ -428,6 +447,26 @@ class TestRefusals:
             ("succeeded", None),
             ("succeeded", 0),
         ]
+
+    def test_a_search_has_neither_readings_nor_an_answer(
+        self, connection: Connection, worker: HandWorker, alice: Connection
+    ) -> None:
+        run_id = submit(alice)
+        carry_out(worker, run_id)
+        connection.execute("update pgclarify.run set operation = 'search' where run_id = %s", [run_id])
+
+        for call in ("result", "investigation", "consolidate"):
+            assert state_of(alice, f"select pgclarify.{call}(%s)", [run_id]) == NOT_READY
+
+    @pytest.mark.parametrize(("level", "is_told"), [("read committed", False), ("repeatable read", True)])
+    def test_a_run_that_is_newer_than_the_transaction(
+        self, worker: HandWorker, alice: Connection, stranger: Connection, level: str, is_told: bool
+    ) -> None:
+        with alice.transaction(force_rollback=True), pytest.raises(psycopg.errors.UndefinedObject) as refused:
+            alice.execute(f"set transaction isolation level {level}".encode())
+            scalar(alice, "select count(*) from pgclarify.run")
+            investigation(alice, submit(stranger))
+        assert ("end it first" in (refused.value.diag.message_hint or "")) == is_told
 
     def test_runs_without_an_answer(self, worker: HandWorker, alice: Connection) -> None:
         read = "select pgclarify.investigation(%s)"

@@ -121,6 +121,32 @@ def test_downgrade_with_functions_data_and_partitions(make_database: Callable[..
     assert look(dsn, catalog.everything) == first
 
 
+def test_a_downgrade_cancels_what_the_version_before_cannot_do(make_database: Callable[..., str]) -> None:
+    dsn = make_database()
+    install.install(dsn)
+    with closing(psycopg.connect(dsn, autocommit=True)) as connection:
+        connection.execute("select pgclarify.create_corpus('insurance')")
+        for options in ("{}", '{"retrieval": "adaptive"}', '{"reranker": "signal"}', '{"budget": 5}'):
+            connection.execute("select pgclarify.submit('cars', 'insurance', options => %s)", [options])
+        connection.execute("select pgclarify.submit_investigation('cars', 'insurance')")
+        connection.execute("""
+            insert into pgclarify.completion (purpose, model, parameters, prompt_version, input_hash, run_id)
+            select 'answer', 'm', '{}', 'v', sha256(run_id::text::bytea), run_id from pgclarify.run
+        """)
+
+    install.migrate(dsn, "0007")
+
+    with closing(psycopg.connect(dsn, autocommit=True)) as connection:
+        rows = connection.execute("""
+            select run.status, run.finished_at is not null
+            from pgclarify.completion left join pgclarify.run using (run_id)
+            order by completion_id
+        """).fetchall()
+        paid_by = connection.execute("select count(run_id) from pgclarify.completion").fetchone()
+    assert rows == [("queued", False), *[("cancelled", True)] * 3, (None, False)]
+    assert paid_by == (4,)
+
+
 def test_alembic_finds_no_drift(database: str) -> None:
     assert drift(database) == []
 
