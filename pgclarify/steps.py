@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Final
 
 
 class StepKind(StrEnum):
@@ -41,6 +42,10 @@ class StepOutcome(StrEnum):
     """The model could not be reached, or not be understood."""
 
 
+LEAST_CONFIDENCE: Final = 1e-6
+"""The least that a confidence is: a share of a share of a share stays above 0 in a column of single precision."""
+
+
 @dataclass(frozen=True, slots=True)
 class StepCitation:
     """A passage that proves a step's answer.
@@ -68,7 +73,8 @@ class Step:
         question: What was asked; the run's question unless the kind is follow_up.
         outcome: How it ended.
         answer: Short; set if and only if the outcome is answered.
-        confidence: In (0, 1]; set if and only if there is an answer. docs/methods/investigation.md says what it is.
+        confidence: At least LEAST_CONFIDENCE, at most 1; set if and only if there is an answer.
+            docs/methods/investigation.md says what it is.
         reason: Why there is no answer, or what else is worth saying of it, in plain words; None if nothing is.
         semantic_sets: Into how many groups the answers fell that were sampled from the batch of the cited passage;
             None where nothing was sampled or nothing is cited.

@@ -5,7 +5,7 @@ from pgclarify.algorithms.answers import answer_directions, relate_answers
 from pgclarify.algorithms.consolidation import Mode, consolidate, medoid
 from pgclarify.algorithms.exploration import Explored, Explorer, credit, explore
 from pgclarify.algorithms.fusion import fuse
-from pgclarify.algorithms.questions import asks_same, names, rephrases, stands_alone
+from pgclarify.algorithms.questions import asks_same, names, stands_alone
 from pgclarify.algorithms.quotation import find_quote, fold
 from pgclarify.algorithms.uncertainty import confidence, penalize, semantic_sets, to_unit_interval
 
@@ -28,7 +28,6 @@ __all__ = [
     "penalize",
     "relate",
     "relate_answers",
-    "rephrases",
     "semantic_sets",
     "stands_alone",
     "to_unit_interval",

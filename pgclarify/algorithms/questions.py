@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Final
 
 from pgclarify.algorithms.quotation import fold
@@ -15,28 +16,48 @@ _COMMON: Final = frozenset(str.split("a an the of in on at to for by with from a
 
 # Letters that bent forms of one word share, in most words.
 _STEM: Final = 5
+# They say of what kind something is that is named anyway: "the film Casino".
+_KINDS: Final = frozenset(
+    str.split(
+        "film movie show series book novel poem play song album game painting city town village place country nation"
+        " state county province district river mountain island company firm team club band group person man woman actor"
+        " actress singer writer author king queen called named located entitled titled"
+    )
+)
+# Where one of these asks, "did" tells whom from who: "Who did Norway defeat?", "Who defeated Norway?"
+_WHO: Final = frozenset({"who", "whom", "what", "which"})
+_DID: Final = frozenset({"do", "does", "did"})
 
 # What stands for an answer that is not there: "#1", "[answer]", "the answer to question 2".
 _PLACEHOLDER: Final = re.compile(
     r"#\s?\d|[\[<{(](?:answer|name|person|place|x|y)\b[^\])>}]{0,20}[\])>}]"
-    r"|\b(?:answer|reply) (?:to|of) (?:the )?(?:previous |last |first |second )?(?:question|step)"
-    r"|\b(?:question|step) \d\b",
+    r"|\b(?:answer|reply) (?:to|of) (?:the )?(?:previous |last |first |second )?(?:question|step)\b",
     re.IGNORECASE,
 )
-_PRONOUN: Final = re.compile(
-    r"\b(?:he|she|him|his|her|hers|they|them|their|theirs|it|its"
-    r"|(?:this|that|the same)"
-    r" (?:person|man|woman|country|state|county|city|town|place|company|team|band|film|book|year))\b",
+# "That country" is one that was spoken of before the question.
+_POINTER: Final = re.compile(
+    r"\b(?:this|that|the same)"
+    r" (?:person|man|woman|country|state|county|city|town|place|company|team|band|film|book|year)\b",
     re.IGNORECASE,
 )
+_PRONOUN: Final = re.compile(r"\b(?:he|she|him|his|her|hers|they|them|their|theirs|it|its)\b", re.IGNORECASE)
 _NAME: Final = re.compile(r"(?<=\S\s)[\"'\u2018\u201c(]?[^\W\d_a-z]\w*|\d{2,}|[\"\u201c][^\"\u201d]+[\"\u201d]")
+_AUXILIARY: Final = frozenset(
+    str.split("is are was were be been am do does did has have had can could will would shall should may might must of")
+)
+# No noun, though they stand where one might.
+_QUALIFIERS: Final = frozenset(
+    str.split("old long many much far big large high tall late early often soon still ever not")
+)
 
 
 def asks_same(first: str, second: str, cosine: float, *, threshold: float) -> bool:
-    """Tell whether two questions ask the same.
+    """Tell whether two questions ask the same, so that their answers should agree.
 
-    An embedding does not hear the difference between "When was Ada born?" and "Where was Ada born?", nor between two
-    years. So the words that ask, the names and the numbers have to be the same, whatever it says.
+    An embedding does not hear the difference between "When was Ada born?" and "Where was Ada born?", nor between a
+    mother and a mother's mother, nor between two years. So, whatever it says, the words have to be the same in the same
+    order, those of names by themselves; "founded" and "founder" are one word here. Only a word that says of what kind
+    something is, "the film Casino", may be added.
 
     Args:
         first: A question.
@@ -46,25 +67,10 @@ def asks_same(first: str, second: str, cosine: float, *, threshold: float) -> bo
     """
     if fold(first).strip(" ?.!") == fold(second).strip(" ?.!"):
         return True
-    return cosine >= threshold and _demand(first) == _demand(second)
-
-
-def rephrases(first: str, second: str, cosine: float, *, threshold: float) -> bool:
-    """Tell whether one question is the other with words added or bent, so that their answers should agree.
-
-    A word that is exchanged for another ("father" for "mother") is enough to tell them apart, though their embeddings
-    be close; "directed" and "director" are one word here.
-
-    Args:
-        first: A question.
-        second: Another.
-        cosine: The cosine similarity of their embeddings, in [-1, 1].
-        threshold: The least cosine at which that holds.
-    """
-    if cosine < threshold or _demand(first) != _demand(second):
+    if cosine < threshold or _asking(first) != _asking(second):
         return False
-    one, other = _stems(first), _stems(second)
-    return one <= other or other <= one
+    (words, kinds), (other_words, other_kinds) = _demand(first), _demand(second)
+    return words == other_words and (kinds <= other_kinds or other_kinds <= kinds)
 
 
 def names(text: str) -> frozenset[str]:
@@ -72,36 +78,54 @@ def names(text: str) -> frozenset[str]:
 
     A word is part of a name if it is capitalized and not the first one, or if it has a digit in it.
     """
-    return frozenset(word for name in _demand(text)[1] for word in _PART.findall(fold(name)))
+    return frozenset(part for _, word, is_name in _content_words(text) if is_name for part in _PART.findall(fold(word)))
 
 
 def stands_alone(question: str) -> bool:
     """Tell whether a question can be understood by whoever knows nothing else.
 
-    It cannot if it has a placeholder in it, or a pronoun and no name that this could stand for.
+    It cannot if it has a placeholder in it, or a pronoun that nothing in it could be meant by: no name, and no noun
+    before the pronoun, as in "Which company sold its shares?"
     """
     if _PLACEHOLDER.search(question):
         return False
-    return _PRONOUN.search(question) is None or _NAME.search(question) is not None
+    if _NAME.search(question):
+        return True
+    pronoun = _PRONOUN.search(question)
+    return _POINTER.search(question) is None and (pronoun is None or _is_bound(question[: pronoun.start()]))
 
 
-def _demand(question: str) -> tuple[frozenset[str], frozenset[str]]:
-    """The words that ask, and the names and numbers."""
-    words = [match[0] for match in _WORD.finditer(question)]
-    asking = frozenset(word.lower() for word in words if word.lower() in _ASKING)
-    # The first word is capitalized whatever it is.
-    names = frozenset(
-        _bare(word)
-        for place, word in enumerate(words)
-        if word.lower() not in _ASKING | _COMMON and (any(c.isdigit() for c in word) or (place and word[0].isupper()))
-    )
-    return asking, names
+def _is_bound(before: str) -> bool:
+    """Tell whether a pronoun can mean something that was said before it, in the same question."""
+    words = [match[0].lower() for match in _WORD.finditer(before)]
+    # "Where was he", "What year was it", "the name of his": whoever is meant was named before the question.
+    if not words or words[-1] in _AUXILIARY:
+        return False
+    # "Who painted it?": the word after "who" is a verb.
+    nouns = words[2:] if words[0] in ("who", "whom") else words
+    return not _ASKING.union(_COMMON, _AUXILIARY, _QUALIFIERS).issuperset(nouns)
 
 
-def _stems(question: str) -> frozenset[str]:
-    words = (_bare(match[0]) for match in _WORD.finditer(question))
-    return frozenset(word[:_STEM] for word in words if word not in _ASKING | _COMMON)
+def _asking(question: str) -> frozenset[str]:
+    """The words that ask."""
+    words = frozenset(match[0].lower() for match in _WORD.finditer(question))
+    return words & (_ASKING | _DID if words & _WHO else _ASKING)
 
 
-def _bare(word: str) -> str:
-    return re.sub(r"['\u2019]s$", "", word.lower())
+def _content_words(text: str) -> Iterator[tuple[int, str, bool]]:
+    """The words that are neither asking nor common: place, bare form, and whether they are part of a name."""
+    for place, match in enumerate(_WORD.finditer(text)):
+        word = match[0]
+        if word.lower() not in _ASKING | _COMMON:
+            # The first word is capitalized whatever it is.
+            is_name = any(c.isdigit() for c in word) or (place > 0 and word[0].isupper())
+            yield place, re.sub(r"['\u2019]s$", "", word.lower()), is_name
+
+
+def _demand(question: str) -> tuple[tuple[list[str], list[str]], set[str]]:
+    """What is asked for: names and numbers, and the first letters of other words, each in order; and kinds of names."""
+    found = list(_content_words(question))
+    named = {place for place, _, is_name in found if is_name}
+    kinds = {place: word for place, word, _ in found if place + 1 in named and word in _KINDS and place not in named}
+    others = [word[:_STEM] for place, word, is_name in found if not is_name and place not in kinds]
+    return ([word for _, word, is_name in found if is_name], others), set(kinds.values())

@@ -78,10 +78,13 @@ def find_quote(quote: str, content: str) -> tuple[int, int] | None:
         occurrence, or no letter or digit in the quote.
     """
     folded_quote = fold(quote)
-    folded_content = _fold(content)
+    folded_content = _fold_once(content)
     for wanted in dict.fromkeys((folded_quote, _strip_ends(folded_quote))):
         if not any(character.isalnum() for character in wanted):
             return None
+        # Nearly always it does not occur, which this says sooner.
+        if wanted not in folded_content.text:
+            continue
         for start in _occurrences(wanted, folded_content.text):
             end = start + len(wanted)
             if folded_content.is_whole(start, end):
@@ -102,6 +105,10 @@ def _fold(text: str) -> _FoldedText:
             starts.append(offset)
             ends.append(offset + 1)
     return _FoldedText("".join(folded), starts, ends)
+
+
+# Of one passage, several quotes are looked for.
+_fold_once = lru_cache(maxsize=256)(_fold)
 
 
 @lru_cache(maxsize=4096)

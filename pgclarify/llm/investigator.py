@@ -23,10 +23,15 @@ _SAMPLE_TOKENS: Final = 128
 _ANSWER_TOKENS: Final = 512
 _CONCLUSION_TOKENS: Final = 1024
 
-# How models say that there is no answer where they should say null.
+# How models say that there is no answer where they should say null. What follows has to speak of what was shown: "not
+# available in stores" is an answer.
+_SHOWN: Final = r"(?:the|these|this|any|given|provided|of|\s)*(?:passage|text|context|document|information|fact)s?\b.*"
 _NO_ANSWER: Final = re.compile(
-    r"(?:it is |is |the answer is )?(?:unknown|unclear|none|n/?a|not (?:found|known|given|stated|mentioned|specified"
-    r"|provided|available|applicable|in (?:the )?passages?)\b.*|no (?:answer|information|passage|mention)\b.*)\.?",
+    r"(?:it is |is |the answer is )?(?:unknown|unclear|none|n/?a"
+    r"|not (?:(?:explicitly |directly )?(?:found|known|given|stated|mentioned|specified|provided|available|applicable)"
+    rf"(?: (?:in|by|from) {_SHOWN})?|in {_SHOWN})"
+    r"|no (?:answer|information|passage|mention)"
+    r"(?: (?:about|on|of|in|for|is|was|given|found|available|provided|mentions?|tells?|states?|that|which)\b.*)?)\.?",
     re.IGNORECASE,
 )
 

@@ -11,7 +11,7 @@ from functools import partial
 from itertools import combinations
 from math import prod
 
-from pgclarify.algorithms import rephrases
+from pgclarify.algorithms import asks_same
 from pgclarify.errors import CompletionError
 from pgclarify.model import Candidate, Completion, Run
 from pgclarify.pipelines.calls import Calls, OutOfCalls, Unproven
@@ -20,13 +20,11 @@ from pgclarify.pipelines.proof import Proven, is_told, prove
 from pgclarify.pipelines.trace import Tally, Trace
 from pgclarify.pipelines.uncertainty import Meanings
 from pgclarify.protocols import Embedder, Investigator
-from pgclarify.steps import Step, StepKind, StepOutcome
+from pgclarify.steps import LEAST_CONFIDENCE, Step, StepKind, StepOutcome
 
 # The least cosine at which two wordings of a question are expected to have one answer.
 _REPHRASED = 0.85
 _DISAGREEMENT = 0.5
-# A share of a share of a share stays above 0 in a column of single precision.
-_LEAST_CONFIDENCE = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,13 +107,12 @@ class Conclusion:
     async def _from_evidence(self, end: Step, chain: Chain, clash: str | None, tally: Tally) -> Step:
         """Let the model go over the chain and the evidence: the meta evidence reasoner."""
         shown = best_evidence(chain, self._run.settings["top_k"])
-        known = [self._run.question, *_texts(chain.answered)]
         passages = [candidate.passage for candidate in shown]
         render = partial(self._investigator.conclusion_request, self._run.question, chain.steps, passages)
 
         def read(completion: Completion) -> tuple[str | None, Proven | None]:
             finding = self._investigator.read_conclusion(completion)
-            return finding.contradiction, prove(finding, shown, asked=self._run.question, known=known)
+            return finding.contradiction, prove(finding, shown, asked=self._run.question, steps=chain.answered)
 
         value = await self._calls.ask(render, read, tally=tally)
         if isinstance(value, CompletionError):
@@ -152,7 +149,7 @@ class Conclusion:
             end,
             outcome=StepOutcome.ANSWERED,
             answer=proven.answer,
-            confidence=_sound(confidence if reason is None else confidence * _DISAGREEMENT),
+            confidence=max(confidence if reason is None else confidence * _DISAGREEMENT, LEAST_CONFIDENCE),
             reason=reason,
             citations=proven.citations,
         )
@@ -168,14 +165,14 @@ class Conclusion:
         answered = chain.answered
         if chain.answer is None:
             return replace(end, reason=doubt or "the steps do not answer the question")
-        if not answered or not is_told(chain.answer, [self._run.question, *_texts(answered)]):
+        if not answered or not is_told(chain.answer, [], asked=self._run.question, steps=answered):
             return replace(end, reason=f'no step proves the answer "{chain.answer}"')
         confidence = prod(step.confidence or 0.0 for step in answered)
         return replace(
             end,
             outcome=StepOutcome.ANSWERED,
             answer=chain.answer,
-            confidence=_sound(confidence if doubt is None else confidence * _DISAGREEMENT),
+            confidence=max(confidence if doubt is None else confidence * _DISAGREEMENT, LEAST_CONFIDENCE),
             reason=None if doubt is None else f"from the steps alone: {doubt}",
             citations=tuple(dict.fromkeys(citation for step in answered for citation in step.citations)),
         )
@@ -187,7 +184,7 @@ class Conclusion:
         vectors = await self._embedder.encode([step.question for step in answered])
         for (one, first), (other, second) in combinations(enumerate(answered), 2):
             cosine = float(vectors[one] @ vectors[other])
-            if not rephrases(first.question, second.question, cosine, threshold=_REPHRASED):
+            if not asks_same(first.question, second.question, cosine, threshold=_REPHRASED):
                 continue
             if not await self._agree(first.question, first.answer or "", second.answer or "", tally):
                 return (
@@ -206,7 +203,10 @@ class Conclusion:
 
 
 def best_evidence(chain: Chain, most: int) -> list[Candidate]:
-    """Choose what the reasoner is shown: what steps cite, in their order, then the best of the rest by score.
+    """Choose what the reasoner is shown: what steps cite, in their order, then the rest by relevance.
+
+    Relevance is the score before any penalty: not every step could be sampled, and divided scores do not compare with
+    whole ones.
 
     A passage that several steps found is shown once.
 
@@ -214,7 +214,7 @@ def best_evidence(chain: Chain, most: int) -> list[Candidate]:
     """
     by_rank = {candidate.rank: candidate for candidate in chain.shown}
     cited = [by_rank[citation.candidate_rank] for step in chain.answered for citation in step.citations]
-    ranked = sorted(chain.shown, key=lambda candidate: (-candidate.score, candidate.rank))
+    ranked = sorted(chain.shown, key=lambda candidate: (-chain.relevance[candidate.rank], candidate.rank))
     chosen: dict[int, Candidate] = {}
     for candidate in (*cited, *ranked):
         chosen.setdefault(candidate.passage.passage_id, candidate)
@@ -223,11 +223,3 @@ def best_evidence(chain: Chain, most: int) -> list[Candidate]:
 
 def _direct_answer(chain: Chain) -> Step | None:
     return next((step for step in chain.answered if step.kind is StepKind.DIRECT), None)
-
-
-def _texts(answered: Sequence[Step]) -> list[str]:
-    return [text for step in answered for text in (step.question, step.answer or "")]
-
-
-def _sound(confidence: float) -> float:
-    return max(confidence, _LEAST_CONFIDENCE)

@@ -14,7 +14,7 @@ from pgclarify.pipelines.proof import Proven, prove
 from pgclarify.pipelines.trace import Tally, Trace
 from pgclarify.pipelines.uncertainty import Meanings
 from pgclarify.protocols import Investigator
-from pgclarify.steps import Step, StepKind, StepOutcome
+from pgclarify.steps import LEAST_CONFIDENCE, Step, StepKind, StepOutcome
 
 # What an answer may need, its second try included: sampling leaves as many calls.
 _CALLS_TO_ANSWER = 2
@@ -120,7 +120,7 @@ class Hops:
             step,
             outcome=StepOutcome.ANSWERED,
             answer=proven.answer,
-            confidence=confidence,
+            confidence=max(confidence, LEAST_CONFIDENCE),
             semantic_sets=None if drawn is None else len(drawn.sets),
             citations=proven.citations,
         )

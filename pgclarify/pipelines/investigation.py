@@ -259,8 +259,9 @@ class _Investigation:
 
     def _is_answered(self, follow_up: FollowUp) -> bool:
         """Tell whether a model that would go on asking has the answer already, as the steps tell it."""
-        answers = [step.answer for step in self._steps if step.answer is not None]
-        return follow_up.answer is not None and is_told(follow_up.answer, answers)
+        return follow_up.answer is not None and is_told(
+            follow_up.answer, [], asked=self._run.question, steps=self._steps
+        )
 
     async def _repeated(self, question: str) -> Step | None:
         """Find a step that asked the same in other words."""

@@ -10,11 +10,17 @@ from typing import Final
 from pgclarify.algorithms import find_quote, fold, names
 from pgclarify.model import Candidate
 from pgclarify.pipelines.calls import Unproven, check_storable
-from pgclarify.steps import Evidence, Finding, StepCitation
+from pgclarify.steps import Evidence, Finding, Step, StepCitation
 
 _WORD: Final = re.compile(r"\w+")
 _COMMON: Final = frozenset(str.split("a an the of in on at to for by with from and or is was are were"))
+# A quote of nothing else says nothing.
+_EMPTY: Final = _COMMON | frozenset(
+    str.split("he she it they his her its their him them this that these those which who has had have be been as not")
+)
 _VERDICTS: Final = frozenset({"yes", "no"})
+# A question with one of these may name what can be answered: "Which is older, the castle or the chapel?"
+_CHOOSING: Final = frozenset({"or", "and", "between"})
 # A quote this long that is in another passage than the one named proves as much: the number was wrong, not the quote.
 _TELLING_WORDS: Final = 4
 
@@ -34,19 +40,20 @@ class Proven:
     cited: tuple[Candidate, ...]
 
 
-def prove(finding: Finding, shown: Sequence[Candidate], *, asked: str, known: Sequence[str] = ()) -> Proven | None:
+def prove(finding: Finding, shown: Sequence[Candidate], *, asked: str, steps: Sequence[Step] = ()) -> Proven | None:
     """Check an answer against the passages that it was read out of.
 
-    Quotes that are not in their passage are left out, and one at least has to be there. At least half of the answer's
-    words have to stand in the cited passages or in what was known before: an answer from memory is none. And if there
-    are names or numbers in what was asked or known, one of them has to stand in the cited passages: a model that finds
-    nothing likes to quote what is about something else.
+    Quotes that are not in their passage are left out, and so are those that share no word with the question, the answer
+    or the steps; one at least has to be left. The answer has to be told by the cited passages or by the steps' answers,
+    as `is_told` has it: an answer from memory is none. And if there are names or numbers in what was asked or answered,
+    one of them has to stand in the cited passages: a model that finds nothing likes to quote what is about something
+    else.
 
     Args:
         finding: What the model said.
         shown: The passages, in the order in which they were shown.
         asked: The question.
-        known: Texts that the answer may rest on besides: what was asked and answered before.
+        steps: Those with an answer on which this one may rest.
 
     Returns:
         None if the model gave no answer.
@@ -58,42 +65,87 @@ def prove(finding: Finding, shown: Sequence[Candidate], *, asked: str, known: Se
     check_storable(finding.answer, finding.contradiction)
     if finding.answer is None:
         return None
+    questions = [step.question for step in steps]
+    answers = [step.answer for step in steps if step.answer is not None]
+    found = _find(finding.evidence, shown)
+    if not found:
+        raise Unproven("the quote does not occur in the passage")
+    topic = (_words(asked, *questions, *answers, finding.answer) - _EMPTY) - _VERDICTS
+    telling = [(one, citation) for one, citation in found if not topic.isdisjoint(_words(citation.quote))]
+    if not telling:
+        raise Unproven("the quote has nothing to do with the question")
+    texts = [
+        text for one, _ in telling for text in (one.passage.title, one.passage.heading, one.passage.content) if text
+    ]
+    if not is_told(finding.answer, texts, asked=asked, steps=steps):
+        raise Unproven("the answer does not come from the passages")
+    about = frozenset[str]().union(*(names(text) for text in (asked, *questions, *answers)))
+    if about and about.isdisjoint(_words(*texts)):
+        raise Unproven("the passage is about something else than the question")
+    return Proven(finding.answer, tuple(citation for _, citation in telling), tuple(one for one, _ in telling))
+
+
+def is_told(answer: str, texts: Sequence[str], *, asked: str, steps: Sequence[Step] = ()) -> bool:
+    """Tell whether an answer comes from some texts, or from the answers of steps.
+
+    Of its words that are not in the question, half have to stand there at least, and all numbers. If the question has
+    all of its words, they have to stand there together ("Lindvik County", where "Lindvik" and "county" were asked
+    about); and if the question says them together, too, they have to be a step's answer, or the question has to give a
+    choice. Yes and no are in no text.
+
+    Args:
+        answer: A few words.
+        texts: The texts.
+        asked: The question.
+        steps: Those with an answer; their questions may name what the question gives a choice of.
+    """
+    words, given = _words(answer) - _COMMON, _words(asked)
+    if words and words <= _VERDICTS:
+        return True
+    answers = [step.answer for step in steps if step.answer is not None]
+    told = _words(*texts, *answers)
+    new = words - given
+    if new:
+        numbers = {word for word in words if any(character.isdigit() for character in word)}
+        return numbers <= told | given and 2 * len(new & told) >= len(new)
+    if not words:
+        return False
+    said = _phrase(answer)
+    if any(said in _phrase(one) for one in answers):
+        return True
+    if said not in _phrase(asked):
+        return any(said in _phrase(text) for text in texts)
+    named = [*texts, *(step.question for step in steps)]
+    return not _CHOOSING.isdisjoint(given) and any(said in _phrase(text) for text in named)
+
+
+def _find(evidence: Sequence[Evidence], shown: Sequence[Candidate]) -> list[tuple[Candidate, StepCitation]]:
+    """Find quotes in the passages, each once, as the document spells it, which the model need not have kept to.
+
+    Of more quotes than passages the first ones count.
+    """
     found: dict[tuple[int, int, int], tuple[Candidate, StepCitation]] = {}
-    for evidence in finding.evidence:
-        for candidate, (start, end) in _places(evidence, shown):
+    for one in evidence[: len(shown)]:
+        for candidate, (start, end) in _places(one, shown):
             passage = candidate.passage
             citation = StepCitation(
                 candidate_rank=candidate.rank,
-                # As the document spells it, which the model need not have kept to the letter.
                 quote=passage.content[start:end],
                 start_char=passage.start_char + start,
                 end_char=passage.start_char + end,
             )
             found.setdefault((candidate.rank, start, end), (candidate, citation))
             break
-    if not found:
-        raise Unproven("the quote does not occur in the passage")
-    cited = tuple(candidate for candidate, _ in found.values())
-    texts = [text for one in cited for text in (one.passage.title, one.passage.heading, one.passage.content) if text]
-    if not is_told(finding.answer, [*known, *texts]):
-        raise Unproven("the answer does not come from the passages")
-    named = frozenset[str]().union(*(names(text) for text in (asked, *known)))
-    if named and all(named.isdisjoint(_words(text)) for text in texts):
-        raise Unproven("the passage is about something else than the question")
-    return Proven(finding.answer, tuple(citation for _, citation in found.values()), cited)
+    return list(found.values())
 
 
-def is_told(answer: str, texts: Sequence[str]) -> bool:
-    """Tell whether at least half of an answer's words stand in some texts; yes and no need not."""
-    words = _words(answer) - _COMMON
-    if words and words <= _VERDICTS:
-        return True
-    told = frozenset[str]().union(*(_words(text) for text in texts))
-    return bool(words) and 2 * len(words & told) >= len(words)
+def _words(*texts: str) -> frozenset[str]:
+    return frozenset(word for text in texts for word in _WORD.findall(fold(text)))
 
 
-def _words(text: str) -> frozenset[str]:
-    return frozenset(_WORD.findall(fold(text)))
+def _phrase(text: str) -> str:
+    """Words that are not common, in order, with spaces around them."""
+    return f" {' '.join(word for word in _WORD.findall(fold(text)) if word not in _COMMON)} "
 
 
 def _places(evidence: Evidence, shown: Sequence[Candidate]) -> Iterator[tuple[Candidate, tuple[int, int]]]:

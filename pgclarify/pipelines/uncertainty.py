@@ -24,8 +24,8 @@ class Draw:
     """The answers that were sampled from one batch.
 
     Attributes:
-        answers: sa_1 ... sa_m, as far as they could be read; None says "not in these passages".
-        sets: ac_1 ... ac_s: indices of answers that mean the same; all None are one of them.
+        answers: sa_1 ... sa_m; None says "not in these passages", or could not be read.
+        sets: ac_1 ... ac_s: indices of answers that mean the same; each None is one of its own.
     """
 
     answers: tuple[str | None, ...]
@@ -47,8 +47,9 @@ class Meanings:
     async def group(self, question: str, answers: Sequence[str | None], tally: Tally) -> list[tuple[int, ...]]:
         """Group answers that entail each other.
 
-        Those that are written alike are the same without being judged; "not in these passages", which is None, entails
-        nothing else.
+        Those that are written alike are the same without being judged. "Not in these passages", which is None, agrees
+        with nothing, not even with itself: passages that a model finds nothing in must not gain by its being sure of
+        that.
 
         Args:
             question: What all of them answer.
@@ -75,7 +76,9 @@ class Meanings:
         )
         self._calls.note(tally.calls + tally.reused_calls - before)
         entailed = {pair for pair, is_entailed in zip(pairs, judged, strict=True) if is_entailed}
-        matrix = [[one == other or (one, other) in entailed for other in written] for one in written]
+        matrix = [
+            [one is not None and (one == other or (one, other) in entailed) for other in written] for one in written
+        ]
         return semantic_sets(np.array(matrix, dtype=np.bool_).reshape(len(answers), len(answers)))
 
     async def agree(self, question: str, first: str, second: str, tally: Tally) -> bool:
@@ -104,7 +107,8 @@ async def draw(
 ) -> Draw:
     """Sample answers from a batch, and group them by what they mean.
 
-    Replies that cannot be read are left out.
+    A reply that cannot be read agrees with no other. If a call failed, there is no draw: the sets of fewer answers are
+    fewer.
 
     Args:
         question: A step's.
@@ -116,7 +120,7 @@ async def draw(
         tally: Where replies are counted; its rows are the groups.
 
     Raises:
-        CompletionError: If no answer came.
+        CompletionError: If a call failed, or no reply at all could be read.
         EmbeddingError: If it could not be told which answers mean the same.
         DatabaseError: If the ledger fails.
 
@@ -124,17 +128,17 @@ async def draw(
     """
     requests = [investigator.sample_request(question, passages, sample=sample) for sample in range(samples)]
     answers: list[str | None] = []
-    errors: list[CompletionError] = []
+    unread: list[InvalidReply] = []
     for result in await calls.make(requests, tally):
-        if isinstance(result, CompletionError):
-            errors.append(result)
-            continue
         try:
+            if isinstance(result, CompletionError):
+                raise result
             answers.append(investigator.read_sample(result.completion))
         except InvalidReply as error:
-            errors.append(error)
-    if not answers:
-        raise errors[0]
+            answers.append(None)
+            unread.append(error)
+    if len(unread) == samples:
+        raise unread[0]
     sets = await meanings.group(question, answers, tally)
     tally.rows = len(sets)
     return Draw(tuple(answers), tuple(sets))

@@ -8,6 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any, TypeAlias, TypeVar
 
+import numpy as np
+
 from pgclarify.errors import CompletionError, InvalidReply
 from pgclarify.model import Completion, CompletionRequest, Message, Passage, Run
 from pgclarify.steps import Evidence, Finding, FollowUp, Step
@@ -203,7 +205,7 @@ class FakeStepStore:
             or is_answered != (step.confidence is not None)
             or is_answered != bool(step.citations)
             or not all(citation.candidate_rank in ranks for citation in step.citations)
-            or not (step.confidence is None or 0 < step.confidence <= 1)
+            or not (step.confidence is None or 0 < np.float32(step.confidence) <= 1)
         ):
             raise ValueError(f"no table takes {step}")
         kept = [one for one in self.steps.get(run.run_id, []) if one.ordinal != step.ordinal]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pgclarify.algorithms import asks_same, names, rephrases, stands_alone
+from pgclarify.algorithms import asks_same, names, stands_alone
 
 
 @pytest.mark.parametrize(
@@ -11,10 +11,14 @@ from pgclarify.algorithms import asks_same, names, rephrases, stands_alone
         ("Who founded the museum?", "who founded  the museum"),
         ("Who founded \u201cRed Harbor\u201d?", 'Who founded "Red Harbor"?'),
         ("Who founded Lindvik Museum?", "Who was the founder of Lindvik Museum?"),
+        ("Who painted the Lindvik Altar?", "The Lindvik Altar, who painted?"),
+        ("Who directed Red Harbor?", "Who was the director of the film Red Harbor?"),
+        ("Where was Ida Holm born?", "Where was the actress Ida Holm born?"),
     ],
 )
 def test_the_same_question(first: str, second: str):
     assert asks_same(first, second, 0.97, threshold=0.96)
+    assert asks_same(second, first, 0.97, threshold=0.96)
 
 
 @pytest.mark.parametrize(
@@ -23,32 +27,31 @@ def test_the_same_question(first: str, second: str):
         ("When was Ida Holm born?", "Where was Ida Holm born?"),
         ("How many people lived in Lindvik in 2010?", "How many people lived in Lindvik in 2011?"),
         ("Who founded Lindvik Museum?", "Who founded Ortval Museum?"),
+        ("Who is the father of Ida Holm?", "Who is the mother of Ida Holm?"),
+        ("Who is the mother of Ida Holm?", "Who is the mother of the mother of Ida Holm?"),
+        ("Who is the father of Ida Holm?", "Who is the father of the husband of Ida Holm?"),
+        ("Who is the mother of the father of Ida Holm?", "Who is the father of the mother of Ida Holm?"),
+        ("When was Lindvik Castle built?", "When was the chapel of Lindvik Castle built?"),
+        ("Who directed the film Red Harbor?", "Who directed the sequel of the film Red Harbor?"),
+        ("Who directed the film Red Harbor?", "Who directed the series Red Harbor?"),
+        ("Who was the mayor of Ortval?", "Who was the first mayor of Ortval?"),
+        ("Who was the first mayor of Ortval?", "Who was the second mayor of Ortval?"),
+        ("Who is older than Ida Holm?", "Who is younger than Ida Holm?"),
+        ("Is Ida Holm older than Greta Lind?", "Is Greta Lind older than Ida Holm?"),
+        ("Who defeated Norway?", "Who did Norway defeat?"),
+        ("Which city is Ida Holm from?", "Which country is Ida Holm from?"),
+        ("Who founded the city of Ortval?", "Who founded the company of Ortval?"),
     ],
 )
 def test_another_question_however_close_it_sounds(first: str, second: str):
-    assert not asks_same(first, second, 0.99, threshold=0.96)
-    assert not rephrases(first, second, 0.99, threshold=0.85)
+    assert not asks_same(first, second, 0.99, threshold=0.85)
+    assert not asks_same(second, first, 0.99, threshold=0.85)
 
 
 def test_other_words_count_from_the_threshold_on():
     pair = ("Who founded Lindvik Museum?", "Who was the founder of Lindvik Museum?")
     assert asks_same(*pair, 0.96, threshold=0.96)
     assert not asks_same(*pair, 0.95, threshold=0.96)
-
-
-@pytest.mark.parametrize(
-    ("first", "second", "expected"),
-    [
-        ("Who directed Red Harbor?", "Who was the director of the film Red Harbor?", True),
-        ("Who is the father of Ida Holm?", "Who is the mother of Ida Holm?", False),
-        ("Who was the first mayor of Ortval?", "Who was the second mayor of Ortval?", False),
-        ("Who was the mayor of Ortval?", "Who was the first mayor of Ortval?", True),
-    ],
-)
-def test_a_rephrased_question_exchanges_no_word(first: str, second: str, expected: bool):
-    assert rephrases(first, second, 0.9, threshold=0.85) is expected
-    assert rephrases(second, first, 0.9, threshold=0.85) is expected
-    assert not rephrases(first, second, 0.84, threshold=0.85)
 
 
 @pytest.mark.parametrize(
@@ -60,6 +63,13 @@ def test_a_rephrased_question_exchanges_no_word(first: str, second: str, expecte
         "Where was #1 born?",
         "Where was [answer] born?",
         "Who is the mother of the answer to question 1?",
+        "Who painted it?",
+        "Who directed his first film?",
+        "Who is her husband?",
+        "What is the name of his wife?",
+        "What year was it founded?",
+        "How old was he when the war began?",
+        "How long did it last?",
     ],
 )
 def test_a_question_that_leans_on_another(question: str):
@@ -74,6 +84,12 @@ def test_a_question_that_leans_on_another(question: str):
         "Who is Ida Holm and where did she live?",
         "who painted the altar",
         "What happened in 1903 and who saw it?",
+        "which country lets employees carry over their leave?",
+        "how long does parental leave last when it is shared?",
+        "which company sold its shares first?",
+        "how many people and their families live in the town?",
+        "where did the painter live before she died?",
+        "What was question 1 of the exam?",
     ],
 )
 def test_a_question_that_stands_on_its_own(question: str):

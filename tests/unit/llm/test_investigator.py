@@ -97,7 +97,12 @@ def test_follow_ups_are_read(investigator: Investigator, reply: object, expected
         "not found",
         "Not mentioned in the passages.",
         "The answer is not given in the passages",
+        "not explicitly stated in the provided text",
+        "not in the passages",
         "No information",
+        "No information about her birth is given.",
+        "no passage tells it",
+        "None",
         "N/A",
         "none",
     ],
@@ -106,7 +111,13 @@ def test_there_are_many_ways_to_say_no(investigator: Investigator, answer: str |
     assert investigator.read_sample(said({"answer": answer})) is None
 
 
-@pytest.mark.parametrize("answer", ["Ortval", "no", "No. 5", "The Unknown Soldier", "Nonesuch Palace", "knot"])
+@pytest.mark.parametrize(
+    "answer",
+    [
+        *("Ortval", "no", "No. 5", "The Unknown Soldier", "Nonesuch Palace", "knot", "Not Given Up"),
+        *("not in the Netherlands", "not available in stores", "No Information Society", "not known for painting"),
+    ],
+)
 def test_what_only_looks_like_no_is_an_answer(investigator: Investigator, answer: str):
     assert investigator.read_sample(said({"answer": answer})) == answer
 

@@ -2,8 +2,9 @@
 
 import pytest
 
-from pgclarify.model import RunStatus
-from pgclarify.steps import Evidence, Finding, FollowUp, StepOutcome
+from pgclarify.model import Candidate, Passage, RunStatus
+from pgclarify.pipelines.conclusion import Chain, best_evidence
+from pgclarify.steps import LEAST_CONFIDENCE, Evidence, Finding, FollowUp, StepOutcome
 from pgclarify.testing import FakeInvestigator
 from tests.unit.pipelines.investigating import (
     ALTAR,
@@ -25,7 +26,7 @@ from tests.unit.pipelines.investigating import (
 INVENTED = Finding("Ortval", (Evidence(2, "She was born at Ortval, they say."),))
 AT_LINDVIK = Finding("Lindvik", (Evidence(4, RIVAL),))
 # A word more, so that it does not count as the same question at once.
-AGAIN = "Where was Ida Holm born first?"
+AGAIN = "Where was actress Ida Holm born?"
 
 
 def script(conclusion: object = BOTH, follow_ups: object = FOLLOW_UPS, **answers: Finding) -> FakeInvestigator:
@@ -55,7 +56,7 @@ async def test_the_reasoner_sees_the_chain_and_the_best_evidence_with_what_is_ci
 
 async def test_the_reasoner_may_set_the_chain_right():
     right = Finding("Lindvik", (Evidence(4, RIVAL),))
-    told = await carry_out(script([right]), signals={4: 0.4})
+    told = await carry_out(script([right]), signals={4: 0.4}, question="Where was the painter of the altar born?")
     assert told.end.answer == "Lindvik"
     assert told.end.reason == 'the steps alone would have given "Ortval"'
     # It cites what no step rests on, and disagrees: half of what that passage is worth.
@@ -120,6 +121,13 @@ async def test_without_the_reasoner_the_chain_speaks():
     assert investigator.asked("conclusion") == []
     assert (told.end.answer, told.end.confidence, told.end.reason) == ("Ortval", 1.0, None)
     assert [citation.candidate_rank for citation in told.end.citations] == [1, 6]
+
+
+@pytest.mark.parametrize("reasoner", [True, False])
+async def test_a_product_of_small_shares_is_not_too_small(reasoner: bool):
+    told = await carry_out(script(), penalty=False, signals=dict.fromkeys(range(1, 5), 1e-30), reasoner=reasoner)
+    assert told.end.answer == "Ortval"
+    assert told.end.confidence == LEAST_CONFIDENCE
 
 
 async def test_a_chain_without_a_conclusion_is_none():
@@ -196,3 +204,10 @@ async def test_more_evidence_than_fits_leaves_the_weakest_out():
     (asked,) = investigator.asked("conclusion")
     assert RIVAL not in asked["passages"]
     assert ALTAR in asked["passages"]
+
+
+def test_evidence_of_a_step_that_was_sampled_compares_with_that_of_one_that_was_not():
+    good = [Candidate(rank, Passage(f"a{rank}", rank, "good"), 0.8 / 5, "dense", step_ordinal=1) for rank in (1, 2)]
+    poor = [Candidate(rank, Passage(f"b{rank}", rank, "poor"), 0.2, "dense", step_ordinal=2) for rank in (3, 4)]
+    chain = Chain([], [*good, *poor], {1: 0.8, 2: 0.8, 3: 0.2, 4: 0.2}, None)
+    assert best_evidence(chain, 2) == good

@@ -8,8 +8,9 @@ from pgclarify.errors import EndpointUnavailable
 from pgclarify.model import Passage, RunStatus
 from pgclarify.pipelines.reranking import Rerankers
 from pgclarify.protocols import Ledger, Meter, Reranker
-from pgclarify.steps import Evidence, Finding, StepOutcome
+from pgclarify.steps import LEAST_CONFIDENCE, Evidence, Finding, StepOutcome
 from pgclarify.testing import FakeInvestigator
+from pgclarify.testing.investigator import Line
 from tests.unit.pipelines.investigating import (
     ALTAR,
     BIRTH,
@@ -79,9 +80,9 @@ async def test_answers_that_entail_each_other_are_one():
     assert {one.score for one in told.candidates(1)} == {0.5}
 
 
-async def test_not_here_is_one_group_of_its_own():
+async def test_not_here_agrees_with_nothing():
     told = await direct(answering(BIRTHPLACE, samples=[None, "Ortval", None]), samples=3)
-    assert told.steps[0].semantic_sets == 2
+    assert told.steps[0].semantic_sets == 3
     # Of three sampled answers and the one that was given, two say Ortval.
     assert told.steps[0].confidence == pytest.approx(2 / 4)
 
@@ -97,6 +98,11 @@ async def test_without_the_penalty_nothing_is_sampled_and_relevance_is_the_confi
     assert investigator.asked("sample") == []
     assert [one.score for one in told.candidates(1)] == [0.8, 0.6, 0.4, 0.2]
     assert (told.steps[0].semantic_sets, told.steps[0].confidence) == (None, 0.6)
+
+
+async def test_no_confidence_is_too_small_for_its_column():
+    told = await direct(answering(BIRTHPLACE), penalty=False, signals=dict.fromkeys(range(1, 5), 1.7e-48))
+    assert told.steps[0].confidence == LEAST_CONFIDENCE
 
 
 async def test_each_sample_is_a_row_of_its_own_over_the_same_passages():
@@ -116,10 +122,19 @@ async def test_samples_that_cannot_be_had_leave_the_scores_as_they_are():
     assert told.record.status is RunStatus.PARTIAL
 
 
-async def test_one_sample_that_cannot_be_had_is_left_out():
-    told = await direct(answering(BIRTHPLACE, samples=["Ortval", EndpointUnavailable("no")]), samples=2)
-    assert (told.steps[0].semantic_sets, told.steps[0].confidence) == (1, 1.0)
-    assert told.record.status is RunStatus.SUCCEEDED
+async def test_passages_that_tell_nothing_do_not_outrank_those_that_tell_it_in_two_ways():
+    samples = {batch(ALTAR, BIRTH): ["Ortval", "a fishing village"], batch(CASTLE, RIVAL): [None, None]}
+    told = await direct(answering(BIRTHPLACE, samples=samples), signals=SIGNALS, batch=2)
+    assert [one.passage.content for one in told.candidates(1)] == [ALTAR, BIRTH, CASTLE, RIVAL]
+    assert [one.score for one in told.candidates(1)] == pytest.approx([0.4, 0.3, 0.2, 0.1])
+
+
+async def test_one_call_that_fails_spoils_the_draw():
+    samples: list[Line] = ["Ortval", EndpointUnavailable("no"), "Ortval", "Ortval", "Ortval"]
+    told = await direct(answering(BIRTHPLACE, samples=samples), samples=5, signals=SIGNALS)
+    # Were it left out, four answers would be as sure as five.
+    assert (told.steps[0].semantic_sets, told.steps[0].confidence) == (None, 0.6)
+    assert told.record.status is RunStatus.PARTIAL
 
 
 async def test_a_batch_that_could_not_be_sampled_does_not_outrank_one_that_was():

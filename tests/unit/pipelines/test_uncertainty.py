@@ -2,7 +2,7 @@
 
 import pytest
 
-from pgclarify.errors import EmbeddingError, EndpointUnavailable
+from pgclarify.errors import EmbeddingError, EndpointUnavailable, InvalidReply
 from pgclarify.model import Passage
 from pgclarify.pipelines.calls import Calls
 from pgclarify.pipelines.completions import Pace
@@ -13,6 +13,7 @@ from pgclarify.testing import FakeEntailment, FakeEntailmentJudge, FakeInvestiga
 
 QUESTION = "Where was Ida Holm born?"
 PASSAGES = [Passage("a", 1, "Ida Holm was born in Ortval.")]
+UNREADABLE = InvalidReply("a reply has the wrong form")
 PACE = Pace(first=0.001, longest=0.001)
 
 
@@ -58,20 +59,26 @@ async def test_what_is_written_alike_is_not_judged():
     assert ("Ortval", "ORTVAL.") not in pairs
 
 
-async def test_not_here_is_a_group_and_is_never_judged():
+async def test_not_here_agrees_with_nothing_and_is_never_judged():
     entailment = FakeEntailment()
-    drawn = await sampled(None, "Ortval", None, entailment=entailment)
-    assert drawn.sets == ((0, 2), (1,))
+    drawn = await sampled(None, "Ortval", None, "Ortval", entailment=entailment)
+    assert drawn.sets == ((1, 3), (0,), (2,))
     assert entailment.calls == [(QUESTION, [])]
 
 
-async def test_what_cannot_be_had_is_left_out():
-    assert (await sampled("Ortval", EndpointUnavailable("no"), "Ortval")).answers == ("Ortval", "Ortval")
+async def test_what_cannot_be_read_agrees_with_nothing():
+    drawn = await sampled("Ortval", UNREADABLE, "Ortval")
+    assert drawn == Draw(("Ortval", None, "Ortval"), ((0, 2), (1,)))
 
 
-async def test_nothing_at_all_is_an_error():
+async def test_nothing_that_can_be_read_is_an_error():
+    with pytest.raises(InvalidReply):
+        await sampled(UNREADABLE, UNREADABLE)
+
+
+async def test_a_call_that_failed_is_an_error():
     with pytest.raises(EndpointUnavailable):
-        await sampled(EndpointUnavailable("no"), EndpointUnavailable("no"))
+        await sampled("Ortval", EndpointUnavailable("no"), "Ortval")
 
 
 async def test_a_judge_that_fails_is_an_error():
