@@ -249,7 +249,7 @@ comment on function pgclarify._record_candidates(
     bigint, integer, integer[], text[], bigint[], double precision[], text[], bigint[], integer[], integer[]
 ) is
 'Keep candidates of a run beside those that are there, and return the ranks of those that were kept: passages that are gone, '
-'or that its requester may not read now, are left out.';
+'or that its requester may not read now, are left out. Error 23505 for a rank that is there: they are sent once, unlike steps.';
 grant execute on function pgclarify._record_candidates(
     bigint, integer, integer[], text[], bigint[], double precision[], text[], bigint[], integer[], integer[]
 ) to pgclarify_worker;

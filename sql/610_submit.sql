@@ -197,7 +197,7 @@ end
 $$;
 
 comment on function pgclarify._result(pgclarify._caller, bigint) is 'See result.';
-grant execute on function pgclarify._result(pgclarify._caller, bigint) to pgclarify_user;
+grant execute on function pgclarify._result(pgclarify._caller, bigint) to pgclarify_reader;
 
 create or replace function pgclarify.result(run_id bigint)
 returns setof pgclarify.clarification
@@ -216,7 +216,7 @@ $$;
 comment on function pgclarify.result(bigint) is
 'The readings that a run found; no row if the corpus answers none. Error 55000 if it is not over, PC003 if it failed or was '
 'cancelled; a warning if it is partial. run_id: from submit, or any clarification that you may see.';
-grant execute on function pgclarify.result(bigint) to pgclarify_user;
+grant execute on function pgclarify.result(bigint) to pgclarify_reader;
 
 create or replace function pgclarify._cancel(caller pgclarify._caller, run_id bigint)
 returns boolean

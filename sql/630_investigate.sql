@@ -154,7 +154,7 @@ end
 $$;
 
 comment on function pgclarify._investigation(pgclarify._caller, bigint) is 'See investigation.';
-grant execute on function pgclarify._investigation(pgclarify._caller, bigint) to pgclarify_user;
+grant execute on function pgclarify._investigation(pgclarify._caller, bigint) to pgclarify_reader;
 
 create or replace function pgclarify.investigation(run_id bigint)
 returns setof pgclarify.investigation
@@ -173,4 +173,4 @@ $$;
 comment on function pgclarify.investigation(bigint) is
 'What an investigation came to: one row. Error 55000 if it is not over, PC003 if it failed or was cancelled; a warning if it '
 'is partial. run_id: from submit_investigation, or any investigation that you may see.';
-grant execute on function pgclarify.investigation(bigint) to pgclarify_user;
+grant execute on function pgclarify.investigation(bigint) to pgclarify_reader;

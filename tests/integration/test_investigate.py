@@ -369,12 +369,19 @@ class TestWhoMaySee:
         for call in ("submit_investigation", "investigate"):
             assert state_of(stranger, f"select pgclarify.{call}('x', 'atlas')") == UNDEFINED_OBJECT
 
-    def test_a_dashboards_role_starts_nothing(self, worker: HandWorker, connect: Connect, make_role: MakeRole) -> None:
+    def test_a_dashboards_role_reads_and_starts_nothing(
+        self, connection: Connection, worker: HandWorker, alice: Connection, connect: Connect, make_role: MakeRole
+    ) -> None:
         reader = connect(make_role("pgclarify_reader"))
+        run_id = submit(alice)
+        carry_out(worker, run_id)
 
-        for call in ("submit_investigation('x')", "investigate('x')", "investigation(1)"):
+        for call in ("submit_investigation('x')", "investigate('x')"):
             assert state_of(reader, f"select pgclarify.{call}") == "42501"
+        assert state_of(reader, "select pgclarify.investigation(%s)", [run_id]) == UNDEFINED_OBJECT
         assert rows(reader, "select from pgclarify.investigation_step") == []
+        connection.execute("update pgclarify.corpus set analyst = %s", [reader.info.user])
+        assert investigation(reader, run_id)["answer"] == "Nora Blum"
 
 
 class TestRefusals:

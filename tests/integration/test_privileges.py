@@ -179,6 +179,10 @@ def test_a_reader_can_start_nothing_and_spend_nothing(connection: psycopg.Connec
         "pgclarify._edges(pgclarify._caller,bigint)",
         "pgclarify.explain(bigint,jsonb)",
         "pgclarify._explain(pgclarify._caller,bigint,jsonb)",
+        "pgclarify.investigation(bigint)",
+        "pgclarify._investigation(pgclarify._caller,bigint)",
+        "pgclarify.result(bigint)",
+        "pgclarify._result(pgclarify._caller,bigint)",
     }
     assert readable(connection, reader) == {
         "pgclarify._caller",
@@ -257,9 +261,7 @@ def test_a_user_may_execute_public_functions_and_those_that_ask_for_proof(
         "detach_table",
         "drop_corpus",
         "investigate",
-        "investigation",
         "remove_document",
-        "result",
         "resync",
         "search",
         "set_embedding_model",
