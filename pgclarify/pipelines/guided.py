@@ -21,8 +21,8 @@ from pgclarify.pipelines.trace import Trace
 from pgclarify.protocols import ExplorationStore
 
 # The first batch is judged while the question is being relaxed, so that it costs no time. How large the next one is,
-# beside all before it: a little, since it may be the last; or as large if there is no reading yet, since then it is not;
-# or larger if at least half of the last verdicts showed something new, since then it hardly is.
+# beside all before it: a little, since it may be the last; as large if there is no reading yet, since then it is not;
+# larger if at least half of the last verdicts showed something new, since then it hardly is.
 _FIRST_BATCH, _LEAST_BATCH = 8, 3
 _GROWTH, _SILENT_GROWTH, _RICH_GROWTH = 1 / 3, 1.0, 3.0
 # How many neighbors of a grounded passage are followed.
