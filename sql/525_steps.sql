@@ -39,5 +39,6 @@ $$;
 
 comment on function pgclarify._record_step(bigint, integer, jsonb) is
 'Keep a step of a run as it lands, in the place of the step of that ordinal, if there is one. step: object with ordinal, '
-'kind, question, answer, outcome, confidence, reason, semantic_sets and citations (candidate_rank, quote, start_char, end_char), in order.';
+'kind, question, answer, outcome, confidence, reason, semantic_sets and citations (candidate_rank, quote, start_char, '
+'end_char), in order.';
 grant execute on function pgclarify._record_step(bigint, integer, jsonb) to pgclarify_worker;

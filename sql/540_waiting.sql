@@ -131,7 +131,7 @@ comment on function pgclarify._await(bigint[], timestamptz) is
 
 create or replace function pgclarify._list_runs(run_ids bigint[])
 returns text
-language sql immutable strict parallel safe
+language sql stable strict parallel safe
 set search_path = pg_catalog, pg_temp
 begin atomic
     select

@@ -174,5 +174,5 @@ comment on function pgclarify.search(text, text, integer, jsonb) is
 'the only one. top_k: how many, 1 to 1000. options: method (hybrid; dense; lexical, which needs no worker; adaptive, which '
 'goes on from what it finds to its neighbors), search (the first stage of adaptive: hybrid, dense, lexical), reranker (scores '
 'passages again: signal, model or the name of a cross-encoder; default signal with adaptive, none without), budget (most '
-'passages that are scored again, top_k to 1000; default 100, or top_k if that is more), timeout (60s).';
+'passages that are scored again, at least top_k; default 100, or top_k if that is more), timeout (60s).';
 grant execute on function pgclarify.search(text, text, integer, jsonb) to pgclarify_user;

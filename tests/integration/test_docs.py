@@ -135,7 +135,7 @@ def test_functions_and_views_that_a_page_names_exist(page: Path, connection: psy
         select relname from pg_class where relnamespace = 'pgclarify'::regnamespace
     """)
     # Modules of the Python package, a custom setting, and what a dump is called.
-    elsewhere = {"algorithms", "client", "corpus", "errors", "install", "sql", "testing"}
+    elsewhere = {"algorithms", "client", "corpus", "errors", "install", "protocols", "sql", "testing"}
     assert named - elsewhere <= {row[0] for row in rows}
 
 

@@ -829,11 +829,11 @@ def test_many_passages_are_read_by_index_and_at_once(desk: Desk) -> None:
     """Neither other runs nor this one's size make it slow: one statement a table, and none reads a whole one."""
     small = explored(desk)
     large = desk.submit("how many")
-    # Two hundred runs of two hundred passages each, of which one is looked at.
+    # Many runs of two hundred passages each, of which one is looked at; so many that no table is read whole by chance.
     desk.owner.execute("""
         insert into pgclarify.run (operation, corpus_id, corpus_name, question, settings, requested_by, reuse_key)
         select 'clarify', 1, 'insurance', 'cars', '{}', current_user, sha256(int4send(n))
-        from generate_series(1, 200) as n;
+        from generate_series(1, 500) as n;
 
         insert into pgclarify.completion
         (purpose, model, parameters, prompt_version, input_hash, run_id, reply, latency_ms, finished_at)
