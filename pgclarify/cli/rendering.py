@@ -243,7 +243,8 @@ def conclusion(question: str, row: Row, *, first_citation: int) -> RenderableTyp
             *_proven(row, Text("   "), first_citation),
         ]
     if row["status"] == "partial":
-        parts.append(Text("\nSome calls failed or ran out on the way; what is above is sound.", style="yellow"))
+        end = "proven all the same" if row["answer"] else "not the last word"
+        parts.append(Text(f"\nSome calls failed or ran out on the way; what is above is {end}.", style="yellow"))
     return Group(*parts)
 
 

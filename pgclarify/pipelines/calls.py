@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
 from typing import Protocol, TypeVar
 
 from pgclarify.errors import CompletionError, InvalidReply
 from pgclarify.model import Completion, CompletionRequest
-from pgclarify.pipelines.completions import Pace, Paid, complete_all, is_storable
+from pgclarify.pipelines.completions import Answer, Inquiry, Pace, Paid, ask_all, complete_all
 from pgclarify.pipelines.trace import Tally
 from pgclarify.protocols import Completer, Ledger
 
 T = TypeVar("T")
 
+CALLS_TO_ANSWER = 2
+"""What one answer may need, its second try included."""
+
 
 class OutOfCalls(CompletionError):
     """The limit on calls was reached, and the call was not made."""
+
+    def __init__(self) -> None:
+        super().__init__("the limit on calls was reached")
 
 
 class Unproven(InvalidReply):
@@ -51,6 +59,7 @@ class Calls:
         self._most = most
         self._pace = pace
         self._taken = 0
+        self._kept = 0
         self.were_short = False
 
     @property
@@ -58,33 +67,39 @@ class Calls:
         """The limit."""
         return self._most
 
-    def take(self, count: int, *, keep: int = 0) -> bool:
-        """Take calls if there are as many, and note if not.
+    @property
+    def left(self) -> int:
+        """How many can be taken, apart from those that are kept."""
+        return max(self._most - self._taken - self._kept, 0)
 
-        Args:
-            count: How many.
-            keep: How many have to be left after it.
-        """
-        if self._taken + count + keep > self._most:
-            self.were_short = True
+    @contextmanager
+    def keeping(self, count: int) -> Iterator[None]:
+        """Keep calls for later: whoever takes some meanwhile has to leave as many."""
+        self._kept += count
+        try:
+            yield
+        finally:
+            self._kept -= count
+
+    def at_most(self, count: int) -> int:
+        """Tell how many of some calls can be taken, and note if not all."""
+        self.were_short |= count > self.left
+        return min(count, self.left)
+
+    def take(self, count: int) -> bool:
+        """Take calls if there are as many, and note if not."""
+        if self.at_most(count) < count:
             return False
         self._taken += count
         return True
 
-    def note(self, count: int) -> None:
-        """Count calls that were made elsewhere."""
-        self._taken += count
-
-    async def ask(
-        self, render: Render, read: Callable[[Completion], T], *, tally: Tally, keep: int = 0
-    ) -> T | CompletionError:
-        """Ask, and once more if the reply cannot be read or proves nothing.
+    async def ask(self, render: Render, read: Callable[[Completion], T], *, tally: Tally) -> T | CompletionError:
+        """Ask, and once more if the reply cannot be read or proves nothing, and there is a call for that.
 
         Args:
             render: What is asked.
             read: Reads the reply, or raises InvalidReply.
             tally: Where replies are counted.
-            keep: How many calls have to be left after it.
 
         Returns:
             What was read, or why nothing was: OutOfCalls if there was no call left to take.
@@ -92,15 +107,24 @@ class Calls:
         Raises:
             DatabaseError: If the ledger fails.
         """
-        value: T | CompletionError = OutOfCalls("the limit on calls was reached")
-        for retry in (False, True):
-            if not self.take(1, keep=keep):
-                break
-            (result,) = await self.make([render(retry=retry)], tally)
-            value = result if isinstance(result, CompletionError) else _read(read, result.completion)
-            if not isinstance(value, InvalidReply):
-                break
-        return value
+        if not self.take(1):
+            return OutOfCalls()
+        answers: list[Answer[T]] = []
+
+        async def land(_: int, answer: Answer[T]) -> None:
+            answers.append(answer)
+
+        inquiry = Inquiry(render(), partial(render, retry=True), read)
+        await ask_all(
+            self._ledger,
+            self._completer,
+            [inquiry],
+            land,
+            pace=self._pace,
+            tally=tally,
+            may_retry=partial(self.take, 1),
+        )
+        return answers[0].value
 
     async def make(self, requests: list[CompletionRequest], tally: Tally) -> list[Paid | CompletionError]:
         """Make calls that have been taken, all at once.
@@ -115,20 +139,3 @@ class Calls:
 
         await complete_all(self._ledger, self._completer, requests, land, pace=self._pace, tally=tally)
         return [results[index] for index in range(len(requests))]
-
-
-def check_storable(*texts: str | None) -> None:
-    """Refuse what PostgreSQL cannot keep: a reply of plain characters can spell it out, as JSON does.
-
-    Raises:
-        InvalidReply: If a text holds such characters.
-    """
-    if not all(text is None or is_storable(text) for text in texts):
-        raise InvalidReply("a reply holds characters that are no text")
-
-
-def _read(read: Callable[[Completion], T], completion: Completion) -> T | CompletionError:
-    try:
-        return read(completion)
-    except InvalidReply as error:
-        return error

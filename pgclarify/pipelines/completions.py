@@ -86,6 +86,7 @@ async def ask_all(
     *,
     pace: Pace,
     tally: Meter | None = None,
+    may_retry: Callable[[], bool] | None = None,
 ) -> None:
     """Ask everything, and once more where a reply does not fit.
 
@@ -96,6 +97,7 @@ async def ask_all(
         land: Called with the index of each inquiry and its answer, once, as soon as it is there; calls overlap.
         pace: How often to look for replies that others are paying for.
         tally: Where replies are counted; None to count nowhere.
+        may_retry: Asked before each second try; None allows all.
 
     Raises:
         RunLost: If land raised it; calls in flight are cancelled.
@@ -105,7 +107,7 @@ async def ask_all(
     async def first(index: int, result: Paid | CompletionError) -> None:
         inquiry = inquiries[index]
         answer = _read(inquiry, result)
-        if not isinstance(answer.value, InvalidReply):
+        if not isinstance(answer.value, InvalidReply) or (may_retry is not None and not may_retry()):
             await land(index, answer)
             return
 

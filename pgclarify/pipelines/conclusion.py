@@ -14,11 +14,11 @@ from math import prod
 from pgclarify.algorithms import asks_same
 from pgclarify.errors import CompletionError
 from pgclarify.model import Candidate, Completion, Run
-from pgclarify.pipelines.calls import Calls, OutOfCalls, Unproven
+from pgclarify.pipelines.calls import CALLS_TO_ANSWER, Calls, OutOfCalls, Unproven
 from pgclarify.pipelines.failures import describe
 from pgclarify.pipelines.proof import Proven, is_told, prove
 from pgclarify.pipelines.trace import Tally, Trace
-from pgclarify.pipelines.uncertainty import Meanings
+from pgclarify.pipelines.uncertainty import SemanticEquivalence
 from pgclarify.protocols import Embedder, Investigator
 from pgclarify.steps import LEAST_CONFIDENCE, Step, StepKind, StepOutcome
 
@@ -56,7 +56,7 @@ class Conclusion:
         run: The run; settings["reasoner"] says whether the model goes over the evidence again.
         calls: What the run may ask.
         investigator: Who is asked.
-        meanings: Who says which answers mean the same.
+        equivalence: Who says which answers mean the same.
         embedder: The corpus's model.
         trace: Where the stage is noted.
 
@@ -69,19 +69,19 @@ class Conclusion:
         run: Run,
         calls: Calls,
         investigator: Investigator,
-        meanings: Meanings,
+        equivalence: SemanticEquivalence,
         embedder: Embedder,
         trace: Trace,
     ) -> None:
         self._run = run
         self._calls = calls
         self._investigator = investigator
-        self._meanings = meanings
+        self._equivalence = equivalence
         self._embedder = embedder
         self._trace = trace
         self.errors: list[CompletionError] = []
 
-    async def draw(self, chain: Chain) -> Step:
+    async def conclude(self, chain: Chain) -> Step:
         """Conclude.
 
         Raises:
@@ -91,7 +91,8 @@ class Conclusion:
         ordinal = len(chain.steps) + 1
         with self._trace.stage("reasoning", step_ordinal=ordinal) as tally:
             end = Step(ordinal, StepKind.CONCLUSION, self._run.question, StepOutcome.NOT_IN_CORPUS)
-            clash = await self._clash(chain.answered, tally)
+            with self._calls.keeping(CALLS_TO_ANSWER if self._run.settings["reasoner"] else 0):
+                clash = await self._clash(chain.answered, tally)
             if clash is None and (direct := _direct_answer(chain)) is not None:
                 # Answered from its own passages: there is no chain along which an error could have spread.
                 step = replace(direct, ordinal=ordinal, kind=StepKind.CONCLUSION)
@@ -196,7 +197,9 @@ class Conclusion:
     async def _agree(self, question: str, first: str, second: str, tally: Tally) -> bool:
         """Tell whether two answers mean the same; where nobody can say, nothing speaks against it."""
         try:
-            return await self._meanings.agree(question, first, second, tally)
+            return await self._equivalence.agree(question, first, second, tally)
+        except OutOfCalls:
+            return True
         except CompletionError as error:
             self.errors.append(error)
             return True

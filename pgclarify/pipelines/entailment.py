@@ -5,12 +5,14 @@ Source: SUNAR, §3.2.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
 from pgclarify.algorithms import Relation, answer_directions, relate_answers
 from pgclarify.errors import ConfigurationError
+from pgclarify.pipelines.calls import Calls
 from pgclarify.pipelines.completions import Inquiry, Pace
 from pgclarify.pipelines.inquiring import ask_each
 from pgclarify.protocols import CrossEncoder, Embedder, Entailment, EntailmentJudge, Ledger, Meter
@@ -40,7 +42,7 @@ class Entailments:
     cross_encoders: Callable[[str], Awaitable[CrossEncoder]]
     pace: Pace = _PACE
 
-    async def get(self, name: str, ledger: Ledger, embedder: Embedder) -> Entailment:
+    async def get(self, name: str, ledger: Ledger, embedder: Embedder, *, calls: Calls | None = None) -> Entailment:
         """Make the judge of a run.
 
         Args:
@@ -48,6 +50,7 @@ class Entailments:
                 path of a cross-encoder for natural language inference.
             ledger: The run's.
             embedder: The corpus's model.
+            calls: The run's, from which a model that is asked takes its own; None if there is no limit.
 
         Raises:
             ConfigurationError: If a language model is wanted, and this worker has none.
@@ -63,7 +66,7 @@ class Entailments:
                     hint='Set OPENAI_BASE_URL and PGCLARIFY_LLM_MODEL for the worker, or choose "embedding" or the name'
                     " of a cross-encoder as the entailment.",
                 )
-            return ModelEntailment(ledger, self.judge, self.pace)
+            return ModelEntailment(ledger, self.judge, self.pace, calls)
         encoder = await self.cross_encoders(name)
         # What is wrong with the model is known before anything is paid for.
         await encoder.entails([])
@@ -94,11 +97,14 @@ class EmbeddingEntailment:
         Raises:
             EmbeddingError: If the model fails.
         """
-        relations = [relate_answers(*pair) for pair in pairs]
-        unclear = [pair for pair, relation in zip(pairs, relations, strict=True) if relation is Relation.UNKNOWN]
-        are_near = iter(await self._are_near(question, unclear))
+        # One direction of each: both are alike.
+        one_way = {frozenset(pair): pair for pair in reversed(pairs)}
+        relations = await asyncio.to_thread(_relate, one_way)
+        unclear = {key: one_way[key] for key, relation in relations.items() if relation is Relation.UNKNOWN}
+        are_near = dict(zip(unclear, await self._are_near(question, list(unclear.values())), strict=True))
         return [
-            next(are_near) if relation is Relation.UNKNOWN else relation is Relation.AGREE for relation in relations
+            are_near[key] if relations[key] is Relation.UNKNOWN else relations[key] is Relation.AGREE
+            for key in map(frozenset, pairs)
         ]
 
     async def _are_near(self, question: str, pairs: Sequence[Pair]) -> list[bool]:
@@ -110,6 +116,11 @@ class EmbeddingEntailment:
         return [float(vectors[one] @ vectors[other]) >= SAME_ANSWER_SIMILARITY for one, other in pairs]
 
 
+def _relate(pairs: Mapping[frozenset[str], Pair]) -> dict[frozenset[str], Relation]:
+    """Compare the words of answers: of long ones, some thousand pairs take seconds."""
+    return {key: relate_answers(*pair) for key, pair in pairs.items()}
+
+
 class ModelEntailment:
     """Asks a language model about each pair. Implements protocols.Entailment.
 
@@ -117,9 +128,11 @@ class ModelEntailment:
         ledger: Where replies are kept.
         judge: The language model.
         pace: How often to look for replies that other runs are paying for.
+        calls: Those of the run; None if there is no limit.
     """
 
-    def __init__(self, ledger: Ledger, judge: EntailmentJudge, pace: Pace) -> None:
+    def __init__(self, ledger: Ledger, judge: EntailmentJudge, pace: Pace, calls: Calls | None) -> None:
+        self._calls = calls
         self._ledger = ledger
         self._judge = judge
         self._pace = pace
@@ -128,11 +141,13 @@ class ModelEntailment:
         """Judge pairs, one call each, all at once. A pair whose reply cannot be read is held to be different.
 
         Raises:
-            CompletionError: If a call failed, or no reply at all could be read.
+            CompletionError: If a call failed, no reply at all could be read, or there are not enough calls.
             RunLost: If the run is no longer this worker's.
         """
         inquiries = [self._inquiry(question, *pair) for pair in pairs]
-        return await ask_each(self._ledger, self._judge, inquiries, False, pace=self._pace, tally=tally)
+        return await ask_each(
+            self._ledger, self._judge, inquiries, False, pace=self._pace, tally=tally, calls=self._calls
+        )
 
     def _inquiry(self, question: str, premise: str, hypothesis: str) -> Inquiry[bool]:
         render = partial(self._judge.entailment_request, question, premise, hypothesis)

@@ -11,19 +11,18 @@ from itertools import count
 
 from pgclarify.algorithms import penalize
 from pgclarify.errors import CompletionError
-from pgclarify.model import Candidate, Found, Passage, Run
-from pgclarify.pipelines.calls import Calls
+from pgclarify.model import Candidate, Passage, Run
+from pgclarify.pipelines.calls import Calls, OutOfCalls
 from pgclarify.pipelines.exploration import (
     Query,
-    Scorer,
     by_reranker,
     by_signal,
     explore_passages,
     find_first,
     other_signal,
 )
-from pgclarify.pipelines.trace import Tally, Trace
-from pgclarify.pipelines.uncertainty import Draw, Meanings, draw
+from pgclarify.pipelines.trace import Trace
+from pgclarify.pipelines.uncertainty import Samples, SemanticEquivalence, draw_samples
 from pgclarify.protocols import Embedder, ExplorationStore, Investigator, Reranker
 
 # SUNAR, §4: the first stage. More of them than the budget are never looked at.
@@ -37,13 +36,13 @@ class Gathered:
     Attributes:
         candidates: The best ones, best first, ranked on from those of earlier steps.
         relevance: By rank, the score before the penalty, in (0, 1).
-        draws: By batch, what was sampled from it; no entry where nothing was.
+        samples: By batch, what was sampled from it; no entry where nothing was.
         errors: What went wrong with samples.
     """
 
     candidates: tuple[Candidate, ...] = ()
     relevance: Mapping[int, float] = field(default_factory=dict)
-    draws: Mapping[int, Draw] = field(default_factory=dict)
+    samples: Mapping[int, Samples] = field(default_factory=dict)
     errors: Sequence[CompletionError] = ()
 
 
@@ -57,7 +56,7 @@ class Gatherer:
         reranker: Who scores; None for the other retrieval signal than the first stage's.
         calls: What the run may ask.
         investigator: Who is asked for samples.
-        meanings: Who says which answers mean the same.
+        equivalence: Who says which answers mean the same.
         trace: Where the stages are noted.
     """
 
@@ -70,7 +69,7 @@ class Gatherer:
         reranker: Reranker | None,
         calls: Calls,
         investigator: Investigator,
-        meanings: Meanings,
+        equivalence: SemanticEquivalence,
         trace: Trace,
     ) -> None:
         self._run = run
@@ -79,17 +78,16 @@ class Gatherer:
         self._reranker = reranker
         self._calls = calls
         self._investigator = investigator
-        self._meanings = meanings
+        self._equivalence = equivalence
         self._trace = trace
         self._ranks = 0
 
-    async def gather(self, question: str, *, step_ordinal: int, keep: int) -> Gathered:
+    async def gather(self, question: str, *, step_ordinal: int) -> Gathered:
         """Find, score and keep the best passages for a step, and record them.
 
         Args:
             question: The step's.
             step_ordinal: The step's, from 1.
-            keep: How many calls sampling has to leave.
 
         Returns:
             At most settings["top_k"] candidates; none if there is nothing to find.
@@ -106,7 +104,7 @@ class Gatherer:
             self._run, query, store=self._store, depth=depth, trace=self._trace, step_ordinal=step_ordinal
         )
         relevance: dict[int, float] = {}
-        draws: dict[int, Draw] = {}
+        samples: dict[int, Samples] = {}
         errors: list[CompletionError] = []
         batches = count(1)
 
@@ -114,13 +112,15 @@ class Gatherer:
             batch = next(batches)
             relevance.update((passage.passage_id, score) for passage, score in zip(passages, scores, strict=True))
             try:
-                drawn = await self._draw(question, passages, batch=batch, step_ordinal=step_ordinal, keep=keep)
+                drawn = await self._draw(question, passages, batch=batch, step_ordinal=step_ordinal)
+            except OutOfCalls:
+                return scores
             except CompletionError as error:
                 errors.append(error)
                 return scores
             if drawn is None:
                 return scores
-            draws[batch] = drawn
+            samples[batch] = drawn
             return [float(score) for score in penalize(scores, len(drawn.sets))]
 
         explored = await explore_passages(
@@ -128,14 +128,14 @@ class Gatherer:
             query,
             store=self._store,
             first=first,
-            scorer=self._scorer(question),
+            scorer=by_signal if self._reranker is None else by_reranker(self._reranker, question),
             budget=settings["budget"],
             batch_size=settings["batch"],
             trace=self._trace,
             rescore=rescore,
             step_ordinal=step_ordinal,
         )
-        if len(draws) < next(batches) - 1:
+        if len(samples) < next(batches) - 1:
             # Divided scores do not compare with those of a batch that could not be sampled.
             by_relevance = [replace(one, score=relevance[one.passage.passage_id]) for one in explored]
             explored = sorted(by_relevance, key=lambda one: -one.score)
@@ -147,7 +147,7 @@ class Gatherer:
         # What is gone by now cannot be cited.
         recorded = set(await self._store.record_candidates(self._run, kept))
         kept = tuple(candidate for candidate in kept if candidate.rank in recorded)
-        return Gathered(kept, {one.rank: relevance[one.passage.passage_id] for one in kept}, draws, errors)
+        return Gathered(kept, {one.rank: relevance[one.passage.passage_id] for one in kept}, samples, errors)
 
     async def _query(self, question: str) -> Query:
         method = self._run.settings["search"]
@@ -155,32 +155,20 @@ class Gatherer:
         vector = (await self._embedder.encode([question]))[0] if Query.needs_vector(method, signal) else None
         return Query(question, vector, method, signal)
 
-    def _scorer(self, question: str) -> Scorer:
-        if self._reranker is None:
-            return by_signal
-        scorer = by_reranker(self._reranker, question)
-
-        async def score(found: Sequence[Found], tally: Tally) -> Sequence[float]:
-            scores = await scorer(found, tally)
-            self._calls.note(tally.calls + tally.reused_calls)
-            return scores
-
-        return score
-
     async def _draw(
-        self, question: str, passages: Sequence[Passage], *, batch: int, step_ordinal: int, keep: int
-    ) -> Draw | None:
+        self, question: str, passages: Sequence[Passage], *, batch: int, step_ordinal: int
+    ) -> Samples | None:
         """Sample answers from a batch; None if that is off, or there are not enough calls."""
         samples = self._run.settings["samples"]
-        if not self._run.settings["penalty"] or not self._calls.take(samples, keep=keep):
+        if not self._run.settings["penalty"] or not self._calls.take(samples):
             return None
         with self._trace.stage("sampling", batch=batch, step_ordinal=step_ordinal) as tally:
-            return await draw(
+            return await draw_samples(
                 question,
                 passages,
                 samples=samples,
                 calls=self._calls,
                 investigator=self._investigator,
-                meanings=self._meanings,
+                equivalence=self._equivalence,
                 tally=tally,
             )

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import TypeVar
 
 from pgclarify.errors import CompletionError, InvalidReply
+from pgclarify.pipelines.calls import Calls, OutOfCalls
 from pgclarify.pipelines.completions import Answer, Inquiry, Pace, ask_all
 from pgclarify.protocols import Completer, Ledger, Meter
 
@@ -20,6 +22,7 @@ async def ask_each(
     *,
     pace: Pace,
     tally: Meter | None = None,
+    calls: Calls | None = None,
 ) -> list[T]:
     """Ask everything, all in flight at once, and put up with some replies that cannot be read even the second time.
 
@@ -30,16 +33,19 @@ async def ask_each(
         otherwise: What stands in the place of a reply that cannot be read; the tally's note says how many.
         pace: How often to look for replies that others are paying for.
         tally: Where replies are counted; None to count nowhere.
+        calls: Those of the run, from which these are taken; None if there is no limit.
 
     Returns:
         What was read, in order.
 
     Raises:
         CompletionError: If a call failed, or no reply at all could be read. The other calls are made all the same: what
-            is paid for is kept.
+            is paid for is kept. OutOfCalls if there are not enough, and none is made.
         RunLost: If the run is no longer this worker's.
         DatabaseError: If the ledger fails.
     """
+    if calls is not None and not calls.take(len(inquiries)):
+        raise OutOfCalls
     values: dict[int, T] = {}
     unread: list[InvalidReply] = []
     failed: list[CompletionError] = []
@@ -53,7 +59,8 @@ async def ask_each(
             case value:
                 values[index] = value
 
-    await ask_all(ledger, completer, inquiries, land, pace=pace, tally=tally)
+    may_retry = None if calls is None else partial(calls.take, 1)
+    await ask_all(ledger, completer, inquiries, land, pace=pace, tally=tally, may_retry=may_retry)
     if failed or len(unread) == len(inquiries) > 0:
         raise (failed or unread)[0]
     if unread and tally is not None:

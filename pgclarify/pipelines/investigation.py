@@ -19,17 +19,17 @@ from pgclarify.errors import (
     RunLost,
 )
 from pgclarify.model import Completion, Run, RunStatus
-from pgclarify.pipelines.calls import Calls, OutOfCalls, check_storable
-from pgclarify.pipelines.completions import Pace
+from pgclarify.pipelines.answering import StepAnswerer
+from pgclarify.pipelines.calls import CALLS_TO_ANSWER, Calls, OutOfCalls
+from pgclarify.pipelines.completions import Pace, check_storable
 from pgclarify.pipelines.conclusion import Chain, Conclusion
 from pgclarify.pipelines.entailment import Entailments
 from pgclarify.pipelines.evidence import Gatherer
 from pgclarify.pipelines.failures import describe
-from pgclarify.pipelines.hop import Hops
 from pgclarify.pipelines.proof import is_told
 from pgclarify.pipelines.reranking import Rerankers
 from pgclarify.pipelines.trace import Trace
-from pgclarify.pipelines.uncertainty import Meanings
+from pgclarify.pipelines.uncertainty import SemanticEquivalence
 from pgclarify.protocols import Embedder, ExplorationStore, Investigator, RunStore, StepStore
 from pgclarify.steps import FollowUp, Step, StepKind, StepOutcome
 
@@ -38,8 +38,6 @@ _PACE = Pace()
 # The least cosine at which a question in other words counts as one that was asked before: all-MiniLM-L6-v2 gives "the
 # father of" and "the mother of" 0.94.
 _REPEATED = 0.96
-# What the conclusion may need, its second try included: nothing else takes these calls.
-_CALLS_TO_CONCLUDE = 2
 # Questions in a row without an answer, after which further ones would be guesses.
 _UNANSWERED = 2
 
@@ -84,22 +82,25 @@ async def investigate(
     try:
         try:
             calls = Calls(store, investigator, most=run.settings["max_calls"], pace=pace)
-            meanings = Meanings(await entailments.get(run.settings["entailment"], store, embedder), calls)
+            equivalence = SemanticEquivalence(
+                await entailments.get(run.settings["entailment"], store, embedder, calls=calls)
+            )
             gatherer = Gatherer(
                 run,
                 store=exploration,
                 embedder=embedder,
-                reranker=await rerankers.get(run.settings["reranker"], store),
+                reranker=await rerankers.get(run.settings["reranker"], store, calls=calls),
                 calls=calls,
                 investigator=investigator,
-                meanings=meanings,
+                equivalence=equivalence,
                 trace=trace,
             )
-            keep = _CALLS_TO_CONCLUDE if run.settings["reasoner"] else 0
-            hops = Hops(gatherer, calls=calls, investigator=investigator, meanings=meanings, trace=trace, keep=keep)
-            conclusion = Conclusion(run, calls, investigator, meanings, embedder, trace)
+            answerer = StepAnswerer(
+                gatherer, calls=calls, investigator=investigator, equivalence=equivalence, trace=trace
+            )
+            conclusion = Conclusion(run, calls, investigator, equivalence, embedder, trace)
             investigation = _Investigation(
-                run, store, steps, investigator, embedder, calls, hops, conclusion, trace, keep
+                run, store, steps, investigator, embedder, calls, answerer, conclusion, trace
             )
             await investigation.carry_out()
         except (CompletionError, ConfigurationError, EmbeddingError) as error:
@@ -136,10 +137,9 @@ class _Investigation:
         investigator: Investigator,
         embedder: Embedder,
         calls: Calls,
-        hops: Hops,
+        answerer: StepAnswerer,
         conclusion: Conclusion,
         trace: Trace,
-        keep: int,
     ) -> None:
         self._run = run
         self._store = store
@@ -147,17 +147,20 @@ class _Investigation:
         self._investigator = investigator
         self._embedder = embedder
         self._calls = calls
-        self._hops = hops
+        self._answerer = answerer
         self._conclusion = conclusion
         self._trace = trace
-        self._keep = keep
         self._steps: list[Step] = []
         self._errors: list[CompletionError] = []
 
     async def carry_out(self) -> None:
-        answer = await self._decompose()
-        end = await self._conclusion.draw(Chain(self._steps, self._hops.shown, self._hops.relevance, answer))
-        errors = [*self._errors, *self._hops.errors, *self._conclusion.errors]
+        # What the conclusion may need, nothing before it takes.
+        with self._calls.keeping(CALLS_TO_ANSWER if self._run.settings["reasoner"] else 0):
+            answer = await self._decompose()
+        end = await self._conclusion.conclude(
+            Chain(self._steps, self._answerer.shown, self._answerer.relevance, answer)
+        )
+        errors = [*self._errors, *self._answerer.errors, *self._conclusion.errors]
         if self._calls.were_short:
             self._trace.stop_reason = f"the limit of {self._calls.most} calls was reached"
         if end.outcome is StepOutcome.NOT_IN_CORPUS:
@@ -206,11 +209,13 @@ class _Investigation:
                 return None
 
     async def _take(self, follow_up: FollowUp) -> Step | None:
-        """Take the next hop; None if that is one too many."""
+        """Take the next step; None if that is one too many."""
         ordinal = len(self._steps) + 1
         question = follow_up.question
         if question is None or (not self._steps and _same(question, self._run.question)):
-            return await self._record(await self._hops.take(self._run.question, kind=StepKind.DIRECT, ordinal=ordinal))
+            return await self._record(
+                await self._answerer.answer(self._run.question, kind=StepKind.DIRECT, ordinal=ordinal)
+            )
         most = self._run.settings["max_steps"]
         if sum(step.kind is StepKind.FOLLOW_UP for step in self._steps) == most:
             self._stop(f"the limit of {most} follow-up questions was reached")
@@ -219,13 +224,13 @@ class _Investigation:
         if earlier is not None:
             await self._go_round(question, earlier)
             return None
-        return await self._record(await self._hops.take(question, kind=StepKind.FOLLOW_UP, ordinal=ordinal))
+        return await self._record(await self._answerer.answer(question, kind=StepKind.FOLLOW_UP, ordinal=ordinal))
 
     async def _next(self) -> FollowUp | None:
         """Ask what to ask next; None if that is not to be had."""
         with self._trace.stage("decomposition", step_ordinal=len(self._steps) + 1) as tally:
             render = partial(self._investigator.follow_up_request, self._run.question, tuple(self._steps))
-            value = await self._calls.ask(render, self._read, tally=tally, keep=self._keep)
+            value = await self._calls.ask(render, self._read, tally=tally)
             if isinstance(value, FollowUp):
                 tally.note = value.question or value.answer
                 return value

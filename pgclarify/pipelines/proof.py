@@ -9,7 +9,8 @@ from typing import Final
 
 from pgclarify.algorithms import find_quote, fold, names
 from pgclarify.model import Candidate
-from pgclarify.pipelines.calls import Unproven, check_storable
+from pgclarify.pipelines.calls import Unproven
+from pgclarify.pipelines.completions import check_storable
 from pgclarify.steps import Evidence, Finding, Step, StepCitation
 
 _WORD: Final = re.compile(r"\w+")

@@ -8,6 +8,7 @@ from functools import partial
 
 from pgclarify.errors import ConfigurationError
 from pgclarify.model import Passage
+from pgclarify.pipelines.calls import Calls
 from pgclarify.pipelines.completions import Inquiry, Pace
 from pgclarify.pipelines.inquiring import ask_each
 from pgclarify.protocols import CrossEncoder, Ledger, Meter, RelevanceJudge, Reranker
@@ -31,13 +32,14 @@ class Rerankers:
     cross_encoders: Callable[[str], Awaitable[CrossEncoder]]
     pace: Pace = _PACE
 
-    async def get(self, name: str, ledger: Ledger) -> Reranker | None:
+    async def get(self, name: str, ledger: Ledger, *, calls: Calls | None = None) -> Reranker | None:
         """Make the reranker of a run.
 
         Args:
             name: "signal": the passages' other retrieval signal. "model": the language model. Any other: the name or
                 path of a cross-encoder.
             ledger: The run's.
+            calls: The run's, from which a model that is asked takes its own; None if there is no limit.
 
         Returns:
             None for "signal": those scores come with the passages.
@@ -56,7 +58,7 @@ class Rerankers:
                     hint='Set OPENAI_BASE_URL and PGCLARIFY_LLM_MODEL for the worker, or choose "signal" or the name of'
                     " a cross-encoder as the reranker.",
                 )
-            return ModelReranker(ledger, self.judge, self.pace)
+            return ModelReranker(ledger, self.judge, self.pace, calls)
         encoder = await self.cross_encoders(name)
         # What is wrong with the model is known before anything is paid for.
         await encoder.relevance([])
@@ -70,22 +72,30 @@ class ModelReranker:
         ledger: Where replies are kept.
         judge: The language model.
         pace: How often to look for replies that other runs are paying for.
+        calls: Those of the run; None if there is no limit.
     """
 
-    def __init__(self, ledger: Ledger, judge: RelevanceJudge, pace: Pace) -> None:
+    def __init__(self, ledger: Ledger, judge: RelevanceJudge, pace: Pace, calls: Calls | None) -> None:
+        self._calls = calls
         self._ledger = ledger
         self._judge = judge
         self._pace = pace
 
     async def score(self, question: str, passages: Sequence[Passage], *, tally: Meter | None = None) -> Sequence[float]:
-        """Grade passages, one call each, all at once. A passage whose reply cannot be read comes last.
+        """Grade passages, one call each, all at once. Those come last whose reply cannot be read.
+
+        If there are not enough calls, the first passages are graded, and the others come last, too.
 
         Raises:
             CompletionError: If a call failed, or no reply at all could be read.
             RunLost: If the run is no longer this worker's.
         """
-        inquiries = [self._inquiry(question, passage) for passage in passages]
-        return await ask_each(self._ledger, self._judge, inquiries, _UNREAD, pace=self._pace, tally=tally)
+        most = len(passages) if self._calls is None else self._calls.at_most(len(passages))
+        inquiries = [self._inquiry(question, passage) for passage in passages[:most]]
+        scores = await ask_each(
+            self._ledger, self._judge, inquiries, _UNREAD, pace=self._pace, tally=tally, calls=self._calls
+        )
+        return [*scores, *[_UNREAD] * (len(passages) - most)]
 
     def _inquiry(self, question: str, passage: Passage) -> Inquiry[float]:
         render = partial(self._judge.relevance_request, question, passage)

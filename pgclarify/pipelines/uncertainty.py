@@ -20,7 +20,7 @@ from pgclarify.protocols import Entailment, Investigator
 
 
 @dataclass(frozen=True, slots=True)
-class Draw:
+class Samples:
     """The answers that were sampled from one batch.
 
     Attributes:
@@ -32,17 +32,17 @@ class Draw:
     sets: tuple[tuple[int, ...], ...]
 
 
-class Meanings:
+class SemanticEquivalence:
     """Says which answers mean the same, for one run.
 
     Args:
         entailment: Who judges pairs.
-        calls: The run's, where those are counted that a model as judge asks for.
+
+    Source: Kuhn et al., 2023, §3.2.
     """
 
-    def __init__(self, entailment: Entailment, calls: Calls) -> None:
+    def __init__(self, entailment: Entailment) -> None:
         self._entailment = entailment
-        self._calls = calls
 
     async def group(self, question: str, answers: Sequence[str | None], tally: Tally) -> list[tuple[int, ...]]:
         """Group answers that entail each other.
@@ -60,7 +60,7 @@ class Meanings:
             As `semantic_sets`.
 
         Raises:
-            CompletionError: If a model was asked and gave no judgement.
+            CompletionError: If a model was asked and gave no judgement, or there are not enough calls to ask.
             EmbeddingError: If a model that runs here failed.
         """
         written = [None if answer is None else fold(answer).strip(" .") for answer in answers]
@@ -70,11 +70,9 @@ class Meanings:
             if answer is not None and text is not None:
                 speakers.setdefault(text, answer)
         pairs = list(permutations(speakers, 2))
-        before = tally.calls + tally.reused_calls
         judged = await self._entailment.entails(
             question, [(speakers[one], speakers[other]) for one, other in pairs], tally=tally
         )
-        self._calls.note(tally.calls + tally.reused_calls - before)
         entailed = {pair for pair, is_entailed in zip(pairs, judged, strict=True) if is_entailed}
         matrix = [
             [one is not None and (one == other or (one, other) in entailed) for other in written] for one in written
@@ -85,30 +83,30 @@ class Meanings:
         """Tell whether two answers to a question mean the same: each entails the other."""
         return len(await self.group(question, [first, second], tally)) == 1
 
-    async def share(self, question: str, drawn: Draw, answer: str, tally: Tally) -> float:
+    async def share(self, question: str, samples: Samples, answer: str, tally: Tally) -> float:
         """Tell which share of the sampled answers means what one answer says, that answer counted as one more of them.
 
         Returns:
             In (0, 1]; 1 / (m + 1) if no sampled answer agrees.
         """
-        answers = [*drawn.answers, answer]
-        return confidence(await self.group(question, answers, tally), len(drawn.answers))
+        answers = [*samples.answers, answer]
+        return confidence(await self.group(question, answers, tally), len(samples.answers))
 
 
-async def draw(
+async def draw_samples(
     question: str,
     passages: Sequence[Passage],
     *,
     samples: int,
     calls: Calls,
     investigator: Investigator,
-    meanings: Meanings,
+    equivalence: SemanticEquivalence,
     tally: Tally,
-) -> Draw:
+) -> Samples:
     """Sample answers from a batch, and group them by what they mean.
 
-    A reply that cannot be read agrees with no other. If a call failed, there is no draw: the sets of fewer answers are
-    fewer.
+    A reply that cannot be read agrees with no other. If a call failed, there are no samples: fewer answers make
+    fewer sets.
 
     Args:
         question: A step's.
@@ -116,7 +114,7 @@ async def draw(
         samples: m, at least 1.
         calls: Who asks; that many have been taken.
         investigator: Who is asked.
-        meanings: Who says which answers mean the same.
+        equivalence: Who says which answers mean the same.
         tally: Where replies are counted; its rows are the groups.
 
     Raises:
@@ -139,6 +137,6 @@ async def draw(
             unread.append(error)
     if len(unread) == samples:
         raise unread[0]
-    sets = await meanings.group(question, answers, tally)
+    sets = await equivalence.group(question, answers, tally)
     tally.rows = len(sets)
-    return Draw(tuple(answers), tuple(sets))
+    return Samples(tuple(answers), tuple(sets))

@@ -153,7 +153,8 @@ class FakeInvestigator:
         return CompletionRequest(
             purpose=purpose,
             model=self.model,
-            parameters={"temperature": 0},
+            # As the real one has it: samples are to differ.
+            parameters={"temperature": 0.3 if purpose == "sample" else 0},
             prompt_version=self.prompt_version,
             messages=(Message("user", "\n".join((*contents, *facts, question))),),
             sample=sample,

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from pgclarify.model import Candidate, Passage, Run
+from pgclarify.pipelines.calls import Calls
 from pgclarify.pipelines.completions import Pace
 from pgclarify.pipelines.entailment import Entailments
 from pgclarify.pipelines.investigation import investigate
@@ -65,7 +66,7 @@ def pair_entailments(same: Sequence[tuple[str, str]]) -> Entailments:
     both_ways = FakeEntailment([*same, *((other, one) for one, other in same)])
 
     class PairEntailments(Entailments):
-        async def get(self, name: str, ledger: Ledger, embedder: Embedder) -> Entailment:
+        async def get(self, name: str, ledger: Ledger, embedder: Embedder, *, calls: Calls | None = None) -> Entailment:
             return both_ways
 
     return PairEntailments(None, no_cross_encoder)
@@ -108,6 +109,7 @@ async def carry_out(
     table: FakeLedgerTable | None = None,
     embedder: FakeEmbedder | None = None,
     rerankers: Rerankers | None = None,
+    entailments: Entailments | None = None,
     question: str = QUESTION,
     **settings: object,
 ) -> Told:
@@ -125,7 +127,7 @@ async def carry_out(
         investigator,
         embedder or FakeEmbedder(),
         rerankers=rerankers or Rerankers(None, no_cross_encoder),
-        entailments=pair_entailments(same),
+        entailments=entailments or pair_entailments(same),
         pace=Pace(first=0.001, longest=0.001),
     )
     return Told(run, store.runs[run.run_id], steps.steps.get(run.run_id, []), exploration)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import threading
+
 import numpy as np
 import pytest
 
-from pgclarify.algorithms import semantic_sets
+from pgclarify.algorithms import Relation, relate_answers, semantic_sets
 from pgclarify.embedding import load_embedder
 from pgclarify.errors import ConfigurationError, EmbeddingError, EndpointUnavailable, InvalidReply, ModelNotFound
 from pgclarify.pipelines.completions import Pace
@@ -57,6 +59,25 @@ async def test_vectors_decide_elsewhere_each_answer_embedded_once() -> None:
     far = ("slow slow slow slow walk walk", "to save money money money")
     assert await entailment.entails(QUESTION, [close, far, (close[1], close[0])]) == [True, False, True]
     assert embedder.calls == [[QUESTION, *(f"{QUESTION} {answer}" for answer in (*close, far[1]))]]
+
+
+async def test_words_are_compared_once_and_beside_the_event_loop(monkeypatch: pytest.MonkeyPatch) -> None:
+    threads: list[int] = []
+
+    def watched(one: str, other: str) -> Relation:
+        threads.append(threading.get_ident())
+        return relate_answers(one, other)
+
+    monkeypatch.setattr("pgclarify.pipelines.entailment.relate_answers", watched)
+    answers = ["in 1902", "1902", "1903"]
+    pairs = [(one, other) for one in answers for other in answers if one != other]
+    judged = await (await by_embedding(FakeEmbedder())).entails(QUESTION, pairs)
+    assert [pair for pair, is_entailed in zip(pairs, judged, strict=True) if is_entailed] == [
+        ("in 1902", "1902"),
+        ("1902", "in 1902"),
+    ]
+    assert len(threads) == 3
+    assert threading.get_ident() not in threads
 
 
 async def test_the_threshold_fits_the_model_that_it_was_chosen_with() -> None:

@@ -8,14 +8,17 @@ import pytest
 from pgclarify.errors import EndpointUnavailable
 from pgclarify.model import RunStatus
 from pgclarify.pipelines.completions import Pace
+from pgclarify.pipelines.entailment import Entailments
 from pgclarify.pipelines.investigation import investigate
 from pgclarify.pipelines.reranking import Rerankers
 from pgclarify.steps import Evidence, Finding, FollowUp, StepKind, StepOutcome
 from pgclarify.testing import (
     FakeEmbedder,
+    FakeEntailmentJudge,
     FakeExplorationStore,
     FakeInvestigator,
     FakeLedgerTable,
+    FakeRelevanceJudge,
     FakeStepStore,
     FakeStore,
 )
@@ -232,6 +235,57 @@ async def test_the_limit_on_calls_holds(max_calls: int):
     told = await carry_out(investigator, max_calls=max_calls)
     assert len(investigator.calls) <= max_calls
     assert told.steps[-1].kind is StepKind.CONCLUSION
+
+
+@pytest.mark.parametrize("max_calls", [1, 3, 5, 8, 12, 13, 14, 16, 20, 30, 60])
+@pytest.mark.parametrize(("reranker", "entailment"), [("model", "embedding"), ("signal", "model"), ("model", "model")])
+async def test_the_limit_holds_for_whoever_asks_a_model(max_calls: int, reranker: str, entailment: str):
+    relevance, same = FakeRelevanceJudge({ALTAR: "great!", BIRTH: "0.9"}), FakeEntailmentJudge(otherwise="perhaps")
+    said = ["Ida Holm", "Holm", "I. Holm", "Ida", "Mrs Holm"]
+    investigator = script(samples={WHO: said, WHERE: ["Ortval", "Lindvik"]})
+    told = await carry_out(
+        investigator,
+        contents=[*CONTENTS, *(f"Passage {number} about Ida Holm." for number in range(60))],
+        rerankers=Rerankers(relevance, no_cross_encoder),
+        entailments=Entailments(same, no_cross_encoder),
+        reranker=reranker,
+        entailment=entailment,
+        max_calls=max_calls,
+        samples=5,
+        budget=40,
+        batch=8,
+    )
+    assert len(investigator.calls) + len(relevance.calls) + len(same.calls) <= max_calls
+    assert told.steps[-1].kind is StepKind.CONCLUSION
+    assert told.record.status is RunStatus.PARTIAL
+    assert told.record.stop_reason == f"the limit of {max_calls} calls was reached"
+    # Two were kept for the conclusion, if there was something to conclude from.
+    assert bool(investigator.asked("conclusion")) == bool(told.record.candidates)
+
+
+async def test_a_reranker_that_can_be_asked_a_few_times_reranks_a_few():
+    judge = FakeRelevanceJudge({BIRTH: "0.9"})
+    investigator = FakeInvestigator(answers={WHERE: Finding("Ortval", (Evidence(1, BIRTH),))})
+    rerankers = Rerankers(judge, no_cross_encoder)
+    told = await carry_out(investigator, question=WHERE, reranker="model", rerankers=rerankers, max_calls=8, batch=2)
+    # One to take it apart, two for an answer, two for the conclusion; two for grades, and one that is too little for
+    # two samples, for the first of the next batch.
+    assert len(judge.calls) == 3
+    assert [one.score for one in told.candidates(1)] == [0.9, 0.1, 0.1, 0.05]
+    assert (told.end.answer, told.record.status) == ("Ortval", RunStatus.PARTIAL)
+
+
+async def test_a_reranker_that_costs_no_more_than_there_is_is_no_shortage():
+    rerankers = Rerankers(FakeRelevanceJudge({BIRTH: "0.9"}), no_cross_encoder)
+    told = await carry_out(
+        FakeInvestigator(answers={WHERE: Finding("Ortval", (Evidence(1, BIRTH),))}),
+        question=WHERE,
+        reranker="model",
+        rerankers=rerankers,
+        penalty=False,
+        budget=100,
+    )
+    assert (told.end.answer, told.record.status) == ("Ortval", RunStatus.SUCCEEDED)
 
 
 async def test_an_answer_found_under_the_limit_stands():

@@ -6,6 +6,7 @@ import pytest
 
 from pgclarify.errors import EndpointUnavailable
 from pgclarify.model import Passage, RunStatus
+from pgclarify.pipelines.calls import Calls
 from pgclarify.pipelines.reranking import Rerankers
 from pgclarify.protocols import Ledger, Meter, Reranker
 from pgclarify.steps import LEAST_CONFIDENCE, Evidence, Finding, StepOutcome
@@ -193,7 +194,7 @@ async def test_what_a_passage_orders_is_material():
 class Deaf(Rerankers):
     """Rerankers whose model is gone."""
 
-    async def get(self, name: str, ledger: Ledger) -> Reranker:
+    async def get(self, name: str, ledger: Ledger, *, calls: Calls | None = None) -> Reranker:
         return DeafReranker()
 
 

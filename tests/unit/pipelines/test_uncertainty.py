@@ -4,11 +4,11 @@ import pytest
 
 from pgclarify.errors import EmbeddingError, EndpointUnavailable, InvalidReply
 from pgclarify.model import Passage
-from pgclarify.pipelines.calls import Calls
+from pgclarify.pipelines.calls import Calls, OutOfCalls
 from pgclarify.pipelines.completions import Pace
 from pgclarify.pipelines.entailment import ModelEntailment
 from pgclarify.pipelines.trace import Tally
-from pgclarify.pipelines.uncertainty import Draw, Meanings, draw
+from pgclarify.pipelines.uncertainty import Samples, SemanticEquivalence, draw_samples
 from pgclarify.testing import FakeEntailment, FakeEntailmentJudge, FakeInvestigator, FakeLedger
 
 QUESTION = "Where was Ida Holm born?"
@@ -21,19 +21,15 @@ def calls(investigator: FakeInvestigator, most: int = 10) -> Calls:
     return Calls(FakeLedger(), investigator, most=most, pace=PACE)
 
 
-def meanings(entailment: FakeEntailment) -> Meanings:
-    return Meanings(entailment, calls(FakeInvestigator()))
-
-
-async def sampled(*said: object, entailment: FakeEntailment | None = None) -> Draw:
+async def sampled(*said: object, entailment: FakeEntailment | None = None) -> Samples:
     investigator = FakeInvestigator(samples={QUESTION: list(said)})  # type: ignore[arg-type]
-    return await draw(
+    return await draw_samples(
         QUESTION,
         PASSAGES,
         samples=len(said),
         calls=calls(investigator),
         investigator=investigator,
-        meanings=meanings(entailment or FakeEntailment()),
+        equivalence=SemanticEquivalence(entailment or FakeEntailment()),
         tally=Tally(),
     )
 
@@ -41,7 +37,7 @@ async def sampled(*said: object, entailment: FakeEntailment | None = None) -> Dr
 async def test_answers_are_grouped_by_two_way_entailment():
     both = [("Ortval", "in Ortval"), ("in Ortval", "Ortval")]
     drawn = await sampled("Ortval", "Lindvik", "in Ortval", entailment=FakeEntailment(both))
-    assert drawn == Draw(("Ortval", "Lindvik", "in Ortval"), ((0, 2), (1,)))
+    assert drawn == Samples(("Ortval", "Lindvik", "in Ortval"), ((0, 2), (1,)))
 
 
 async def test_one_way_is_not_enough():
@@ -68,7 +64,7 @@ async def test_not_here_agrees_with_nothing_and_is_never_judged():
 
 async def test_what_cannot_be_read_agrees_with_nothing():
     drawn = await sampled("Ortval", UNREADABLE, "Ortval")
-    assert drawn == Draw(("Ortval", None, "Ortval"), ((0, 2), (1,)))
+    assert drawn == Samples(("Ortval", None, "Ortval"), ((0, 2), (1,)))
 
 
 async def test_nothing_that_can_be_read_is_an_error():
@@ -89,13 +85,13 @@ async def test_a_judge_that_fails_is_an_error():
 async def test_groups_are_the_rows_of_the_stage():
     investigator = FakeInvestigator(samples={QUESTION: ["Ortval", "Lindvik"]})
     tally = Tally()
-    await draw(
+    await draw_samples(
         QUESTION,
         PASSAGES,
         samples=2,
         calls=calls(investigator),
         investigator=investigator,
-        meanings=meanings(FakeEntailment()),
+        equivalence=SemanticEquivalence(FakeEntailment()),
         tally=tally,
     )
     assert (tally.rows, tally.calls) == (2, 2)
@@ -105,21 +101,52 @@ async def test_groups_are_the_rows_of_the_stage():
     ("answer", "expected"), [("Ortval", 3 / 4), ("Lindvik", 2 / 4), ("Copenhagen", 1 / 4), ("ortval.", 3 / 4)]
 )
 async def test_the_share_of_an_answer_counts_itself(answer: str, expected: float):
-    drawn = Draw(("Ortval", "Ortval", "Lindvik"), ((0, 1), (2,)))
-    assert await meanings(FakeEntailment()).share(QUESTION, drawn, answer, Tally()) == expected
+    drawn = Samples(("Ortval", "Ortval", "Lindvik"), ((0, 1), (2,)))
+    assert await SemanticEquivalence(FakeEntailment()).share(QUESTION, drawn, answer, Tally()) == expected
 
 
 async def test_answers_agree_if_each_entails_the_other():
     both = FakeEntailment([("Ortval", "in Ortval"), ("in Ortval", "Ortval")])
-    assert await meanings(both).agree(QUESTION, "Ortval", "in Ortval", Tally())
-    assert not await meanings(FakeEntailment([("Ortval", "in Ortval")])).agree(QUESTION, "Ortval", "in Ortval", Tally())
+    assert await SemanticEquivalence(both).agree(QUESTION, "Ortval", "in Ortval", Tally())
+    assert not await SemanticEquivalence(FakeEntailment([("Ortval", "in Ortval")])).agree(
+        QUESTION, "Ortval", "in Ortval", Tally()
+    )
 
 
-async def test_what_a_model_as_judge_is_asked_counts_among_the_calls_of_the_run():
+async def test_what_a_model_as_judge_is_asked_is_taken_from_the_calls_of_the_run():
     judge = FakeEntailmentJudge(otherwise="yes")
-    counted = calls(FakeInvestigator(), most=3)
-    entailment = ModelEntailment(FakeLedger(), judge, PACE)
-    assert await Meanings(entailment, counted).agree(QUESTION, "Ortval", "in Ortval", Tally())
-    # Two of three are gone, one for each direction.
-    assert counted.take(1)
-    assert not counted.take(1)
+    limited = calls(FakeInvestigator(), most=3)
+    equivalence = SemanticEquivalence(ModelEntailment(FakeLedger(), judge, PACE, limited))
+    assert await equivalence.agree(QUESTION, "Ortval", "in Ortval", Tally())
+    # Two of three are gone, one for each direction, and one is not enough for the next pair.
+    assert limited.left == 1
+    with pytest.raises(OutOfCalls):
+        await equivalence.agree(QUESTION, "Ortval", "at Ortval", Tally())
+    assert (limited.left, limited.were_short, len(judge.calls)) == (1, True, 2)
+
+
+async def test_calls_that_failed_are_gone():
+    judge = FakeEntailmentJudge({"Ortval > in Ortval": EndpointUnavailable("no")})
+    limited = calls(FakeInvestigator())
+    with pytest.raises(EndpointUnavailable):
+        await SemanticEquivalence(ModelEntailment(FakeLedger(), judge, PACE, limited)).agree(
+            QUESTION, "Ortval", "in Ortval", Tally()
+        )
+    assert limited.left == 8
+
+
+@pytest.mark.parametrize(("most", "asked"), [(3, 3), (2, 2)])
+async def test_a_second_try_takes_a_call_too(most: int, asked: int):
+    judge = FakeEntailmentJudge({"Ortval > in Ortval": ["perhaps", "yes"]}, otherwise="yes")
+    limited = calls(FakeInvestigator(), most=most)
+    equivalence = SemanticEquivalence(ModelEntailment(FakeLedger(), judge, PACE, limited))
+    # Without one for it, what cannot be read is held to be different.
+    assert await equivalence.agree(QUESTION, "Ortval", "in Ortval", Tally()) is (most == 3)
+    assert (len(judge.calls), limited.left) == (asked, 0)
+
+
+def test_calls_that_are_kept_cannot_be_taken_meanwhile():
+    limited = calls(FakeInvestigator(), most=5)
+    with limited.keeping(2), limited.keeping(1):
+        assert (limited.left, limited.take(3), limited.take(2)) == (2, False, True)
+    assert limited.left == 3

@@ -1,4 +1,4 @@
-"""One hop of an investigation: a question, the evidence for it, and the answer that the evidence proves."""
+"""One step of an investigation: a question, the evidence for it, and the answer that the evidence proves."""
 
 from __future__ import annotations
 
@@ -7,32 +7,28 @@ from functools import partial
 
 from pgclarify.errors import CompletionError
 from pgclarify.model import Candidate, Completion
-from pgclarify.pipelines.calls import Calls, OutOfCalls, Unproven
+from pgclarify.pipelines.calls import CALLS_TO_ANSWER, Calls, OutOfCalls, Unproven
 from pgclarify.pipelines.evidence import Gathered, Gatherer
 from pgclarify.pipelines.failures import describe
 from pgclarify.pipelines.proof import Proven, prove
 from pgclarify.pipelines.trace import Tally, Trace
-from pgclarify.pipelines.uncertainty import Meanings
+from pgclarify.pipelines.uncertainty import SemanticEquivalence
 from pgclarify.protocols import Investigator
 from pgclarify.steps import LEAST_CONFIDENCE, Step, StepKind, StepOutcome
 
-# What an answer may need, its second try included: sampling leaves as many calls.
-_CALLS_TO_ANSWER = 2
 
-
-class Hops:
-    """Takes the hops of one run.
+class StepAnswerer:
+    """Answers the steps of one run.
 
     Args:
         gatherer: Who finds the evidence.
         calls: What the run may ask.
         investigator: Who is asked.
-        meanings: Who says which answers mean the same.
+        equivalence: Who says which answers mean the same.
         trace: Where the stages are noted.
-        keep: How many calls have to be left for what comes after the last hop.
 
     Attributes:
-        shown: The candidates of all hops, by rank.
+        shown: The candidates of all steps, by rank.
         relevance: By rank, the score of a candidate before any penalty, in (0, 1).
         errors: What went wrong on the way.
     """
@@ -43,21 +39,19 @@ class Hops:
         *,
         calls: Calls,
         investigator: Investigator,
-        meanings: Meanings,
+        equivalence: SemanticEquivalence,
         trace: Trace,
-        keep: int,
     ) -> None:
         self._gatherer = gatherer
         self._calls = calls
         self._investigator = investigator
-        self._meanings = meanings
+        self._equivalence = equivalence
         self._trace = trace
-        self._keep = keep
         self.shown: list[Candidate] = []
         self.relevance: dict[int, float] = {}
         self.errors: list[CompletionError] = []
 
-    async def take(self, question: str, *, kind: StepKind, ordinal: int) -> Step:
+    async def answer(self, question: str, *, kind: StepKind, ordinal: int) -> Step:
         """Find evidence for a question, and answer it from that.
 
         Args:
@@ -73,9 +67,9 @@ class Hops:
             RunLost: If the run is no longer this worker's.
         """
         step = Step(ordinal, kind, question, StepOutcome.NOT_IN_CORPUS)
-        keep = self._keep + _CALLS_TO_ANSWER
         try:
-            gathered = await self._gatherer.gather(question, step_ordinal=ordinal, keep=keep)
+            with self._calls.keeping(CALLS_TO_ANSWER):
+                gathered = await self._gatherer.gather(question, step_ordinal=ordinal)
         except CompletionError as error:
             return self._failed(step, error)
         self.errors += gathered.errors
@@ -95,7 +89,7 @@ class Hops:
             return prove(self._investigator.read_answer(completion), gathered.candidates, asked=step.question)
 
         render = partial(self._investigator.answer_request, step.question, passages)
-        value = await self._calls.ask(render, read, tally=tally, keep=self._keep)
+        value = await self._calls.ask(render, read, tally=tally)
         match value:
             case None:
                 return replace(step, reason="the passages do not answer it")
@@ -109,11 +103,13 @@ class Hops:
 
     async def _answered(self, step: Step, proven: Proven, gathered: Gathered, tally: Tally) -> Step:
         first = proven.cited[0]
-        drawn = gathered.draws.get(first.batch)
+        samples = gathered.samples.get(first.batch)
         confidence = gathered.relevance[first.rank]
-        if drawn is not None:
+        if samples is not None:
             try:
-                confidence = await self._meanings.share(step.question, drawn, proven.answer, tally)
+                confidence = await self._equivalence.share(step.question, samples, proven.answer, tally)
+            except OutOfCalls:
+                pass
             except CompletionError as error:
                 self.errors.append(error)
         return replace(
@@ -121,7 +117,7 @@ class Hops:
             outcome=StepOutcome.ANSWERED,
             answer=proven.answer,
             confidence=max(confidence, LEAST_CONFIDENCE),
-            semantic_sets=None if drawn is None else len(drawn.sets),
+            semantic_sets=None if samples is None else len(samples.sets),
             citations=proven.citations,
         )
 
