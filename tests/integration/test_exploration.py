@@ -258,6 +258,24 @@ class TestSignals:
         assert [one["signal_score"] for one in found] == pytest.approx([1e-6] * len(found))
         assert found
 
+    def test_of_a_vector_of_the_wrong_length(self, user: Connection, worker: HandWorker) -> None:
+        run_id = ask(user, worker)
+        for signal in ("lexical", "dense", "both"):
+            with pytest.raises(psycopg.errors.DataException) as wrong:
+                find(worker, run_id, question="at 10", vector=[1, 0], method="lexical", signal=signal)
+            assert wrong.value.sqlstate == "22000"
+
+    def test_before_there_are_vectors(self, connection: Connection, user: Connection, worker: HandWorker) -> None:
+        run_id = ask(user, worker)
+        connection.execute("update pgclarify.corpus set embedding_space_id = null")
+        by = {
+            signal: find(worker, run_id, question="at 10", method="lexical", signal=signal)[0]["signal_score"]
+            for signal in ("lexical", "dense", "both")
+        }
+        assert by["dense"] == pytest.approx(1e-6)
+        assert by["both"] == pytest.approx(by["lexical"] / 2)
+        assert find(worker, run_id, vector=[1, 0, 0, 0], signal="both") == []
+
     def test_lexical(self, connection: Connection, user: Connection, hire: Hire) -> None:
         """BM25 for each of the question's lexemes, in units of 4, bent below 1."""
         connection.execute("select pgclarify.create_corpus('insurance')")

@@ -371,7 +371,7 @@ def test_search_from_neighbor_to_neighbor(asker: Connection, superuser: Connecti
     """One passage has the word; the others are come to through it."""
     until(lambda: linked(superuser))
     calls = model.calls
-    search = "select rank, document_id, score, origin from pgclarify.search('mileage', %s, 12, %s)"
+    search = "select rank, document_id, score, origin from pgclarify.search('mileage', %s, 5, %s)"
 
     plain = asker.execute(search, [CORPUS, '{"method": "lexical"}']).fetchall()
     rows = asker.execute(search, [CORPUS, '{"method": "adaptive", "search": "lexical", "budget": 5}']).fetchall()
