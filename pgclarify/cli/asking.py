@@ -77,7 +77,7 @@ def clarify(
 
 def _submit_and_wait(database: connection.Database, asked: dict[str, object], timeout: str) -> list[Row]:
     """The same without dblink, since no transaction of ours is open that the worker could not see into."""
-    if not connection.fetch(database, "cli_list_workers"):
+    if not connection.fetch(database, "client_list_workers"):
         raise NoWorker("no worker is running", hint="Start one with: pgclarify up --detach, or pgclarify worker.")
     (run,) = connection.fetch(database, "cli_submit", **asked)
     (outcome,) = connection.fetch(database, "cli_wait", run_id=run["run_id"], timeout=timeout)
@@ -101,6 +101,6 @@ def answer(database: connection.Database, question: str, corpus: str | None, row
 
     if rows:
         return rendering.readings(question, rows)
-    corpora = connection.fetch(database, "cli_list_corpora")
+    corpora = connection.fetch(database, "client_list_corpora")
     asked = corpora if corpus is None else [row for row in corpora if row["corpus"] == corpus]
     return rendering.nothing_found(question, corpus, pending=sum(row["pending"] or 0 for row in asked))

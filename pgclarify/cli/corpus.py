@@ -93,7 +93,7 @@ def _add_batch(database: connection.Database, corpus: str, batch: Sequence[Docum
     try:
         rows = connection.fetch(
             database,
-            "cli_add_documents",
+            "client_add_documents",
             corpus=corpus,
             document_ids=[document.document_id for document in batch],
             contents=[document.content for document in batch],
@@ -167,7 +167,7 @@ def wait_until_searchable(database: connection.Database, corpus: str, progress: 
                 detail=state["error"],
                 hint="What was added is stored. Make the model available to a worker, or load into another corpus.",
             )
-        if connection.fetch(database, "cli_list_workers"):
+        if connection.fetch(database, "client_list_workers"):
             last_worker = time.monotonic()
         elif time.monotonic() - last_worker > _WORKERLESS_SECONDS:
             raise NoWorker(

@@ -52,7 +52,7 @@ def demo() -> None:
     with connection.connect(dsn) as database:
         documents = _documents()
         _refuse_foreign_corpus(database, documents)
-        if not connection.fetch(database, "cli_list_workers"):
+        if not connection.fetch(database, "client_list_workers"):
             server.start_worker(settings, dsn, environment=worker_environment(settings))
         _load(database, settings, documents, console)
         is_without_model = _say_who_judges(database, settings, console)
@@ -122,7 +122,7 @@ def _refuse_foreign_corpus(database: connection.Database, documents: list[Docume
 
 def _say_who_judges(database: connection.Database, settings: Settings, console: Console) -> bool:
     """Name the models of the workers that run; whether there is none among them."""
-    workers = connection.fetch(database, "cli_list_workers")
+    workers = connection.fetch(database, "client_list_workers")
     models = sorted({worker["model"] for worker in workers if worker["provider"] != "extractive"})
     for line in judges(models, settings):
         console.print(line)

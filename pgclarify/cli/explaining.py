@@ -41,7 +41,7 @@ def explain(
     """Show what a run did: where its time and calls went, how it reached each passage, why it stopped."""
     settings = connection.load_settings()
     with connection.connect(connection.running_dsn(settings)) as database:
-        rows = connection.fetch(database, "cli_explain", run_id=run_id, options=json.dumps({"detail": detail.value}))
+        rows = connection.fetch(database, "client_explain", run_id=run_id, options=json.dumps({"detail": detail.value}))
     # Unbroken, however wide: the tree is in the indentation.
     terminal.results().print(tree([row["line"] for row in rows]), soft_wrap=True)
 

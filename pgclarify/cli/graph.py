@@ -141,7 +141,7 @@ def _wait_until_linked(database: connection.Database, corpus_name: str) -> None:
             progress.update(task, total=total, completed=total - pending)
             if pending == 0:
                 return
-            if connection.fetch(database, "cli_list_workers"):
+            if connection.fetch(database, "client_list_workers"):
                 last_worker = time.monotonic()
             elif time.monotonic() - last_worker > _WORKERLESS_SECONDS:
                 raise NoWorker(

@@ -3,27 +3,30 @@
 from __future__ import annotations
 
 import json
+import math
 import time
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from pgclarify.cli import asking, connection, terminal
 from pgclarify.errors import InputError, NoWorker, RunTimeout
+from pgclarify.steps import StepKind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pgclarify.cli.rendering import Row
+    from pgclarify.client.records import Step
+    from pgclarify.client.scripts import Pause, Rows, Statement
 
 INVESTIGATE_EXAMPLES = terminal.examples(
     "pgclarify investigate 'Who pays for the car that replaces one damaged by hail?' --corpus insurance",
     "pgclarify investigate 'Who insures it?' --option max_steps=2 --option penalty=false",
     "pgclarify investigate 'Who insures it?' --json | jq -r .answer",
 )
-_PAUSE_SECONDS = 0.1
 _SECONDS_BETWEEN_LOOKS_FOR_A_WORKER = 5.0
 # Long enough for a worker to be restarted.
 _PATIENCE_SECONDS = 30.0
@@ -54,23 +57,23 @@ def investigate(
     with connection.connect(connection.running_dsn(settings)) as database:
         seconds = _seconds(database, timeout)
         (run,) = connection.fetch(
-            database, "cli_submit_investigation", question=question, corpus=corpus, options=json.dumps(options)
+            database, "client_submit_investigation", question=question, corpus=corpus, options=json.dumps(options)
         )
         try:
             with terminal.notices().status("Taking the question apart") as status:
                 shown = 1
                 for step in _steps(database, run["run_id"], timeout, seconds):
-                    if not as_json and step["kind"] != "conclusion":
+                    if not as_json and step.kind is not StepKind.CONCLUSION:
                         # What moves on one stream would be torn by what is written to the other.
                         status.stop()
-                        terminal.results().print(rendering.step(step, first_citation=shown))
+                        terminal.results().print(rendering.step(asdict(step), first_citation=shown))
                         status.start()
-                        shown += len(step["citations"])
+                        shown += len(step.citations)
         except KeyboardInterrupt:
             _cancel(database, run["run_id"])
             raise
         # Whatever went wrong with the run, it says so.
-        (row,) = connection.fetch(database, "cli_investigation", run_id=run["run_id"])
+        (row,) = connection.fetch(database, "client_investigation", run_id=run["run_id"])
     if as_json:
         terminal.print_json(row)
         return
@@ -89,10 +92,22 @@ def read_options(given: Sequence[str]) -> dict[str, object]:
         if not name or not equals:
             raise typer.BadParameter(f"{option!r} is not NAME=VALUE", param_hint="--option")
         try:
-            options[name] = json.loads(value)
-        except ValueError:
+            options[name] = json.loads(value, parse_constant=_refuse, parse_float=_finite)
+        except (ValueError, RecursionError):
             options[name] = value
     return options
+
+
+def _refuse(constant: str) -> object:
+    """Refuse NaN and the infinities, which Python takes for JSON and PostgreSQL does not."""
+    raise ValueError(f"{constant} is not JSON")
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise ValueError(f"{text} is out of range")
+    return number
 
 
 def _seconds(database: connection.Database, timeout: str) -> float:
@@ -108,41 +123,47 @@ def _seconds(database: connection.Database, timeout: str) -> float:
     return seconds
 
 
-def _steps(database: connection.Database, run_id: int, timeout: str, seconds: float) -> Iterator[Row]:
+def _steps(database: connection.Database, run_id: int, timeout: str, seconds: float) -> Iterator[Step]:
     """The steps of a run as they land, until it is over.
 
     Raises:
         NoWorker: If nobody is there to take them.
         RunTimeout: If the time is up; the run goes on.
     """
+    from pgclarify.client import Client
+    from pgclarify.client.scripts import Pause
+
+    class WatchingClient(Client):
+        """Looks, while it pauses, whether there is a worker."""
+
+        def _take(self, step: Statement | Pause) -> Rows:
+            if isinstance(step, Pause):
+                look_for_worker()
+            return super()._take(step)
+
     began = time.monotonic()
     worker_seen = worker_sought = -_PATIENCE_SECONDS
-    seen: list[int] = []
-    while True:
-        rows = connection.fetch(database, "cli_watch_investigation", run_id=run_id, seen=seen)
-        for row in rows:
-            if row["ordinal"] is not None:
-                seen.append(row["ordinal"])
-                yield row
-        if rows[0]["status"] not in ("queued", "running"):
-            return
+
+    def look_for_worker() -> None:
+        nonlocal worker_seen, worker_sought
         elapsed = time.monotonic() - began
-        if elapsed > seconds:
-            raise RunTimeout(
-                f"the answer did not come within {timeout}",
-                detail=f"Run {run_id} goes on.",
-                hint="Ask again with a longer --timeout: what was paid for is kept.",
-            )
-        if elapsed - worker_sought >= _SECONDS_BETWEEN_LOOKS_FOR_A_WORKER:
-            worker_sought = elapsed
-            if connection.fetch(database, "cli_list_workers"):
-                worker_seen = elapsed
-            elif elapsed - worker_seen >= _PATIENCE_SECONDS:
-                _cancel(database, run_id)
-                raise NoWorker(
-                    "no worker is running", hint="Start one with: pgclarify up --detach, or pgclarify worker."
-                )
-        time.sleep(_PAUSE_SECONDS)
+        if elapsed - worker_sought < _SECONDS_BETWEEN_LOOKS_FOR_A_WORKER:
+            return
+        worker_sought = elapsed
+        if connection.fetch(database, "client_list_workers"):
+            worker_seen = elapsed
+        elif elapsed - worker_seen >= _PATIENCE_SECONDS:
+            _cancel(database, run_id)
+            raise NoWorker("no worker is running", hint="Start one with: pgclarify up --detach, or pgclarify worker.")
+
+    try:
+        yield from WatchingClient(database).steps(run_id, timeout=seconds)
+    except RunTimeout as error:
+        raise RunTimeout(
+            f"the answer did not come within {timeout}",
+            detail=f"Run {run_id} goes on.",
+            hint="Ask again with a longer --timeout: what was paid for is kept.",
+        ) from error
 
 
 def _cancel(database: connection.Database, run_id: int) -> None:
@@ -150,4 +171,4 @@ def _cancel(database: connection.Database, run_id: int) -> None:
     import psycopg
 
     with suppress(psycopg.Error):
-        connection.fetch(database, "cli_cancel", run_id=run_id)
+        connection.fetch(database, "client_cancel", run_id=run_id)

@@ -223,7 +223,7 @@ def start_worker(settings: Settings, dsn: str, environment: dict[str, str] | Non
 
 
 def _alive_workers(database: connection.Database) -> frozenset[int]:
-    return frozenset(row["worker_id"] for row in connection.fetch(database, "cli_list_workers"))
+    return frozenset(row["worker_id"] for row in connection.fetch(database, "client_list_workers"))
 
 
 def _run_worker(settings: Settings, dsn: str) -> None:

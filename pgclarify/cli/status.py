@@ -26,9 +26,9 @@ def status(
     settings = connection.load_settings()
     with connection.connect(connection.running_dsn(settings)) as database:
         (server,) = connection.fetch(database, "cli_get_server")
-        workers = connection.fetch(database, "cli_list_workers")
+        workers = connection.fetch(database, "client_list_workers")
         (queue,) = connection.fetch(database, "cli_get_queue")
-        corpora = connection.fetch(database, "cli_list_corpora")
+        corpora = connection.fetch(database, "client_list_corpora")
         sources = connection.fetch(database, "cli_list_sources")
         runs = connection.fetch(database, "cli_list_recent_runs", most=_MOST_RUNS)
         errors = connection.fetch(database, "cli_list_recent_errors", most=_MOST_ERRORS)

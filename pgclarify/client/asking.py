@@ -246,7 +246,7 @@ def cancel(session: Session, /, run_id: int) -> Script[bool]:
         NotFound: If there is no such run, or none that you may see.
         PermissionDenied: If somebody else asked.
     """
-    (row,) = yield Statement("cli_cancel", {"run_id": run_id})
+    (row,) = yield Statement("client_cancel", {"run_id": run_id})
     return bool(row["was_cancelled"])
 
 

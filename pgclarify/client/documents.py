@@ -78,7 +78,7 @@ def add_documents(session: Session, /, documents: Iterable[Document], *, corpus:
     changed = 0
     for batch in _batches(documents):
         rows = yield Statement(
-            "cli_add_documents",
+            "client_add_documents",
             {
                 "corpus": corpus or session.corpus,
                 "document_ids": [document.document_id for document in batch],
@@ -113,7 +113,7 @@ def remove_document(session: Session, /, document_id: str, *, corpus: str | None
 
 def corpora(session: Session, /) -> Script[list[CorpusStatus]]:
     """List the corpora that you may search, by name, and how far they are."""
-    rows = yield Statement("cli_list_corpora")
+    rows = yield Statement("client_list_corpora")
     return [record(CorpusStatus, row) for row in rows]
 
 
@@ -177,7 +177,7 @@ def wait_until_searchable(
                 detail=f"{status.error.removesuffix('.')}. {waiting}",
                 hint="Make the model available to a worker, or use another corpus.",
             )
-        workers = yield Statement("cli_list_workers")
+        workers = yield Statement("client_list_workers")
         now = time.monotonic()
         if workers:
             last_worker = now

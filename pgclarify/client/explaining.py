@@ -26,5 +26,5 @@ def explain(
         InputError: If there is no such detail.
         NotFound: If there is no such run, or none that you may see.
     """
-    rows = yield Statement("cli_explain", {"run_id": run_id, "options": to_json({"detail": detail}, "an option")})
+    rows = yield Statement("client_explain", {"run_id": run_id, "options": to_json({"detail": detail}, "an option")})
     return [row["line"] for row in rows]

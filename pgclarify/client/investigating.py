@@ -65,7 +65,7 @@ def submit_investigation(
         NotFound: If there is no such corpus.
     """
     (row,) = yield Statement(
-        "cli_submit_investigation",
+        "client_submit_investigation",
         {"question": question, "corpus": corpus or session.corpus, "options": to_json(options, "an option")},
     )
     return int(row["run_id"])
@@ -85,5 +85,5 @@ def investigation(session: Session, /, run_id: int) -> Script[Investigation]:
         NotReady: If it is not over, or no investigation.
         RunFailed: If it failed or was cancelled.
     """
-    (row,) = yield Statement("cli_investigation", {"run_id": run_id})
+    (row,) = yield Statement("client_investigation", {"run_id": run_id})
     return read_investigation(row)

@@ -68,7 +68,7 @@ def steps(session: Session, /, run_id: int, *, timeout: float | None = 300.0) ->
         InputError: If the connection is in a transaction that cannot see the run go on.
         RunTimeout: If the time is up; the run goes on.
     """
-    return _watch(session, run_id, timeout, "cli_watch_investigation", "ordinal", read_step)
+    return _watch(session, run_id, timeout, "client_watch_investigation", "ordinal", read_step)
 
 
 def _watch(

@@ -1,4 +1,4 @@
--- Statements that the Python client sends. Those that the command line sends too are in cli_queries.sql.
+-- Statements that the Python client sends; the command line sends some of them, too.
 
 -- name: client_clarify
 -- Ask, and wait for the readings.
@@ -120,3 +120,89 @@ select
 from pgclarify.corpus_status
 where corpus = coalesce(%(corpus)s, nullif(current_setting('pgclarify.corpus', true), ''), corpus)
 order by corpus;
+
+-- name: client_list_workers
+-- Workers that serve the queue now.
+select
+    worker_id, host, version, provider, model, prompt_version, embedding_models, started_at, seen_at, is_alive,
+    extract(epoch from now() - seen_at)::double precision as silent_seconds
+from pgclarify.worker_status
+where is_alive
+order by worker_id;
+
+-- name: client_list_corpora
+-- Every corpus that the caller may see, with its counters.
+select
+    corpus, documents, passages, pending, embedded, linked, failed, lag, revision, embedding_model, error,
+    next_embedding_model, next_embedded
+from pgclarify.corpus_status
+order by corpus;
+
+-- name: client_add_documents
+-- Add a batch of documents in one round trip; one row each, in order: whether anything changed.
+select
+    pgclarify.add_document(
+        corpus => %(corpus)s,
+        document_id => batch.document_id,
+        content => batch.content,
+        title => batch.title,
+        uri => batch.uri,
+        metadata => batch.metadata,
+        -- An array of arrays would have to be rectangular, so readers come as JSON.
+        readers => case
+            when batch.readers is not null then array(select jsonb_array_elements_text(batch.readers))::name[]
+        end
+    ) as is_changed
+from unnest(
+    %(document_ids)s::text[],
+    %(contents)s::text[],
+    %(titles)s::text[],
+    %(uris)s::text[],
+    %(metadata)s::jsonb[],
+    %(readers)s::jsonb[]
+) as batch (document_id, content, title, uri, metadata, readers);
+
+-- name: client_submit_investigation
+-- Have a question investigated, and come back for the answer.
+select
+    pgclarify.submit_investigation(
+        question => %(question)s, corpus => %(corpus)s, options => %(options)s::jsonb
+    ) as run_id;
+
+-- name: client_investigation
+-- What an investigation came to.
+select run_id, status, outcome, answer, confidence, steps, document_ids, citations
+from pgclarify.investigation(run_id => %(run_id)s);
+
+-- name: client_watch_investigation
+-- How a run stands, with the steps that have not been seen yet: one row at least, if the run may be seen.
+select
+    run.run_id,
+    run.status,
+    current_setting('transaction_isolation') as isolation,
+    step.ordinal,
+    step.kind,
+    step.question,
+    step.answer,
+    step.outcome,
+    step.confidence,
+    step.reason,
+    step.semantic_sets,
+    (
+        select coalesce(jsonb_agg(to_jsonb(citation) order by citation.rank), '[]')
+        from pgclarify.investigation_citation as citation
+        where citation.run_id = step.run_id and citation.step_ordinal = step.ordinal
+    ) as citations
+from pgclarify.run
+left join pgclarify.investigation_step as step
+    on run.run_id = step.run_id and step.ordinal <> all(%(seen)s::integer[])
+where run.run_id = %(run_id)s
+order by step.ordinal;
+
+-- name: client_cancel
+-- Cancel a run.
+select pgclarify.cancel(%(run_id)s) as was_cancelled;
+
+-- name: client_explain
+-- What a run did, line by line.
+select line from pgclarify.explain(run_id => %(run_id)s, options => %(options)s::jsonb) as line;

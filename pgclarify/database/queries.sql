@@ -1,4 +1,4 @@
--- Statements that workers send. Those of the command line are in cli_queries.sql.
+-- Statements that workers send. Those of clients are in client_queries.sql and cli_queries.sql.
 
 -- name: prepare_session
 -- Find pgvector's types wherever they live, wait for nobody's lock for long, and undo what a database sets for people.

@@ -113,7 +113,7 @@ def _examine_service(database: connection.Database) -> Iterator[Check]:
     from pgclarify import __version__
     from pgclarify.cli.doctor import endpoint, service
 
-    workers = connection.fetch(database, "cli_list_workers")
+    workers = connection.fetch(database, "client_list_workers")
     expected = endpoint.expected_worker(connection.load_settings())
     yield from service.check_workers(workers, version=__version__, expected=expected)
 
@@ -123,7 +123,7 @@ def _examine_service(database: connection.Database) -> Iterator[Check]:
         return service.check_queue(row, running, has_workers=bool(workers))
 
     yield from _guarded("queue", queue)
-    yield from _guarded("corpora", lambda: service.check_corpora(connection.fetch(database, "cli_list_corpora")))
+    yield from _guarded("corpora", lambda: service.check_corpora(connection.fetch(database, "client_list_corpora")))
     yield from _guarded("tables", lambda: service.check_sources(connection.fetch(database, "cli_list_sources")))
 
 

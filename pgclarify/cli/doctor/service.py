@@ -19,7 +19,7 @@ def check_workers(workers: Sequence[Row], *, version: str, expected: tuple[str, 
     """The workers, one line for each thing about them.
 
     Args:
-        workers: Rows of those alive, as cli_list_workers has them.
+        workers: Rows of those alive, as client_list_workers has them.
         version: Of this package.
         expected: Provider, and model if one is named, that this environment asks for; None if it asks for none.
     """

@@ -20,6 +20,11 @@ def test_values_are_json_where_they_can_be() -> None:
     }
 
 
+@pytest.mark.parametrize("value", ["NaN", "-Infinity", "1e999", "[NaN]", "[" * 100_000])
+def test_what_python_alone_takes_for_json_is_text(value: str) -> None:
+    assert read_options([f"budget={value}"]) == {"budget": value}
+
+
 @pytest.mark.parametrize("option", ["max_steps", "=2", ""])
 def test_an_option_has_a_name_and_a_value(option: str) -> None:
     with pytest.raises(typer.BadParameter):

@@ -13,6 +13,6 @@ def test_lines_in_order() -> None:
     played = play(explaining.explain(Session("ignored"), 3, detail="stages"), [{"line": "a"}, {"line": "  b"}])
 
     (sent,) = played.sent
-    assert (sent.name, sent.parameters["run_id"]) == ("cli_explain", 3)
+    assert (sent.name, sent.parameters["run_id"]) == ("client_explain", 3)
     assert json.loads(str(sent.parameters["options"])) == {"detail": "stages"}
     assert played.returned == ["a", "  b"]

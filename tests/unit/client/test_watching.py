@@ -100,5 +100,5 @@ def test_steps_come_as_they_land_and_once() -> None:
             2, (),
         ),
     ]  # fmt: skip
-    assert [statement.name for statement in played.sent] == ["client_wait"] + ["cli_watch_investigation"] * 4
+    assert [statement.name for statement in played.sent] == ["client_wait"] + ["client_watch_investigation"] * 4
     assert played.sent[-1].parameters == {"run_id": 3, "seen": [1, 2]}
