@@ -8,6 +8,9 @@ from pgclarify.embedding.registry import Registry
 # Whoever may ask a question names them: he must not fill the memory of all workers.
 _MOST_LOADED = 2
 _MOST_LOADING = 2
+# Beside those that stay. One more is refused and does not wait: two runs that have one each, and want another, would
+# wait for each other.
+_MOST_LEAVING = 4
 
 
 class CrossEncoders(Registry[SentenceTransformerCrossEncoder]):
@@ -15,7 +18,13 @@ class CrossEncoders(Registry[SentenceTransformerCrossEncoder]):
 
     Args:
         most_loaded: How many stay when nobody uses them, those that were asked for last.
+        most_leaving: With how many beside those in use, no further one is loaded.
     """
 
-    def __init__(self, *, most_loaded: int = _MOST_LOADED) -> None:
-        super().__init__(SentenceTransformerCrossEncoder, most_loaded=most_loaded, most_loading=_MOST_LOADING)
+    def __init__(self, *, most_loaded: int = _MOST_LOADED, most_leaving: int = _MOST_LEAVING) -> None:
+        super().__init__(
+            SentenceTransformerCrossEncoder,
+            most_loaded=most_loaded,
+            most_loading=_MOST_LOADING,
+            most_leaving=most_leaving,
+        )

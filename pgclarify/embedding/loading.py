@@ -10,6 +10,7 @@ import importlib
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,9 @@ from pgclarify.errors import EmbeddingError, ModelNotFound
 _PACKAGED_NAMES = frozenset({"all-MiniLM-L6-v2", "sentence-transformers/all-MiniLM-L6-v2"})
 # Of model.safetensors, as its authors published it.
 _PACKAGED_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+
+# The same in every case. The library's reason tells which files there are on this machine: it is for the log.
+_NOT_FOUND = "There is none by this name or path that can be loaded."
 
 
 def load_model(name: str) -> Any:  # noqa: ANN401 - the library's class, which is slow to import
@@ -41,7 +45,7 @@ def load_model(name: str) -> Any:  # noqa: ANN401 - the library's class, which i
     except Exception as error:
         raise ModelNotFound(
             f"no embedding model {name}",
-            detail=f"{type(error).__name__}: {error}".splitlines()[0],
+            detail=_NOT_FOUND,
             hint="Run: pip install 'pgclarify[embedded]' for all-MiniLM-L6-v2, or give the path of a folder with a"
             " sentence-transformers model.",
         ) from error
@@ -61,7 +65,7 @@ def load_cross_encoder(name: str) -> Any:  # noqa: ANN401 - the library's class,
     except Exception as error:
         raise ModelNotFound(
             f"no cross-encoder {name}",
-            detail=f"{type(error).__name__}: {error}".splitlines()[0],
+            detail=_NOT_FOUND,
             hint="Give the name of a sentence-transformers CrossEncoder that the worker can download, or the path of a"
             " folder with one on the worker's machine.",
         ) from error
@@ -71,7 +75,7 @@ def _load(kind: str, location: str, *, is_here: bool = False) -> Any:  # noqa: A
     """Load a model of a class of the library."""
     # The tokenizers' threads are not used, and warn when the process forks.
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
-    make = getattr(importlib.import_module("sentence_transformers"), kind)
+    make = partial(getattr(importlib.import_module("sentence_transformers"), kind), trust_remote_code=False)
     with _quiet():
         try:
             return make(location, local_files_only=True)
@@ -112,11 +116,11 @@ def _packaged_model() -> Path | None:
 @contextmanager
 def _quiet() -> Iterator[None]:
     """Without the libraries' progress bars."""
-    logging = importlib.import_module("transformers.utils.logging")
-    was_enabled = logging.is_progress_bar_enabled()
-    logging.disable_progress_bar()
+    library = importlib.import_module("transformers.utils.logging")
+    was_enabled = library.is_progress_bar_enabled()
+    library.disable_progress_bar()
     try:
         yield
     finally:
         if was_enabled:
-            logging.enable_progress_bar()
+            library.enable_progress_bar()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import logging
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -12,7 +13,9 @@ from weakref import WeakValueDictionary
 
 from pgclarify.config import EmbeddingBackend
 from pgclarify.embedding.sentence_transformers import SentenceTransformerEmbedder
+from pgclarify.errors import EmbeddingError, ModelNotFound
 
+_logger = logging.getLogger(__name__)
 _MOST_LOADING = 32
 # Some 100 MB each, or more. Whoever may create a corpus names its model: he must not fill the memory of all workers.
 _MOST_LOADED = 4
@@ -33,11 +36,20 @@ class Registry(Generic[_Model]):
         make: Loads the model of a name; called in a thread.
         most_loaded: How many stay when nobody uses them, those that were asked for last.
         most_loading: How many are loaded at once; others wait.
+        most_leaving: With how many beside those that stay in use, no further one is loaded; None for no limit.
     """
 
-    def __init__(self, make: Callable[[str], _Model], *, most_loaded: int, most_loading: int = _MOST_LOADING) -> None:
+    def __init__(
+        self,
+        make: Callable[[str], _Model],
+        *,
+        most_loaded: int,
+        most_loading: int = _MOST_LOADING,
+        most_leaving: int | None = None,
+    ) -> None:
         self._make = make
         self._most_loaded = most_loaded
+        self._most_leaving = most_leaving
         self._loading: dict[str, asyncio.Task[_Model]] = {}
         # The one that was asked for last comes last.
         self._loaded: dict[str, _Model] = {}
@@ -57,7 +69,7 @@ class Registry(Generic[_Model]):
         It stays usable for as long as the caller keeps it, also if others have taken its place by then.
 
         Raises:
-            EmbeddingError: If it cannot be loaded; asked again, it is tried again.
+            EmbeddingError: If it cannot be loaded, or too many others are in use; asked again, it is tried again.
             ConfigurationError: If it cannot be used on this processor.
         """
         loaded = self._loaded.get(model) or self._leaving.get(model)
@@ -80,10 +92,21 @@ class Registry(Generic[_Model]):
         if self._leaving:
             # They refer to themselves: without this, their memory could be free much later.
             gc.collect()
-        return self._make(model)
+        if self._most_leaving is not None and len(self._leaving) >= self._most_leaving:
+            raise EmbeddingError(
+                f"there is no room for the model {model} now",
+                detail="This worker is using as many other models as it may.",
+                hint="Ask again when other runs are over.",
+            )
+        try:
+            return self._make(model)
+        except ModelNotFound as error:
+            _logger.warning("the model %r could not be loaded: %r", model, error.__cause__)
+            raise
 
     def _keep(self, model: str, loaded: _Model) -> None:
         self._loaded.pop(model, None)
+        self._leaving.pop(model, None)
         self._loaded[model] = loaded
         while len(self._loaded) > self._most_loaded:
             oldest = next(iter(self._loaded))

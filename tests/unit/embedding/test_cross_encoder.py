@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from pgclarify.embedding.cross_encoder import SentenceTransformerCrossEncoder
 from pgclarify.embedding.cross_encoders import CrossEncoders
+from pgclarify.embedding.loading import load_cross_encoder, load_model
 from pgclarify.errors import ConfigurationError, EmbeddingError, ModelNotFound
 from pgclarify.protocols import CrossEncoder
 from tests.small_cross_encoder import save_cross_encoder
@@ -142,6 +143,14 @@ def test_threads_are_positive(models: dict[str, str]) -> None:
         SentenceTransformerCrossEncoder(models["reranker"], threads=0)
 
 
+async def test_what_is_far_beyond_what_it_reads_is_not_looked_at(models: dict[str, str], opened: Open) -> None:
+    encoder = opened(models["reranker"])
+    # Spaces are no tokens: uncut, the model would come to the word behind them.
+    far = " " * 10_000 + "cheese"
+    for beyond, without in ((("when", far), ("when", "")), ((far, "when"), ("", "when"))):
+        assert await encoder.relevance([beyond]) == await encoder.relevance([without])
+
+
 async def test_half_a_character_fails_its_own_call_only(models: dict[str, str], opened: Open) -> None:
     encoder = opened(models["reranker"])
     bad, good = await asyncio.gather(
@@ -185,6 +194,66 @@ def test_code_that_comes_with_a_model_is_not_run(models: dict[str, str], tmp_pat
     with pytest.raises(ModelNotFound):
         SentenceTransformerCrossEncoder(str(path))
     assert not trace.exists()
+
+
+def test_that_no_code_be_run_is_asked_for(models: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+    import sentence_transformers
+
+    given: list[object] = []
+
+    class Recorded(sentence_transformers.CrossEncoder):
+        def __init__(self, *arguments: object, **options: object) -> None:
+            given.append(options.get("trust_remote_code"))
+            super().__init__(*arguments, **options)
+
+    monkeypatch.setattr(sentence_transformers, "CrossEncoder", Recorded)
+    load_cross_encoder(models["reranker"])
+    assert given == [False]
+
+
+@pytest.mark.parametrize("load", [load_model, load_cross_encoder])
+def test_an_error_does_not_tell_which_paths_exist(load: Callable[[str], object], tmp_path: Path) -> None:
+    told = []
+    for name in ("nothing", "folder", "file", "broken"):
+        path = tmp_path / name
+        if name == "file":
+            path.write_text("{}")
+        elif name != "nothing":
+            path.mkdir()
+        if name == "broken":
+            (path / "config.json").write_text("no JSON")
+        with pytest.raises(ModelNotFound) as caught:
+            load(str(path))
+        told.append(f"{caught.value.message} {caught.value.detail} {caught.value.hint}".replace(str(path), "PATH"))
+    assert len(set(told)) == 1
+
+
+async def test_the_log_tells_why_a_model_could_not_be_loaded(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    (tmp_path / "config.json").write_text("no JSON")
+    kept = CrossEncoders()
+    try:
+        with pytest.raises(ModelNotFound) as caught:
+            await kept.get(str(tmp_path))
+    finally:
+        kept.close()
+    (record,) = [record for record in caplog.records if record.name.startswith("pgclarify")]
+    assert repr(caught.value.__cause__) in record.getMessage()
+
+
+async def test_with_too_many_in_use_another_is_refused_until_one_is_free(models: dict[str, str]) -> None:
+    kept = CrossEncoders(most_loaded=1, most_leaving=1)
+    try:
+        held = [await kept.get(models[name]) for name in ("reranker", "judge")]
+        with pytest.raises(EmbeddingError, match="no room") as caught:
+            await kept.get(models["two"])
+        assert caught.value.hint
+        # One that is there takes no room.
+        assert await kept.get(models["reranker"]) is held[0]
+        del held
+        assert (await kept.get(models["two"])).model == models["two"]
+        assert kept.loaded == [models["two"]]
+    finally:
+        kept.close()
 
 
 async def test_a_process_keeps_a_few(models: dict[str, str]) -> None:
