@@ -8,7 +8,7 @@ from __future__ import annotations
 import heapq
 import math
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Generic, NamedTuple, TypeVar
 
@@ -92,20 +92,14 @@ class Explorer(Generic[Id]):
         self._heap: list[tuple[_Lead, Id, Id]] = []
         self._visits: dict[Id, _Visit[Id]] = {}
         self._scores: dict[Id, float] = {}
+        self._given_back: set[Id] = set()
         self._iteration = 0
         self._is_stopped = False
 
     @property
     def budget_left(self) -> int:
         """How many more passages may be handed out, from 0."""
-        return self._budget - len(self._visits)
-
-    @property
-    def is_over(self) -> bool:
-        """Whether nothing will be handed out any more, whatever is observed of what is still out."""
-        if self._is_stopped or not self.budget_left:
-            return True
-        return not self._initial and not self._leads and len(self._scores) == len(self._visits)
+        return self._budget - len(self._visits) + len(self._given_back)
 
     def rank_anew(self, initial: Sequence[Id]) -> None:
         """Replace what is left of the initial list by another ranking.
@@ -122,8 +116,8 @@ class Explorer(Generic[Id]):
             most: The most ids, at least 1; None for batch_size, which is the most in any case.
 
         Returns:
-            At most batch_size ids, best first. Empty when the exploration is over, or, if it is not (`is_over`), as
-            long as only the neighbors of what is still out can show where it goes on.
+            At most batch_size ids, best first. Empty when the exploration is over, and as long as only the neighbors of
+            what is still out can show where it goes on.
 
         Raises:
             ValueError: If most is below 1.
@@ -151,22 +145,37 @@ class Explorer(Generic[Id]):
                 were handed out already, and the passage itself, are passed over.
 
         Raises:
-            ValueError: If a score is not a number, or of a passage that was not handed out or is observed already; or
-                if neighbors are of a passage that scores does not have.
+            ValueError: If a score is not a number, or of a passage that is not out: it was not handed out, is observed
+                already, or was given back; or if neighbors are of a passage that scores does not have.
+            TypeError: If a score, or the neighbors of a passage, are of another type.
         """
         for passage, score in scores.items():
             if math.isnan(score):
                 raise ValueError(f"the score of {passage!r} is not a number")
-            if passage not in self._visits:
-                raise ValueError(f"{passage!r} is scored, but was not handed out")
-            if passage in self._scores:
-                raise ValueError(f"{passage!r} was scored before")
+            self._check_is_out(passage)
         for passage in neighbors:
             if passage not in scores:
                 raise ValueError(f"there are neighbors of {passage!r}, but no score")
+        # Before any score is taken: what cannot be gone through is noticed here.
+        edges = {passage: tuple(found) for passage, found in neighbors.items()}
         for passage, score in scores.items():
             self._scores[passage] = float(score)
-            self._follow(passage, neighbors.get(passage, ()))
+            self._follow(passage, edges.get(passage, ()))
+
+    def give_back(self, passages: Collection[Id]) -> None:
+        """Return what was handed out and cannot be scored: the budget has room for others in its place.
+
+        It is not handed out again.
+
+        Args:
+            passages: They differ.
+
+        Raises:
+            ValueError: If one is not out: it was not handed out, is observed already, or was given back before.
+        """
+        for passage in passages:
+            self._check_is_out(passage)
+        self._given_back.update(passages)
 
     def stop(self) -> None:
         """Hand out nothing more. What is still out can be observed."""
@@ -199,6 +208,14 @@ class Explorer(Generic[Id]):
         if passage not in self._visits:
             raise ValueError(f"{passage!r} was not handed out")
         return self._visits[passage].led_by
+
+    def _check_is_out(self, passage: Id) -> None:
+        if passage not in self._visits:
+            raise ValueError(f"{passage!r} was not handed out")
+        if passage in self._scores:
+            raise ValueError(f"{passage!r} was scored before")
+        if passage in self._given_back:
+            raise ValueError(f"{passage!r} was given back")
 
     @property
     def _is_frontiers_turn(self) -> bool:

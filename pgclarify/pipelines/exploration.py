@@ -97,7 +97,7 @@ async def find_first(
         run: The run.
         query: What is searched with.
         store: Where the passages are.
-        depth: Most passages, from 1. More than the budget are never looked at.
+        depth: Most passages, from 1. An exploration looks at no more of them than its budget.
         trace: Where the stage is noted.
         step_ordinal: The step of an investigation that this is for, from 1.
 

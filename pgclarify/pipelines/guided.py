@@ -46,7 +46,7 @@ class GuidedExploration:
     All others are taken from that ranking fused with the one by the relaxed question, and from the neighbors of
     grounded passages: first of those that showed a new reading, then of those that showed a known one. It ends when a
     batch has added no new reading to those that were there, or the budget is spent, or no passage is left. As long as
-    there is no reading at all, it goes on.
+    there is no reading at all, it goes on. If the first batch spends the budget, the question is not relaxed.
 
     What counts as new is what consolidation says of all verdicts so far: a reading in a group of its own.
 
@@ -106,13 +106,15 @@ class GuidedExploration:
         return sorted(self._landed, key=lambda pair: pair[0].rank)
 
     async def _explore(self, tasks: asyncio.TaskGroup, relax: Callable[[], Coroutine[Any, Any, str]]) -> None:
-        relaxing = tasks.create_task(relax())
+        # A budget that one batch can spend may leave nothing to relax the question for.
+        relaxing = tasks.create_task(relax()) if self._budget > _FIRST_BATCH else None
         ranking = await self._first_stage.rank(self._run.question)
         self._take_ranking(ranking)
         await self._begin_batch(tasks)
-        relaxed = await relaxing
-        if relaxed != self._run.question:
-            self._take_ranking(ranking, await self._first_stage.rank(relaxed))
+        if self._explorer.budget_left:
+            relaxed = await (relax() if relaxing is None else relaxing)
+            if relaxed != self._run.question:
+                self._take_ranking(ranking, await self._first_stage.rank(relaxed))
         while self._explorer.budget_left:
             if self._in_batch and not await self._goes_on():
                 return
@@ -146,7 +148,8 @@ class GuidedExploration:
             self._batch += 1
             candidates = self._choose(passage_ids)
             kept = set(await self._passages.record_candidates(self._run, candidates))
-            # Of those that are gone by now, nothing is to be seen any more.
+            # Of those that are gone by now, nothing is to be seen any more: others have their share of the budget.
+            self._explorer.give_back([one.passage.passage_id for one in candidates if one.rank not in kept])
             candidates = [candidate for candidate in candidates if candidate.rank in kept]
             if candidates:
                 self._in_batch = len(candidates)

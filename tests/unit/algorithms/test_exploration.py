@@ -142,11 +142,9 @@ def test_a_straggler_does_not_hold_up_what_follows():
     assert explorer.next_batch() == ["x"]
     assert explorer.next_batch() == ["c", "d"]
     assert explorer.next_batch() == []
-    assert not explorer.is_over
     explorer.observe({"a": 0.9, "d": 0.1}, {"a": ["y"]})
     assert explorer.next_batch() == ["y"]
     explorer.observe({"x": 0.2, "y": 0.2, "c": 0.2}, {})
-    assert explorer.is_over
     assert [(one.id, one.iteration) for one in explorer.results()] == [
         ("a", 0),
         ("b", 0),
@@ -160,9 +158,7 @@ def test_a_straggler_does_not_hold_up_what_follows():
 def test_after_stop_nothing_is_handed_out_and_what_was_out_still_counts():
     explorer = Explorer(["a", "b", "c"], budget=10, batch_size=2)
     explorer.next_batch()
-    assert not explorer.is_over
     explorer.stop()
-    assert explorer.is_over
     explorer.observe({"a": 0.5, "b": 0.6}, {"a": ["x"]})
     assert explorer.next_batch() == []
     assert explorer.results() == [Explored("b", 0.6, 0), Explored("a", 0.5, 0)]
@@ -172,7 +168,6 @@ def test_the_budget_counts_what_is_out():
     explorer = Explorer(range(10), budget=3, batch_size=2)
     assert (explorer.next_batch(), explorer.budget_left) == ([0, 1], 1)
     assert (explorer.next_batch(), explorer.budget_left) == ([2], 0)
-    assert explorer.is_over
     assert explorer.next_batch() == []
 
 
@@ -210,7 +205,7 @@ def test_infinite_scores_are_ordered():
     ("scores", "neighbors", "says"),
     [
         ({"b": 0.5, "a": math.nan}, {}, "score of 'a' is not a number"),
-        ({"b": 0.5, "c": 0.5}, {}, "'c' is scored, but was not handed out"),
+        ({"b": 0.5, "c": 0.5}, {}, "'c' was not handed out"),
         ({"b": 0.5, "d": 0.5}, {}, "'d' was scored before"),
         ({"b": 0.5}, {"a": ["x"]}, "neighbors of 'a'"),
         ({"b": 0.5}, {"d": ["x"]}, "neighbors of 'd'"),
@@ -225,6 +220,41 @@ def test_what_cannot_be_is_refused_and_nothing_of_it_taken_in(scores, neighbors,
     assert [one.id for one in explorer.results()] == ["d"]
     explorer.observe({"a": 0.5, "b": 0.6}, {"b": ["x"]})
     assert explorer.next_batch() == ["x"]
+
+
+def test_neighbors_that_cannot_be_gone_through_are_noticed_before_a_score_is_taken():
+    explorer = Explorer(["a", "b"], budget=10, batch_size=2)
+    explorer.next_batch()
+    with pytest.raises(TypeError):
+        explorer.observe({"a": 0.5, "b": 0.5}, {"a": ["x"], "b": None})  # type: ignore[dict-item]
+    assert (explorer.results(), explorer.next_batch()) == ([], [])
+
+
+def test_what_is_given_back_makes_room_and_does_not_come_again():
+    explorer = Explorer(["a", "b", "c", "d"], budget=2, batch_size=2)
+    assert explorer.next_batch() == ["a", "b"]
+    explorer.give_back(["b"])
+    assert explorer.budget_left == 1
+    explorer.observe({"a": 0.5}, {"a": ["b", "x"]})
+    assert (explorer.next_batch(), explorer.budget_left) == (["x"], 0)
+    explorer.give_back(["x"])
+    assert explorer.next_batch() == ["c"]
+    assert [one.id for one in explorer.results()] == ["a"]
+
+
+def test_only_what_is_out_can_be_given_back():
+    explorer = Explorer(["a", "b", "c"], budget=10, batch_size=2)
+    explorer.next_batch()
+    explorer.observe({"a": 0.5}, {})
+    for passages, says in ((["b", "c"], "'c' was not handed out"), (["b", "a"], "'a' was scored before")):
+        with pytest.raises(ValueError, match=says):
+            explorer.give_back(passages)
+    assert explorer.budget_left == 8
+    explorer.give_back(["b"])
+    with pytest.raises(ValueError, match="'b' was given back"):
+        explorer.give_back(["b"])
+    with pytest.raises(ValueError, match="'b' was given back"):
+        explorer.observe({"b": 0.5}, {})
 
 
 @pytest.mark.parametrize("sizes", [{"budget": 0, "batch_size": 1}, {"budget": 1, "batch_size": 0}])
@@ -327,7 +357,6 @@ def test_partial_observations_keep_the_same_promises(seed, initial, graph, score
         observed += seen
         out = [one for one in out if one not in seen]
         assert sorted(one.id for one in explorer.results()) == sorted(observed)
-    assert explorer.is_over
     assert len(order) == min(budget, len(within_reach(initial, graph)))
 
 

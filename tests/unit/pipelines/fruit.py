@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pgclarify.errors import CompletionError
-from pgclarify.model import Found, Passage, Reading, Run
+from pgclarify.model import Candidate, Completion, CompletionRequest, Found, Passage, Reading, Run
 from pgclarify.pipelines.reranking import Rerankers
 from pgclarify.protocols import Embedder
 from pgclarify.testing import FakeExplorationStore, FakeStore, FakeVerifier, RunRecord
@@ -26,10 +26,25 @@ def reading(fruit: str, passage_id: int) -> Reading:
     return Reading(f"What does {fruit} taste like?", fruit, content(passage_id))
 
 
+class Slow(FakeVerifier):
+    """Takes its time, by a passage's content: for a loop whose clock does not wait (`still_time`)."""
+
+    seconds: Mapping[str, float] = {}
+
+    async def complete(self, request: CompletionRequest) -> Completion:
+        await asyncio.sleep(self.seconds.get(str((request.payload or {}).get("content")), 0))
+        return await super().complete(request)
+
+
 class Rankings(FakeExplorationStore):
-    """Ranks by what is asked, where it was told how."""
+    """Ranks by what is asked, where it was told how, and notes when batches were recorded."""
 
     by_query: Mapping[str, Sequence[int]] = {}
+    begun: list[float]
+
+    async def record_candidates(self, run: Run, candidates: Sequence[Candidate]) -> list[int]:
+        self.begun.append(asyncio.get_running_loop().time())
+        return await super().record_candidates(run, candidates)
 
     async def find_passages(
         self,
@@ -60,6 +75,7 @@ class Orchard:
         relaxation: As of FakeVerifier.
         gate: Holds back the calls about `gated`; 0 among them is the relaxation.
         gated: Passages.
+        seconds: How long a verdict takes, by passage, on a loop's clock.
         gone: Passages that are gone when candidates are recorded.
         signals: As of FakeExplorationStore.
         settings: Of the run, besides `retrieval`.
@@ -76,6 +92,7 @@ class Orchard:
         relaxation: str | CompletionError | None = None,
         gate: asyncio.Event | None = None,
         gated: Collection[int] = (),
+        seconds: Mapping[int, float] | None = None,
         gone: Collection[int] = (),
         signals: Mapping[int, float] | None = None,
         **settings: object,
@@ -90,7 +107,8 @@ class Orchard:
             gone=gone,
         )
         self.exploration.by_query = by_query or {}
-        self.verifier = FakeVerifier(
+        self.exploration.begun = []
+        self.verifier = Slow(
             {
                 content(number): reading(named, number) if isinstance(named, str) else named
                 for number, named in fruit.items()
@@ -99,6 +117,7 @@ class Orchard:
             gate=gate,
             gated=None if gate is None else [content(number) if number else "" for number in gated],
         )
+        self.verifier.seconds = {content(number): taken for number, taken in (seconds or {}).items()}
         self.run = self.store.add_run(QUESTION, settings={"retrieval": "adaptive", **settings})
 
     @property
@@ -116,8 +135,10 @@ class Orchard:
     def answers(self) -> set[str]:
         return {found.answer for found in self.record.interpretations}
 
-    async def carry_out(self, *, embedder: Embedder | None = None, rerankers: Rerankers | None = None) -> RunRecord:
-        async with asyncio.timeout(5):
+    async def carry_out(
+        self, *, embedder: Embedder | None = None, rerankers: Rerankers | None = None, within: float = 5
+    ) -> RunRecord:
+        async with asyncio.timeout(within):
             await clarify_with(
                 self.store,
                 self.run,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -129,6 +130,19 @@ async def test_passages_that_are_gone_get_no_verdict() -> None:
     assert record.status is RunStatus.SUCCEEDED
 
 
+async def test_passages_that_are_gone_take_nothing_of_the_budget() -> None:
+    orchard = Orchard(10, {6: "apple"}, budget=5, gone=[1, 2, 3, 4, 5])
+    record = await orchard.carry_out()
+    assert orchard.batches == [[6, 7, 8, 9, 10]]
+    assert (orchard.answers, record.stop_reason) == ({"apple"}, "the budget of 5 verdicts was spent")
+
+
+async def test_where_all_are_gone_no_budget_is_said_to_be_spent() -> None:
+    orchard = Orchard(5, {}, budget=5, gone=[1, 2, 3, 4, 5])
+    record = await orchard.carry_out()
+    assert (record.verdicts, record.stop_reason) == ({}, "no passage was left")
+
+
 async def test_where_the_whole_first_batch_is_gone_it_goes_on_with_what_the_relaxed_question_finds() -> None:
     by_query = {QUESTION: [1, 2], "any fruit": [2, 3]}
     orchard = Orchard(3, {3: "apple"}, by_query=by_query, relaxation="any fruit", gone=[1, 2])
@@ -149,6 +163,23 @@ async def test_the_first_batch_is_judged_while_the_question_is_being_relaxed() -
     record = await task
     assert record.relaxed_question == "any fruit"
     assert [query for query, *_ in orchard.exploration.searches] == [QUESTION, "any fruit"]
+
+
+@pytest.mark.parametrize("budget", [1, 8])
+async def test_where_the_first_batch_spends_the_budget_the_question_is_not_relaxed(budget: int) -> None:
+    orchard = Orchard(20, {1: "apple"}, relaxation="any fruit", budget=budget)
+    record = await orchard.carry_out()
+    assert len(orchard.verifier.calls) == budget
+    assert [query for query, *_ in orchard.exploration.searches] == [QUESTION]
+    assert (record.relaxed_question, orchard.answers) == (None, {"apple"})
+    assert record.stop_reason == f"the budget of {budget} verdicts was spent"
+
+
+async def test_a_small_budget_that_the_first_batch_leaves_some_of_is_spent_on_what_the_relaxed_question_finds() -> None:
+    by_query = {QUESTION: [1, 2], "any fruit": [2, 3]}
+    orchard = Orchard(3, {3: "apple"}, by_query=by_query, relaxation="any fruit", budget=3)
+    await orchard.carry_out()
+    assert (orchard.batches, orchard.answers) == ([[1, 2], [3]], {"apple"})
 
 
 async def test_further_batches_are_of_both_rankings_fused() -> None:
@@ -198,6 +229,13 @@ async def test_the_trace_tells_of_every_batch() -> None:
         ("consolidation", None, 2),
     ]
     assert sum(stage.calls for stage in record.stages) == len(orchard.verifier.calls) == 16
+
+
+async def test_neighbors_that_are_known_are_not_read_again() -> None:
+    orchard = Orchard(40, {1: "apple", 9: "pear"}, first=range(1, 21), neighbors={1: [2, 21, 22, 23], 9: [1, 23, 30]})
+    record = await orchard.carry_out()
+    # 2 was chosen, and 23 came up before.
+    assert [stage.rows for stage in record.stages if stage.name == "neighbors"] == [3, 1]
 
 
 numbers = st.integers(1, 25)

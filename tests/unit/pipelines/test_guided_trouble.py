@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from pgclarify.errors import EndpointUnavailable
 from pgclarify.model import Outcome, RunStatus
+from pgclarify.testing import FakeEmbedder
 from tests.unit.pipelines.fruit import Orchard
 from tests.unit.pipelines.rental_cars import eventually
+from tests.unit.pipelines.still_time import carry_out
 
 DOWN = EndpointUnavailable("no endpoint")
 
@@ -89,15 +93,29 @@ async def test_without_a_reading_nobody_is_waited_for_since_it_goes_on_whatever_
     assert orchard.record.stop_reason == "the budget of 20 verdicts was spent"
 
 
-async def test_fewer_than_three_quarters_are_not_enough() -> None:
-    gate = asyncio.Event()
-    orchard = Orchard(20, {1: "apple"}, gate=gate, gated=[2, 3, 4])
-    task = await begin(orchard, lambda: len(orchard.record.verdicts) == 5)
-    for _ in range(50):
-        await asyncio.sleep(0)
-    assert len(orchard.batches) == 1
-    gate.set()
-    await task
+def test_three_quarters_are_enough_and_the_others_have_twice_as_long_as_it_took() -> None:
+    orchard = Orchard(20, {1: "apple"}, seconds={1: 1, 6: 10, 7: 100, 8: 100})
+    carry_out(orchard.carry_out(within=1000))
+    assert orchard.exploration.begun == pytest.approx([0, 30])
+
+
+def test_a_straggler_that_comes_within_that_time_leads_on_at_once() -> None:
+    seconds = {1: 10, 7: 12, 8: 29}
+    orchard = Orchard(40, {1: "apple", 8: "pear"}, first=range(1, 21), neighbors={8: [31, 32]}, seconds=seconds)
+    carry_out(orchard.carry_out(within=1000))
+    assert orchard.exploration.begun[:2] == pytest.approx([0, 29])
+    assert orchard.batches[1][:2] == [31, 32]
+
+
+def test_a_verdict_of_which_the_reply_is_there_is_waited_for() -> None:
+    class SlowEmbedder(FakeEmbedder):
+        async def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
+            await asyncio.sleep(5 if any("pear" in text for text in texts) else 0)
+            return await super().encode(texts)
+
+    orchard = Orchard(20, {1: "apple", 7: "pear"}, seconds={8: 100})
+    carry_out(orchard.carry_out(embedder=SlowEmbedder(), within=1000))
+    assert orchard.exploration.begun[:2] == pytest.approx([0, 15])
 
 
 async def test_all_verdicts_that_were_asked_for_are_waited_for() -> None:
@@ -166,5 +184,6 @@ async def test_a_question_that_cannot_be_relaxed_fails_the_run_and_ends_the_firs
     orchard = Orchard(20, {1: "apple"}, relaxation=DOWN, gate=gate, gated=range(1, 9))
     record = await orchard.carry_out()
     assert (record.status, record.error) == (RunStatus.FAILED, "no endpoint")
+    assert [stage.name for stage in record.stages] == ["relaxation", "retrieval", "judgement"]
     assert orchard.verifier.in_flight == 0
     assert orchard.store.table.leased == []

@@ -1,0 +1,52 @@
+"""A loop whose clock stands still while there is anything to do, and then goes to what comes next."""
+
+from __future__ import annotations
+
+import asyncio
+import selectors
+from collections.abc import Callable, Coroutine
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any, ParamSpec, TypeVar
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def carry_out(work: Coroutine[Any, Any, T]) -> T:
+    """Run something that may wait for hours, in no time."""
+    with asyncio.Runner(loop_factory=_StillLoop) as runner:
+        runner.get_loop().set_default_executor(_Here())
+        return runner.run(work)
+
+
+class _Here(ThreadPoolExecutor):
+    """Computes at once, in the loop's thread: what is computed elsewhere would take time."""
+
+    def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
+        future: Future[T] = Future()
+        try:
+            future.set_result(fn(*args, **kwargs))
+        except Exception as error:
+            future.set_exception(error)
+        return future
+
+
+class _Selector(selectors.DefaultSelector):
+    """Does not wait, but says how long it would have."""
+
+    waited = 0.0
+
+    def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
+        ready = super().select(0)
+        if not ready:
+            self.waited += timeout or 0
+        return ready
+
+
+class _StillLoop(asyncio.SelectorEventLoop):
+    def __init__(self) -> None:
+        self._clock = _Selector()
+        super().__init__(self._clock)
+
+    def time(self) -> float:
+        return self._clock.waited
