@@ -10,9 +10,12 @@ from numpy.typing import NDArray
 from pgclarify.model import Candidate, Found, Neighbors, Passage, Run
 from pgclarify.testing.store import FakeStore
 
+_METHODS = frozenset({"dense", "lexical", "hybrid"})
+_SIGNALS = frozenset({None, "dense", "lexical", "both"})
+
 
 class FakeExplorationStore:
-    """A corpus with its graph, in memory, for the runs of a `FakeStore`.
+    """A corpus with its graph, in memory, for the runs of a `FakeStore`. What the real one refuses is a ValueError.
 
     Args:
         store: Whose runs these are: candidates are recorded there, and what it lost is lost here.
@@ -46,6 +49,8 @@ class FakeExplorationStore:
         self._neighbors = neighbors or {}
         self._signals = signals or {}
         self._gone = gone
+        if not all(0 < score < 1 for score in self._signals.values()):
+            raise ValueError("a signal score is not in (0, 1)")
 
     async def find_passages(
         self,
@@ -58,6 +63,9 @@ class FakeExplorationStore:
         signal: str | None = None,
     ) -> list[Found]:
         """Return the first ranking."""
+        if method not in _METHODS:
+            raise ValueError(f"there is no method {method}")
+        _check(depth, vector, signal, needs_vector=method != "lexical")
         record = await self._store.record(run)
         record.query, record.query_vector = query, vector
         self.searches.append((query, method, depth, signal))
@@ -78,6 +86,7 @@ class FakeExplorationStore:
         signal: str | None = None,
     ) -> Neighbors:
         """Return the edges of a batch."""
+        _check(k, vector, signal, needs_vector=False)
         await self._store.record(run)
         self.lookups.append([passage.passage_id for passage in passages])
         edges = {
@@ -89,6 +98,9 @@ class FakeExplorationStore:
     async def record_candidates(self, run: Run, candidates: Sequence[Candidate]) -> list[int]:
         """Keep candidates in the run's record."""
         record = await self._store.record(run)
+        ranks = [candidate.rank for candidate in (*record.candidates, *candidates)]
+        if min(ranks, default=1) < 1 or len(set(ranks)) < len(ranks):
+            raise ValueError(f"ranks that are taken, or below 1: {ranks}")
         kept = [candidate for candidate in candidates if candidate.passage.passage_id not in self._gone]
         record.candidates = sorted([*record.candidates, *kept], key=lambda candidate: candidate.rank)
         return sorted(candidate.rank for candidate in kept)
@@ -99,3 +111,12 @@ class FakeExplorationStore:
     def _found(self, passage_id: int, score: float, origin: str, signal: str | None) -> Found:
         signal_score = None if signal is None else self._signals.get(passage_id, 0.5)
         return Found(self._passages[passage_id], score, origin, signal_score)
+
+
+def _check(most: int, vector: NDArray[np.float32] | None, signal: str | None, *, needs_vector: bool) -> None:
+    if most < 1:
+        raise ValueError(f"nothing is asked for: {most}")
+    if signal not in _SIGNALS:
+        raise ValueError(f"there is no signal {signal}")
+    if vector is None and (needs_vector or signal in ("dense", "both")):
+        raise ValueError("the query has no vector")

@@ -45,8 +45,8 @@ class FakeRelevanceJudge(FakeCompleter):
     """A language model that grades passages by a script.
 
     Args:
-        script: By a passage's content: the score as text ("0.9"), any other reply, which does not fit, or an error;
-            a list has one for each time it is asked.
+        script: By a passage's content: a score in (0, 1) as text ("0.9"), any other reply, which does not fit, or an
+            error; a list has one for each time it is asked.
         otherwise: What is said of all others.
     """
 
@@ -69,6 +69,9 @@ class FakeRelevanceJudge(FakeCompleter):
             InvalidReply: If it is none.
         """
         try:
-            return float(completion.reply)
+            score = float(completion.reply)
         except ValueError:
             raise InvalidReply("a grade has the wrong form") from None
+        if not 0 < score < 1:
+            raise InvalidReply(f"a grade of {score}")
+        return score

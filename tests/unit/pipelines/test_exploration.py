@@ -6,6 +6,7 @@ import math
 import random
 from collections.abc import Mapping, Sequence
 
+import numpy as np
 import pytest
 
 from pgclarify.algorithms import explore
@@ -25,7 +26,7 @@ from pgclarify.protocols import Meter
 from pgclarify.testing import FakeExplorationStore, FakeStore
 
 PASSAGES = [Passage(f"document {number}", number, f"passage {number}") for number in range(1, 41)]
-QUERY = Query("a question", None, "dense", "lexical")
+QUERY = Query("a question", np.ones(256, dtype=np.float32), "dense", "lexical")
 
 
 class World:
@@ -235,7 +236,7 @@ async def test_a_reranker_scores_and_its_calls_are_counted() -> None:
 
 async def test_a_signal_that_nobody_asked_for() -> None:
     world = World([1])
-    found = await world.exploration.find_passages(world.run, "a question", None, method="dense", depth=1)
+    found = await world.exploration.find_passages(world.run, "a question", None, method="lexical", depth=1)
 
     with pytest.raises(ValueError, match="without a signal"):
         await by_signal(found, Tally())

@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
 import pytest
 
-from pgclarify.errors import EmbeddingError, RunLost
-from pgclarify.model import Document, Outcome, Passage, RunStatus, Verdict
+from pgclarify.errors import EmbeddingError, InvalidReply, RunLost
+from pgclarify.model import Candidate, Completion, Document, Outcome, Passage, RunStatus, Verdict
 from pgclarify.protocols import DocumentStore, Ledger
-from pgclarify.testing import FakeDocumentStore, FakeEmbedder, FakeLedger, FakeLedgerTable, FakeStore, FakeVerifier
+from pgclarify.testing import (
+    FakeDocumentStore,
+    FakeEmbedder,
+    FakeExplorationStore,
+    FakeLedger,
+    FakeLedgerTable,
+    FakeRelevanceJudge,
+    FakeStore,
+    FakeVerifier,
+)
 
 
 async def test_vectors_are_of_unit_length_and_near_if_words_are_shared() -> None:
@@ -66,6 +78,58 @@ async def test_failed_if_and_only_if_there_is_an_error() -> None:
         await store.finish_run(run, RunStatus.FAILED, [], None)
     with pytest.raises(ValueError, match="partial"):
         await store.finish_run(run, RunStatus.PARTIAL, [], "an error")
+
+
+@pytest.mark.parametrize(
+    "search",
+    [
+        {"method": "fuzzy", "depth": 1},
+        {"method": "lexical", "depth": 0},
+        {"method": "lexical", "depth": 1, "signal": "hybrid"},
+        {"method": "lexical", "depth": 1, "signal": "both"},
+        {"method": "dense", "depth": 1},
+    ],
+)
+async def test_a_search_that_the_database_would_refuse(search: dict[str, Any]) -> None:
+    store = FakeStore()
+    run = store.add_run("a question")
+    exploration = FakeExplorationStore(store)
+    assert await exploration.find_passages(run, "a question", None, method="lexical", depth=1, signal="lexical") == []
+    with pytest.raises(ValueError, match=r"method|signal|vector|nothing"):
+        await exploration.find_passages(run, "a question", None, **search)
+
+
+@pytest.mark.parametrize("neighbors", [{"k": 0}, {"k": 1, "signal": "dense"}])
+async def test_neighbors_that_the_database_would_refuse(neighbors: dict[str, Any]) -> None:
+    store = FakeStore()
+    run = store.add_run("a question")
+    exploration = FakeExplorationStore(store)
+    with pytest.raises(ValueError, match=r"vector|nothing"):
+        await exploration.find_neighbors(run, [], known=[], query="a question", vector=None, **neighbors)
+
+
+async def test_a_rank_is_taken_once() -> None:
+    store = FakeStore()
+    run = store.add_run("a question")
+    exploration = FakeExplorationStore(store)
+    candidate = Candidate(1, Passage("a", 1, "a passage"), 0.5, "dense")
+    assert await exploration.record_candidates(run, [candidate]) == [1]
+    for again in (candidate, replace(candidate, rank=0)):
+        with pytest.raises(ValueError, match="ranks"):
+            await exploration.record_candidates(run, [again])
+
+
+@pytest.mark.parametrize("score", [0.0, 1.0, float("nan")])
+def test_a_signal_score_is_between_0_and_1(score: float) -> None:
+    with pytest.raises(ValueError, match="signal score"):
+        FakeExplorationStore(FakeStore(), signals={1: score})
+
+
+@pytest.mark.parametrize("reply", ["7", "0", "1", "nan", "high"])
+def test_a_grade_is_between_0_and_1(reply: str) -> None:
+    completion = Completion(reply, prompt_tokens=1, completion_tokens=1, latency_ms=0.0)
+    with pytest.raises(InvalidReply):
+        FakeRelevanceJudge().read_relevance(completion)
 
 
 async def test_pending_documents_are_claimed_once() -> None:

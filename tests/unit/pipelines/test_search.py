@@ -7,14 +7,21 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pytest
 
-from pgclarify.errors import ModelNotFound
+from pgclarify.errors import EndpointUnavailable, ModelNotFound
 from pgclarify.model import Passage, Run, RunStatus
 from pgclarify.pipelines.reranking import Rerankers
 from pgclarify.pipelines.search import search
 from pgclarify.protocols import CrossEncoder
-from pgclarify.testing import FakeCrossEncoder, FakeEmbedder, FakeExplorationStore, FakeStore, RunRecord
+from pgclarify.testing import (
+    FakeCrossEncoder,
+    FakeEmbedder,
+    FakeExplorationStore,
+    FakeRelevanceJudge,
+    FakeStore,
+    RunRecord,
+)
 
-PASSAGES = [Passage(str(number), number, f"passage {number}") for number in range(1, 9)]
+PASSAGES = [Passage(str(number), number, f"passage {number}") for number in range(1, 41)]
 ENCODER = FakeCrossEncoder(scores={("a question", f"passage {number}"): number / 10 for number in range(1, 9)})
 
 
@@ -33,9 +40,10 @@ class World:
         self.run: Run = self.store.add_run("a question", operation="search", settings=settings)
         self.exploration = FakeExplorationStore(self.store, PASSAGES, **corpus)  # type: ignore[arg-type]
         self.embedder = FakeEmbedder()
+        self.judge: FakeRelevanceJudge | None = None
 
     async def search(self) -> RunRecord:
-        await search(self.run, self.store, self.exploration, self.embedder, Rerankers(None, encoder))
+        await search(self.run, self.store, self.exploration, self.embedder, Rerankers(self.judge, encoder))
         return self.store.runs[self.run.run_id]
 
 
@@ -129,13 +137,20 @@ class TestAdaptive:
         assert (record.status, record.candidates) == (RunStatus.FAILED, [])
         assert record.error
 
+    async def test_what_was_done_is_told_of_a_search_that_failed(self) -> None:
+        world = World(adaptive(reranker="model"))
+        world.judge = FakeRelevanceJudge({"passage 1": EndpointUnavailable("no endpoint")})
+        record = await world.search()
+        assert (record.status, record.error) == (RunStatus.FAILED, "no endpoint")
+        assert [(stage.name, stage.calls) for stage in record.stages] == [("retrieval", 0), ("reranking", 15)]
+
     async def test_a_passage_that_is_gone_at_the_end_is_left_out(self) -> None:
         record = await World(adaptive(), first=[1, 2], gone=[1]).search()
         assert found(record) == [2]
 
 
 class TestReranked:
-    @pytest.mark.parametrize(("budget", "expected"), [(100, [8, 7, 6]), (4, [4, 3, 2])])
+    @pytest.mark.parametrize(("budget", "expected"), [(40, [8, 7, 6]), (4, [4, 3, 2])])
     async def test_the_first_ones_are_scored_again(self, budget: int, expected: Sequence[int]) -> None:
         world = World({"search": "hybrid", "reranker": "an-encoder", "budget": budget, "top_k": 3}, neighbors={4: [8]})
         record = await world.search()
