@@ -1,4 +1,4 @@
-"""Every prompt that a chat model gets, and the form of its replies.
+"""The prompts of clarify that a chat model gets, and the form of its replies.
 
 The system message of a prompt is the same for every question and passage, the question follows, and the passage comes
 last of what differs, so that a server can reuse what it has already read. One line closes it: a small model obeys
