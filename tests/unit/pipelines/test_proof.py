@@ -56,6 +56,12 @@ def test_the_same_quote_twice_is_one_citation():
     assert len(proven.citations) == 1
 
 
+def test_of_more_quotes_than_passages_the_first_count():
+    proven = prove(finding("Ortval", (2, "born in Ortval"), (1, "nowhere"), (2, BIRTH)), SHOWN, asked=ASKED)
+    assert proven is not None
+    assert [citation.quote for citation in proven.citations] == ["born in Ortval"]
+
+
 def test_an_answer_may_rest_on_a_title():
     assert prove(finding("a painter", (2, "born in Ortval")), SHOWN, asked=ASKED) is not None
 

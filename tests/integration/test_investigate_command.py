@@ -1,0 +1,44 @@
+"""The command investigate where nobody carries it out."""
+
+from __future__ import annotations
+
+import psycopg
+import pytest
+
+import pgclarify
+from pgclarify.cli.main import main
+from tests.integration.by_hand import Hire, scalar
+
+QUESTION = "Who made the bridge over the Ure?"
+
+
+@pytest.fixture
+def corpus(database: str, monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.setenv("PGCLARIFY_DATABASE_URL", database)
+    with pgclarify.connect(database) as client:
+        client.create_corpus("bridges")
+    return database
+
+
+def investigate(*arguments: str) -> int:
+    with pytest.raises(SystemExit) as caught:
+        main(["investigate", QUESTION, *arguments])
+    return int(caught.value.code or 0)
+
+
+def status(dsn: str) -> str:
+    with psycopg.connect(dsn) as connection:
+        return str(scalar(connection, "select status from pgclarify.run"))
+
+
+def test_without_a_worker_it_gives_up_and_cancels(corpus: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert investigate() == 1
+    assert "No worker is running" in capsys.readouterr().err
+    assert status(corpus) == "cancelled"
+
+
+def test_when_the_time_is_up_the_run_goes_on(corpus: str, hire: Hire, capsys: pytest.CaptureFixture[str]) -> None:
+    hire()
+    assert investigate("--timeout", "200ms") == 1
+    assert "did not come within 200ms" in capsys.readouterr().err
+    assert status(corpus) == "queued"
