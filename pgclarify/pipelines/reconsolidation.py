@@ -29,15 +29,14 @@ async def reconsolidate(run: Run, store: RunStore, embedder: Embedder) -> None:
     Raises:
         DatabaseError: If the store fails.
     """
-    trace = Trace()
     try:
         verdicts = sorted(await store.verdicts(run), key=lambda pair: pair[1].rank)
         try:
             embedded = await _embedded(run, verdicts, store, embedder)
         except EmbeddingError as error:
-            await store.finish_run(run, RunStatus.FAILED, [], describe(error), stages=trace.stages)
+            await store.finish_run(run, RunStatus.FAILED, [], describe(error))
             return
-        await conclude(run, embedded, store, trace)
+        await conclude(run, embedded, store, Trace())
     except RunLost as lost:
         _logger.info("run %d was left: %s", run.run_id, lost.message)
 

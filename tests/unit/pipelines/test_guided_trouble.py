@@ -50,15 +50,11 @@ async def test_where_a_straggler_leads_is_followed() -> None:
     assert orchard.batches[2][:2] == [31, 32]
 
 
-async def test_where_the_last_straggler_leads_is_followed_when_nothing_else_is_left() -> None:
-    gate = asyncio.Event()
-    orchard = Orchard(8, {1: "apple", 2: "pear"}, first=[1, 2, 3, 4, 5], neighbors={2: [7, 8]}, gate=gate, gated=[2])
-    task = await begin(orchard, lambda: len(orchard.record.verdicts) == 4)
-    for _ in range(50):
-        await asyncio.sleep(0)
-    gate.set()
-    await task
+def test_where_the_last_straggler_leads_is_followed_when_nothing_else_is_left() -> None:
+    orchard = Orchard(8, {1: "apple", 2: "pear"}, first=[1, 2, 3, 4, 5], neighbors={2: [7, 8]}, seconds={2: 100})
+    carry_out(orchard.carry_out(within=1000))
     assert orchard.batches == [[1, 2, 3, 4, 5], [7, 8]]
+    assert orchard.exploration.begun == pytest.approx([0, 100])
 
 
 async def test_being_slow_makes_a_run_no_longer() -> None:
@@ -71,16 +67,10 @@ async def test_being_slow_makes_a_run_no_longer() -> None:
     assert len(orchard.record.verdicts) == 16
 
 
-async def test_a_straggler_that_may_decide_is_waited_for() -> None:
-    gate = asyncio.Event()
-    orchard = Orchard(30, {1: "apple", 9: "apple", 11: "pear"}, gate=gate, gated=[11])
-    task = await begin(orchard, lambda: len(orchard.record.verdicts) == 10)
-    for _ in range(50):
-        await asyncio.sleep(0)
-    assert len(orchard.batches) == 2
-    gate.set()
-    await task
-    assert len(orchard.batches) == 3
+def test_a_straggler_that_may_decide_is_waited_for() -> None:
+    orchard = Orchard(30, {1: "apple", 9: "apple", 11: "pear"}, seconds={11: 100})
+    carry_out(orchard.carry_out(within=1000))
+    assert orchard.exploration.begun == pytest.approx([0, 0, 100])
 
 
 async def test_without_a_reading_nobody_is_waited_for_since_it_goes_on_whatever_they_say() -> None:
