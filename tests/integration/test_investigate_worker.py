@@ -207,13 +207,9 @@ def test_the_command(service: Service, model: Server, tmp_path: Path) -> None:
         ("--corpus", "no such"),
         ("--timeout", "soon"),
         ("--timeout", "-1s"),
-        ("--timeout", "0.1s", "--option", "samples=4"),
     ],
 )
-def test_the_command_fails_with_a_sentence(
-    service: Service, model: Server, tmp_path: Path, arguments: tuple[str, ...]
-) -> None:
-    model.behavior = hang_on_the_second
+def test_the_command_fails_with_a_sentence(service: Service, tmp_path: Path, arguments: tuple[str, ...]) -> None:
     done = investigate(service, tmp_path, QUESTION, *arguments)
     assert done.returncode == 1
     assert done.stderr.startswith("Error: ")
