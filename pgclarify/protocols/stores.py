@@ -1,0 +1,253 @@
+"""What pipelines keep, and where they find it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pgclarify.model import (
+    Candidate,
+    Claim,
+    Completion,
+    CompletionRequest,
+    Found,
+    IndexedDocument,
+    Interpretation,
+    Neighbors,
+    Passage,
+    PendingDocument,
+    PendingPassage,
+    Run,
+    RunStatus,
+    Stage,
+    Verdict,
+)
+from pgclarify.steps import Step
+
+
+class Ledger(Protocol):
+    """The table `completion`: nothing is paid for twice."""
+
+    async def claim_completions(self, requests: Sequence[CompletionRequest]) -> list[Claim]:
+        """Look requests up, and lease those that nobody has made or is making. One claim per request, in order.
+
+        A lease is ours for one claim only: two runs of one worker are two claimants, and the second waits as another
+        worker's would. Asked again with the same requests it also takes over leases that expired or whose worker died.
+        """
+
+    async def store_completion(self, completion_id: int, completion: Completion) -> None:
+        """Keep what the model said; durable when this returns. A reply that is there already stays."""
+
+    async def release_completions(self, completion_ids: Sequence[int]) -> None:
+        """Give leases back after calls that failed or were cut off, so that others need not wait for their end."""
+
+
+class RunStore(Ledger, Protocol):
+    """The tables of a run."""
+
+    async def retrieve(self, run: Run, query: str, vector: NDArray[np.float32] | None) -> list[Candidate]:
+        """Retrieve passages that the requester may read, and record them as candidates.
+
+        They are settings["top_k"], or settings["budget"] if that is less.
+
+        Args:
+            run: The run; settings["search"] is dense, lexical or hybrid.
+            query: The question, relaxed or not.
+            vector: The query's vector, float32, shape (dimensions,); None for lexical.
+
+        Raises:
+            RunLost: If the run is no longer this worker's.
+        """
+
+    async def record_relaxation(self, run: Run, relaxed_question: str, completion_id: int | None) -> None:
+        """Keep the relaxed question.
+
+        Raises:
+            RunLost: If the run is no longer this worker's.
+        """
+
+    async def record_verdict(self, run: Run, verdict: Verdict) -> None:
+        """Keep a verdict as it lands, in the place of one that is there for this candidate.
+
+        Raises:
+            RunLost: If the run is no longer this worker's.
+        """
+
+    async def verdicts(self, run: Run) -> list[tuple[str, Verdict]]:
+        """The grounded verdicts of run.parent_run_id, copied into this run, each with its document_id.
+
+        Raises:
+            RunLost: If the run is no longer this worker's.
+        """
+
+    async def finish_run(
+        self,
+        run: Run,
+        status: RunStatus,
+        interpretations: Sequence[Interpretation],
+        error: str | None,
+        *,
+        stages: Sequence[Stage] = (),
+        stop_reason: str | None = None,
+    ) -> None:
+        """Write the interpretations, their citations, the stages and the end of the run, in one transaction.
+
+        Args:
+            run: The run.
+            status: How it ended.
+            interpretations: In order.
+            error: Why it failed; None unless it did.
+            stages: What it did, in order.
+            stop_reason: Why it went no further, where it might have; None if there was nothing to decide.
+
+        Raises:
+            RunLost: If the run is no longer this worker's.
+        """
+
+
+class ExplorationStore(Protocol):
+    """The passages of a run's corpus and their neighborhoods, as far as the requester may read them."""
+
+    async def find_passages(
+        self,
+        run: Run,
+        query: str,
+        vector: NDArray[np.float32] | None,
+        *,
+        method: str,
+        depth: int,
+        signal: str | None = None,
+    ) -> list[Found]:
+        """Search, and record nothing.
+
+        Args:
+            run: The run.
+            query: What is searched for.
+            vector: Its vector, float32, shape (dimensions,); None if neither method nor signal needs it.
+            method: dense, lexical or hybrid.
+            depth: Most passages, from 1.
+            signal: dense, lexical or both, to have each passage scored by that, too, in (0, 1): cosine similarity, BM25
+                as a share of the most that the question's words could bring, or the mean of these two; None for no
+                second score.
+
+        Returns:
+            Best first.
+
+        Raises:
+            RunLost: If the run is no longer this worker's.
+        """
+
+    async def find_neighbors(
+        self,
+        run: Run,
+        passages: Sequence[Passage],
+        *,
+        k: int,
+        known: Collection[int],
+        query: str,
+        vector: NDArray[np.float32] | None,
+        signal: str | None = None,
+    ) -> Neighbors:
+        """Look up the neighbors of a batch, in one statement.
+
+        Args:
+            run: The run.
+            passages: The batch.
+            k: Most neighbors of each, from 1.
+            known: passage_ids that need not be read again; they are in edges all the same.
+            query: As in find_passages.
+            vector: As in find_passages.
+            signal: As in find_passages.
+
+        Raises:
+            RunLost: If the run is no longer this worker's.
+        """
+
+    async def record_candidates(self, run: Run, candidates: Sequence[Candidate]) -> list[int]:
+        """Keep candidates, in addition to those that are there.
+
+        Returns:
+            The ranks of those that were kept, ascending: without passages that are gone by now, or that the requester
+            may not read any more. There can be no verdict on these.
+
+        Raises:
+            RunLost: If the run is no longer this worker's.
+        """
+
+
+class StepStore(Protocol):
+    """The steps of an investigation."""
+
+    async def record_step(self, run: Run, step: Step) -> None:
+        """Keep a step in the place of one with its ordinal, with its citations.
+
+        It is durable when this returns, and others see it while the run goes on. The candidates that it cites have
+        been recorded before.
+
+        Raises:
+            RunLost: If the run is no longer this worker's.
+        """
+
+
+class DocumentStore(Protocol):
+    """The tables of a corpus."""
+
+    async def claim_documents(
+        self, *, max_documents: int, max_chars: int, skipped_models: Sequence[str]
+    ) -> list[PendingDocument]:
+        """Lease pending documents of one corpus; at least one if there is any, however long.
+
+        Corpora of skipped_models are left to other workers.
+        """
+
+    async def release_documents(self) -> int:
+        """Give back all that this worker has leased; returns how many it must keep for now."""
+
+    async def passage_hashes(self, documents: Sequence[PendingDocument]) -> Mapping[str, Sequence[bytes]]:
+        """Say of which texts claimed documents of one corpus have passages with vectors.
+
+        Returns:
+            By document_id, passage_hash of each of its passages, in any order; documents without any are left out.
+        """
+
+    async def store_documents(self, documents: Sequence[IndexedDocument]) -> None:
+        """Write passages, vectors and term counts, and mark the documents searchable, in one transaction.
+
+        Passages whose text stays keep their id and vector. A document that changed or vanished since it was claimed, or
+        that somebody is changing, is left out; so is one that has lost a passage whose vector was to stay.
+        """
+
+    async def fail_document(self, document: PendingDocument, error: str) -> None:
+        """Mark a document as one that cannot be indexed, with the reason."""
+
+
+class SpaceStore(Protocol):
+    """The spaces that are being filled with another embedding model."""
+
+    async def claim_passages(self, *, max_passages: int, skipped_models: Sequence[str]) -> list[PendingPassage]:
+        """Lease passages that one space has no vector of yet. Spaces of skipped_models are left to other workers."""
+
+    async def release_passages(self) -> int:
+        """Give back all that this worker has leased; returns how many it must keep for now."""
+
+    async def store_vectors(
+        self, passages: Sequence[PendingPassage], vectors: NDArray[np.float32], are_cut_off: Sequence[bool]
+    ) -> None:
+        """Write vectors in one transaction.
+
+        A passage that vanished since it was claimed, or that somebody is removing, is left out.
+
+        Args:
+            passages: Claimed, all of one space.
+            vectors: float32, shape (len(passages), dimensions), rows of unit length.
+            are_cut_off: Whether the model could not read a passage to its end.
+        """
+
+    async def fail_passage(self, passage: PendingPassage, error: str) -> None:
+        """Note that a passage could not be embedded; it comes back some times."""
+
+    async def refuse_filling(self, embedding_space_id: int, error: str) -> None:
+        """Note why this worker cannot fill a space."""
