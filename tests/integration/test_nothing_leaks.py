@@ -13,8 +13,8 @@ import pytest
 from psycopg import sql
 
 from tests.integration.by_hand import Connect, Connection, HandWorker, Hire, MakeRole, scalar, vector_of
+from tests.integration.exploring import find, near, record
 from tests.integration.linking import link
-from tests.integration.test_exploration import find, near, record
 from tests.integration.test_retrieval import retrieve
 
 HIDDEN = "Zebra cars are insured."

@@ -1,0 +1,242 @@
+"""What tests of explain share: a desk at which runs are played by hand, and a run that was played."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from tests.integration.by_hand import Connect, Connection, HandWorker, Hire, MakeRole, scalar
+
+NOT_ANSWERED = "the passage answers no reading of the question"
+DOCUMENTS = {
+    "101": ("Coverage", "Rental reimbursement pays for thirty days."),
+    "102": ("Deductible", "A rental deductible of four hundred dollars applies."),
+    "103": (None, "# Age > Young\n\nDrivers under twenty-five pay a surcharge."),
+    "104": ("Fuel", "Return the rental with a full tank."),
+}
+
+
+def explained(connection: Connection, run_id: int, detail: str | None = None) -> str:
+    options = json.dumps({} if detail is None else {"detail": detail})
+    rows = connection.execute("select * from pgclarify.explain(%s, %s)", [run_id, options]).fetchall()
+    return "\n".join(line for (line,) in rows)
+
+
+def stage(name: str, start: str, duration_ms: float, **others: Any) -> dict[str, Any]:
+    """A stage that began at a minute's second, such as "00.250"."""
+    zero = {"rows": None, "calls": 0, "reused_calls": 0, "prompt_tokens": 0, "completion_tokens": 0}
+    place = {"batch": None, "step_ordinal": None, "note": None}
+    began = f"2026-01-01T12:00:{start}+00:00"
+    return {"name": name, "started_at": began, "duration_ms": duration_ms} | zero | place | others
+
+
+class Desk:
+    """A corpus of four passages, and a worker that is told what to do for one user's runs."""
+
+    def __init__(self, owner: Connection, user: Connection, worker: HandWorker) -> None:
+        self.owner = owner
+        self.user = user
+        self.worker = worker
+        owner.execute("select pgclarify.create_corpus('insurance')")
+        for document_id, (title, content) in DOCUMENTS.items():
+            owner.execute("select pgclarify.add_document('insurance', %s, %s, %s)", [document_id, content, title])
+        worker.index_everything()
+        self.passages = dict(owner.execute("select document_id, id from pgclarify.passage").fetchall())
+
+    def submit(self, question: str = "rental cars", top_k: int = 20, **options: object) -> int:
+        """A run that nobody has started."""
+        return int(
+            scalar(self.user, "select pgclarify.submit(%s, 'insurance', %s, %s)", question, top_k, json.dumps(options))
+        )
+
+    def enter(self, operation: str, settings: Mapping[str, object], parent_run_id: int | None = None) -> int:
+        """A run of an operation whose call waits, as such a call would enter it."""
+        row = self.owner.execute(
+            """
+            select pgclarify._enter_runs(
+                %(name)s::name, pgclarify._roles_of(%(name)s), %(operation)s, 1, array['rental cars'], %(settings)s,
+                %(parent)s, null
+            )
+            """,
+            {
+                "name": self.user.info.user,
+                "operation": operation,
+                "settings": json.dumps(settings),
+                "parent": parent_run_id,
+            },
+        ).fetchone()
+        assert row is not None
+        return int(row[0][0])
+
+    def start(self, run_id: int) -> int:
+        assert self.worker.start(run_id) is not None
+        return run_id
+
+    def pay(self, run_id: int, *replies: tuple[str, float, int, int]) -> list[int]:
+        """Pay for replies, each with its purpose, milliseconds, and tokens in and out; their rows of the ledger."""
+        place = scalar(self.owner, "select count(*) from pgclarify.completion")
+        claims = self.worker.send(
+            "claim_completions",
+            worker_id=self.worker.worker_id,
+            run_id=run_id,
+            lease="1h",
+            purposes=[purpose for purpose, *_ in replies],
+            models=["a-model"] * len(replies),
+            parameters=["{}"] * len(replies),
+            prompt_versions=["v1"] * len(replies),
+            input_hashes=[(place + ordinal).to_bytes(32, "big") for ordinal in range(len(replies))],
+            samples=[0] * len(replies),
+        )
+        ids = [claim["completion_id"] for claim in sorted(claims, key=lambda claim: claim["ordinal"])]
+        self.worker.send(
+            "store_completions",
+            completion_ids=ids,
+            replies=["said"] * len(replies),
+            latencies_ms=[latency for _, latency, _, _ in replies],
+            prompt_tokens=[tokens for _, _, tokens, _ in replies],
+            completion_tokens=[tokens for _, _, _, tokens in replies],
+        )
+        return ids
+
+    def choose(self, run_id: int, *chosen: tuple[str, float, str, str | None, int], step: int | None = None) -> None:
+        """Record candidates, each with its document, score, origin, the document that led to it, and its batch."""
+        first = 1 + scalar(self.owner, "select count(*) from pgclarify.candidate where run_id = %s", run_id)
+        self.worker.send(
+            "record_candidates",
+            run_id=run_id,
+            attempt=1,
+            ranks=[first + place for place in range(len(chosen))],
+            document_ids=[document for document, *_ in chosen],
+            passage_ids=[self.passages[document] for document, *_ in chosen],
+            scores=[score for _, score, _, _, _ in chosen],
+            origins=[origin for _, _, origin, _, _ in chosen],
+            via_passage_ids=[None if via is None else self.passages[via] for _, _, _, via, _ in chosen],
+            batches=[batch for *_, batch in chosen],
+            step_ordinals=[step] * len(chosen),
+        )
+
+    def decide(
+        self,
+        run_id: int,
+        rank: int,
+        outcome: str,
+        completion_id: int | None = None,
+        *,
+        interpretation: str | None = None,
+        answer: str | None = None,
+        reason: str | None = None,
+        error: str | None = None,
+        is_reused: bool = False,
+    ) -> None:
+        is_grounded = outcome == "grounded"
+        self.worker.send(
+            "record_verdicts", run_ids=[run_id], attempts=[1], ranks=[rank], outcomes=[outcome],
+            interpretations=[interpretation], answers=[answer], quotes=["a quote" if is_grounded else None],
+            start_chars=[0 if is_grounded else None], end_chars=[7 if is_grounded else None],
+            vectors=["[1,0,0,0]" if is_grounded else None], completion_ids=[completion_id], are_reused=[is_reused],
+            reasons=[reason], errors=[error],
+        )  # fmt: skip
+
+    def date(self, run_id: int) -> None:
+        """Have a run asked at noon, started 12 ms later, and if it is over, ended a second after that."""
+        self.owner.execute(
+            """
+            update pgclarify.run
+            set created_at = '2026-01-01 12:00:00+00',
+                started_at = case when started_at is not null then '2026-01-01 12:00:00.012+00'::timestamptz end,
+                finished_at = case when finished_at is not null then '2026-01-01 12:00:01.012+00'::timestamptz end
+            where run_id = %s
+            """,
+            [run_id],
+        )
+
+    def told(self, run_id: int, detail: str | None = None) -> str:
+        """What the user is told, with a name that tests can spell."""
+        self.user.execute("set timezone = 'UTC'")
+        return explained(self.user, run_id, detail).replace(self.user.info.user, "alice")
+
+
+@pytest.fixture
+def desk(connection: Connection, connect: Connect, make_role: MakeRole, hire: Hire) -> Desk:
+    return Desk(connection, connect(make_role("pgclarify_user")), hire())
+
+
+def reading(interpretation: str, answer: str, support: int, *ranks: int) -> dict[str, Any]:
+    quote = {"quote": "a quote", "start_char": 0, "end_char": 7}
+    citations = [{"candidate_rank": rank, "is_medoid": rank == ranks[0], **quote} for rank in ranks]
+    values = {"interpretation": interpretation, "answer": answer, "support": support, "cohesion": 0.875}
+    return values | {"citations": citations}
+
+
+EXPLORED = f"""\
+clarify in insurance: "rental cars"  (run 1, succeeded, time=1,000 ms, readings=1)
+  Asked by alice at 2026-01-01 12:00:00 UTC, waited 12 ms for a worker
+  Model a-model, prompts v1, worker 1 (extractive on here)
+  Settings other than the defaults: search=dense
+  ->  relaxation  (time=0.0..210 ms, 21%, calls=1, tokens=120+14)
+        Relaxed question: rental car hire
+  ->  retrieval  (time=211..220 ms, 1%, rows=3)
+        Search: dense
+  ->  batch 1  (time=221..652 ms, 43%, calls=1, reused=1, tokens=1,310+41)
+        ->  judgement  (time=221..641 ms, 42%, rows=2, calls=1, reused=1, tokens=1,310+41)
+              Judged: 1 dense, 1 lexical; 1 grounded, 1 abstained
+              #1  dense  0.8312  passage 1 of 101 (Coverage): grounded  (time=405 ms, tokens=1,310+41)
+                  How long is a rental paid for? Answer: thirty days
+              #2  lexical  0.7000  passage 2 of 102 (Deductible): abstained, {NOT_ANSWERED}  (reused)
+        ->  neighbors  (time=642..652 ms, 1%, rows=2)
+  ->  judgement, batch 2  (time=653..953 ms, 30%, rows=2, calls=2, tokens=620+80)
+        Judged: 2 neighbor; 1 grounded, 1 failed
+        Calls: median 175 ms, slowest 250 ms (#4), on average 1.2 at once
+        #3  neighbor of #1  0.9100  passage 4 of 103 (Age > Young): grounded  (time=100 ms, tokens=310+40)
+            For how many days is it paid? Answer: thirty
+        #4  neighbor of #1  0.9000  passage 5 of 104 (Fuel): failed, the reply is no JSON  (time=250 ms, tokens=310+40)
+  ->  consolidation  (time=954..960 ms, 1%, rows=1)
+        1. How long is a rental paid for? Answer: thirty days  (support=2, cohesion=0.88, from #1 #3)
+  Passages: 4 found, 4 judged, 2 with an answer (1 of 1 dense, 0 of 1 lexical, 1 of 2 neighbor)
+    1 abstained: {NOT_ANSWERED}
+    1 failed: the reply is no JSON
+  Stopped: no new reading in batch 2
+  Calls: 1 for relaxation, 210 ms; 3 for verdict, median 250 ms, slowest 405 ms
+  Total: calls=4, reused=1, tokens=2,050+135
+  Asked again: served from this run, with no call, while the corpus stays at revision 1"""
+
+
+def explored(desk: Desk) -> int:
+    """A run of clarify that explored in two batches."""
+    run_id = desk.start(desk.submit(search="dense"))
+    earlier = desk.start(desk.submit("another question"))
+    (known,) = desk.pay(earlier, ("verdict", 300.0, 300, 30))
+    desk.pay(run_id, ("relaxation", 210, 120, 14))
+    first, third, fourth = desk.pay(
+        run_id, ("verdict", 405, 1310, 41), ("verdict", 100, 310, 40), ("verdict", 250, 310, 40)
+    )
+    desk.choose(run_id, ("101", 0.8312, "dense", None, 1), ("102", 0.7, "lexical", None, 1))
+    desk.choose(run_id, ("103", 0.91, "neighbor", "101", 2), ("104", 0.9, "neighbor", "101", 2))
+    asked = "How long is a rental paid for?"
+    desk.decide(run_id, 1, "grounded", first, interpretation=asked, answer="thirty days")
+    desk.decide(run_id, 2, "abstained", known, reason=NOT_ANSWERED, is_reused=True)
+    desk.decide(run_id, 3, "grounded", third, interpretation="For how many days is it paid?", answer="thirty")
+    desk.decide(run_id, 4, "failed", fourth, error="the reply is no JSON")
+    desk.worker.finish(
+        run_id,
+        interpretations=[reading(asked, "thirty days", 2, 1, 3)],
+        stages=[
+            stage(
+                "relaxation", "00.500", 210, calls=1, prompt_tokens=120, completion_tokens=14, note="rental car hire"
+            ),
+            stage("retrieval", "00.711", 9.2, rows=3, note="dense"),
+            stage(
+                "judgement", "00.721", 420, batch=1, rows=2, calls=1, reused_calls=1, prompt_tokens=1310,
+                completion_tokens=41,
+            ),
+            stage("neighbors", "01.142", 10, batch=1, rows=2),
+            stage("judgement", "01.153", 300, batch=2, rows=2, calls=2, prompt_tokens=620, completion_tokens=80),
+            stage("consolidation", "01.454", 6, rows=1),
+        ],
+        stop_reason="no new reading in batch 2",
+    )  # fmt: skip
+    desk.date(run_id)
+    return run_id

@@ -1,0 +1,124 @@
+"""What tests of exploration share: a circle of linked passages, and the statements of a worker that explores it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pytest
+
+from tests.integration.by_hand import Connect, Connection, HandWorker, Hire, MakeRole, scalar
+from tests.integration.linking import link, load
+
+ANGLES = (0, 10, 25, 45, 70, 100, 135, 175)
+MODEL = "all-MiniLM-L6-v2"
+
+
+def ask(user: Connection, worker: HandWorker, question: str = "question") -> int:
+    """A run that the worker has in hand."""
+    run_id = int(scalar(user, "select pgclarify.submit(%s, 'insurance')", question))
+    assert worker.start(run_id) is not None
+    return run_id
+
+
+def text_of(vector: Sequence[float] | None) -> str | None:
+    return None if vector is None else json.dumps(list(vector))
+
+
+def find(
+    worker: HandWorker,
+    run_id: int,
+    *,
+    question: str = "question",
+    vector: Sequence[float] | None = None,
+    method: str = "dense",
+    depth: int = 100,
+    signal: str | None = None,
+    attempt: int = 1,
+    embedding_model: str = MODEL,
+) -> list[dict[str, Any]]:
+    """Search for a run, and record nothing."""
+    return worker.send(
+        "find_passages",
+        run_id=run_id,
+        attempt=attempt,
+        question=question,
+        vector=text_of(vector),
+        embedding_model=embedding_model,
+        method=method,
+        depth=depth,
+        signal=signal,
+    )
+
+
+def near(
+    worker: HandWorker,
+    run_id: int,
+    passages: Sequence[Mapping[str, Any]],
+    *,
+    k: int = 10,
+    known: Sequence[int] = (),
+    question: str = "question",
+    vector: Sequence[float] | None = None,
+    signal: str | None = None,
+    attempt: int = 1,
+    embedding_model: str = MODEL,
+) -> list[dict[str, Any]]:
+    """Edges from passages, with content where it was not known."""
+    return worker.send(
+        "find_neighbors",
+        run_id=run_id,
+        attempt=attempt,
+        document_ids=[passage["document_id"] for passage in passages],
+        passage_ids=[passage["passage_id"] for passage in passages],
+        k=k,
+        known=list(known),
+        question=question,
+        vector=text_of(vector),
+        embedding_model=embedding_model,
+        signal=signal,
+    )
+
+
+def record(worker: HandWorker, run_id: int, passages: Sequence[Mapping[str, Any]], *, first_rank: int = 1) -> list[int]:
+    """Keep passages as candidates of batch 2, each led to by the one before it; the ranks that were kept."""
+    ids = [passage["passage_id"] for passage in passages]
+    return list(
+        worker.send(
+            "record_candidates",
+            run_id=run_id,
+            attempt=1,
+            ranks=list(range(first_rank, first_rank + len(passages))),
+            document_ids=[passage["document_id"] for passage in passages],
+            passage_ids=ids,
+            scores=[0.5] * len(ids),
+            origins=["neighbor"] * len(ids),
+            via_passage_ids=[None, *ids[:-1]],
+            batches=[2] * len(ids),
+            step_ordinals=[None] * len(ids),
+        )[0]["kept"]
+    )
+
+
+def passage(connection: Connection, document_id: str) -> dict[str, Any]:
+    """The key of a document's only passage."""
+    return {
+        "document_id": document_id,
+        "passage_id": scalar(connection, "select id from pgclarify.passage where document_id = %s", document_id),
+    }
+
+
+@pytest.fixture
+def worker(connection: Connection, hire: Hire) -> HandWorker:
+    """A worker that has linked the circle."""
+    connection.execute("select pgclarify.create_corpus('insurance')")
+    worker = hire()
+    load(connection, worker, *ANGLES)
+    link(worker)
+    return worker
+
+
+@pytest.fixture
+def user(connect: Connect, make_role: MakeRole) -> Connection:
+    return connect(make_role("pgclarify_user", name="alice"))

@@ -1,0 +1,83 @@
+"""What becomes of an equal question, as the last line tells it."""
+
+from __future__ import annotations
+
+import json
+
+from tests.integration.by_hand import Connect, HandWorker, MakeRole, scalar
+from tests.integration.explaining import Desk, desk, explored
+from tests.integration.linking import link
+
+__all__ = ["desk"]
+
+
+class TestAskedAgain:
+    """The last line says what becomes of an equal question, and that is what becomes of it."""
+
+    def last(self, desk: Desk, run_id: int) -> str:
+        return desk.told(run_id).splitlines()[-1].removeprefix("  Asked again: ")
+
+    def test_it_is_served_from_this_run(self, desk: Desk) -> None:
+        run_id = explored(desk)
+
+        assert self.last(desk, run_id).startswith("served from this run")
+        assert desk.submit(search="dense") == run_id
+
+    def test_a_later_run_serves(self, desk: Desk) -> None:
+        run_id = explored(desk)
+        later = desk.enter(
+            "clarify", scalar(desk.owner, "select settings from pgclarify.run where run_id = %s", run_id)
+        )
+        desk.worker.answer(later)
+
+        assert self.last(desk, run_id) == f"served from run {later}, with no call"
+        assert desk.submit(search="dense") == later
+
+    def test_the_corpus_has_changed(self, desk: Desk) -> None:
+        run_id = explored(desk)
+        desk.owner.execute("select pgclarify.remove_document('insurance', '104')")
+
+        assert self.last(desk, run_id).startswith("a new run, since the corpus has changed")
+        assert desk.submit(search="dense") != run_id
+
+    def test_other_passages_have_neighbors(self, desk: Desk) -> None:
+        settings = {"top_k": 20, "search": "dense", "retrieval": "adaptive", "reranker": "signal", "budget": 100}
+        run_id = desk.enter("search", settings)
+        desk.worker.answer(run_id)
+        assert self.last(desk, run_id).startswith("served from this run")
+        link(desk.worker)
+
+        assert self.last(desk, run_id).startswith("a new run, since other passages have neighbors now")
+        again = (
+            "select * from pgclarify._find_answered(1, 'search', array['rental cars'], %s, %s, pgclarify._roles_of(%s))"
+        )
+        name = desk.user.info.user
+        assert not desk.owner.execute(again.encode(), [json.dumps(settings), name, name]).fetchall()
+
+    def test_neighbors_change_no_answer_that_explored_nothing(self, desk: Desk) -> None:
+        run_id = explored(desk)
+        link(desk.worker)
+
+        assert self.last(desk, run_id).startswith("served from this run")
+        assert desk.submit(search="dense") == run_id
+
+    def test_the_roles_have_changed(self, desk: Desk, make_role: MakeRole) -> None:
+        run_id = explored(desk)
+        desk.owner.execute(f"grant {make_role(name='team')} to {desk.user.info.user}".encode())
+
+        assert self.last(desk, run_id).startswith("a new run, since the roles of alice have changed")
+        assert desk.submit(search="dense") != run_id
+
+    def test_another_model_is_in_service(self, desk: Desk, connect: Connect, make_role: MakeRole) -> None:
+        run_id = explored(desk)
+        desk.worker.die()
+        HandWorker(connect(make_role("pgclarify_worker")), model="another-model")
+
+        assert self.last(desk, run_id) == "a new run, since another model or other prompts are in service"
+        assert desk.submit(search="dense") != run_id
+
+    def test_the_corpus_is_gone(self, desk: Desk) -> None:
+        run_id = explored(desk)
+        desk.owner.execute("select pgclarify.drop_corpus('insurance')")
+
+        assert self.last(desk, run_id) == "it cannot be: the corpus was dropped"

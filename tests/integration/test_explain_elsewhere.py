@@ -1,0 +1,64 @@
+"""What a run did, told by the command line and by Python."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import pgclarify
+from pgclarify.errors import InputError, NotFound
+from tests.integration.explaining import EXPLORED, Desk, desk, explored
+from tests.workers import as_role, environment
+
+__all__ = ["desk"]
+
+
+class TestElsewhere:
+    """The command line and Python say what SQL says."""
+
+    def command(self, desk: Desk, database: str, folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-m", "pgclarify.cli", "explain", *arguments],
+            env=environment(as_role(database, desk.user.info.user), None) | {"COLUMNS": "40", "PGTZ": "UTC"},
+            cwd=folder,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=60,
+        )
+
+    def test_on_the_command_line(self, desk: Desk, database: str, tmp_path: Path) -> None:
+        run_id = explored(desk)
+        done = self.command(desk, database, tmp_path, str(run_id))
+        short = self.command(desk, database, tmp_path, str(run_id), "--detail", "stages")
+
+        assert (done.returncode, done.stderr) == (0, "")
+        assert done.stdout.replace(desk.user.info.user, "alice") == f"{EXPLORED}\n"
+        assert short.stdout.replace(desk.user.info.user, "alice") == desk.told(run_id, "stages") + "\n"
+
+    def test_a_run_that_is_not_there(self, desk: Desk, database: str, tmp_path: Path) -> None:
+        done = self.command(desk, database, tmp_path, "999")
+
+        assert (done.returncode, done.stdout) == (1, "")
+        assert done.stderr.startswith("Error: Run 999 does not exist.\n")
+
+    async def test_in_python(self, desk: Desk, database: str, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("PGTZ", "UTC")
+        run_id = explored(desk)
+        url = as_role(database, desk.user.info.user)
+        with pgclarify.connect(url) as client:
+            lines = client.explain(run_id)
+            assert (
+                client.explain(run_id, detail="stages")
+                == desk.told(run_id, "stages").replace("alice", desk.user.info.user).splitlines()
+            )
+            with pytest.raises(NotFound):
+                client.explain(999)
+            with pytest.raises(InputError):
+                client.explain(run_id, detail="all")  # type: ignore[arg-type]
+        async with pgclarify.connect_async(url) as async_client:
+            assert await async_client.explain(run_id) == lines
+        assert "\n".join(lines).replace(desk.user.info.user, "alice") == EXPLORED

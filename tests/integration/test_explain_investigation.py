@@ -1,0 +1,147 @@
+"""What an investigation did, told step by step, also while it goes on."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.integration.by_hand import scalar
+from tests.integration.explaining import Desk, desk, stage
+
+__all__ = ["desk"]
+
+INVESTIGATED = """\
+investigate in insurance: "Whom does the fee go to?"  (run 1, succeeded, time=1,000 ms, steps=3)
+  Asked by alice at 2026-01-01 12:00:00 UTC, waited 12 ms for a worker
+  Model a-model, prompts v1, worker 1 (extractive on here)
+  Settings other than the defaults: max_steps=2
+  ->  step 1, follow-up: "What does the fee cover?"  (time=0.0..460 ms, 46%, calls=2, reused=3, tokens=250+30)
+        Answer: refueling  (confidence=0.75, semantic sets=2)
+        Proof: #1  passage 5 of 104 (Fuel): "full tank"
+        ->  decomposition  (time=0.0..100 ms, 10%, calls=1, tokens=50+10)
+        ->  retrieval  (time=100..110 ms, 1%, rows=2)
+              Search: hybrid
+        ->  batch 1  (time=110..260 ms, 15%, reused=3)
+              ->  reranking  (time=110..110 ms, 0%, rows=2)
+                    Kept: 1 dense, 1 neighbor
+                    #1  dense  0.4500  passage 5 of 104 (Fuel)
+                    #2  neighbor of #1  0.4000  passage 2 of 102 (Deductible)
+              ->  sampling  (time=110..260 ms, 15%, rows=2, reused=3)
+        ->  answering  (time=260..460 ms, 20%, calls=1, tokens=200+20)
+              Note: half of the replies could not be read
+  ->  step 2, follow-up: "What does the fee cover?"
+        No answer: repeated
+        Remark: it was asked in step 1
+  ->  step 3, conclusion: "Whom does the fee go to?"  (time=461..561 ms, 10%, calls=1, tokens=300+9)
+        No answer: not_in_corpus
+        Remark: no step proves an answer
+        ->  reasoning  (time=461..561 ms, 10%, calls=1, tokens=300+9)
+  Passages: 2 found
+  Stopped: a question was asked twice
+  Calls: 1 for follow_up, 90 ms; 1 for answer, 200 ms; 1 for conclusion, 100 ms
+  Total: calls=3, reused=3, tokens=550+39
+  Asked again: served from this run, with no call, while the corpus stays at revision 1"""
+
+
+def test_an_investigation_shows_its_steps(desk: Desk) -> None:
+    run_id = desk.start(
+        int(
+            scalar(
+                desk.user,
+                "select pgclarify.submit_investigation(%s, 'insurance', %s)",
+                "Whom does the fee go to?",
+                json.dumps({"max_steps": 2}),
+            )
+        )
+    )
+    for reply in (("follow_up", 90, 50, 10), ("answer", 200, 200, 20), ("conclusion", 100, 300, 9)):
+        desk.pay(run_id, reply)
+    desk.choose(run_id, ("104", 0.45, "dense", None, 1), ("102", 0.4, "neighbor", "104", 1), step=1)
+    first = "What does the fee cover?"
+    nothing: dict[str, Any] = {"answer": None, "confidence": None, "semantic_sets": None, "citations": []}
+    citation = {"candidate_rank": 1, "quote": "full tank", "start_char": 25, "end_char": 34}
+    for step in (
+        {
+            "ordinal": 1, "kind": "follow_up", "question": first, "outcome": "answered", "answer": "refueling",
+            "confidence": 0.75, "reason": None, "semantic_sets": 2, "citations": [citation],
+        },
+        {
+            "ordinal": 2, "kind": "follow_up", "question": first, "outcome": "repeated",
+            "reason": "it was asked in step 1",
+        }
+        | nothing,
+        {
+            "ordinal": 3, "kind": "conclusion", "question": "Whom does the fee go to?", "outcome": "not_in_corpus",
+            "reason": "no step proves an answer",
+        }
+        | nothing,
+    ):  # fmt: skip
+        desk.worker.send("record_step", run_id=run_id, attempt=1, step=json.dumps(step))
+    told_of = {"step_ordinal": 1}
+    desk.worker.finish(
+        run_id,
+        stages=[
+            stage(
+                "decomposition", "00.000", 100, calls=1, prompt_tokens=50, completion_tokens=10, note=first,
+                **told_of,
+            ),
+            stage("retrieval", "00.100", 10, rows=2, note="hybrid", **told_of),
+            stage("reranking", "00.110", 0.2, batch=1, rows=2, **told_of),
+            stage("sampling", "00.110", 150, batch=1, rows=2, reused_calls=3, **told_of),
+            stage(
+                "answering", "00.260", 200, calls=1, prompt_tokens=200, completion_tokens=20,
+                note="half of the replies could not be read", **told_of,
+            ),
+            stage(
+                "reasoning", "00.461", 100, calls=1, prompt_tokens=300, completion_tokens=9, step_ordinal=3,
+                note="not_in_corpus: no step proves an answer",
+            ),
+        ],
+        stop_reason="a question was asked twice",
+    )  # fmt: skip
+    desk.date(run_id)
+
+    assert desk.told(run_id) == INVESTIGATED
+
+
+def test_steps_are_told_while_an_investigation_goes_on(desk: Desk) -> None:
+    run_id = desk.start(
+        int(scalar(desk.user, "select pgclarify.submit_investigation('Whom does the fee go to?', 'insurance')"))
+    )
+    step = {
+        "ordinal": 1, "kind": "follow_up", "question": "What fee?", "outcome": "not_in_corpus", "answer": None,
+        "confidence": None, "reason": "nothing was found", "semantic_sets": None, "citations": [],
+    }  # fmt: skip
+    desk.worker.send("record_step", run_id=run_id, attempt=1, step=json.dumps(step))
+
+    assert desk.told(run_id).splitlines()[4:7] == [
+        '  ->  step 1, follow-up: "What fee?"',
+        "        No answer: not_in_corpus",
+        "        Remark: nothing was found",
+    ]
+
+
+@pytest.mark.parametrize("is_cancelled", [False, True])
+def test_passages_of_steps_are_told_while_an_investigation_goes_on(desk: Desk, is_cancelled: bool) -> None:
+    run_id = desk.start(
+        int(scalar(desk.user, "select pgclarify.submit_investigation('Whom does the fee go to?', 'insurance')"))
+    )
+    desk.choose(run_id, ("104", 0.45, "dense", None, 1), ("102", 0.4, "neighbor", "104", 1), step=1)
+    desk.choose(run_id, ("101", 0.25, "lexical", None, 1), step=2)
+    if is_cancelled:
+        desk.user.execute("select pgclarify.cancel(%s)", [run_id])
+
+    lines = desk.told(run_id).splitlines()
+    assert [line.split("  passage")[0] for line in lines if line.startswith("   ") or "->" in line] == [
+        "  ->  step 1",
+        "        ->  retrieval  (rows=2)",
+        "              Kept: 1 dense, 1 neighbor",
+        "              #1  dense  0.4500",
+        "              #2  neighbor of #1  0.4000",
+        "  ->  step 2",
+        "        ->  retrieval  (rows=1)",
+        "              Kept: 1 lexical",
+        "              #3  lexical  0.2500",
+    ]

@@ -1,0 +1,46 @@
+"""What a run of many passages did, told among many runs."""
+
+from __future__ import annotations
+
+from tests.integration.explaining import Desk, desk, explained, explored
+from tests.integration.test_plans import plans
+
+__all__ = ["desk"]
+
+
+def test_many_passages_are_read_by_index_and_at_once(desk: Desk) -> None:
+    """Neither other runs nor this one's size make it slow: one statement a table, and none reads a whole one."""
+    small = explored(desk)
+    large = desk.submit("how many")
+    # Many runs of two hundred passages each, of which one is looked at; so many that no table is read whole by chance.
+    desk.owner.execute("""
+        insert into pgclarify.run (operation, corpus_id, corpus_name, question, settings, requested_by, reuse_key)
+        select 'clarify', 1, 'insurance', 'cars', '{}', current_user, sha256(int4send(n))
+        from generate_series(1, 500) as n;
+
+        insert into pgclarify.completion
+        (purpose, model, parameters, prompt_version, input_hash, run_id, reply, latency_ms, finished_at)
+        select 'verdict', 'm', '{}', 'v', sha256(int8send(run.run_id * 1000 + n)), run.run_id, 'said', 1, now()
+        from pgclarify.run, generate_series(1, 200) as n where run.question <> 'rental cars';
+
+        insert into pgclarify.candidate (run_id, rank, corpus_id, document_id, passage_id, score, origin)
+        select run_id, row_number() over (partition by run_id), 1, '101', completion_id, 0.5, 'dense'
+        from pgclarify.completion where model = 'm';
+
+        insert into pgclarify.verdict (run_id, rank, outcome, completion_id, is_reused, reason)
+        select run_id, rank, 'abstained', passage_id, false, 'no'
+        from pgclarify.candidate join pgclarify.completion using (run_id)
+        where completion_id = passage_id and model = 'm'
+    """)
+    desk.owner.execute("vacuum (analyze) pgclarify.completion, pgclarify.candidate, pgclarify.verdict, pgclarify.run")
+
+    with plans(desk.owner) as of_small:
+        explained(desk.owner, small)
+    with plans(desk.owner) as of_large:
+        assert explained(desk.owner, large).count("abstained, no  (time=1.0 ms)") == 200
+
+    reading = [[plan for plan in seen if " Scan " in plan] for seen in (of_small, of_large)]
+    assert 10 < len(reading[1]) <= len(reading[0])
+    for plan in of_large:
+        for table in ("run", "candidate", "verdict", "completion"):
+            assert f"Seq Scan on {table} " not in plan

@@ -1,0 +1,54 @@
+"""Who is told what a run did, and which titles."""
+
+from __future__ import annotations
+
+from tests.integration.by_hand import Connect, Connection, MakeRole, state_of
+from tests.integration.explaining import DOCUMENTS, EXPLORED, Desk, desk, explained, explored
+
+__all__ = ["desk"]
+
+UNDEFINED_OBJECT = "42704"
+
+
+class TestWho:
+    def test_it_is_whose_run_it_is(self, desk: Desk, connect: Connect, make_role: MakeRole) -> None:
+        run_id = explored(desk)
+        stranger = connect(make_role("pgclarify_user"))
+        member = connect(make_role(desk.user.info.user))
+        reader = connect(make_role("pgclarify_reader", desk.user.info.user))
+
+        assert state_of(stranger, f"select pgclarify.explain({run_id})") == UNDEFINED_OBJECT
+        assert state_of(stranger, "select pgclarify.explain(999)") == UNDEFINED_OBJECT
+        assert state_of(desk.user, "select pgclarify.explain(null)") == UNDEFINED_OBJECT
+        for session in (member, reader, desk.owner):
+            session.execute("set timezone = 'UTC'")
+            assert explained(session, run_id).replace(desk.user.info.user, "alice") == EXPLORED
+
+    def test_an_analyst_sees_titles_of_what_it_may_read_only(
+        self, desk: Desk, connection: Connection, connect: Connect, make_role: MakeRole
+    ) -> None:
+        analyst = make_role("pgclarify_reader", name="analyst")
+        connection.execute("update pgclarify.corpus set analyst = %s", [analyst])
+        run_id = explored(desk)
+        connection.execute(
+            "select pgclarify.add_document('insurance', '101', %s, 'Coverage', readers => '{}')", [DOCUMENTS["101"][1]]
+        )
+        connection.execute("select pgclarify.remove_document('insurance', '104')")
+
+        for session in (connect(analyst), desk.user):
+            told = explained(session, run_id)
+            assert "passage 1 of 101: grounded" in told
+            assert "passage 2 of 102 (Deductible): abstained" in told
+            # Headings and ids are the run's own.
+            assert "passage 4 of 103 (Age > Young): grounded" in told
+            assert "passage 5 of 104: failed" in told
+
+    def test_an_analyst_of_a_closed_corpus_sees_no_titles(
+        self, desk: Desk, connection: Connection, connect: Connect, make_role: MakeRole
+    ) -> None:
+        analyst = make_role("pgclarify_reader", name="analyst")
+        run_id = explored(desk)
+        connection.execute("update pgclarify.corpus set analyst = %s, reader = %s", [analyst, desk.user.info.user])
+
+        assert "passage 2 of 102: abstained" in explained(connect(analyst), run_id)
+        assert "passage 2 of 102 (Deductible): abstained" in desk.told(run_id)

@@ -1,0 +1,86 @@
+"""Options of a search that explores, or that reranks."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import psycopg
+import pytest
+
+from tests.integration.by_hand import Connection, HandWorker, scalar
+from tests.integration.exploring import ANGLES, user, worker
+
+__all__ = ["user", "worker"]
+
+
+class TestOptions:
+    """What `search` takes, and what the run keeps of it."""
+
+    @pytest.mark.parametrize(
+        ("options", "kept"),
+        [
+            ({"method": "dense"}, {"search": "dense"}),
+            (
+                {"method": "adaptive"},
+                {"search": "hybrid", "retrieval": "adaptive", "reranker": "signal", "budget": 100},
+            ),
+            (
+                {"method": "adaptive", "search": "lexical", "reranker": "model", "budget": 10},
+                {"search": "lexical", "retrieval": "adaptive", "reranker": "model", "budget": 10},
+            ),
+            ({"reranker": "a-model"}, {"search": "hybrid", "reranker": "a-model", "budget": 100}),
+            (
+                {"method": "lexical", "reranker": "signal", "budget": 30.0},
+                {"search": "lexical", "reranker": "signal", "budget": 30},
+            ),
+        ],
+    )
+    def test_settings(self, connection: Connection, options: dict[str, Any], kept: dict[str, Any]) -> None:
+        settings = scalar(connection, "select pgclarify._search_settings(10, %s)", json.dumps(options))
+        assert settings == kept | {"top_k": 10, "timeout": "60s"}
+
+    def test_the_budget_is_no_less_than_what_is_asked_for(self, connection: Connection) -> None:
+        budget = """select pgclarify._search_settings(%s, '{"method": "adaptive"}') -> 'budget'"""
+        assert [scalar(connection, budget, top_k) for top_k in (1, 100, 101, 1000)] == [100, 100, 101, 1000]
+
+    @pytest.mark.parametrize(
+        ("options", "message"),
+        [
+            ({"budget": 10}, 'option "budget" is for method adaptive, or for a reranker'),
+            ({"method": "lexical", "budget": 10}, 'option "budget" is for method adaptive, or for a reranker'),
+            ({"search": "dense"}, 'option "search" is for method adaptive'),
+            ({"method": "dense", "search": "dense"}, 'option "search" is for method adaptive'),
+            ({"method": "adaptive", "search": "adaptive"}, 'option "search" has a wrong value'),
+            ({"method": "adaptive", "budget": 0}, 'option "budget" has a wrong value'),
+            ({"method": "adaptive", "budget": 1001}, 'option "budget" has a wrong value'),
+            ({"method": "adaptive", "budget": 1.5}, 'option "budget" has a wrong value'),
+            ({"method": "adaptive", "budget": 9}, "budget must not be less than top_k"),
+            ({"reranker": "model", "budget": 9}, "budget must not be less than top_k"),
+            ({"method": "adaptive", "reranker": 1}, 'option "reranker" has a wrong value'),
+            ({"method": "adaptive", "reranker": "x" * 501}, 'option "reranker" has a wrong value'),
+            ({"method": "adaptive", "reranker": " "}, 'option "reranker" has a wrong value'),
+            ({"method": "adaptive", "reranker": "a\nb"}, 'option "reranker" has a wrong value'),
+            ({"x" * 1000 + "\u202e": 1}, 'unknown option "x+…"'),
+            ({"timeout": "9999999999999 years"}, 'option "timeout" has a wrong value'),
+            ({"method": "exhaustive"}, 'option "method" has a wrong value'),
+        ],
+    )
+    def test_that_are_refused(
+        self, user: Connection, worker: HandWorker, options: dict[str, Any], message: str
+    ) -> None:
+        with pytest.raises(psycopg.errors.InvalidParameterValue, match=message) as refused:
+            user.execute("select pgclarify.search('cars', 'insurance', options => %s)", [json.dumps(options)])
+        assert refused.value.diag.message_hint
+        assert len(str(refused.value)) < 1000
+
+    def test_whole_numbers_are_kept_as_such(self, connection: Connection, user: Connection, worker: HandWorker) -> None:
+        ids = [
+            scalar(user, "select pgclarify.submit('cars', 'insurance', options => %s)", f'{{"budget": {budget}}}')
+            for budget in ("8", "8.0", "0.8e1")
+        ]
+        assert connection.execute(
+            "select distinct settings ->> 'budget', encode(reuse_key, 'hex') from pgclarify.run"
+        ).fetchall() == [("8", scalar(connection, "select encode(max(reuse_key), 'hex') from pgclarify.run"))]
+        assert worker.start(ids[1]) is not None
+        assert len(worker.retrieve(ids[1], 1, "at 10", [1, 0, 0, 0])) == len(ANGLES)

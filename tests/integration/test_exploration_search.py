@@ -1,0 +1,112 @@
+"""The search that an exploration begins with, and which runs may go on with it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import psycopg
+import pytest
+
+from tests.integration.by_hand import Connection, HandWorker, MakeRole, scalar
+from tests.integration.exploring import ask, find, near, passage, record, user, worker
+
+__all__ = ["user", "worker"]
+
+
+class TestPassages:
+    def test_are_those_of_a_search_and_none_is_recorded(self, user: Connection, worker: HandWorker) -> None:
+        run_id = ask(user, worker)
+        found = find(worker, run_id, vector=[1, 0, 0, 0], depth=3)
+
+        assert [one["document_id"] for one in found] == ["0", "10", "25"]
+        assert {one["origin"] for one in found} == {"dense"}
+        assert [one["signal_score"] for one in found] == [None] * 3
+        assert scalar(user, "select count(*) from pgclarify.candidate") == 0
+
+    @pytest.mark.parametrize("method", ["dense", "lexical", "hybrid"])
+    def test_come_in_the_order_of_a_search(self, user: Connection, worker: HandWorker, method: str) -> None:
+        vector = [1.0, 0.3, 0.0, 0.0]
+        run_id = int(
+            scalar(
+                user,
+                "select pgclarify.submit('at 25', 'insurance', 5, jsonb_build_object('search', %s::text))",
+                method,
+            )
+        )
+        assert worker.start(run_id) is not None
+
+        found = find(worker, run_id, question="at 25", vector=vector, method=method, depth=5)
+        retrieved = worker.retrieve(run_id, 1, "at 25", vector)
+
+        keys = ("document_id", "passage_id", "title", "heading", "content", "start_char", "score", "origin")
+        assert [{key: one[key] for key in keys} for one in found] == [
+            {key: one[key] for key in keys} for one in retrieved
+        ]
+        assert found
+
+    def test_keep_the_vector_of_the_question(
+        self, connection: Connection, user: Connection, worker: HandWorker
+    ) -> None:
+        run_id = ask(user, worker)
+        find(worker, run_id, vector=[1, 0, 0, 0])
+        vector = "select question_vector::text from pgclarify.run where run_id = %s"
+        assert scalar(connection, vector, run_id) == "[1,0,0,0]"
+
+        connection.execute("update pgclarify.run set operation = 'investigate' where run_id = %s", [run_id])
+        find(worker, run_id, vector=[0, 1, 0, 0])
+        assert scalar(connection, vector, run_id) == "[1,0,0,0]", "that of a step is not the question's"
+
+    def test_of_a_run_that_is_lost(self, connection: Connection, user: Connection, worker: HandWorker) -> None:
+        run_id = ask(user, worker)
+        there = [passage(connection, "0")]
+        with pytest.raises(psycopg.Error) as refused:
+            find(worker, run_id, attempt=2)
+        assert refused.value.sqlstate == "PC006"
+        with pytest.raises(psycopg.Error) as refused:
+            near(worker, run_id, there, attempt=2)
+        assert refused.value.sqlstate == "PC006"
+        user.execute("select pgclarify.cancel(%s)", [run_id])
+        with pytest.raises(psycopg.Error) as refused:
+            record(worker, run_id, there)
+        assert refused.value.sqlstate == "PC006"
+
+    def test_of_a_corpus_that_was_dropped(self, connection: Connection, user: Connection, worker: HandWorker) -> None:
+        run_id = ask(user, worker)
+        there = [passage(connection, "0")]
+        connection.execute("select pgclarify.drop_corpus('insurance')")
+        worker.sweep()
+        with pytest.raises(psycopg.errors.UndefinedObject):
+            find(worker, run_id)
+        with pytest.raises(psycopg.errors.UndefinedObject):
+            record(worker, run_id, there)
+        with pytest.raises(psycopg.errors.UndefinedObject):
+            near(worker, run_id, there)
+
+    def test_of_who_may_not_search_the_corpus_any_more(
+        self, connection: Connection, user: Connection, worker: HandWorker, make_role: MakeRole
+    ) -> None:
+        run_id, there = ask(user, worker), [passage(connection, "0")]
+        connection.execute("update pgclarify.corpus set reader = %s", [make_role(name="boss")])
+        calls: tuple[Callable[[], object], ...] = (
+            lambda: find(worker, run_id, question="at 10", method="lexical"),
+            lambda: near(worker, run_id, there),
+            lambda: record(worker, run_id, there),
+            lambda: worker.retrieve(run_id, 1, "at 10", [1, 0, 0, 0]),
+        )
+        for call in calls:
+            with pytest.raises(psycopg.errors.InsufficientPrivilege):
+                call()
+        connection.execute("update pgclarify.corpus set reader = null")
+        assert near(worker, run_id, there)
+
+    def test_of_another_embedding_model(self, connection: Connection, user: Connection, worker: HandWorker) -> None:
+        run_id = ask(user, worker)
+        vector, there = [1.0, 0.0, 0.0, 0.0], [passage(connection, "0")]
+        with pytest.raises(psycopg.errors.SerializationFailure):
+            find(worker, run_id, vector=vector, embedding_model="another")
+        with pytest.raises(psycopg.errors.SerializationFailure):
+            near(worker, run_id, there, vector=vector, embedding_model="another")
+        with pytest.raises(psycopg.errors.SerializationFailure):
+            near(worker, run_id, there, embedding_model="another")
+        # What is not of a model is not wrong.
+        assert find(worker, run_id, question="at 10", method="lexical", embedding_model="another")

@@ -1,0 +1,64 @@
+"""Who may start investigations, and who may read them."""
+
+from __future__ import annotations
+
+from tests.integration.by_hand import Connect, Connection, HandWorker, MakeRole, scalar, state_of
+from tests.integration.investigating import (
+    UNDEFINED_OBJECT,
+    alice,
+    carry_out,
+    investigation,
+    rows,
+    stranger,
+    submit,
+    worker,
+)
+
+__all__ = ["alice", "stranger", "worker"]
+
+
+class TestWhoMaySee:
+    def test_an_analyst_of_the_corpus(
+        self, connection: Connection, connect: Connect, worker: HandWorker, make_role: MakeRole, alice: Connection
+    ) -> None:
+        role = make_role("pgclarify_user", name="analysts")
+        connection.execute("update pgclarify.corpus set analyst = %s, reader = %s", [role, alice.info.user])
+        run_id = submit(alice)
+        carry_out(worker, run_id)
+        analyst = connect(make_role(role))
+
+        found = investigation(analyst, run_id)
+        assert found["answer"] == "Nora Blum"
+        # To see the runs on a corpus, with their quotes, is not to read the corpus.
+        assert [citation["title"] for citation in found["citations"]] == [None, None]
+        assert scalar(analyst, "select count(*) from pgclarify.investigation_step") == 2
+        assert state_of(analyst, "select pgclarify.cancel(%s)", [run_id]) == "42501"
+
+    def test_nobody_else(self, worker: HandWorker, alice: Connection, stranger: Connection) -> None:
+        run_id = submit(alice)
+        carry_out(worker, run_id)
+
+        for call in ("investigation", "result", "cancel", "consolidate"):
+            assert state_of(stranger, f"select pgclarify.{call}(%s)", [run_id]) == UNDEFINED_OBJECT
+
+    def test_who_may_not_search_the_corpus_may_not_ask(
+        self, connection: Connection, worker: HandWorker, alice: Connection, stranger: Connection
+    ) -> None:
+        connection.execute("update pgclarify.corpus set reader = %s", [alice.info.user])
+
+        for call in ("submit_investigation", "investigate"):
+            assert state_of(stranger, f"select pgclarify.{call}('x', 'atlas')") == UNDEFINED_OBJECT
+
+    def test_a_dashboards_role_reads_and_starts_nothing(
+        self, connection: Connection, worker: HandWorker, alice: Connection, connect: Connect, make_role: MakeRole
+    ) -> None:
+        reader = connect(make_role("pgclarify_reader"))
+        run_id = submit(alice)
+        carry_out(worker, run_id)
+
+        for call in ("submit_investigation('x')", "investigate('x')"):
+            assert state_of(reader, f"select pgclarify.{call}") == "42501"
+        assert state_of(reader, "select pgclarify.investigation(%s)", [run_id]) == UNDEFINED_OBJECT
+        assert rows(reader, "select from pgclarify.investigation_step") == []
+        connection.execute("update pgclarify.corpus set analyst = %s", [reader.info.user])
+        assert investigation(reader, run_id)["answer"] == "Nora Blum"

@@ -1,0 +1,175 @@
+"""Investigations that are refused, fail, or come too late."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import psycopg
+import pytest
+
+from tests.integration.by_hand import Connection, HandWorker, scalar, state_of
+from tests.integration.investigating import (
+    NOT_READY,
+    OPTIONS,
+    QUESTION,
+    UNDEFINED_OBJECT,
+    alice,
+    carry_out,
+    investigation,
+    record,
+    rows,
+    stranger,
+    submit,
+    unanswered,
+    worker,
+)
+
+__all__ = ["alice", "stranger", "worker"]
+
+WRONG_VALUE = "22023"
+
+
+class TestRefusals:
+    @pytest.mark.parametrize(
+        "options",
+        [
+            {"unheard of": 1},
+            {"search": "adaptive"},
+            {"reranker": 1},
+            {"reranker": ""},
+            {"reranker": "x" * 501},
+            {"reranker": "a\tb"},
+            {"top_k": 0},
+            {"top_k": 101},
+            {"top_k": 2.5},
+            {"budget": 0},
+            {"budget": 9},
+            {"top_k": 33},
+            {"budget": 1001},
+            {"batch": 0},
+            {"batch": 101},
+            {"max_steps": 0},
+            {"max_steps": 21},
+            {"max_calls": 0},
+            {"max_calls": 10001},
+            {"samples": 1},
+            {"samples": 51},
+            {"penalty": "yes"},
+            {"reasoner": 1},
+            {"entailment": True},
+            {"entailment": " "},
+            {"timeout": "soon"},
+            {"timeout": "-1s"},
+            {"timeout": "9999999999999 years"},
+            ["top_k"],
+        ],
+    )
+    def test_options(self, worker: HandWorker, alice: Connection, options: Any) -> None:
+        for call in ("investigate", "submit_investigation"):
+            query = f"select pgclarify.{call}(%s, 'atlas', %s::jsonb)"
+            assert state_of(alice, query, [QUESTION, json.dumps(options)]) == WRONG_VALUE
+        assert scalar(alice, "select count(*) from pgclarify.run") == 0
+
+    @pytest.mark.parametrize("question", [None, "", " \n", "x" * 10_001])
+    def test_questions(self, worker: HandWorker, alice: Connection, question: str | None) -> None:
+        for call in ("investigate", "submit_investigation"):
+            assert state_of(alice, f"select pgclarify.{call}(%s, 'atlas')", [question]) == WRONG_VALUE
+
+    def test_all_options_are_kept_as_used(self, worker: HandWorker, alice: Connection) -> None:
+        run_id = submit(alice, options='{"top_k": 7.0, "reasoner": false, "budget": null}')
+
+        kept = scalar(alice, "select settings ->> 'top_k' from pgclarify.run where run_id = %s", run_id)
+        assert kept == "7", "the same number is the same setting, however it is written"
+        assert scalar(alice, "select settings from pgclarify.run where run_id = %s", run_id) == {
+            "search": "hybrid", "reranker": "signal", "top_k": 7, "budget": 32, "batch": 16, "max_steps": 4,
+            "max_calls": 60, "samples": 5, "penalty": True, "reasoner": False, "entailment": "embedding",
+        }  # fmt: skip
+
+    def test_what_is_no_investigation_and_what_is_one(self, worker: HandWorker, alice: Connection) -> None:
+        clarified = scalar(alice, "select pgclarify.submit('x', 'atlas', options => %s)", OPTIONS)
+        worker.answer(clarified)
+        run_id = submit(alice)
+        carry_out(worker, run_id)
+
+        for query in ("select pgclarify.result(%s)", "select pgclarify.consolidate(%s)"):
+            assert state_of(alice, query, [run_id]) == NOT_READY
+        assert state_of(alice, "select pgclarify.investigation(%s)", [clarified]) == NOT_READY
+        told = rows(alice, "select * from pgclarify.wait(%s::bigint[])", [run_id, clarified])
+        assert [(outcome["status"], outcome["interpretations"]) for outcome in told] == [
+            ("succeeded", None),
+            ("succeeded", 0),
+        ]
+
+    def test_a_search_has_neither_readings_nor_an_answer(
+        self, connection: Connection, worker: HandWorker, alice: Connection
+    ) -> None:
+        run_id = submit(alice)
+        carry_out(worker, run_id)
+        connection.execute("update pgclarify.run set operation = 'search' where run_id = %s", [run_id])
+
+        for call in ("result", "investigation", "consolidate"):
+            assert state_of(alice, f"select pgclarify.{call}(%s)", [run_id]) == NOT_READY
+
+    @pytest.mark.parametrize(("level", "is_told"), [("read committed", False), ("repeatable read", True)])
+    def test_a_run_that_is_newer_than_the_transaction(
+        self, worker: HandWorker, alice: Connection, stranger: Connection, level: str, is_told: bool
+    ) -> None:
+        with alice.transaction(force_rollback=True), pytest.raises(psycopg.errors.UndefinedObject) as refused:
+            alice.execute(f"set transaction isolation level {level}".encode())
+            scalar(alice, "select count(*) from pgclarify.run")
+            investigation(alice, submit(stranger))
+        assert ("end it first" in (refused.value.diag.message_hint or "")) == is_told
+
+    def test_runs_without_an_answer(self, worker: HandWorker, alice: Connection) -> None:
+        read = "select pgclarify.investigation(%s)"
+        run_id = submit(alice)
+        assert state_of(alice, read, [run_id]) == NOT_READY
+        assert scalar(alice, "select pgclarify.cancel(%s)", run_id)
+        assert state_of(alice, read, [run_id]) == "PC003"
+
+        run_id = submit(alice)
+        run = worker.start(run_id)
+        assert run is not None
+        worker.finish(run_id, run["attempt"], "failed", "no model")
+        with pytest.raises(psycopg.Error) as failed:
+            investigation(alice, run_id)
+        assert (failed.value.sqlstate, failed.value.diag.message_detail) == ("PC003", "no model")
+        assert submit(alice) != run_id, "a failure is not served"
+
+    def test_partial_ones_warn(self, worker: HandWorker, alice: Connection) -> None:
+        run_id = submit(alice)
+        worker.start(run_id)
+        record(worker, run_id, unanswered(1, "conclusion", "cut_off"))
+        worker.finish(run_id, 1, "partial")
+        heard: list[tuple[str | None, str | None]] = []
+        alice.add_notice_handler(lambda notice: heard.append((notice.severity_nonlocalized, notice.message_hint)))
+
+        assert investigation(alice, run_id)["outcome"] == "cut_off"
+
+        ((severity, hint),) = heard
+        assert severity == "WARNING"
+        assert hint is not None
+        # What it says to look at is there.
+        assert rows(alice, hint.removeprefix("See: ")) == [{"ordinal": 1, "outcome": "cut_off", "reason": "None."}]
+
+    def test_nobody_to_answer(self, connection: Connection, worker: HandWorker, alice: Connection) -> None:
+        worker.die()
+
+        assert state_of(alice, "select pgclarify.investigate('x', 'atlas')") == "PC001"
+        assert scalar(connection, "select count(*) from pgclarify.run") == 0
+
+    def test_too_late(self, worker: HandWorker, alice: Connection) -> None:
+        with pytest.raises(psycopg.Error) as late:
+            alice.execute("select pgclarify.investigate('x', 'atlas', '{\"timeout\": \"0.1s\"}')")
+        assert late.value.sqlstate == "PC002"
+        (run,) = rows(alice, "select run_id, status from pgclarify.run_summary")
+        assert run["status"] == "queued"
+        assert f"pgclarify.investigation({run['run_id']})" in (late.value.diag.message_hint or "")
+
+    def test_of_the_open_transaction(self, worker: HandWorker, alice: Connection) -> None:
+        with alice.transaction(force_rollback=True):
+            run_id = submit(alice)
+            assert state_of(alice, "select pgclarify.wait(array[%s::bigint])", [run_id]) == "PC004"
+        assert state_of(alice, "select pgclarify.investigation(%s)", [run_id]) == UNDEFINED_OBJECT
+        assert worker.start(run_id) is None

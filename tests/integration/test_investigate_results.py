@@ -1,0 +1,145 @@
+"""What an investigation returns: its answer, and the citations that prove it."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import psycopg
+import pytest
+
+from tests.integration.by_hand import Connection, HandWorker, scalar
+from tests.integration.investigating import (
+    DOCUMENTS,
+    OPTIONS,
+    QUESTION,
+    alice,
+    carry_out,
+    investigation,
+    rows,
+    submit,
+    unanswered,
+    worker,
+)
+from tests.workers import until
+
+__all__ = ["alice", "worker"]
+
+
+class TestAnswers:
+    def test_come_with_steps_and_what_proves_them(self, worker: HandWorker, alice: Connection) -> None:
+        run_id = submit(alice)
+        carry_out(worker, run_id)
+
+        found = investigation(alice, run_id)
+
+        assert (found["run_id"], found["status"], found["outcome"]) == (run_id, "succeeded", "answered")
+        assert (found["answer"], found["confidence"]) == ("Nora Blum", 0.75)
+        assert found["document_ids"] == ["bridge", "Blum"]
+        assert [step["answer"] for step in found["steps"]] == ["Ripon", "Nora Blum"]
+        assert [step["confidence"] for step in found["steps"]] == [0.9, 0.75]
+        assert found["steps"][1]["citations"] == found["citations"]
+        for citation in found["citations"]:
+            title, content = DOCUMENTS[citation["document_id"]]
+            assert content[citation["start_char"] : citation["end_char"]] == citation["quote"]
+            assert (citation["title"], citation["uri"]) == (title, f"/{citation['document_id']}")
+            assert citation["is_current"]
+
+    def test_have_the_columns_of_the_views(self, worker: HandWorker, alice: Connection) -> None:
+        run_id = submit(alice)
+        carry_out(worker, run_id)
+        found = investigation(alice, run_id)
+
+        steps = rows(alice, "select * from pgclarify.investigation_step order by ordinal")
+        citations = rows(alice, "select * from pgclarify.investigation_citation order by step_ordinal, rank")
+        told = [{key: value for key, value in step.items() if key != "citations"} for step in found["steps"]]
+        for step in steps:
+            step["created_at"] = step["created_at"].isoformat()
+        assert told == steps
+        assert [citation for step in found["steps"] for citation in step["citations"]] == citations
+
+    def test_are_one_row_also_if_there_is_none(self, worker: HandWorker, alice: Connection) -> None:
+        run_id = submit(alice)
+        carry_out(worker, run_id, [unanswered(1, "direct"), unanswered(2, "conclusion")])
+
+        found = investigation(alice, run_id)
+
+        assert (found["status"], found["outcome"]) == ("succeeded", "not_in_corpus")
+        assert (found["answer"], found["confidence"]) == (None, None)
+        assert (found["document_ids"], found["citations"]) == ([], [])
+        assert [step["citations"] for step in found["steps"]] == [[], []]
+
+    def test_are_served_again(self, connection: Connection, worker: HandWorker, alice: Connection) -> None:
+        run_id = submit(alice)
+        carry_out(worker, run_id)
+        first = investigation(alice, run_id)
+        again = "select * from pgclarify.investigate(%s, 'atlas', %s)"
+
+        assert submit(alice) == run_id
+        assert rows(alice, again, f"  {QUESTION} ", OPTIONS) == [first]
+        # How long somebody waits is no part of the question.
+        assert rows(alice, again, QUESTION, '{"search": "lexical", "timeout": "1s"}') == [first]
+        assert submit(alice, options='{"search": "lexical", "penalty": false}') != run_id
+        assert scalar(alice, "select pgclarify.submit(%s, 'atlas', options => %s)", QUESTION, OPTIONS) != run_id
+        connection.execute("select pgclarify.remove_document('atlas', 'Blum')")
+        assert submit(alice) != run_id
+
+    @pytest.mark.parametrize("level", ["read committed", "repeatable read", "serializable"])
+    def test_are_waited_for(self, worker: HandWorker, alice: Connection, level: str) -> None:
+        queued = "select min(run_id) from pgclarify.run_summary where status = 'queued'"
+        with ThreadPoolExecutor(1) as pool, alice.transaction():
+            alice.execute(f"set transaction isolation level {level}".encode())
+            scalar(alice, "select count(*) from pgclarify.run_summary")  # the snapshot is taken here
+            with psycopg.connect(worker.connection.info.dsn, user="postgres", autocommit=True) as witness:
+                played = pool.submit(lambda: carry_out(worker, until(lambda: scalar(witness, queued))))
+                (found,) = rows(alice, "select * from pgclarify.investigate(%s, 'atlas', %s)", QUESTION, OPTIONS)
+                played.result()
+
+        assert found == investigation(alice, found["run_id"])
+        assert found["answer"] == "Nora Blum"
+
+
+class TestCitations:
+    def test_outlive_their_documents(self, connection: Connection, worker: HandWorker, alice: Connection) -> None:
+        run_id = submit(alice)
+        carry_out(worker, run_id)
+        moved = f"Once more: {DOCUMENTS['bridge'][1]}"
+        view = "select document_id, title, is_current from pgclarify.investigation_citation where step_ordinal = 2"
+
+        def seen() -> list[tuple[Any, ...]]:
+            told = [
+                (citation["document_id"], citation["title"], citation["is_current"])
+                for citation in investigation(alice, run_id)["citations"]
+            ]
+            assert alice.execute(f"{view} order by rank".encode()).fetchall() == told
+            return told
+
+        connection.execute("select pgclarify.add_document('atlas', 'bridge', %s, 'Moved')", [moved])
+        connection.execute("select pgclarify.remove_document('atlas', 'Blum')")
+        assert seen() == [("bridge", "Moved", True), ("Blum", None, False)]
+        bridge, blum = investigation(alice, run_id)["citations"]
+        assert moved[bridge["start_char"] : bridge["end_char"]] == bridge["quote"]
+        assert blum["quote"] == "Nora Blum was born in Ripon."
+
+        connection.execute("select pgclarify.drop_corpus('atlas')")
+        assert seen() == [("bridge", None, False), ("Blum", None, False)]
+        assert [citation["quote"] for citation in investigation(alice, run_id)["citations"]] == [
+            "made by Nora Blum",
+            "Nora Blum was born in Ripon.",
+        ]
+
+    def test_name_no_document_that_the_reader_may_not_read(
+        self, connection: Connection, worker: HandWorker, alice: Connection
+    ) -> None:
+        run_id = submit(alice)
+        carry_out(worker, run_id)
+        title, content = DOCUMENTS["Blum"]
+        connection.execute(
+            "select pgclarify.add_document('atlas', 'Blum', %s, %s, readers => array['nobody'::name])", [content, title]
+        )
+
+        told = {citation["document_id"]: citation for citation in investigation(alice, run_id)["citations"]}
+
+        assert (told["bridge"]["title"], told["bridge"]["is_current"]) == ("The bridge", True)
+        assert (told["Blum"]["title"], told["Blum"]["uri"], told["Blum"]["is_current"]) == (None, None, False)
+        assert told["Blum"]["quote"] == content
