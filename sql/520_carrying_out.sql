@@ -49,6 +49,20 @@ begin
         where run.run_id = _start_run.run_id;
         return;
     end if;
+    if (
+        v_run.operation = 'investigate'
+        or v_run.operation in ('clarify', 'search') and v_run.settings ->> 'reranker' = 'model'
+    )
+    and exists (
+        select from pgclarify.worker
+        where worker.worker_id = _start_run.worker_id and worker.provider = 'extractive'
+    )
+    and exists (select from pgclarify._living_workers() as living where living.provider <> 'extractive') then
+        raise exception 'run % is for a worker with a language model', v_run.run_id
+            using errcode = 'lock_not_available',
+                detail = 'This worker has none, and another one that is running has.',
+                hint = 'It is left to that one.';
+    end if;
     -- What an earlier attempt left; what it paid for is in the ledger.
     delete from pgclarify.candidate where candidate.run_id = _start_run.run_id;
     delete from pgclarify.step where step.run_id = _start_run.run_id;
@@ -82,7 +96,7 @@ $$;
 
 comment on function pgclarify._start_run(bigint, bigint) is
 'Take a run in hand and return what a worker needs to know; no row if it was cancelled, has ended, or cannot be carried '
-'out. Error 55P03 if somebody holds it.';
+'out. Error 55P03 if somebody holds it, or if it takes a language model, the worker has none, and a living one has.';
 grant execute on function pgclarify._start_run(bigint, bigint) to pgclarify_worker;
 
 create or replace function pgclarify._retrieve(

@@ -88,14 +88,21 @@ class HandWorker:
         connection: A login of pgclarify_worker.
     """
 
-    def __init__(self, connection: Connection, *, model: str = MODEL, prompt_version: str = PROMPTS) -> None:
+    def __init__(
+        self,
+        connection: Connection,
+        *,
+        model: str = MODEL,
+        prompt_version: str = PROMPTS,
+        provider: str = "extractive",
+    ) -> None:
         self.connection = connection
         self.worker_id = self.send(
             "register_worker",
             host="here",
             process_id=1,
             version="0",
-            provider="extractive",
+            provider=provider,
             model=model,
             prompt_version=prompt_version,
         )[0]["worker_id"]
