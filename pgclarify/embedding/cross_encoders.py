@@ -11,6 +11,8 @@ _MOST_LOADING = 2
 # Beside those that stay. One more is refused and does not wait: two runs that have one each, and want another, would
 # wait for each other.
 _MOST_LEAVING = 4
+# Long enough for whoever asks again and again, short enough for whoever has just put the model there.
+_RETRY_AFTER = 300.0
 
 
 class CrossEncoders(Registry[SentenceTransformerCrossEncoder]):
@@ -27,4 +29,5 @@ class CrossEncoders(Registry[SentenceTransformerCrossEncoder]):
             most_loaded=most_loaded,
             most_loading=_MOST_LOADING,
             most_leaving=most_leaving,
+            retry_after=_RETRY_AFTER,
         )

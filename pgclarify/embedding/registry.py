@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import gc
 import logging
+import math
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -19,6 +21,8 @@ _logger = logging.getLogger(__name__)
 _MOST_LOADING = 32
 # Some 100 MB each, or more. Whoever may create a corpus names its model: he must not fill the memory of all workers.
 _MOST_LOADED = 4
+# Whoever may ask names models: what is kept of wrong names must not grow without end.
+_MOST_MISSED = 1000
 
 
 class _Closable(Protocol):
@@ -37,6 +41,8 @@ class Registry(Generic[_Model]):
         most_loaded: How many stay when nobody uses them, those that were asked for last.
         most_loading: How many are loaded at once; others wait.
         most_leaving: With how many beside those that stay in use, no further one is loaded; None for no limit.
+        retry_after: Seconds for which a model that was not found is not looked for again. The library's search goes on
+            for most of a minute where it cannot reach its hub.
     """
 
     def __init__(
@@ -46,10 +52,14 @@ class Registry(Generic[_Model]):
         most_loaded: int,
         most_loading: int = _MOST_LOADING,
         most_leaving: int | None = None,
+        retry_after: float = 0.0,
     ) -> None:
         self._make = make
         self._most_loaded = most_loaded
         self._most_leaving = most_leaving
+        self._retry_after = retry_after
+        # Of each name that was not found, when that was, and what was wrong; the last one comes last.
+        self._missed: dict[str, tuple[float, ModelNotFound]] = {}
         self._loading: dict[str, asyncio.Task[_Model]] = {}
         # The one that was asked for last comes last.
         self._loaded: dict[str, _Model] = {}
@@ -69,13 +79,15 @@ class Registry(Generic[_Model]):
         It stays usable for as long as the caller keeps it, also if others have taken its place by then.
 
         Raises:
-            EmbeddingError: If it cannot be loaded, or too many others are in use; asked again, it is tried again.
+            EmbeddingError: If it cannot be loaded, or too many others are in use. Asked again, it is tried again,
+                after a while if it was not found.
             ConfigurationError: If it cannot be used on this processor.
         """
         loaded = self._loaded.get(model) or self._leaving.get(model)
         if loaded is not None:
             self._keep(model, loaded)
             return loaded
+        self._refuse_missed(model)
         if model not in self._loading:
             self._loading[model] = asyncio.create_task(self._load(model))
         return await asyncio.shield(self._loading[model])
@@ -85,8 +97,20 @@ class Registry(Generic[_Model]):
             loaded = await asyncio.get_running_loop().run_in_executor(self._threads, self._load_now, model)
             self._keep(model, loaded)
             return loaded
+        except ModelNotFound as error:
+            self._missed.pop(model, None)
+            self._missed[model] = (time.monotonic(), error)
+            while len(self._missed) > _MOST_MISSED:
+                del self._missed[next(iter(self._missed))]
+            raise
         finally:
             del self._loading[model]
+
+    def _refuse_missed(self, model: str) -> None:
+        missed_at, error = self._missed.get(model, (-math.inf, None))
+        if error is not None and time.monotonic() - missed_at < self._retry_after:
+            # A new one: what is raised again grows longer by its traceback.
+            raise ModelNotFound(error.message, detail=error.detail, hint=error.hint)
 
     def _load_now(self, model: str) -> _Model:
         if self._leaving:

@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from functools import partial
 
 from pgclarify.algorithms import Relation, answer_directions, relate_answers
-from pgclarify.errors import ConfigurationError
+from pgclarify.errors import ModelNotFound
 from pgclarify.pipelines.calls import Calls
 from pgclarify.pipelines.completions import Inquiry, Pace
+from pgclarify.pipelines.failures import cannot_load, no_language_model
 from pgclarify.pipelines.inquiring import ask_each
 from pgclarify.protocols import CrossEncoder, Embedder, Entailment, EntailmentJudge, Ledger, Meter
 
@@ -60,14 +61,14 @@ class Entailments:
             return EmbeddingEntailment(embedder)
         if name == "model":
             if self.judge is None:
-                raise ConfigurationError(
-                    "there is no language model to compare answers with",
-                    detail='The entailment is "model", and the worker has none.',
-                    hint='Set OPENAI_BASE_URL and PGCLARIFY_LLM_MODEL for the worker, or choose "embedding" or the name'
-                    " of a cross-encoder as the entailment.",
+                raise no_language_model(
+                    'the entailment "model"', 'pass "embedding" or the name of a cross-encoder, or leave it out'
                 )
             return ModelEntailment(ledger, self.judge, self.pace, calls)
-        encoder = await self.cross_encoders(name)
+        try:
+            encoder = await self.cross_encoders(name)
+        except ModelNotFound as error:
+            raise cannot_load("entailment", name, "embedding") from error
         # What is wrong with the model is known before anything is paid for.
         await encoder.entails([])
         return CrossEncoderEntailment(encoder)

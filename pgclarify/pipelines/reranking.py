@@ -6,10 +6,11 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from pgclarify.errors import ConfigurationError
+from pgclarify.errors import ModelNotFound
 from pgclarify.model import Passage
 from pgclarify.pipelines.calls import Calls
 from pgclarify.pipelines.completions import Inquiry, Pace
+from pgclarify.pipelines.failures import cannot_load, no_language_model
 from pgclarify.pipelines.inquiring import ask_each
 from pgclarify.protocols import CrossEncoder, Ledger, Meter, RelevanceJudge, Reranker
 
@@ -52,14 +53,14 @@ class Rerankers:
             return None
         if name == "model":
             if self.judge is None:
-                raise ConfigurationError(
-                    "there is no language model to rerank with",
-                    detail='The reranker is "model", and the worker has none.',
-                    hint='Set OPENAI_BASE_URL and PGCLARIFY_LLM_MODEL for the worker, or choose "signal" or the name of'
-                    " a cross-encoder as the reranker.",
+                raise no_language_model(
+                    'the reranker "model"', 'pass "signal" or the name of a cross-encoder, or leave it out'
                 )
             return ModelReranker(ledger, self.judge, self.pace, calls)
-        encoder = await self.cross_encoders(name)
+        try:
+            encoder = await self.cross_encoders(name)
+        except ModelNotFound as error:
+            raise cannot_load("reranker", name, "signal") from error
         # What is wrong with the model is known before anything is paid for.
         await encoder.relevance([])
         return CrossEncoderReranker(encoder)

@@ -20,7 +20,7 @@ from pgclarify.errors import (
 from pgclarify.model import Run, RunStatus
 from pgclarify.pipelines.clarification import clarify
 from pgclarify.pipelines.entailment import Entailments
-from pgclarify.pipelines.failures import describe
+from pgclarify.pipelines.failures import describe, no_language_model
 from pgclarify.pipelines.investigation import investigate
 from pgclarify.pipelines.reconsolidation import reconsolidate
 from pgclarify.pipelines.reranking import Rerankers
@@ -70,7 +70,11 @@ class Hand:
         except RunLost as lost:
             _logger.info("run %d was left: %s", run_id, lost.message)
         except Exception as error:
-            _logger.exception("run %d failed", run_id)
+            if isinstance(error, ConfigurationError):
+                # Where it was raised says nothing: somebody's settings are at fault.
+                _logger.warning("run %d failed: %s", run_id, describe(error))
+            else:
+                _logger.exception("run %d failed", run_id)
             with suppress(RunLost):
                 await tables.finish_run(run, RunStatus.FAILED, [], describe(error))
         finally:
@@ -112,12 +116,7 @@ class Hand:
 
     async def _investigate(self, run: Run, tables: RunTables, embedder: Embedder) -> None:
         if self._judges.investigator is None:
-            raise ConfigurationError(
-                "investigating takes a language model",
-                detail="This worker works without one: set OPENAI_BASE_URL or OPENAI_API_KEY, and PGCLARIFY_LLM_MODEL,"
-                " for it.",
-                hint="Or ask clarify, which can do without.",
-            )
+            raise no_language_model("investigating", "ask clarify, which does without")
         await investigate(
             run,
             tables,

@@ -217,9 +217,15 @@ def test_the_command_fails_with_a_sentence(service: Service, tmp_path: Path, arg
 
 
 def test_without_a_language_model(connection: Connection, database: str, run_worker: Any) -> None:
-    run_worker(database)
+    worker = run_worker(database)
     load(connection, documents=2)
     wait_until_searchable(connection)
 
-    with closing(Client(connection)) as client, pytest.raises(RunFailed, match="language model"):
+    with closing(Client(connection)) as client, pytest.raises(RunFailed) as caught:
         client.investigate(QUESTION)
+    told = str(caught.value)
+    assert "takes a language model: set OPENAI_BASE_URL" in told
+    assert "start it again" in told
+    log = worker.log.read_text()
+    assert "takes a language model" in log
+    assert "Traceback" not in log

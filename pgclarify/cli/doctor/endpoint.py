@@ -40,7 +40,11 @@ def check_endpoint(settings: Settings, *, has_workers: bool) -> Check:
     """
     match chosen_provider(settings):
         case Provider.EXTRACTIVE:
-            return ok(_NAME, "none: the extractive method judges passages")
+            return ok(
+                _NAME,
+                "none: the extractive method judges passages; clarify and search work, but investigate and the reranker"
+                ' or entailment "model" need a language model',
+            )
         case None if has_workers:
             return warning(
                 _NAME,

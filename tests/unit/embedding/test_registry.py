@@ -10,8 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from pgclarify.embedding.registry import Embedders
+from pgclarify.embedding.cross_encoders import CrossEncoders
+from pgclarify.embedding.registry import Embedders, Registry
+from pgclarify.embedding.sentence_transformers import SentenceTransformerEmbedder
 from pgclarify.errors import ModelNotFound
+from tests.small_cross_encoder import save_cross_encoder
 from tests.small_model import save_small_model
 
 
@@ -71,3 +74,34 @@ async def test_what_could_not_be_loaded_is_tried_again(embedders: Embedders, pat
     shutil.copytree(paths[0], path)
     await embedders.get(str(path))
     assert embedders.loaded == [str(path)]
+
+
+async def test_a_name_that_was_not_found_is_not_looked_for_again_at_once() -> None:
+    asked: list[str] = []
+
+    def look_for(model: str) -> SentenceTransformerEmbedder:
+        asked.append(model)
+        raise ModelNotFound(f"no {model}", detail="There is none.")
+
+    registry = Registry(look_for, most_loaded=1, retry_after=300)
+    try:
+        for model in ("one", "one", "other"):
+            with pytest.raises(ModelNotFound, match=f"no {model}") as caught:
+                await registry.get(model)
+            assert caught.value.detail == "There is none."
+        assert asked == ["one", "other"]
+    finally:
+        registry.close()
+
+
+async def test_a_cross_encoder_that_was_not_found_is_refused_for_a_while(tmp_path: Path) -> None:
+    cross_encoders = CrossEncoders()
+    path = tmp_path / "later"
+    try:
+        with pytest.raises(ModelNotFound):
+            await cross_encoders.get(str(path))
+        save_cross_encoder(path)
+        with pytest.raises(ModelNotFound):
+            await cross_encoders.get(str(path))
+    finally:
+        cross_encoders.close()

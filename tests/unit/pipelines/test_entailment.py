@@ -12,6 +12,7 @@ from pgclarify.embedding import load_embedder
 from pgclarify.errors import ConfigurationError, EmbeddingError, EndpointUnavailable, InvalidReply, ModelNotFound
 from pgclarify.pipelines.completions import Pace
 from pgclarify.pipelines.entailment import Entailments
+from pgclarify.pipelines.failures import describe
 from pgclarify.pipelines.trace import Tally
 from pgclarify.protocols import CrossEncoder, Entailment
 from pgclarify.testing import FakeCrossEncoder, FakeEmbedder, FakeEntailmentJudge, FakeLedger
@@ -33,14 +34,17 @@ async def by_model(judge: FakeEntailmentJudge, ledger: FakeLedger) -> Entailment
 
 
 async def test_without_a_language_model_none_can_be_asked() -> None:
-    with pytest.raises(ConfigurationError, match="language model") as caught:
+    with pytest.raises(ConfigurationError, match="takes a language model: set OPENAI_BASE_URL") as caught:
         await Entailments(None, missing).get("model", FakeLedger(), FakeEmbedder())
-    assert caught.value.hint
+    assert "start it again; or pass" in describe(caught.value)
 
 
 async def test_any_other_name_is_a_cross_encoder() -> None:
-    with pytest.raises(ModelNotFound, match="cross-encoder small"):
+    with pytest.raises(ModelNotFound, match="cross-encoder small") as caught:
         await Entailments(FakeEntailmentJudge(), missing).get("small", FakeLedger(), FakeEmbedder())
+    said = describe(caught.value)
+    assert 'Pass "embedding" or "model"' in said
+    assert "the worker's log" in said
 
 
 async def test_words_decide_where_they_tell() -> None:

@@ -7,6 +7,7 @@ import pytest
 from pgclarify.errors import ConfigurationError, EmbeddingError, EndpointUnavailable, InvalidReply, ModelNotFound
 from pgclarify.model import Passage
 from pgclarify.pipelines.completions import Pace
+from pgclarify.pipelines.failures import describe
 from pgclarify.pipelines.reranking import Rerankers, passage_text
 from pgclarify.pipelines.trace import Tally
 from pgclarify.protocols import CrossEncoder, Reranker
@@ -35,14 +36,17 @@ async def test_signal_needs_no_reranker() -> None:
 
 
 async def test_without_a_language_model_none_can_be_asked() -> None:
-    with pytest.raises(ConfigurationError, match="language model") as caught:
+    with pytest.raises(ConfigurationError, match="takes a language model: set OPENAI_BASE_URL") as caught:
         await Rerankers(None, missing).get("model", FakeLedger())
-    assert caught.value.hint
+    assert "start it again; or pass" in describe(caught.value)
 
 
 async def test_any_other_name_is_a_cross_encoder() -> None:
-    with pytest.raises(ModelNotFound, match="cross-encoder small"):
+    with pytest.raises(ModelNotFound, match="cross-encoder small") as caught:
         await Rerankers(FakeRelevanceJudge(), missing).get("small", FakeLedger())
+    said = describe(caught.value)
+    assert 'Pass "signal" or "model"' in said
+    assert "the worker's log" in said
 
 
 async def test_a_model_asked_grades_every_passage_at_once() -> None:

@@ -140,3 +140,10 @@ def test_no_endpoint_is_a_problem_unless_a_worker_has_one() -> None:
     assert endpoint.check_endpoint(Settings(database_url=URL), has_workers=False).level is Level.PROBLEM
     assert endpoint.check_endpoint(Settings(database_url=URL), has_workers=True).level is Level.WARNING
     assert endpoint.check_endpoint(Settings(), has_workers=False).level is Level.OK
+
+
+def test_without_a_language_model_it_says_what_takes_one() -> None:
+    check = endpoint.check_endpoint(Settings(), has_workers=False)
+    assert check.level is Level.OK
+    assert "clarify and search work" in check.finding
+    assert "investigate" in check.finding
