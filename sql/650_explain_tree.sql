@@ -244,7 +244,8 @@ begin
         where stage.note is not null
             -- The step says as much.
             and stage.note in (
-                step.question, step.answer, step.outcome, step.reason, step.outcome || ': ' || step.reason
+                step.question, 'next question: ' || step.question, step.answer, 'concluded: ' || step.answer,
+                step.outcome, step.reason, step.outcome || ': ' || step.reason
             ) is not true
         union all
         select

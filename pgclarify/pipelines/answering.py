@@ -105,11 +105,14 @@ class StepAnswerer:
         first = proven.cited[0]
         samples = gathered.samples.get(first.batch)
         confidence = gathered.relevance[first.rank]
+        reason = None
+        if samples is None and gathered.has_unsampled:
+            reason = f"not sampled: {OutOfCalls().message}"
         if samples is not None:
             try:
                 confidence = await self._equivalence.share(step.question, samples, proven.answer, tally)
-            except OutOfCalls:
-                pass
+            except OutOfCalls as error:
+                reason = f"not compared with what was sampled: {error.message}"
             except CompletionError as error:
                 self.errors.append(error)
         return replace(
@@ -117,6 +120,7 @@ class StepAnswerer:
             outcome=StepOutcome.ANSWERED,
             answer=proven.answer,
             confidence=max(confidence, LEAST_CONFIDENCE),
+            reason=reason,
             semantic_sets=None if samples is None else len(samples.sets),
             citations=proven.citations,
         )

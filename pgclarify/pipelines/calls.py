@@ -20,10 +20,10 @@ CALLS_TO_ANSWER = 2
 
 
 class OutOfCalls(CompletionError):
-    """The limit on calls was reached, and the call was not made."""
+    """There were not enough calls under the limit, and the call was not made."""
 
     def __init__(self) -> None:
-        super().__init__("the limit on calls was reached")
+        super().__init__("no calls were left for it")
 
 
 class Unproven(InvalidReply):
@@ -63,14 +63,18 @@ class Calls:
         self.were_short = False
 
     @property
-    def most(self) -> int:
-        """The limit."""
-        return self._most
-
-    @property
     def left(self) -> int:
         """How many can be taken, apart from those that are kept."""
         return max(self._most - self._taken - self._kept, 0)
+
+    def shortage(self, kept: int) -> str:
+        """Say that the calls did not suffice.
+
+        Args:
+            kept: How many of them were kept for the conclusion.
+        """
+        rest = f", of which {kept} are kept for the conclusion" if 0 < kept < self._most else ""
+        return f"the calls left did not suffice (limit {self._most}{rest})"
 
     @contextmanager
     def keeping(self, count: int) -> Iterator[None]:

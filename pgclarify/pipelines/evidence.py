@@ -38,12 +38,14 @@ class Gathered:
         relevance: By rank, the score before the penalty, in (0, 1).
         samples: By batch, what was sampled from it; no entry where nothing was.
         errors: What went wrong with samples.
+        has_unsampled: Whether a batch was not sampled for lack of calls.
     """
 
     candidates: tuple[Candidate, ...] = ()
     relevance: Mapping[int, float] = field(default_factory=dict)
     samples: Mapping[int, Samples] = field(default_factory=dict)
     errors: Sequence[CompletionError] = ()
+    has_unsampled: bool = False
 
 
 class Gatherer:
@@ -107,13 +109,16 @@ class Gatherer:
         samples: dict[int, Samples] = {}
         errors: list[CompletionError] = []
         batches = count(1)
+        has_unsampled = False
 
         async def rescore(passages: Sequence[Passage], scores: Sequence[float]) -> Sequence[float]:
+            nonlocal has_unsampled
             batch = next(batches)
             relevance.update((passage.passage_id, score) for passage, score in zip(passages, scores, strict=True))
             try:
                 drawn = await self._draw(question, passages, batch=batch, step_ordinal=step_ordinal)
             except OutOfCalls:
+                has_unsampled = True
                 return scores
             except CompletionError as error:
                 errors.append(error)
@@ -147,7 +152,9 @@ class Gatherer:
         # What is gone by now cannot be cited.
         recorded = set(await self._store.record_candidates(self._run, kept))
         kept = tuple(candidate for candidate in kept if candidate.rank in recorded)
-        return Gathered(kept, {one.rank: relevance[one.passage.passage_id] for one in kept}, samples, errors)
+        return Gathered(
+            kept, {one.rank: relevance[one.passage.passage_id] for one in kept}, samples, errors, has_unsampled
+        )
 
     async def _query(self, question: str) -> Query:
         method = self._run.settings["search"]
@@ -158,10 +165,16 @@ class Gatherer:
     async def _draw(
         self, question: str, passages: Sequence[Passage], *, batch: int, step_ordinal: int
     ) -> Samples | None:
-        """Sample answers from a batch; None if that is off, or there are not enough calls."""
+        """Sample answers from a batch; None if that is off.
+
+        Raises:
+            CompletionError: If they were not to be had, or not to be compared; OutOfCalls if there are too few calls.
+        """
         samples = self._run.settings["samples"]
-        if not self._run.settings["penalty"] or not self._calls.take(samples):
+        if not self._run.settings["penalty"]:
             return None
+        if not self._calls.take(samples):
+            raise OutOfCalls
         with self._trace.stage("sampling", batch=batch, step_ordinal=step_ordinal) as tally:
             return await draw_samples(
                 question,

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from pgclarify.algorithms import Explored, Explorer, credit
 from pgclarify.model import Candidate, Found, Passage, Run
+from pgclarify.pipelines.failures import counted
 from pgclarify.pipelines.trace import Tally, Trace
 from pgclarify.protocols import ExplorationStore, Reranker
 
@@ -313,4 +314,6 @@ def stop_reason(explored: int, budget: int) -> str:
         explored: Passages that were scored.
         budget: The most that could be.
     """
-    return f"the budget of {budget} passages is spent" if explored >= budget else "nothing was left to look at"
+    return (
+        f"the budget of {counted(budget, 'passage')} is spent" if explored >= budget else "nothing was left to look at"
+    )

@@ -1,4 +1,4 @@
-"""Errors as one line of text, as they are kept beside a run, a verdict or a document."""
+"""Errors as one line of text, as they are kept beside a run, a verdict or a document; and numbers in such lines."""
 
 from __future__ import annotations
 
@@ -47,6 +47,11 @@ def cannot_load(option: str, name: str, usual: str) -> ModelNotFound:
         f"no cross-encoder {name} could be loaded as the {option}",
         detail=f'Pass "{usual}" or "model", or leave {option} out; why it could not be loaded is in the worker\'s log.',
     )
+
+
+def counted(number: int, noun: str) -> str:
+    """Give `1 call`, `2 calls`."""
+    return f"{number} {noun if number == 1 else noun + 's'}"
 
 
 def summarize(errors: Sequence[str]) -> str:

@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 from pgclarify.algorithms import Explorer, fuse
 from pgclarify.model import Candidate, Found, Outcome, Passage, Run, Verdict
 from pgclarify.pipelines.completions import cause_of
+from pgclarify.pipelines.failures import counted
 from pgclarify.pipelines.first_stage import FirstStage
 from pgclarify.pipelines.interpretations import Grounded, group, vectors_of
 from pgclarify.pipelines.judging import Judge
@@ -125,7 +126,7 @@ class GuidedExploration:
                 # Those that are late may know of more.
                 await self._await_landing()
                 await self._observe(list(self._landed))
-        self._trace.stop_reason = f"the budget of {self._budget} verdicts was spent"
+        self._trace.stop_reason = f"the budget of {counted(self._budget, 'verdict')} was spent"
 
     @property
     def _is_settled(self) -> bool:

@@ -25,7 +25,7 @@ from pgclarify.pipelines.completions import Pace, check_storable
 from pgclarify.pipelines.conclusion import Chain, Conclusion
 from pgclarify.pipelines.entailment import Entailments
 from pgclarify.pipelines.evidence import Gatherer
-from pgclarify.pipelines.failures import describe
+from pgclarify.pipelines.failures import counted, describe
 from pgclarify.pipelines.proof import is_told
 from pgclarify.pipelines.reranking import Rerankers
 from pgclarify.pipelines.trace import Trace
@@ -155,14 +155,15 @@ class _Investigation:
 
     async def carry_out(self) -> None:
         # What the conclusion may need, nothing before it takes.
-        with self._calls.keeping(CALLS_TO_ANSWER if self._run.settings["reasoner"] else 0):
+        kept = CALLS_TO_ANSWER if self._run.settings["reasoner"] else 0
+        with self._calls.keeping(kept):
             answer = await self._decompose()
         end = await self._conclusion.conclude(
             Chain(self._steps, self._answerer.shown, self._answerer.relevance, answer)
         )
         errors = [*self._errors, *self._answerer.errors, *self._conclusion.errors]
         if self._calls.were_short:
-            self._trace.stop_reason = f"the limit of {self._calls.most} calls was reached"
+            self._trace.stop_reason = self._calls.shortage(kept)
         if end.outcome is StepOutcome.NOT_IN_CORPUS:
             # That something is not there cannot be said by who has not looked everywhere.
             gone = next((error for error in errors if isinstance(error, EndpointUnavailable)), None)
@@ -218,7 +219,7 @@ class _Investigation:
             )
         most = self._run.settings["max_steps"]
         if sum(step.kind is StepKind.FOLLOW_UP for step in self._steps) == most:
-            self._stop(f"the limit of {most} follow-up questions was reached")
+            self._stop(f"the limit of {counted(most, 'follow-up question')} was reached")
             return None
         earlier = await self._repeated(question)
         if earlier is not None:
@@ -232,7 +233,7 @@ class _Investigation:
             render = partial(self._investigator.follow_up_request, self._run.question, tuple(self._steps))
             value = await self._calls.ask(render, self._read, tally=tally)
             if isinstance(value, FollowUp):
-                tally.note = value.question or value.answer
+                tally.note = self._told(value)
                 return value
             tally.note = describe(value)
         if isinstance(value, OutOfCalls):
@@ -249,6 +250,14 @@ class _Investigation:
             self._stop("the next question could not be had")
         # A question that cannot be taken apart can still be looked up as it is.
         return None if self._steps else FollowUp()
+
+    def _told(self, follow_up: FollowUp) -> str:
+        """Say what came of asking for the next question."""
+        if follow_up.question is not None and not self._is_answered(follow_up):
+            return f"next question: {follow_up.question}"
+        if not self._steps:
+            return "no follow-up question is needed"
+        return "no further question" if follow_up.answer is None else f"concluded: {follow_up.answer}"
 
     def _read(self, completion: Completion) -> FollowUp:
         follow_up = self._investigator.read_follow_up(completion)

@@ -84,8 +84,8 @@ def test_an_investigation_shows_its_steps(desk: Desk) -> None:
         run_id,
         stages=[
             stage(
-                "decomposition", "00.000", 100, calls=1, prompt_tokens=50, completion_tokens=10, note=first,
-                **told_of,
+                "decomposition", "00.000", 100, calls=1, prompt_tokens=50, completion_tokens=10,
+                note=f"next question: {first}", **told_of,
             ),
             stage("retrieval", "00.100", 10, rows=2, note="hybrid", **told_of),
             stage("reranking", "00.110", 0.2, batch=1, rows=2, **told_of),

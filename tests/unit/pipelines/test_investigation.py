@@ -94,6 +94,11 @@ async def test_every_stage_is_noted_with_its_step():
         ("decomposition", 3, 1),
         ("reasoning", 3, 1),
     ]
+    assert [stage.note for stage in told.record.stages if stage.name == "decomposition"] == [
+        f"next question: {WHO}",
+        f"next question: {WHERE}",
+        "concluded: Ortval",
+    ]
 
 
 async def test_a_question_that_needs_no_follow_up_is_answered_as_it_is():
@@ -211,7 +216,7 @@ async def test_a_first_question_that_does_not_stand_on_its_own_leaves_the_questi
 async def test_follow_ups_are_limited():
     told = await carry_out(script(), max_steps=1)
     assert told.outcomes == [("follow_up", "answered"), ("conclusion", "answered")]
-    assert told.record.stop_reason == "the limit of 1 follow-up questions was reached"
+    assert told.record.stop_reason == "the limit of 1 follow-up question was reached"
     # Reaching it is a decision, not a failure.
     assert told.record.status is RunStatus.SUCCEEDED
 
@@ -225,7 +230,7 @@ async def test_calls_are_limited():
         *("follow_up", "sample", "sample", "answer", "follow_up", "conclusion")
     ]
     assert told.record.status is RunStatus.PARTIAL
-    assert told.record.stop_reason == "the limit of 7 calls was reached"
+    assert told.record.stop_reason == "the calls left did not suffice (limit 7, of which 2 are kept for the conclusion)"
     assert told.end.reason == told.record.stop_reason
 
 
@@ -258,7 +263,7 @@ async def test_the_limit_holds_for_whoever_asks_a_model(max_calls: int, reranker
     assert len(investigator.calls) + len(relevance.calls) + len(same.calls) <= max_calls
     assert told.steps[-1].kind is StepKind.CONCLUSION
     assert told.record.status is RunStatus.PARTIAL
-    assert told.record.stop_reason == f"the limit of {max_calls} calls was reached"
+    assert (told.record.stop_reason or "").startswith(f"the calls left did not suffice (limit {max_calls}")
     # Two were kept for the conclusion, if there was something to conclude from.
     assert bool(investigator.asked("conclusion")) == bool(told.record.candidates)
 

@@ -151,7 +151,13 @@ async def test_sampling_that_would_leave_no_calls_for_the_answer_is_left_out():
     assert investigator.asked("sample") == []
     assert told.end.answer == "Ortval"
     assert told.record.status is RunStatus.PARTIAL
-    assert told.record.stop_reason == "the limit of 9 calls was reached"
+    assert told.record.stop_reason == "the calls left did not suffice (limit 9, of which 2 are kept for the conclusion)"
+    assert told.steps[0].reason == "not sampled: no calls were left for it"
+
+
+async def test_what_nobody_wanted_sampled_lacks_nothing():
+    told = await direct(answering(BIRTHPLACE), penalty=False)
+    assert told.steps[0].reason is None
 
 
 async def test_a_quote_that_is_not_there_is_asked_for_once_more():
