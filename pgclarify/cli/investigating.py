@@ -74,10 +74,13 @@ def investigate(
             raise
         # Whatever went wrong with the run, it says so.
         (row,) = connection.fetch(database, "client_investigation", run_id=run["run_id"])
+        (known,) = connection.fetch(database, "cli_get_run", run_id=run["run_id"])
     if as_json:
         terminal.print_json(row)
         return
-    terminal.results().print(rendering.conclusion(question, row, first_citation=shown))
+    console = terminal.results()
+    console.print(rendering.conclusion(question, row, first_citation=shown, stop_reason=known["stop_reason"]))
+    console.print(rendering.explain_hint(run["run_id"]))
 
 
 def read_options(given: Sequence[str]) -> dict[str, object]:

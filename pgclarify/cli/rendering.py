@@ -188,18 +188,26 @@ def nothing_found(question: str, corpus: str | None, *, pending: int) -> Rendera
 
 # Of steps and of whole investigations.
 _WITHOUT_ANSWER = {
-    "not_in_corpus": "not in this corpus",
+    "not_in_corpus": "not found in this corpus",
     "repeated": "asked before",
     "contradicted": "the evidence contradicts itself",
-    "cut_off": "not answered: the limit on calls was reached",
+    "cut_off": "not answered",
     "failed": "not answered: the model could not be reached or understood",
 }
 _CONCLUSIONS = {
-    "not_in_corpus": "This is not in this corpus: no document in it answers the question.",
+    "not_in_corpus": "Not found in this corpus: none of the passages that were looked at answers it.",
     "contradicted": "There is no answer: the evidence contradicts itself, and does not decide.",
-    "cut_off": "There is no answer yet: the limit on calls was reached. Allow more: --option max_calls=1000",
+    "cut_off": "There is no answer yet. Allow more calls: --option max_calls=1000",
     "failed": "There is no answer: the model could not be reached or understood on the way.",
 }
+# Reasons that say no more than that nothing was found.
+_SAID = frozenset(
+    (
+        "the passages do not answer it",
+        "the evidence does not answer the question",
+        "the steps do not answer the question",
+    )
+)
 
 
 def step(row: Row, *, first_citation: int) -> RenderableType:
@@ -214,44 +222,55 @@ def step(row: Row, *, first_citation: int) -> RenderableType:
         _Indented(Text(f"{row['ordinal']}. ", style="bold"), Text(printable(row["question"]), style="bold"))
     ]
     if row["answer"] is None:
-        reason = f" ({printable(row['reason'])})" if row["reason"] else ""
+        reason = f" ({printable(row['reason'])})" if row["reason"] and row["reason"] not in _SAID else ""
         parts.append(_Indented(margin, Text(_WITHOUT_ANSWER[row["outcome"]] + reason, style="yellow")))
     else:
-        parts.extend(_proven(row, margin, first_citation))
+        parts.extend(_proven(row, margin, first_citation, remark=row["reason"]))
     return Group(*parts, Text())
 
 
-def conclusion(question: str, row: Row, *, first_citation: int) -> RenderableType:
+def conclusion(question: str, row: Row, *, first_citation: int, stop_reason: str | None = None) -> RenderableType:
     """The end of an investigation: its answer with its numbered evidence, or a plain sentence that says why not.
 
     Args:
         question: As it was asked.
         row: What `pgclarify.investigation` returned.
         first_citation: Number of the first citation.
+        stop_reason: Why the run went no further, where it might have.
     """
+    reason = row["steps"][-1]["reason"] if row["steps"] else None
     parts: list[RenderableType]
     if row["answer"] is None:
         parts = [
             Text(f'"{printable(question)}"', style="bold"),
             Text(_CONCLUSIONS.get(row["outcome"], "There is no answer."), style="yellow"),
         ]
-        reason = row["steps"][-1]["reason"] if row["steps"] else None
-        parts.extend([Text(f"Why: {printable(reason)}", style="dim")] if reason else [])
+        parts.extend([Text(f"Why: {printable(reason)}", style="dim")] if reason and reason not in _SAID else [])
     else:
         parts = [
             Text.assemble((f'Answer to "{printable(question)}"', "bold"), ", with its proof"),
-            *_proven(row, Text("   "), first_citation),
+            *_proven(row, Text("   "), first_citation, remark=reason),
         ]
     if row["status"] == "partial":
-        end = "proven all the same" if row["answer"] else "not the last word"
-        parts.append(Text(f"\nSome calls failed or ran out on the way; what is above is {end}.", style="yellow"))
+        # Without an answer for that very reason, it has been said.
+        if row["outcome"] not in ("cut_off", "failed"):
+            end = "proven all the same" if row["answer"] else "not the last word"
+            parts.append(Text(f"\nSome calls failed or ran out on the way; what is above is {end}.", style="yellow"))
+        if stop_reason and stop_reason != reason:
+            parts.append(Text(f"Stopped: {printable(stop_reason)}", style="dim"))
     return Group(*parts)
 
 
-def _proven(row: Row, margin: Text, first_citation: int) -> list[RenderableType]:
+def explain_hint(run_id: int) -> Text:
+    """The last line of what a run printed: where to see what it did."""
+    return Text(f"\nrun {run_id}: pgclarify explain {run_id}", style="dim")
+
+
+def _proven(row: Row, margin: Text, first_citation: int, *, remark: str | None) -> list[RenderableType]:
+    aside = f" ({printable(remark)})" if remark else ""
     parts: list[RenderableType] = [
         _Indented(margin, Text(printable(row["answer"]), style="green")),
-        _Indented(margin, Text(f"confidence {row['confidence']:.2f}", style="dim")),
+        _Indented(margin, Text(f"confidence {row['confidence']:.2f}{aside}", style="dim")),
     ]
     for number, citation in enumerate(row["citations"], start=first_citation):
         parts.extend(_citation(number, citation))

@@ -54,8 +54,8 @@ inner join pgclarify.corpus using (corpus_id)
 where corpus.name = %(corpus)s and document.id <> all(%(document_ids)s::text[]);
 
 -- name: cli_get_run
--- How much one run looked at.
-select candidates, verdicts, interpretations
+-- How much one run looked at, and why it went no further.
+select candidates, verdicts, interpretations, stop_reason
 from pgclarify.run_summary
 where run_id = %(run_id)s;
 
@@ -79,10 +79,10 @@ order by run_id desc
 limit %(most)s;
 
 -- name: cli_list_recent_errors
--- Of the last runs those that failed or came out in part, newest first, with the error, or one of its passages or steps.
+-- Of the last runs those that failed or came out in part, newest first, with the error, that of a passage or a step, or why it stopped.
 select
     run_summary.run_id, run_summary.corpus, run_summary.question, run_summary.status, run_summary.finished_at,
-    coalesce(run_summary.error, failure.error, step.reason) as error,
+    coalesce(run_summary.error, failure.error, step.reason, run_summary.stop_reason) as error,
     failure.failed_passages
 from pgclarify.run_summary
 left join lateral (
@@ -95,7 +95,7 @@ left join lateral (
     from pgclarify.investigation_step
     where
         investigation_step.run_id = run_summary.run_id
-        and investigation_step.outcome in ('failed', 'cut_off')
+        and investigation_step.outcome = 'failed'
         and investigation_step.reason is not null
     order by investigation_step.ordinal
     limit 1

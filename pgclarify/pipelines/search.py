@@ -85,8 +85,9 @@ async def _retrieve_and_rerank(
         scorer=by_signal if reranker is None else by_reranker(reranker, run.question),
         budget=budget,
         trace=trace,
-        # Nothing of a batch decides about the next one if no neighbors are followed.
-        batch_size=BATCH_SIZE if is_adaptive else budget,
+        # Half the budget at most: one batch must leave something for what it leads to. Where no neighbors are followed,
+        # nothing of a batch decides about the next one.
+        batch_size=max(1, min(BATCH_SIZE, budget // 2)) if is_adaptive else budget,
         k=NEIGHBORS if is_adaptive else 0,
     )
     if is_adaptive:

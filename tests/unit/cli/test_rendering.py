@@ -173,7 +173,7 @@ def test_a_conclusion_with_an_answer() -> None:
 @pytest.mark.parametrize(
     ("outcome", "words"),
     [
-        ("not_in_corpus", "not in this corpus"),
+        ("not_in_corpus", "Not found in this corpus: none of the passages"),
         ("contradicted", "contradicts itself"),
         ("cut_off", "--option max_calls"),
         ("failed", "could not be reached or understood"),
@@ -184,7 +184,32 @@ def test_a_conclusion_without_an_answer_is_a_sentence(outcome: str, words: str) 
     output = shown(rendering.conclusion("Who?", row, first_citation=1))
     assert words in output
     assert "Why: nobody knows" in output
-    assert "ran out on the way" in output
+    # Once is enough.
+    assert ("ran out on the way" in output) == (outcome in ("not_in_corpus", "contradicted"))
+
+
+def test_what_was_not_found_is_said_once() -> None:
+    nothing = "the evidence does not answer the question"
+    output = shown(rendering.conclusion("Who?", investigation(unanswered("not_in_corpus", nothing)), first_citation=1))
+    assert output.splitlines() == [
+        '"Who?"',
+        "Not found in this corpus: none of the passages that were looked at answers it.",
+    ]
+    assert nothing not in shown(rendering.step(unanswered("not_in_corpus", nothing), first_citation=1))
+
+
+def test_a_partial_conclusion_says_once_why_it_stopped() -> None:
+    short = "the calls left did not suffice (limit 8)"
+    for last in (step(), unanswered("cut_off", short)):
+        row = investigation(last, status="partial")
+        assert shown(rendering.conclusion("Who?", row, first_citation=1, stop_reason=short)).count(short) == 1
+
+
+def test_what_is_worth_saying_of_an_answer_stands_beside_its_confidence() -> None:
+    remarked = step(reason="not sampled: no calls were left for it")
+    expected = "confidence 0.75 (not sampled: no calls were left for it)\n"
+    assert expected in shown(rendering.step(remarked, first_citation=1))
+    assert expected in shown(rendering.conclusion("Who?", investigation(remarked), first_citation=1))
 
 
 def test_long_readings_wrap_behind_their_numbers_and_leave_no_blanks() -> None:

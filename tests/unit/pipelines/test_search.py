@@ -106,6 +106,14 @@ class TestAdaptive:
         assert found(record) == [2, 1]
         assert record.stop_reason == "the budget of 2 passages is spent"
 
+    @pytest.mark.parametrize("budget", [2, 3, 10, 16])
+    async def test_a_small_budget_leaves_something_for_neighbors(self, budget: int) -> None:
+        world = World(adaptive(budget=budget, search="dense"), neighbors={1: [40]}, signals={1: 0.5, 40: 0.9})
+        assert found(await world.search())[0] == 40
+
+    async def test_a_budget_of_one_is_the_first(self) -> None:
+        assert found(await World(adaptive(budget=1)).search()) == [1]
+
     async def test_by_both_signals_a_passage_shares_in_what_led_to_it(self) -> None:
         world = World(adaptive(), first=[1, 2], neighbors={1: [8]}, signals={1: 0.5, 2: 0.6, 8: 0.5})
         record = await world.search()
