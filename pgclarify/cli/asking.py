@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import json
+from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from pgclarify.cli import connection, terminal
+from pgclarify.cli.options import read_options
 from pgclarify.errors import InputError, NoWorker, RunTimeout
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from rich.console import RenderableType
 
     from pgclarify.cli.rendering import Row
@@ -32,6 +37,10 @@ def ask(
     top_k: Annotated[
         int, typer.Option("--top-k", "-k", metavar="N", min=1, max=1000, help="How many passages are looked at.")
     ] = 20,
+    option: Annotated[
+        list[str] | None,
+        typer.Option("--option", "-o", metavar="NAME=VALUE", help="An option of pgclarify.clarify; may be repeated."),
+    ] = None,
     timeout: Annotated[
         str, typer.Option(metavar="INTERVAL", help="How long to wait: 90s, 5min, or any interval.")
     ] = "60s",
@@ -40,20 +49,31 @@ def ask(
     ] = False,
 ) -> None:
     """Ask a vague question; get every reading that documents answer."""
+    from pgclarify.cli import rendering
+
+    options = read_options(option or [])
     settings = connection.load_settings()
     with connection.connect(connection.running_dsn(settings)) as database:
         with terminal.notices().status("Reading passages"):
-            rows = clarify(database, question, corpus, top_k=top_k, timeout=timeout)
+            rows = clarify(database, question, corpus, top_k=top_k, timeout=timeout, options=options)
         if as_json:
             for row in rows:
                 terminal.print_json(row)
         if not as_json or not rows:
             console = terminal.notices() if as_json else terminal.results()
             console.print(answer(database, question, corpus, rows))
+        if rows and not as_json:
+            console.print(rendering.explain_hint(rows[0]["run_id"]))
 
 
 def clarify(
-    database: connection.Database, question: str, corpus: str | None, *, top_k: int = 20, timeout: str = "60s"
+    database: connection.Database,
+    question: str,
+    corpus: str | None,
+    *,
+    top_k: int = 20,
+    timeout: str = "60s",
+    options: Mapping[str, object] | None = None,
 ) -> list[Row]:
     """Ask, and wait for the rows of `pgclarify.clarify`: one for each reading.
 
@@ -64,11 +84,20 @@ def clarify(
     """
     import psycopg
 
-    asked: dict[str, object] = {"question": question, "corpus": corpus, "top_k": top_k}
+    asked: dict[str, object] = {
+        "question": question,
+        "corpus": corpus,
+        "top_k": top_k,
+        "options": json.dumps(options or {}),
+    }
     try:
         return [*connection.fetch(database, "cli_clarify", timeout=timeout, **asked)]
     except (psycopg.errors.InvalidDatetimeFormat, psycopg.errors.DatetimeFieldOverflow) as error:
         raise no_interval(timeout) from error
+    except KeyboardInterrupt:
+        # The server has cancelled its run.
+        terminal.notices().print("Cancelled; what was paid for is kept.")
+        raise
     except psycopg.Error as error:
         if error.sqlstate != _NO_LOOPBACK:
             raise
@@ -80,7 +109,11 @@ def _submit_and_wait(database: connection.Database, asked: dict[str, object], ti
     if not connection.fetch(database, "client_list_workers"):
         raise NoWorker("no worker is running", hint="Start one with: pgclarify up --detach, or pgclarify worker.")
     (run,) = connection.fetch(database, "cli_submit", **asked)
-    (outcome,) = connection.fetch(database, "cli_wait", run_id=run["run_id"], timeout=timeout)
+    try:
+        (outcome,) = connection.fetch(database, "cli_wait", run_id=run["run_id"], timeout=timeout)
+    except KeyboardInterrupt:
+        cancel(database, run["run_id"])
+        raise
     if outcome["status"] in ("queued", "running"):
         raise RunTimeout(
             f"the answer did not come within {timeout}",
@@ -88,6 +121,15 @@ def _submit_and_wait(database: connection.Database, asked: dict[str, object], ti
             hint="Ask again with a longer --timeout, or see how it stands with: pgclarify status",
         )
     return [*connection.fetch(database, "cli_result", run_id=run["run_id"])]
+
+
+def cancel(database: connection.Database, run_id: int) -> None:
+    """Cancel a run for which nobody waits any more, and say so."""
+    import psycopg
+
+    with suppress(psycopg.Error):
+        connection.fetch(database, "client_cancel", run_id=run_id)
+        terminal.notices().print(f"Cancelled run {run_id}; what was paid for is kept.")
 
 
 def no_interval(timeout: str) -> InputError:

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import json
-import math
 import time
-from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from pgclarify.cli import asking, connection, terminal
+from pgclarify.cli.options import read_options
 from pgclarify.errors import InputError, NoWorker, RunTimeout
 from pgclarify.steps import StepKind
 
@@ -70,7 +68,7 @@ def investigate(
                         status.start()
                         shown += len(step.citations)
         except KeyboardInterrupt:
-            _cancel(database, run["run_id"])
+            asking.cancel(database, run["run_id"])
             raise
         # Whatever went wrong with the run, it says so.
         (row,) = connection.fetch(database, "client_investigation", run_id=run["run_id"])
@@ -81,36 +79,6 @@ def investigate(
     console = terminal.results()
     console.print(rendering.conclusion(question, row, first_citation=shown, stop_reason=known["stop_reason"]))
     console.print(rendering.explain_hint(run["run_id"]))
-
-
-def read_options(given: Sequence[str]) -> dict[str, object]:
-    """Read options: a value is JSON if it can be, and text otherwise.
-
-    Raises:
-        typer.BadParameter: If one has no name or no value.
-    """
-    options: dict[str, object] = {}
-    for option in given:
-        name, equals, value = option.partition("=")
-        if not name or not equals:
-            raise typer.BadParameter(f"{option!r} is not NAME=VALUE", param_hint="--option")
-        try:
-            options[name] = json.loads(value, parse_constant=_refuse, parse_float=_finite)
-        except (ValueError, RecursionError):
-            options[name] = value
-    return options
-
-
-def _refuse(constant: str) -> object:
-    """Refuse NaN and the infinities, which Python takes for JSON and PostgreSQL does not."""
-    raise ValueError(f"{constant} is not JSON")
-
-
-def _finite(text: str) -> float:
-    number = float(text)
-    if not math.isfinite(number):
-        raise ValueError(f"{text} is out of range")
-    return number
 
 
 def _seconds(database: connection.Database, timeout: str) -> float:
@@ -156,7 +124,7 @@ def _steps(database: connection.Database, run_id: int, timeout: str, seconds: fl
         if connection.fetch(database, "client_list_workers"):
             worker_seen = elapsed
         elif elapsed - worker_seen >= _PATIENCE_SECONDS:
-            _cancel(database, run_id)
+            asking.cancel(database, run_id)
             raise NoWorker("no worker is running", hint="Start one with: pgclarify up --detach, or pgclarify worker.")
 
     try:
@@ -167,11 +135,3 @@ def _steps(database: connection.Database, run_id: int, timeout: str, seconds: fl
             detail=f"Run {run_id} goes on.",
             hint="Ask again with a longer --timeout: what was paid for is kept.",
         ) from error
-
-
-def _cancel(database: connection.Database, run_id: int) -> None:
-    """Nobody waits any more, so nobody need pay any more."""
-    import psycopg
-
-    with suppress(psycopg.Error):
-        connection.fetch(database, "client_cancel", run_id=run_id)

@@ -42,7 +42,8 @@ from pgclarify.clarify(
     question => %(question)s,
     corpus => %(corpus)s,
     top_k => %(top_k)s,
-    timeout => %(timeout)s::interval
+    timeout => %(timeout)s::interval,
+    options => %(options)s::jsonb
 )
 order by ordinal;
 
@@ -109,7 +110,10 @@ limit %(most)s;
 
 -- name: cli_submit
 -- Ask without waiting.
-select pgclarify.submit(question => %(question)s, corpus => %(corpus)s, top_k => %(top_k)s) as run_id;
+select
+    pgclarify.submit(
+        question => %(question)s, corpus => %(corpus)s, top_k => %(top_k)s, options => %(options)s::jsonb
+    ) as run_id;
 
 -- name: cli_wait
 -- Wait for one run; how it stands.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from contextlib import closing
 
 import psycopg
@@ -48,6 +49,13 @@ def test_ask(loaded: House) -> None:
     printed = loaded.done("ask", "what is the refueling fee", "--corpus", "fees")
     assert "ninety dollars" in printed
     assert "fuel.html" in printed
+    assert re.search(r"^run (\d+): pgclarify explain \1$", printed, re.MULTILINE)
+
+
+def test_ask_takes_options(loaded: House) -> None:
+    asked = ("ask", "what is the refueling fee", "--corpus", "fees")
+    assert "ninety dollars" in loaded.done(*asked, "-o", "search=lexical")
+    assert '"search"' in loaded.run(*asked, "--option", "search=wrong").stderr
 
 
 def test_ask_as_json(loaded: House) -> None:

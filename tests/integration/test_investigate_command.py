@@ -1,6 +1,11 @@
-"""The command investigate where nobody carries it out."""
+"""The commands ask and investigate where nobody carries them out."""
 
 from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
 
 import psycopg
 import pytest
@@ -8,6 +13,7 @@ import pytest
 import pgclarify
 from pgclarify.cli.main import main
 from tests.integration.by_hand import Hire, scalar
+from tests.workers import until
 
 QUESTION = "Who made the bridge over the Ure?"
 
@@ -34,6 +40,22 @@ def status(dsn: str) -> str:
 def test_without_a_worker_it_gives_up_and_cancels(corpus: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert investigate() == 1
     assert "No worker is running" in capsys.readouterr().err
+    assert status(corpus) == "cancelled"
+
+
+@pytest.mark.parametrize("command", ["ask", "investigate"])
+def test_interrupted_it_cancels_and_says_so(corpus: str, hire: Hire, command: str) -> None:
+    hire()
+    arguments = [sys.executable, "-m", "pgclarify.cli", command, QUESTION]
+    with (
+        subprocess.Popen(arguments, env={**os.environ}, stderr=subprocess.PIPE, text=True) as process,
+        psycopg.connect(corpus, autocommit=True) as connection,
+    ):
+        until(lambda: connection.execute("select from pgclarify.run").fetchone() is not None)
+        process.send_signal(signal.SIGINT)
+        _, told = process.communicate(timeout=30)
+    assert "Cancelled" in told
+    assert "what was paid for is kept." in told
     assert status(corpus) == "cancelled"
 
 

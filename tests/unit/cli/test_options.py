@@ -1,11 +1,11 @@
-"""Options of the command investigate."""
+"""Options of the commands ask and investigate."""
 
 from __future__ import annotations
 
 import pytest
 import typer
 
-from pgclarify.cli.investigating import read_options
+from pgclarify.cli.options import read_options
 
 
 def test_values_are_json_where_they_can_be() -> None:
