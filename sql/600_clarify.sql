@@ -1,5 +1,28 @@
 -- Clarifying: the calls that wait.
 
+create or replace function pgclarify._clarify_settings(top_k integer, options jsonb)
+returns jsonb
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_settings jsonb := pgclarify._settings(
+        _clarify_settings.top_k, _clarify_settings.options, pgclarify._clarify_options()
+    );
+begin
+    if v_settings ->> 'retrieval' = 'fixed' and (v_settings ->> 'budget')::integer > _clarify_settings.top_k then
+        raise exception 'budget must not be more than top_k'
+            using errcode = 'invalid_parameter_value',
+                detail = format('budget is %s, and top_k is %s.', v_settings ->> 'budget', _clarify_settings.top_k),
+                hint = 'The first top_k passages are judged and no others: pass a larger top_k, or {"retrieval": "adaptive"}.';
+    end if;
+    return v_settings;
+end
+$$;
+
+comment on function pgclarify._clarify_settings(integer, jsonb) is
+'top_k and options of clarify, checked, as run.settings keeps them.';
+
 create or replace function pgclarify._clarify(
     caller pgclarify._caller, question text, corpus text, top_k integer, timeout interval, options jsonb
 )
@@ -9,7 +32,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
     v_questions text[] := pgclarify._check_questions(array[_clarify.question]);
-    v_settings jsonb := pgclarify._settings(_clarify.top_k, _clarify.options, pgclarify._clarify_options());
+    v_settings jsonb := pgclarify._clarify_settings(_clarify.top_k, _clarify.options);
     v_corpus pgclarify.corpus := pgclarify._find_corpus(
         pgclarify._roles_of(pgclarify._verify_caller(_clarify.caller)), _clarify.corpus
     );
@@ -75,7 +98,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
     v_questions text[] := pgclarify._check_questions(_clarify_many.questions);
-    v_settings jsonb := pgclarify._settings(_clarify_many.top_k, _clarify_many.options, pgclarify._clarify_options());
+    v_settings jsonb := pgclarify._clarify_settings(_clarify_many.top_k, _clarify_many.options);
     v_corpus pgclarify.corpus := pgclarify._find_corpus(
         pgclarify._roles_of(pgclarify._verify_caller(_clarify_many.caller)), _clarify_many.corpus
     );
@@ -168,7 +191,7 @@ begin
     if v_run.operation not in ('clarify', 'consolidate') or v_run.status not in ('succeeded', 'partial') then
         raise exception 'run % has no verdicts to consolidate', v_run.run_id
             using errcode = 'object_not_in_prerequisite_state',
-                detail = format('It is a %s and %s.', v_run.operation, v_run.status),
+                detail = format('Its operation is %s, and its status %s.', v_run.operation, v_run.status),
                 hint = 'Pass a clarify run that succeeded.';
     end if;
     if v_run.corpus_id is null then

@@ -61,7 +61,7 @@ begin
         'clarify',
         pgclarify._check_questions(_submit_many.questions),
         _submit_many.corpus,
-        pgclarify._settings(_submit_many.top_k, _submit_many.options, pgclarify._clarify_options())
+        pgclarify._clarify_settings(_submit_many.top_k, _submit_many.options)
     );
 end
 $$;

@@ -69,7 +69,14 @@ begin atomic
             ' (' || nullif(
                 concat_ws(
                     ' > ',
-                    nullif(pgclarify._shown(_shown_passage.title, 40), ''),
+                    -- Many a document begins with its title.
+                    case
+                        when
+                            _shown_passage.heading = _shown_passage.title
+                            or starts_with(_shown_passage.heading, _shown_passage.title || ' > ')
+                            then null
+                        else nullif(pgclarify._shown(_shown_passage.title, 40), '')
+                    end,
                     nullif(pgclarify._shown(_shown_passage.heading, 40), '')
                 ),
                 ''
@@ -79,4 +86,5 @@ begin atomic
 end;
 
 comment on function pgclarify._shown_passage(bigint, text, text, text) is
-'Which passage: its id, its document, and title and headings where they are given.';
+'Which passage: its id, its document, and title and headings where they are given; a title that is the first heading is told '
+'once.';

@@ -17,7 +17,7 @@ begin atomic
                         end::jsonb
                     ) - 'retrieval'
                 when 'investigate' then pgclarify._investigate_settings('{}')
-                else pgclarify._settings(20, '{}', pgclarify._clarify_options())
+                else pgclarify._clarify_settings(20, '{}')
             end as settings
     )
     select
@@ -125,6 +125,12 @@ as $$
 declare
     v_run alias for $1;
     v_roles name[] := pgclarify._roles_of(v_run.requested_by);
+    v_pays constant boolean := v_run.operation <> 'search' or v_run.settings ->> 'reranker' = 'model';
+    v_kept constant text := case
+        when not v_pays then ''
+        when v_run.operation = 'investigate' then '; only prompts over the same passages are not paid for again'
+        else '; passages that were judged are not paid for again'
+    end;
     v_answered bigint;
 begin
     if v_run.finished_at is null or v_run.operation = 'consolidate' then
@@ -132,7 +138,7 @@ begin
     elsif v_run.corpus_id is null then
         return 'it cannot be: the corpus was dropped';
     elsif v_run.status <> 'succeeded' then
-        return 'a new run; what this one paid for is kept, so equal inputs cost nothing';
+        return 'a new run' || case when v_pays then '; calls that this one paid for are not paid for again' else '' end;
     end if;
     select answered.run_id into v_answered
     from pgclarify._find_answered(
@@ -147,17 +153,19 @@ begin
         -- Its present revision is not for everyone.
         when v_run.corpus_revision is distinct from (
             select counted.revision from pgclarify._corpus_count as counted where counted.corpus_id = v_run.corpus_id
-        ) then 'a new run, since the corpus has changed; passages that have not cost nothing'
+        ) then
+            'a new run, since the corpus has changed' || case
+                when not v_pays then ''
+                when v_run.operation = 'investigate' then '; only prompts over the same passages are not paid for again'
+                else '; passages that are unchanged are not paid for again'
+            end
         when pgclarify._explores(v_run.operation, v_run.settings) and v_run.linked_passages is distinct from (
             select counted.linked from pgclarify._corpus_count as counted where counted.corpus_id = v_run.corpus_id
-        ) then 'a new run, since other passages have neighbors now; passages that were judged cost nothing'
+        ) then 'a new run, since other passages have neighbors now' || v_kept
         when v_run.reuse_key is distinct from pgclarify._reuse_key(
             v_run.operation, v_run.corpus_id, v_run.question, v_run.settings, v_run.requested_by, v_roles
         ) then
-            format(
-                'a new run, since the roles of %s have changed; passages that were judged cost nothing',
-                pgclarify._shown(v_run.requested_by)
-            )
+            format('a new run, since the roles of %s have changed', pgclarify._shown(v_run.requested_by)) || v_kept
         else 'a new run, since another model or other prompts are in service'
     end;
 end

@@ -198,7 +198,7 @@ clarify in insurance: "rental cars"  (run 1, succeeded, time=1,000 ms, readings=
   Passages: 4 found, 4 judged, 2 with an answer (1 of 1 dense, 0 of 1 lexical, 1 of 2 neighbor)
     1 abstained: {NOT_ANSWERED}
     1 failed: the reply is no JSON
-  Stopped: no new reading in batch 2
+  Stopped: the last batch added no new reading
   Calls: 1 for relaxation, 210 ms; 3 for verdict, median 250 ms, slowest 405 ms
   Total: calls=4, reused=1, tokens=2,050+135
   Asked again: served from this run, with no call, while the corpus stays at revision 1"""
@@ -236,7 +236,7 @@ def explored(desk: Desk) -> int:
             stage("judgement", "01.153", 300, batch=2, rows=2, calls=2, prompt_tokens=620, completion_tokens=80),
             stage("consolidation", "01.454", 6, rows=1),
         ],
-        stop_reason="no new reading in batch 2",
+        stop_reason="the last batch added no new reading",
     )  # fmt: skip
     desk.date(run_id)
     return run_id

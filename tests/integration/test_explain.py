@@ -100,7 +100,7 @@ def test_a_cancelled_run_shows_what_there_was(desk: Desk) -> None:
     assert "        #1  dense  0.8000  passage 1 of 101 (Coverage)" in told
     assert told[-2:] == [
         "  Total: calls=1, tokens=120+14",
-        "  Asked again: a new run; what this one paid for is kept, so equal inputs cost nothing",
+        "  Asked again: a new run; calls that this one paid for are not paid for again",
     ]
     assert "  State: it was cancelled before a worker took it" in desk.told(unstarted).splitlines()
 
@@ -117,7 +117,7 @@ def test_a_failed_run_says_why_and_keeps_its_stages(desk: Desk) -> None:
         "  Error: the endpoint is gone: 503",
         "  ->  relaxation  (time=0.0..900 ms, 90%)",
         "  Total: calls=0, reused=0",
-        "  Asked again: a new run; what this one paid for is kept, so equal inputs cost nothing",
+        "  Asked again: a new run; calls that this one paid for are not paid for again",
     ]
 
 

@@ -37,8 +37,23 @@ class TestAskedAgain:
         run_id = explored(desk)
         desk.owner.execute("select pgclarify.remove_document('insurance', '104')")
 
-        assert self.last(desk, run_id).startswith("a new run, since the corpus has changed")
+        assert self.last(desk, run_id) == (
+            "a new run, since the corpus has changed; passages that are unchanged are not paid for again"
+        )
         assert desk.submit(search="dense") != run_id
+
+    def test_what_is_not_paid_for_again_is_the_operations(self, desk: Desk) -> None:
+        asked = {
+            ("investigate", "signal"): "; only prompts over the same passages are not paid for again",
+            ("search", "model"): "; passages that are unchanged are not paid for again",
+            ("search", "signal"): "",
+        }
+        for (operation, reranker), ending in asked.items():
+            run_id = desk.enter(operation, {"top_k": 10, "budget": 32, "search": "dense", "reranker": reranker})
+            desk.worker.answer(run_id)
+            desk.owner.execute("select pgclarify.add_document('insurance', %s, 'More.')", [f"{operation} {reranker}"])
+            desk.worker.index_everything()
+            assert self.last(desk, run_id) == f"a new run, since the corpus has changed{ending}"
 
     def test_other_passages_have_neighbors(self, desk: Desk) -> None:
         settings = {"top_k": 20, "search": "dense", "retrieval": "adaptive", "reranker": "signal", "budget": 100}
@@ -47,7 +62,7 @@ class TestAskedAgain:
         assert self.last(desk, run_id).startswith("served from this run")
         link(desk.worker)
 
-        assert self.last(desk, run_id).startswith("a new run, since other passages have neighbors now")
+        assert self.last(desk, run_id) == "a new run, since other passages have neighbors now"
         again = (
             "select * from pgclarify._find_answered(1, 'search', array['rental cars'], %s, %s, pgclarify._roles_of(%s))"
         )
@@ -65,7 +80,9 @@ class TestAskedAgain:
         run_id = explored(desk)
         desk.owner.execute(f"grant {make_role(name='team')} to {desk.user.info.user}".encode())
 
-        assert self.last(desk, run_id).startswith("a new run, since the roles of alice have changed")
+        assert self.last(desk, run_id) == (
+            "a new run, since the roles of alice have changed; passages that were judged are not paid for again"
+        )
         assert desk.submit(search="dense") != run_id
 
     def test_another_model_is_in_service(self, desk: Desk, connect: Connect, make_role: MakeRole) -> None:

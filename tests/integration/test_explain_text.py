@@ -59,3 +59,21 @@ def test_foreign_text_stays_harmless_and_short(desk: Desk) -> None:
     assert sum(harmless in line for line in lines) >= 7
     assert sum(line.count("…") for line in lines) >= 5
     assert len(lines) == 16
+
+
+@pytest.mark.parametrize(
+    ("title", "heading", "shown"),
+    [
+        ("Beer", "Beer", " (Beer)"),
+        ("Beer", "Beer > Hops", " (Beer > Hops)"),
+        ("Beer", "Beers > Hops", " (Beer > Beers > Hops)"),
+        ("Beer", None, " (Beer)"),
+        (None, "Hops", " (Hops)"),
+        (None, None, ""),
+    ],
+)
+def test_a_title_that_is_the_first_heading_is_told_once(
+    connection: Connection, title: str | None, heading: str | None, shown: str
+) -> None:
+    told = scalar(connection, "select pgclarify._shown_passage(1, 'x.md', %s, %s)", title, heading)
+    assert told == f"passage 1 of x.md{shown}"
