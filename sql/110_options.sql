@@ -43,6 +43,7 @@ begin
                 and v_option.value::numeric between (v_known ->> 'least')::numeric and (v_known ->> 'most')::numeric
             when v_known ? 'longest' then
                 length(btrim(v_option.value #>> '{}')) between 1 and (v_known ->> 'longest')::integer
+                and not coalesce(v_known -> 'never' ? lower(btrim(v_option.value #>> '{}')), false)
                 and v_option.value #>> '{}' !~ '[\u0001-\u001f\u007f-\u009f]'
             else true
         end;
@@ -57,6 +58,14 @@ begin
                         )
                         when v_known ->> 'type' = 'integer' then
                             format('Pass a whole number from %s to %s.', v_known ->> 'least', v_known ->> 'most')
+                        when v_known -> 'never' ? lower(btrim(v_option.value #>> '{}')) then
+                            format(
+                                'Pass %s, or the name or path of a CrossEncoder; or leave it out.',
+                                (
+                                    select string_agg(format('"%s"', keyword), ' or ')
+                                    from jsonb_array_elements_text(v_known -> 'keywords') as keyword
+                                )
+                            )
                         when v_known ? 'longest' then
                             format(
                                 'Pass a JSON string of 1 to %s characters, none of which is a control character.',
@@ -79,8 +88,9 @@ $$;
 
 comment on function pgclarify._check_options(jsonb, jsonb) is
 'Options completed by their defaults, or error 22023 that lists the right ones. known maps each name to {"choices": […]}, '
-'{"type": "…"}, {"type": "integer", "least": …, "most": …} or {"type": "string", "longest": …}, and its "default". Whole '
-'numbers come back without a fraction.';
+'{"type": "…"}, {"type": "integer", "least": …, "most": …} or {"type": "string", "longest": …}, and its "default". With '
+'longest there may be "never", words that would be taken for names, and the "keywords" that are meant. Whole numbers come back '
+'without a fraction.';
 
 create or replace function pgclarify._clarify_options()
 returns jsonb
@@ -90,7 +100,9 @@ begin atomic
     select '{
         "retrieval": {"choices": ["fixed", "adaptive"], "default": "fixed"},
         "budget": {"type": "integer", "least": 1, "most": 1000},
-        "reranker": {"type": "string", "longest": 500},
+        "reranker": {
+            "type": "string", "longest": 500, "keywords": ["signal", "model"], "never": ["none", "embedding"]
+        },
         "search": {"choices": ["hybrid", "dense", "lexical"], "default": "hybrid"},
         "consolidation": {"choices": ["default", "conservative"], "default": "default"},
         "embed": {"choices": ["question_answer", "question"], "default": "question_answer"},
@@ -110,7 +122,7 @@ begin
         raise exception 'top_k must be between 1 and 1000'
             using errcode = 'invalid_parameter_value',
                 detail = format('top_k is %s.', coalesce(_settings.top_k::text, 'null')),
-                hint = 'Pass top_k => 20 for the default depth.';
+                hint = 'Pass a whole number from 1 to 1000, or leave it out for the default.';
     end if;
     return pgclarify._check_options(_settings.options, _settings.known) || jsonb_build_object('top_k', _settings.top_k);
 end
@@ -178,18 +190,26 @@ returns interval
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
+declare
+    v_timeout interval;
 begin
-    return _timeout.given::interval;
-exception
-    when invalid_datetime_format or datetime_field_overflow or interval_field_overflow then
-        raise exception 'option "timeout" has a wrong value'
-            using errcode = 'invalid_parameter_value',
-                detail = format('It is "%s".', pgclarify._shown(_timeout.given)),
-                hint = 'Pass an interval, such as "60s".';
+    begin
+        v_timeout := _timeout.given::interval;
+    exception
+        when invalid_datetime_format or datetime_field_overflow or interval_field_overflow then
+            null;
+    end;
+    if v_timeout > interval '0' then
+        return v_timeout;
+    end if;
+    raise exception 'option "timeout" has a wrong value'
+        using errcode = 'invalid_parameter_value',
+            detail = format('It is "%s".', pgclarify._shown(_timeout.given)),
+            hint = 'Pass a positive interval, such as "60s", or leave it out for the default.';
 end
 $$;
 
-comment on function pgclarify._timeout(text) is 'Option timeout as an interval, or error 22023.';
+comment on function pgclarify._timeout(text) is 'Option timeout as an interval above 0, or error 22023.';
 
 create or replace function pgclarify._deadline(timeout interval)
 returns timestamptz

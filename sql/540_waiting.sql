@@ -244,8 +244,10 @@ begin
             raise exception 'the answer did not come within %', _ask.timeout
                 using errcode = 'PC002',
                     detail = format('%s.', pgclarify._list_runs(v_unfinished)),
-                    hint = pgclarify._reading_hint(_ask.operation, v_unfinished[1])
-                        || ' Or ask again with a longer timeout.';
+                    hint = format(
+                        'Wait with: select * from pgclarify.wait(array[%s]). ',
+                        array_to_string(v_unfinished[:100], ', ')
+                    ) || pgclarify._reading_hint(_ask.operation, v_unfinished[1]);
         end if;
     end if;
     return array(

@@ -40,7 +40,7 @@ begin atomic
         case _reading_hint.operation
             when 'investigate' then 'Read it with: select * from pgclarify.investigation(%s).'
             when 'search' then
-                'Search again: what has been found is served. What it did is told by: select pgclarify.explain(%s).'
+                'Once it has succeeded, an equal search is served from it. What it did: select pgclarify.explain(%s).'
             else 'Read it with: select * from pgclarify.result(%s).'
         end,
         _reading_hint.run_id
@@ -283,20 +283,27 @@ begin
                         'Wait for it with: select * from pgclarify.wait(array[%s]).', _raise_unless_answered.run_outcome.run_id
                     );
         when 'partial' then
-            raise warning 'run % is partial: %',
-                _raise_unless_answered.run_outcome.run_id,
-                case _raise_unless_answered.operation
-                    when 'investigate' then 'some of its steps could not be taken'
-                    else 'some passages could not be judged'
-                end
-                using hint = format(
-                    case _raise_unless_answered.operation
-                        when 'investigate' then
-                            'See: select ordinal, outcome, reason from pgclarify.investigation_step where run_id = %s.'
-                        else 'See: select rank, error from pgclarify.verdict where run_id = %s and error is not null.'
-                    end,
+            if _raise_unless_answered.operation = 'investigate' then
+                raise warning 'run % is partial: calls of the model failed or ran out',
                     _raise_unless_answered.run_outcome.run_id
-                );
+                    using detail = coalesce(
+                            'It stopped: ' || (
+                                -- A snapshot that is too old has no such run.
+                                select run.stop_reason
+                                from pgclarify.run
+                                where run.run_id = _raise_unless_answered.run_outcome.run_id
+                            ) || '.',
+                            'What it came to is sound.'
+                        ),
+                        hint = format('See: select pgclarify.explain(%s).', _raise_unless_answered.run_outcome.run_id);
+            else
+                raise warning 'run % is partial: some passages could not be judged',
+                    _raise_unless_answered.run_outcome.run_id
+                    using hint = format(
+                        'See: select rank, error from pgclarify.verdict where run_id = %s and error is not null.',
+                        _raise_unless_answered.run_outcome.run_id
+                    );
+            end if;
         else
             null;
     end case;

@@ -48,7 +48,9 @@ begin atomic
     select '{
         "method": {"choices": ["hybrid", "dense", "lexical", "adaptive"], "default": "hybrid"},
         "search": {"choices": ["hybrid", "dense", "lexical"]},
-        "reranker": {"type": "string", "longest": 500},
+        "reranker": {
+            "type": "string", "longest": 500, "keywords": ["signal", "model"], "never": ["none", "embedding"]
+        },
         "budget": {"type": "integer", "least": 1, "most": 1000},
         "timeout": {"type": "string", "default": "60s"}
     }'::jsonb;
@@ -114,6 +116,7 @@ declare
     v_roles name[] := pgclarify._roles_of(v_requester);
     v_questions text[] := pgclarify._check_questions(array[_search_corpus.question]);
     v_settings jsonb := pgclarify._search_settings(_search_corpus.top_k, _search_corpus.options);
+    v_timeout interval := pgclarify._timeout(v_settings ->> 'timeout');
     v_corpus pgclarify.corpus := pgclarify._find_corpus(v_roles, _search_corpus.corpus);
     v_run_ids bigint[];
 begin
@@ -131,7 +134,7 @@ begin
     end if;
     v_run_ids := pgclarify._ask(
         _search_corpus.caller, 'search', v_corpus.corpus_id, v_questions,
-        v_settings - 'timeout', pgclarify._timeout(v_settings ->> 'timeout')
+        v_settings - 'timeout', v_timeout
     );
     perform pgclarify._raise_unless_answered(seen) from pgclarify._current_outcomes(v_run_ids) as seen;
     if pgclarify._has_frozen_snapshot() then
@@ -173,6 +176,6 @@ comment on function pgclarify.search(text, text, integer, jsonb) is
 'The passages that fit a question best. question: 1 to 10,000 characters. corpus: its name; null means pgclarify.corpus, or '
 'the only one. top_k: how many, 1 to 1000. options: method (hybrid; dense; lexical, which needs no worker; adaptive, which '
 'goes on from what it finds to its neighbors), search (the first stage of adaptive: hybrid, dense, lexical), reranker (scores '
-'passages again: signal, model or the name of a cross-encoder; default signal with adaptive, none without), budget (most '
+'passages again: signal, model or the name of a cross-encoder; with adaptive signal if it is left out), budget (most '
 'passages that are scored again, at least top_k; default 100, or top_k if that is more), timeout (60s).';
 grant execute on function pgclarify.search(text, text, integer, jsonb) to pgclarify_user;

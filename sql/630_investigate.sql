@@ -7,16 +7,22 @@ set search_path = pg_catalog, pg_temp
 begin atomic
     select '{
         "search": {"choices": ["hybrid", "dense", "lexical"], "default": "hybrid"},
-        "reranker": {"type": "string", "longest": 500, "default": "signal"},
+        "reranker": {
+            "type": "string", "longest": 500, "keywords": ["signal", "model"], "never": ["none", "embedding"],
+            "default": "signal"
+        },
         "top_k": {"type": "integer", "least": 1, "most": 100, "default": 10},
         "budget": {"type": "integer", "least": 1, "most": 1000, "default": 32},
         "batch": {"type": "integer", "least": 1, "most": 100, "default": 16},
         "max_steps": {"type": "integer", "least": 1, "most": 20, "default": 4},
-        "max_calls": {"type": "integer", "least": 1, "most": 10000, "default": 60},
+        "max_calls": {"type": "integer", "least": 4, "most": 10000, "default": 60},
         "samples": {"type": "integer", "least": 2, "most": 50, "default": 5},
         "penalty": {"type": "boolean", "default": true},
         "reasoner": {"type": "boolean", "default": true},
-        "entailment": {"type": "string", "longest": 500, "default": "embedding"}
+        "entailment": {
+            "type": "string", "longest": 500, "keywords": ["embedding", "model"], "never": ["none", "signal"],
+            "default": "embedding"
+        }
     }'::jsonb;
 end;
 

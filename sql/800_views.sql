@@ -59,7 +59,10 @@ select
     run.created_at,
     run.started_at,
     run.finished_at,
-    (select count(*) from pgclarify.interpretation where interpretation.run_id = run.run_id) as interpretations,
+    case
+        when run.operation in ('clarify', 'consolidate')
+            then (select count(*) from pgclarify.interpretation where interpretation.run_id = run.run_id)
+    end as interpretations,
     (select count(*) from pgclarify.candidate where candidate.run_id = run.run_id) as candidates,
     (select count(*) from pgclarify.verdict where verdict.run_id = run.run_id) as verdicts,
     run.completions,
@@ -81,7 +84,8 @@ comment on column pgclarify.run_summary.requested_by is 'Role that asked.';
 comment on column pgclarify.run_summary.created_at is 'When it was asked.';
 comment on column pgclarify.run_summary.started_at is 'When a worker last started it.';
 comment on column pgclarify.run_summary.finished_at is 'When it ended; null while it goes on.';
-comment on column pgclarify.run_summary.interpretations is 'Readings found.';
+comment on column pgclarify.run_summary.interpretations is
+'Readings found; null for runs that look for none: searches and investigations.';
 comment on column pgclarify.run_summary.candidates is 'Passages retrieved.';
 comment on column pgclarify.run_summary.verdicts is 'Passages judged so far.';
 comment on column pgclarify.run_summary.completions is 'Calls it paid for; null until it has ended.';

@@ -62,6 +62,10 @@ class TestOptions:
             ({"method": "adaptive", "reranker": " "}, 'option "reranker" has a wrong value'),
             ({"method": "adaptive", "reranker": "a\nb"}, 'option "reranker" has a wrong value'),
             ({"x" * 1000 + "\u202e": 1}, 'unknown option "x+…"'),
+            ({"reranker": "none"}, 'option "reranker" has a wrong value'),
+            ({"reranker": " Embedding"}, 'option "reranker" has a wrong value'),
+            ({"method": "lexical", "timeout": "-1s"}, 'option "timeout" has a wrong value'),
+            ({"method": "lexical", "timeout": "0"}, 'option "timeout" has a wrong value'),
             ({"timeout": "9999999999999 years"}, 'option "timeout" has a wrong value'),
             ({"method": "exhaustive"}, 'option "method" has a wrong value'),
         ],
@@ -84,3 +88,50 @@ class TestOptions:
         ).fetchall() == [("8", scalar(connection, "select encode(max(reuse_key), 'hex') from pgclarify.run"))]
         assert worker.start(ids[1]) is not None
         assert len(worker.retrieve(ids[1], 1, "at 10", [1, 0, 0, 0])) == len(ANGLES)
+
+    def test_what_comes_too_late_is_waited_for_by_its_number(self, user: Connection, worker: HandWorker) -> None:
+        with pytest.raises(psycopg.Error) as late:
+            user.execute("""select pgclarify.search('cars', 'insurance', options => '{"timeout": "0.1s"}')""")
+        assert late.value.sqlstate == "PC002"
+        run_id = scalar(user, "select run_id from pgclarify.run_summary")
+        hint = late.value.diag.message_hint or ""
+        assert f"pgclarify.wait(array[{run_id}])." in hint
+        assert "Once it has succeeded, an equal search is served from it." in hint
+        worker.answer(run_id)
+        user.execute("select pgclarify.search('cars', 'insurance')")
+        assert scalar(user, "select count(*) from pgclarify.run_summary") == 1
+
+    def test_the_hint_fits_every_default(self, user: Connection, worker: HandWorker) -> None:
+        for call in ("search", "clarify", "submit"):
+            with pytest.raises(psycopg.errors.InvalidParameterValue, match="top_k must be") as refused:
+                user.execute(f"select pgclarify.{call}('cars', 'insurance', top_k => 0)".encode())
+            assert (
+                refused.value.diag.message_hint
+                == "Pass a whole number from 1 to 1000, or leave it out for the default."
+            )
+
+
+class TestOptionsOfClarify:
+    """What `clarify` takes."""
+
+    CALLS = (
+        "select pgclarify.submit('cars', 'insurance', %s, %s)",
+        "select pgclarify.submit_many(array['cars'], 'insurance', %s, %s)",
+        "select pgclarify.clarify('cars', 'insurance', %s, options => %s)",
+        "select pgclarify.clarify_many(array['cars'], null, 'insurance', %s, options => %s)",
+    )
+
+    @pytest.mark.parametrize("call", CALLS)
+    def test_no_more_can_be_judged_than_are_retrieved(self, user: Connection, worker: HandWorker, call: str) -> None:
+        with pytest.raises(psycopg.errors.InvalidParameterValue, match="budget must not be more than top_k") as refused:
+            user.execute(call.encode(), [4, '{"budget": 5}'])
+        assert refused.value.diag.message_detail == "budget is 5, and top_k is 4."
+        assert '{"retrieval": "adaptive"}' in (refused.value.diag.message_hint or "")
+
+    def test_a_budget_that_can_be_spent(self, user: Connection, worker: HandWorker) -> None:
+        for options in ('{"budget": 4}', '{"budget": 5, "retrieval": "adaptive"}'):
+            assert scalar(user, self.CALLS[0], 4, options)
+
+    def test_what_would_be_taken_for_a_name(self, user: Connection, worker: HandWorker) -> None:
+        with pytest.raises(psycopg.errors.InvalidParameterValue, match='"reranker" has a wrong value'):
+            user.execute(self.CALLS[0].encode(), [4, '{"reranker": "none"}'])

@@ -51,12 +51,16 @@ class TestRefusals:
             {"batch": 101},
             {"max_steps": 0},
             {"max_steps": 21},
-            {"max_calls": 0},
+            {"max_calls": 3},
             {"max_calls": 10001},
             {"samples": 1},
             {"samples": 51},
             {"penalty": "yes"},
             {"reasoner": 1},
+            {"reranker": "none"},
+            {"reranker": "embedding"},
+            {"entailment": "none"},
+            {"entailment": "Signal "},
             {"entailment": True},
             {"entailment": " "},
             {"timeout": "soon"},
@@ -70,6 +74,21 @@ class TestRefusals:
             query = f"select pgclarify.{call}(%s, 'atlas', %s::jsonb)"
             assert state_of(alice, query, [QUESTION, json.dumps(options)]) == WRONG_VALUE
         assert scalar(alice, "select count(*) from pgclarify.run") == 0
+
+    @pytest.mark.parametrize(
+        ("options", "hint"),
+        [
+            ({"reranker": "none"}, '"signal" or "model", or the name or path of a CrossEncoder; or leave it out.'),
+            ({"entailment": "none"}, '"embedding" or "model", or the name or path of a CrossEncoder; or leave it out.'),
+            ({"timeout": "-1s"}, 'a positive interval, such as "60s", or leave it out for the default.'),
+        ],
+    )
+    def test_what_is_meant_is_told(
+        self, worker: HandWorker, alice: Connection, options: dict[str, str], hint: str
+    ) -> None:
+        with pytest.raises(psycopg.errors.InvalidParameterValue) as refused:
+            alice.execute("select pgclarify.investigate('x', 'atlas', %s)", [json.dumps(options)])
+        assert refused.value.diag.message_hint == f"Pass {hint}"
 
     @pytest.mark.parametrize("question", [None, "", " \n", "x" * 10_001])
     def test_questions(self, worker: HandWorker, alice: Connection, question: str | None) -> None:
@@ -95,6 +114,13 @@ class TestRefusals:
         for query in ("select pgclarify.result(%s)", "select pgclarify.consolidate(%s)"):
             assert state_of(alice, query, [run_id]) == NOT_READY
         assert state_of(alice, "select pgclarify.investigation(%s)", [clarified]) == NOT_READY
+        with pytest.raises(psycopg.errors.ObjectNotInPrerequisiteState) as refused:
+            alice.execute("select pgclarify.consolidate(%s)", [run_id])
+        assert refused.value.diag.message_detail == "Its operation is investigate, and its status succeeded."
+        assert rows(alice, "select interpretations from pgclarify.run_summary order by run_id") == [
+            {"interpretations": 0},
+            {"interpretations": None},
+        ]
         told = rows(alice, "select * from pgclarify.wait(%s::bigint[])", [run_id, clarified])
         assert [(outcome["status"], outcome["interpretations"]) for outcome in told] == [
             ("succeeded", None),
@@ -137,21 +163,33 @@ class TestRefusals:
         assert (failed.value.sqlstate, failed.value.diag.message_detail) == ("PC003", "no model")
         assert submit(alice) != run_id, "a failure is not served"
 
-    def test_partial_ones_warn(self, worker: HandWorker, alice: Connection) -> None:
+    @pytest.mark.parametrize(
+        ("stop_reason", "detail"),
+        [
+            ("the calls left did not suffice", "It stopped: the calls left did not suffice."),
+            (None, "What it came to is sound."),
+        ],
+    )
+    def test_partial_ones_warn(
+        self, worker: HandWorker, alice: Connection, stop_reason: str | None, detail: str
+    ) -> None:
         run_id = submit(alice)
         worker.start(run_id)
         record(worker, run_id, unanswered(1, "conclusion", "cut_off"))
-        worker.finish(run_id, 1, "partial")
-        heard: list[tuple[str | None, str | None]] = []
-        alice.add_notice_handler(lambda notice: heard.append((notice.severity_nonlocalized, notice.message_hint)))
+        worker.finish(run_id, 1, "partial", stop_reason=stop_reason)
+        heard: list[tuple[str | None, str | None, str | None]] = []
+        alice.add_notice_handler(
+            lambda notice: heard.append((notice.severity_nonlocalized, notice.message_detail, notice.message_hint))
+        )
 
         assert investigation(alice, run_id)["outcome"] == "cut_off"
 
-        ((severity, hint),) = heard
-        assert severity == "WARNING"
+        ((severity, told_detail, hint),) = heard
+        assert (severity, told_detail) == ("WARNING", detail)
         assert hint is not None
         # What it says to look at is there.
-        assert rows(alice, hint.removeprefix("See: ")) == [{"ordinal": 1, "outcome": "cut_off", "reason": "None."}]
+        told = [row["explain"] for row in rows(alice, hint.removeprefix("See: ").removesuffix("."))]
+        assert told[0].startswith("investigate in atlas")
 
     def test_nobody_to_answer(self, connection: Connection, worker: HandWorker, alice: Connection) -> None:
         worker.die()
@@ -165,7 +203,8 @@ class TestRefusals:
         assert late.value.sqlstate == "PC002"
         (run,) = rows(alice, "select run_id, status from pgclarify.run_summary")
         assert run["status"] == "queued"
-        assert f"pgclarify.investigation({run['run_id']})" in (late.value.diag.message_hint or "")
+        for call in ("wait(array[{}])", "investigation({})"):
+            assert f"pgclarify.{call.format(run['run_id'])}." in (late.value.diag.message_hint or "")
 
     def test_of_the_open_transaction(self, worker: HandWorker, alice: Connection) -> None:
         with alice.transaction(force_rollback=True):
