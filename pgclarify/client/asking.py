@@ -251,13 +251,13 @@ def cancel(session: Session, /, run_id: int) -> Script[bool]:
 
 
 def consolidate(
-    session: Session, /, run_id: int, *, timeout: float = 60.0, **options: object
+    session: Session, /, run_id: int, *, timeout: float | None = 60.0, **options: object
 ) -> Script[list[Interpretation]]:
     """Group a run's verdicts again, under a run of its own and with no model call.
 
     Args:
         run_id: A clarify run that succeeded.
-        timeout: Seconds to wait.
+        timeout: Seconds to wait; None means without end.
         options: As in SQL: consolidation, embed, singletons.
 
     Returns:
@@ -285,7 +285,7 @@ def search(
     corpus: str | None = None,
     top_k: int = 10,
     method: Literal["hybrid", "dense", "lexical", "adaptive"] = "hybrid",
-    timeout: float = 60.0,
+    timeout: float | None = 60.0,
     **options: object,
 ) -> Script[list[SearchResult]]:
     """Find the passages that fit a question best, without judging them.
@@ -295,7 +295,7 @@ def search(
         corpus: As in clarify.
         top_k: How many, 1 to 1000.
         method: lexical needs no worker; adaptive goes on from what it finds to its neighbors.
-        timeout: Seconds to wait.
+        timeout: Seconds to wait; None means without end.
         options: As in SQL: search, reranker, budget.
 
     Returns:

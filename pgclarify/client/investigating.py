@@ -7,7 +7,7 @@ from pgclarify.client.scripts import Script, Session, Statement, timed, to_json
 
 
 def investigate(
-    session: Session, /, question: str, *, corpus: str | None = None, timeout: float = 300.0, **options: object
+    session: Session, /, question: str, *, corpus: str | None = None, timeout: float | None = 300.0, **options: object
 ) -> Script[Investigation]:
     """Ask a question that may take several steps, and wait for the answer. It needs a language model.
 
@@ -19,7 +19,7 @@ def investigate(
     Args:
         question: 1 to 10,000 characters.
         corpus: Its name; None means the client's, then the server's (`pgclarify.corpus`, or the only one).
-        timeout: Seconds to wait.
+        timeout: Seconds to wait; None means without end.
         options: As in SQL: search, reranker, top_k, budget, batch, max_steps, max_calls, samples, penalty, reasoner,
             entailment.
 

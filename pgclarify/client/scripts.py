@@ -23,6 +23,10 @@ F = TypeVar("F", bound=Callable[..., Any])
 Rows: TypeAlias = Sequence[Row]
 
 
+# In SQL these options are text, of which none says so.
+_WITHOUT_END = "36500 days"
+
+
 @dataclass(frozen=True, slots=True)
 class Statement:
     """A named statement to send; its rows come back."""
@@ -93,14 +97,16 @@ def interval(timeout: float | None) -> timedelta | None:
         ) from error
 
 
-def timed(options: Mapping[str, object], timeout: float) -> Mapping[str, object]:
-    """Options with a timeout among them, as an interval in words.
+def timed(options: Mapping[str, object], timeout: float | None) -> Mapping[str, object]:
+    """Give options with a timeout among them, as an interval in words; None is longer than anybody waits.
 
     Raises:
         InputError: If it is no length of time.
     """
     limit = interval(timeout)
-    return options if limit is None else {**options, "timeout": f"{limit.total_seconds():f} seconds"}
+    # Left out, it would be the server's default.
+    words = _WITHOUT_END if limit is None else f"{limit.total_seconds():f} seconds"
+    return {**options, "timeout": words}
 
 
 def to_json(value: Mapping[str, object], what: str) -> str:

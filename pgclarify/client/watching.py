@@ -4,18 +4,41 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TypeVar
 
 from pgclarify.client.asking import wait
 from pgclarify.client.records import Row, Step, Verdict, is_over, read_step, read_verdict
 from pgclarify.client.scripts import Session, Statement, Stream, interval, pace
-from pgclarify.errors import InputError, RunTimeout
+from pgclarify.errors import InputError, NotReady, RunTimeout
 from pgclarify.model import RunStatus
 
 T = TypeVar("T")
 
 # A look at how a run stands, rather than a wait.
 _LOOK_SECONDS = 0.001
+
+
+@dataclass(frozen=True, slots=True)
+class _Watched:
+    """What there is to see of a run.
+
+    Attributes:
+        what: In the plural.
+        operations: Of which runs.
+        statement: Takes run_id and the keys already seen; one row at least if the run may be seen, with key null if
+            there is nothing new.
+        key: Column that tells what has been seen.
+    """
+
+    what: str
+    operations: tuple[str, ...]
+    statement: str
+    key: str
+
+
+_VERDICTS = _Watched("verdicts", ("clarify", "consolidate"), "client_watch_run", "rank")
+_STEPS = _Watched("steps", ("investigate",), "client_watch_investigation", "ordinal")
 
 
 def verdicts(session: Session, /, run_id: int, *, timeout: float | None = 60.0) -> Stream[Verdict]:
@@ -38,11 +61,12 @@ def verdicts(session: Session, /, run_id: int, *, timeout: float | None = 60.0) 
 
     Raises:
         NotFound: If there is no such run, or none that you may see.
+        NotReady: If such a run has no verdicts.
         NotCommitted: If it was submitted in a transaction that is still open.
         InputError: If the connection is in a transaction that cannot see the run go on.
         RunTimeout: If the time is up; the run goes on.
     """
-    return _watch(session, run_id, timeout, "client_watch_run", "rank", read_verdict)
+    return _watch(session, run_id, timeout, _VERDICTS, read_verdict)
 
 
 def steps(session: Session, /, run_id: int, *, timeout: float | None = 300.0) -> Stream[Step]:
@@ -64,15 +88,16 @@ def steps(session: Session, /, run_id: int, *, timeout: float | None = 300.0) ->
 
     Raises:
         NotFound: If there is no such run, or none that you may see.
+        NotReady: If it is no investigation.
         NotCommitted: If it was submitted in a transaction that is still open.
         InputError: If the connection is in a transaction that cannot see the run go on.
         RunTimeout: If the time is up; the run goes on.
     """
-    return _watch(session, run_id, timeout, "client_watch_investigation", "ordinal", read_step)
+    return _watch(session, run_id, timeout, _STEPS, read_step)
 
 
 def _watch(
-    session: Session, run_id: int, timeout: float | None, statement: str, key: str, read: Callable[[Row], T]
+    session: Session, run_id: int, timeout: float | None, watched: _Watched, read: Callable[[Row], T]
 ) -> Stream[T]:
     """Yield what a statement finds of a run, until that is over.
 
@@ -80,9 +105,7 @@ def _watch(
         session: The client.
         run_id: The run.
         timeout: Seconds; None means without end.
-        statement: Takes run_id and the keys already seen; one row at least if the run may be seen, with key null if
-            there is nothing new.
-        key: Column that tells what has been seen.
+        watched: What there is to see.
         read: Makes a record of a row.
     """
     limit = interval(timeout)
@@ -91,10 +114,16 @@ def _watch(
     yield from wait(session, [run_id], timeout=_LOOK_SECONDS)
     seen: list[int] = []
     while True:
-        rows = yield Statement(statement, {"run_id": run_id, "seen": seen})
+        rows = yield Statement(watched.statement, {"run_id": run_id, "seen": seen})
+        if rows and rows[0]["operation"] not in watched.operations:
+            raise NotReady(
+                f"run {run_id} has no {watched.what}",
+                detail=f"Its operation is {rows[0]['operation']}.",
+                hint=f"Those of {' and '.join(watched.operations)} have {watched.what}.",
+            )
         for row in rows:
-            if row[key] is not None:
-                seen.append(row[key])
+            if row[watched.key] is not None:
+                seen.append(row[watched.key])
                 yield read(row)
         if not rows or is_over(RunStatus(rows[0]["status"])):
             return

@@ -67,6 +67,7 @@ order by rank;
 -- How a run stands, with the verdicts that have not been seen yet: one row at least, if the run may be seen.
 select
     run.run_id,
+    run.operation,
     run.status,
     current_setting('transaction_isolation') as isolation,
     verdict.rank,
@@ -178,6 +179,7 @@ from pgclarify.investigation(run_id => %(run_id)s);
 -- How a run stands, with the steps that have not been seen yet: one row at least, if the run may be seen.
 select
     run.run_id,
+    run.operation,
     run.status,
     current_setting('transaction_isolation') as isolation,
     step.ordinal,

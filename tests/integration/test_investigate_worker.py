@@ -132,6 +132,8 @@ async def test_the_awaited_client(service: Service, model: Server) -> None:
         steps = [step async for step in client.steps(run_id)]
         assert tuple(steps) == (await client.investigation(run_id)).steps
         assert (await client.investigate(QUESTION)).run_id == run_id
+        with pytest.raises(NotReady, match="has no verdicts"):
+            _ = [verdict async for verdict in client.verdicts(run_id)]
 
 
 def test_a_limit_of_calls(client: Client, asker: Connection) -> None:

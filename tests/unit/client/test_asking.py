@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from pgclarify.client import asking
+from pgclarify.client import asking, investigating
 from pgclarify.client.records import Answer, Citation, Interpretation, RunOutcome
 from pgclarify.client.scripts import Session
 from pgclarify.errors import InputError, RunTimeout
@@ -99,6 +99,16 @@ def test_timeouts_among_options_are_intervals() -> None:
     for script in (asking.search(SESSION, "q", timeout=1e-5), asking.consolidate(SESSION, 3, timeout=1e-5)):
         options = next(script).parameters["options"]  # type: ignore[union-attr]
         assert json.loads(str(options))["timeout"] == "0.000010 seconds"
+
+
+def test_no_timeout_among_options_is_longer_than_anybody_waits() -> None:
+    for script in (
+        asking.search(SESSION, "q", timeout=None),
+        asking.consolidate(SESSION, 3, timeout=None),
+        investigating.investigate(SESSION, "q", timeout=None),
+    ):
+        options = next(script).parameters["options"]  # type: ignore[union-attr]
+        assert json.loads(str(options))["timeout"] == "36500 days"
 
 
 def test_a_search_has_its_method_among_its_options() -> None:

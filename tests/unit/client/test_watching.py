@@ -9,7 +9,7 @@ import pytest
 from pgclarify.client import watching
 from pgclarify.client.records import Step, StepCitation, Verdict
 from pgclarify.client.scripts import Session
-from pgclarify.errors import InputError, RunTimeout
+from pgclarify.errors import InputError, NotReady, RunTimeout
 from pgclarify.model import Outcome
 from pgclarify.steps import StepKind, StepOutcome
 from tests.unit.client.playing import play
@@ -24,7 +24,11 @@ def look(status: str, rank: int | None = None, **others: Any) -> dict[str, Any]:
     columns |= dict.fromkeys(("quote", "start_char", "end_char", "reason", "error"))
     if rank is not None:
         columns |= {"document_id": "17", "passage_id": 5, "outcome": "abstained", "reason": "no answer"}
-    return columns | {"run_id": 3, "status": status, "isolation": "read committed", "rank": rank} | others
+    return (
+        columns
+        | {"run_id": 3, "operation": "clarify", "status": status, "isolation": "read committed", "rank": rank}
+        | others
+    )
 
 
 def outcome(status: str) -> dict[str, Any]:
@@ -77,7 +81,7 @@ def test_a_snapshot_that_does_not_move_on_is_not_watched(isolation: str) -> None
 
 
 def test_steps_come_as_they_land_and_once() -> None:
-    nothing = dict.fromkeys(STEP) | {"run_id": 3, "isolation": "read committed"}
+    nothing = dict.fromkeys(STEP) | {"run_id": 3, "operation": "investigate", "isolation": "read committed"}
     first = nothing | STEP | {"status": "running"}
     last = nothing | STEP | {"ordinal": 2, "kind": "conclusion", "outcome": "not_in_corpus", "answer": None}
     last |= {"confidence": None, "citations": [], "reason": "Nobody says so.", "status": "succeeded"}
@@ -102,3 +106,11 @@ def test_steps_come_as_they_land_and_once() -> None:
     ]  # fmt: skip
     assert [statement.name for statement in played.sent] == ["client_wait"] + ["client_watch_investigation"] * 4
     assert played.sent[-1].parameters == {"run_id": 3, "seen": [1, 2]}
+
+
+def test_a_run_of_another_operation_has_nothing_to_watch() -> None:
+    with pytest.raises(NotReady, match="run 3 has no steps"):
+        play(watching.steps(SESSION, 3), [outcome("succeeded")], [look("succeeded")])
+    for operation in ("search", "investigate"):
+        with pytest.raises(NotReady, match="run 3 has no verdicts"):
+            play(watching.verdicts(SESSION, 3), [outcome("running")], [look("running", operation=operation)])
