@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import secrets
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
@@ -21,8 +22,8 @@ _TASK = "carry_out_run"
 # Notifications bring jobs at once; this is for those that a broken connection swallowed.
 _POLL_SECONDS = 2.0
 _HEARTBEAT_SECONDS = 5.0
-# After something that passes.
-_PAUSE_SECONDS = 2
+# After something that passes, at most so long. Drawn, or workers of one pace would meet over the same job for ever.
+_LONGEST_PAUSE_SECONDS = 4
 # One connection listens; the others fetch jobs and mark them done.
 _MOST_CONNECTIONS = 4
 
@@ -35,7 +36,7 @@ class _WhenInterrupted(procrastinate.BaseRetryStrategy):
 
     def get_retry_decision(self, *, exception: BaseException, job: Job) -> procrastinate.RetryDecision | None:
         if isinstance(exception, DatabaseBusy):
-            pause = _PAUSE_SECONDS
+            pause = 1 + secrets.randbelow(_LONGEST_PAUSE_SECONDS)
         elif isinstance(exception, asyncio.CancelledError | ServerUnavailable):
             pause = 0
         else:

@@ -34,6 +34,13 @@ def client(service: Service, model: Server) -> Iterator[Client]:
         yield connected
 
 
+@pytest.fixture
+def graph(service: Service, superuser: Connection) -> None:
+    """All passages have neighbors: a run is served again while as many have as when it began."""
+    linked = "select linked = passages from pgclarify.corpus_status where corpus = %s"
+    until(lambda: scalar(superuser, linked, CORPUS), 120)
+
+
 def hang_on_the_second(chat: Chat) -> Reply:
     """Never say what to ask after the first question."""
     return HANG if chat.purpose == "follow_up" and "Fact 1" in chat.user else by_rules(chat)
@@ -74,10 +81,8 @@ def test_step_by_step_to_a_proven_answer(client: Client) -> None:
     assert found == client.investigation(found.run_id)
 
 
-def test_an_answer_is_paid_for_once(client: Client, model: Server, superuser: Connection) -> None:
-    # A run is served again while as many passages have neighbors as when it began.
-    linked = "select linked = passages from pgclarify.corpus_status where corpus = %s"
-    until(lambda: scalar(superuser, linked, CORPUS), 120)
+@pytest.mark.usefixtures("graph")
+def test_an_answer_is_paid_for_once(client: Client, model: Server) -> None:
     first = client.investigate(QUESTION, max_steps=3)
     calls = model.calls
     assert client.investigate(QUESTION, max_steps=3) == first
@@ -126,6 +131,7 @@ def test_steps_land_before_the_run_is_over(client: Client, asker: Connection, mo
     assert (outcome.status, outcome.interpretations) == (RunStatus.SUCCEEDED, None)
 
 
+@pytest.mark.usefixtures("graph")
 async def test_the_awaited_client(service: Service, model: Server) -> None:
     async with pgclarify.connect_async(as_role(service.dsn, service.asker)) as client:
         run_id = await client.submit_investigation(QUESTION)
