@@ -80,8 +80,7 @@ order by run_id desc
 limit %(most)s;
 
 -- name: cli_list_recent_errors
--- Of the last runs those that failed or came out in part, newest first, with the error, that of a passage or a step,
--- or why it stopped.
+-- Of the last runs those that failed or came out in part, newest first, and what went wrong or why they stopped.
 select
     run_summary.run_id, run_summary.corpus, run_summary.question, run_summary.status, run_summary.finished_at,
     coalesce(run_summary.error, failure.error, step.reason, run_summary.stop_reason) as error,

@@ -388,13 +388,17 @@ def test_search_from_neighbor_to_neighbor(asker: Connection, superuser: Connecti
     ).fetchall()
     assert stop_reason == "the budget of 5 passages is spent"
     stages = asker.execute("select name, batch from pgclarify.stage where run_id = %s order by ordinal", [run_id])
-    assert stages.fetchall() == [("retrieval", None), ("reranking", 1), ("neighbors", 1), ("reranking", 2)]
+    # A batch is at most half of the budget.
+    batches = [("reranking", 1), ("neighbors", 1), ("reranking", 2), ("reranking", 3)]
+    assert stages.fetchall() == [("retrieval", None), *batches]
     found = asker.execute(
         "select candidate.via_passage_id = passage.id, candidate.batch from pgclarify.candidate, pgclarify.passage"
         " where candidate.run_id = %s and passage.document_id = '110' order by candidate.rank",
         [run_id],
     ).fetchall()
-    assert found == [(None, 1)] + [(True, 2)] * 4
+    assert found[0] == (None, 1)
+    # By rank, which is not the order in which they were reached.
+    assert sorted(found[1:]) == [(True, 2)] * 2 + [(True, 3)] * 2
 
 
 def test_search_scored_again_by_a_model(asker: Connection, model: Server) -> None:
