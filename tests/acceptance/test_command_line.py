@@ -10,6 +10,7 @@ import psycopg
 import pytest
 
 from tests.acceptance.conftest import FILES, House, write_files
+from tests.workers import until
 
 pytestmark = pytest.mark.acceptance
 
@@ -25,6 +26,8 @@ def loaded(house: House) -> House:
 
 
 def test_load_again_changes_nothing(loaded: House) -> None:
+    # Neighbors come in their own time.
+    until(lambda: all(corpus["linked"] == corpus["passages"] for corpus in loaded.status()["corpora"]))
     before = loaded.status()["corpora"]
     loaded.done("load", "fees", "files", *LOAD)
     after = loaded.status()["corpora"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime
 from typing import Any
 
 import psycopg
@@ -53,8 +54,9 @@ class TestAnswers:
         steps = rows(alice, "select * from pgclarify.investigation_step order by ordinal")
         citations = rows(alice, "select * from pgclarify.investigation_citation order by step_ordinal, rank")
         told = [{key: value for key, value in step.items() if key != "citations"} for step in found["steps"]]
-        for step in steps:
-            step["created_at"] = step["created_at"].isoformat()
+        for step in told:
+            # JSON has its seconds without trailing zeros.
+            step["created_at"] = datetime.fromisoformat(step["created_at"])
         assert told == steps
         assert [citation for step in found["steps"] for citation in step["citations"]] == citations
 
