@@ -4,7 +4,9 @@ Alembic reads it to find what a new revision must change, and a test holds the t
 views and policies are made elsewhere, and so is the queue.
 """
 
+from pgclarify.schema.ambiguity import ambiguity_rule, detection, rewriting
 from pgclarify.schema.base import SCHEMA, Name, metadata
+from pgclarify.schema.conversation import clarifying_question, conversation, evidence, turn
 from pgclarify.schema.corpus import (
     corpus,
     corpus_tally,
@@ -20,6 +22,7 @@ from pgclarify.schema.corpus import (
 )
 from pgclarify.schema.graph import neighborhood, pending_cut, pending_link, pending_passage, pending_unlink
 from pgclarify.schema.keys import applied_sql, caller_key, loopback
+from pgclarify.schema.listed_answer import listed_answer
 from pgclarify.schema.run import candidate, citation, completion, interpretation, run, verdict, worker
 from pgclarify.schema.source import change, source
 from pgclarify.schema.stage import stage
@@ -28,17 +31,23 @@ from pgclarify.schema.step import step, step_citation
 __all__ = [
     "SCHEMA",
     "Name",
+    "ambiguity_rule",
     "applied_sql",
     "caller_key",
     "candidate",
     "change",
     "citation",
+    "clarifying_question",
     "completion",
+    "conversation",
     "corpus",
     "corpus_tally",
+    "detection",
     "document",
     "embedding_space",
+    "evidence",
     "interpretation",
+    "listed_answer",
     "loopback",
     "metadata",
     "neighborhood",
@@ -50,6 +59,7 @@ __all__ = [
     "pending_link",
     "pending_passage",
     "pending_unlink",
+    "rewriting",
     "run",
     "source",
     "stage",
@@ -58,6 +68,7 @@ __all__ = [
     "step_citation",
     "term",
     "term_change",
+    "turn",
     "verdict",
     "worker",
 ]

@@ -1,4 +1,4 @@
-"""Workers, runs and everything a run leaves behind: revision 0004, with columns of 0008."""
+"""Workers, runs and everything a run leaves behind: revision 0004, with columns of 0008 and 0010."""
 
 from pgvector.sqlalchemy import HALFVEC
 from sqlalchemy import (
@@ -69,8 +69,8 @@ completion = Table(
         Text,
         nullable=False,
         comment=(
-            "What the reply is for: relaxation, verdict, relevance, entailment, follow_up, sample, answer or "
-            "conclusion."
+            "What the reply is for: relaxation, verdict, relevance, entailment, follow_up, sample, answer, "
+            "conclusion, rewriting, questions, reformulation or listing."
         ),
     ),
     Column("model", Text, nullable=False, comment="Model that was asked."),
@@ -112,15 +112,28 @@ run = Table(
     "run",
     metadata,
     Column("run_id", BigInteger, Identity(always=True), nullable=False, comment="Key."),
-    Column("operation", Text, nullable=False, comment="clarify, consolidate, search or investigate."),
+    Column(
+        "operation",
+        Text,
+        nullable=False,
+        comment=(
+            "clarify, consolidate, search, investigate, detect_ambiguity, detect_ambiguity_many, rewrite, "
+            "clarifying_questions, reply or list_answers."
+        ),
+    ),
     Column(
         "corpus_id",
         BigInteger,
         ForeignKey("pgclarify.corpus.corpus_id", name="run_corpus_id_fk", ondelete="SET NULL"),
-        comment="The corpus; null once it was dropped.",
+        comment="The corpus; null once it was dropped, or if none was asked (corpus_name is null then, too).",
     ),
-    Column("corpus_name", Text, nullable=False, comment="The corpus's name when it was asked."),
-    Column("question", Text, nullable=False, comment="The question as it was asked."),
+    Column("corpus_name", Text, comment="The corpus's name when it was asked; null for what was asked of no corpus."),
+    Column(
+        "question",
+        Text,
+        nullable=False,
+        comment="The question as it was asked; for detect_ambiguity_many, a JSON array of questions.",
+    ),
     Column(
         "relaxed_question",
         Text,
@@ -139,7 +152,9 @@ run = Table(
         "parent_run_id",
         BigInteger,
         ForeignKey("pgclarify.run.run_id", name="run_parent_run_id_fk", ondelete="SET NULL"),
-        comment="The run whose verdicts this one consolidates again; null for others.",
+        comment=(
+            "The run whose verdicts this one consolidates again, or whose question it replies to; null for others."
+        ),
     ),
     Column(
         "call_id",
@@ -198,8 +213,32 @@ run = Table(
             "are as many."
         ),
     ),
+    Column(
+        "route",
+        Text,
+        comment=(
+            "Where ask_back is auto: answered (the question was clear, and one pass answered it) or clarified; null "
+            "elsewhere, and until it is decided."
+        ),
+    ),
+    Column(
+        "saved_completions",
+        Integer,
+        comment="Calls that the route spared; null where there was none to decide.",
+    ),
     PrimaryKeyConstraint("run_id", name="run_pk"),
-    CheckConstraint("operation in ('clarify', 'consolidate', 'search', 'investigate')", name="run_operation_is_known"),
+    CheckConstraint(
+        "operation in ('clarify', 'consolidate', 'search', 'investigate', 'detect_ambiguity', "
+        "'detect_ambiguity_many', 'rewrite', 'clarifying_questions', 'reply', 'list_answers')",
+        name="run_operation_is_known",
+    ),
+    CheckConstraint(
+        "corpus_name is not null or corpus_id is null and operation in ("
+        "'detect_ambiguity', 'detect_ambiguity_many', 'rewrite', 'clarifying_questions', 'reply')",
+        name="run_has_a_corpus",
+    ),
+    CheckConstraint("route in ('answered', 'clarified')", name="run_route_is_known"),
+    CheckConstraint("saved_completions >= 0", name="run_saved_completions_are_not_negative"),
     CheckConstraint("jsonb_typeof(history) = 'array'", name="run_history_is_an_array"),
     CheckConstraint("jsonb_typeof(settings) = 'object'", name="run_settings_is_an_object"),
     CheckConstraint(

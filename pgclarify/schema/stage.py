@@ -1,4 +1,4 @@
-"""What a run did, stage by stage: revision 0008."""
+"""What a run did, stage by stage: revision 0008, with names of 0010."""
 
 from sqlalchemy import BigInteger, CheckConstraint, Column, ForeignKey, Integer, PrimaryKeyConstraint, Table, Text
 from sqlalchemy.dialects.postgresql import REAL
@@ -21,8 +21,8 @@ stage = Table(
         Text,
         nullable=False,
         comment=(
-            "relaxation, retrieval, neighbors, reranking, judgement, consolidation, decomposition, sampling, "
-            "answering or reasoning."
+            "detection, relaxation, retrieval, neighbors, reranking, judgement, consolidation, decomposition, "
+            "sampling, answering, reasoning, rewriting, questioning, checking or listing."
         ),
     ),
     Column("batch", Integer, comment="The batch of passages, from 1; null where there are none."),
@@ -42,8 +42,8 @@ stage = Table(
     PrimaryKeyConstraint("run_id", "ordinal", name="stage_pk"),
     CheckConstraint("ordinal >= 1", name="stage_ordinal_counts_from_one"),
     CheckConstraint(
-        "name in ('relaxation', 'retrieval', 'neighbors', 'reranking', 'judgement', 'consolidation', 'decomposition', "
-        "'sampling', 'answering', 'reasoning')",
+        "name in ('detection', 'relaxation', 'retrieval', 'neighbors', 'reranking', 'judgement', 'consolidation', "
+        "'decomposition', 'sampling', 'answering', 'reasoning', 'rewriting', 'questioning', 'checking', 'listing')",
         name="stage_name_is_known",
     ),
     CheckConstraint("batch >= 1", name="stage_batch_counts_from_one"),

@@ -15,7 +15,7 @@ from alembic.migration import MigrationContext
 from pgclarify import install, schema
 from tests.migration import catalog
 
-REVISIONS = ["0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008", "0009"]
+REVISIONS = ["0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008", "0009", "0010", "0011", "0012"]
 
 
 def look(dsn: str, read: Callable[[psycopg.Connection[Any]], set[str]]) -> set[str]:
@@ -147,6 +147,113 @@ def test_a_downgrade_cancels_what_the_version_before_cannot_do(make_database: Ca
     assert paid_by == (4,)
 
 
+def enter_runs(connection: psycopg.Connection[Any]) -> None:
+    """One queued run of each operation since revision 0010, with a call that it paid for, and two runs of clarify."""
+    connection.execute("select pgclarify.create_corpus('insurance')")
+    connection.execute("""
+        insert into pgclarify.run (operation, corpus_id, corpus_name, question, settings, requested_by, reuse_key)
+        select operation, corpus_id, case when corpus_id is not null then 'insurance' end, 'cars', settings, 'r', ''
+        from (
+            values
+                ('clarify', 1, jsonb '{}'),
+                ('clarify', 1, '{"ask_back": "auto"}'),
+                ('list_answers', 1, '{}'),
+                ('clarifying_questions', 1, '{}'),
+                ('clarifying_questions', null, '{}'),
+                ('detect_ambiguity', null, '{}'),
+                ('detect_ambiguity_many', null, '{}'),
+                ('rewrite', null, '{}'),
+                ('reply', null, '{}')
+        ) as entered (operation, corpus_id, settings)
+    """)
+    connection.execute("""
+        insert into pgclarify.completion (purpose, model, parameters, prompt_version, input_hash, run_id)
+        select operation, 'm', '{}', 'v', sha256(run_id::text::bytea), run_id from pgclarify.run
+    """)
+
+
+def test_a_downgrade_forgets_what_asked_back(make_database: Callable[..., str]) -> None:
+    dsn = make_database()
+    install.install(dsn)
+    with closing(psycopg.connect(dsn, autocommit=True)) as connection:
+        enter_runs(connection)
+        connection.execute("update pgclarify.run set route = 'answered', saved_completions = 9 where run_id = 1")
+        connection.execute("""
+            insert into pgclarify.stage
+                (run_id, ordinal, name, started_at, duration_ms, calls, reused_calls, prompt_tokens, completion_tokens)
+            select 1, ordinal, name, now(), 0, 0, 0, 0, 0
+            from unnest(
+                array['detection', 'retrieval', 'judgement', 'rewriting', 'questioning', 'checking', 'listing']
+            ) with ordinality as stage (name, ordinal)
+        """)
+
+    install.migrate(dsn, "0009")
+    install.install(dsn)
+
+    with closing(psycopg.connect(dsn, autocommit=True)) as connection:
+        runs = connection.execute("""
+            select operation, status, finished_at is not null, route, saved_completions
+            from pgclarify.run order by run_id
+        """).fetchall()
+        stages = connection.execute("select run_id, name from pgclarify.stage order by ordinal").fetchall()
+        paid = connection.execute("select count(*), count(run_id) from pgclarify.completion").fetchone()
+    assert runs == [("clarify", "queued", False, None, None), ("clarify", "cancelled", True, None, None)]
+    assert stages == [(1, "retrieval"), (1, "judgement")]
+    assert paid == (9, 2)
+
+
+def test_a_downgrade_keeps_what_the_version_before_knows(make_database: Callable[..., str]) -> None:
+    dsn = make_database()
+    install.install(dsn)
+    with closing(psycopg.connect(dsn, autocommit=True)) as connection:
+        enter_runs(connection)
+        connection.execute(r"""
+            insert into pgclarify.ambiguity_rule (pattern, kind, corpus, note)
+            values ('\mbank\M', 'lexical', 'insurance', 'A bench or an institute?')
+        """)
+        connection.execute("insert into pgclarify.rewriting (run_id, rewritten) values (8, 'cars')")
+        connection.execute("""
+            insert into pgclarify.detection
+                (run_id, ordinal, question, is_ambiguous, probability, kind, reasons, classifier_version)
+            values (6, 1, 'cars', true, 1, 'lexical', '[]', '1')
+        """)
+        connection.execute("""
+            insert into pgclarify.conversation (question, corpus_id, requested_by) values ('cars', 1, 'r');
+            insert into pgclarify.turn (conversation_id, ordinal, run_id, form, asked, reply, question)
+            values (1, 1, 4, 'respond', 'Which ones?', 'red ones', 'red cars')
+        """)
+        connection.execute("""
+            insert into pgclarify.listed_answer (run_id, ordinal, answer, variants) values (3, 1, 'red', array['red'])
+        """)
+    counts = b"""
+        select
+            (select count(*) from pgclarify.run),
+            (select count(*) from pgclarify.ambiguity_rule),
+            (select count(*) from pgclarify.rewriting),
+            (select count(*) from pgclarify.detection),
+            (select count(*) from pgclarify.conversation),
+            (select count(*) from pgclarify.turn),
+            (select count(*) from pgclarify.listed_answer)
+    """
+    kept: dict[str, Any] = {}
+
+    for revision in ("0012", "0011", "0010", "0009"):
+        install.migrate(dsn, revision)
+        install.install(dsn)
+        with closing(psycopg.connect(dsn, autocommit=True)) as connection:
+            kept[revision] = connection.execute(counts).fetchone()
+            # The constraint is there again, or still, and what it rests on does what sql/ says.
+            with pytest.raises(psycopg.errors.InvalidRegularExpression):
+                connection.execute("insert into pgclarify.ambiguity_rule (pattern, kind) values ('(', 'lexical')")
+
+    assert kept == {
+        "0012": (9, 1, 1, 1, 1, 1, 1),
+        "0011": (9, 1, 1, 1, 1, 1, 0),
+        "0010": (9, 1, 1, 1, 0, 0, 0),
+        "0009": (2, 0, 0, 0, 0, 0, 0),
+    }
+
+
 def test_alembic_finds_no_drift(database: str) -> None:
     assert drift(database) == []
 
@@ -156,6 +263,10 @@ def test_metadata_makes_the_very_same_tables(database: str, make_database: Calla
     with sqlalchemy_connection(dsn) as connection, connection.begin():
         connection.exec_driver_sql("create extension vector")
         connection.exec_driver_sql("create schema pgclarify")
+        # A constraint rests on this one.
+        connection.exec_driver_sql(
+            "create function pgclarify._is_fit_pattern(pattern text) returns boolean return pattern <> ''"
+        )
         schema.metadata.create_all(connection)
 
     made, migrated = look(dsn, catalog.tables), look(database, catalog.tables)
@@ -174,6 +285,7 @@ def test_metadata_makes_the_very_same_tables(database: str, make_database: Calla
         "drop index pgclarify.run_corpus_id_idx",
         "comment on column pgclarify.run.question is 'Something else.'",
         "alter table pgclarify.verdict drop constraint verdict_candidate_fk",
+        "alter table pgclarify.run alter column corpus_name set not null",
     ],
 )
 def test_alembic_would_find_drift(connection: psycopg.Connection[Any], database: str, change: str) -> None:
@@ -186,6 +298,7 @@ def test_alembic_would_find_drift(connection: psycopg.Connection[Any], database:
     "change",
     [
         "alter table pgclarify.run drop constraint run_failed_has_an_error",
+        "drop function pgclarify._is_fit_pattern(text) cascade",
         "alter table pgclarify.staged_passage set logged",
         "alter table pgclarify.term reset (fillfactor)",
         "alter table pgclarify.run alter column run_id set generated by default",

@@ -1,0 +1,152 @@
+"""Clarifying questions, what proves that they can be answered, and conversations: revision 0011."""
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    CheckConstraint,
+    Column,
+    ForeignKey,
+    Identity,
+    Index,
+    Integer,
+    PrimaryKeyConstraint,
+    Table,
+    Text,
+    text,
+)
+
+from pgclarify.schema.base import Name, Timestamp, metadata
+
+evidence = Table(
+    "evidence",
+    metadata,
+    Column(
+        "run_id",
+        BigInteger,
+        ForeignKey("pgclarify.run.run_id", name="evidence_run_id_fk", ondelete="CASCADE"),
+        nullable=False,
+        comment="The run.",
+    ),
+    Column("ordinal", Integer, nullable=False, comment="What it proves: place in the run's list, from 1."),
+    Column("rank", Integer, nullable=False, comment="Place among its citations, from 1."),
+    Column("candidate_rank", Integer, nullable=False, comment="The candidate's rank in the run."),
+    Column("corpus_id", BigInteger, nullable=False, comment="The corpus."),
+    Column("document_id", Text, nullable=False, comment="The document."),
+    Column("passage_id", BigInteger, nullable=False, comment="The passage."),
+    Column("heading", Text, comment="Headings above the passage when it was cited; null if none."),
+    Column("quote", Text, nullable=False, comment="The words that prove it, verbatim."),
+    Column("start_char", Integer, nullable=False, comment="Offset of the quote in the document, from 0."),
+    Column("end_char", Integer, nullable=False, comment="Offset after the quote."),
+    PrimaryKeyConstraint("run_id", "ordinal", "rank", name="evidence_pk"),
+    CheckConstraint("ordinal >= 1", name="evidence_ordinal_counts_from_one"),
+    CheckConstraint("rank >= 1", name="evidence_rank_counts_from_one"),
+    comment=(
+        "From what a run lists (clarifying questions, answers) to a passage that proves it. Quote and ids stay when "
+        "the document goes."
+    ),
+)
+
+clarifying_question = Table(
+    "clarifying_question",
+    metadata,
+    Column(
+        "run_id",
+        BigInteger,
+        ForeignKey("pgclarify.run.run_id", name="clarifying_question_run_id_fk", ondelete="CASCADE"),
+        nullable=False,
+        comment="The run.",
+    ),
+    Column("ordinal", Integer, nullable=False, comment="Place in the list, from 1."),
+    Column(
+        "ambiguity_type",
+        Text,
+        comment=(
+            "semantic (it can mean several things), generalize (something broader may be meant) or specify (something "
+            "narrower may be meant); null for schemes that name no types."
+        ),
+    ),
+    Column("reasoning", Text, comment="Why the model thinks so; null for schemes without reasoning."),
+    Column(
+        "clarifying_question",
+        Text,
+        comment="A question to whoever asked; null where there are reformulations to choose from.",
+    ),
+    Column(
+        "reformulation",
+        Text,
+        comment="The question as it would be asked by somebody who means this; null if the model gave none.",
+    ),
+    Column(
+        "is_answerable",
+        Boolean,
+        comment="Whether a document of the corpus answers the reformulation; null if it was not checked.",
+    ),
+    PrimaryKeyConstraint("run_id", "ordinal", name="clarifying_question_pk"),
+    CheckConstraint("ordinal >= 1", name="clarifying_question_ordinal_counts_from_one"),
+    CheckConstraint(
+        "ambiguity_type in ('semantic', 'generalize', 'specify')", name="clarifying_question_ambiguity_type_is_known"
+    ),
+    CheckConstraint("num_nonnulls(clarifying_question, reformulation) >= 1", name="clarifying_question_says_something"),
+    comment="What a run of clarifying_questions came to: questions to answer, or reformulations to choose from.",
+)
+
+conversation = Table(
+    "conversation",
+    metadata,
+    Column("conversation_id", BigInteger, Identity(always=True), nullable=False, comment="Key."),
+    Column("question", Text, nullable=False, comment="The question as it was asked first."),
+    Column(
+        "corpus_id",
+        BigInteger,
+        ForeignKey("pgclarify.corpus.corpus_id", name="conversation_corpus_id_fk", ondelete="SET NULL"),
+        comment="The corpus; null once it was dropped, or if none was asked.",
+    ),
+    Column("requested_by", Name, nullable=False, comment="Role that asked."),
+    Column("created_at", Timestamp, nullable=False, server_default=text("now()"), comment="When it began."),
+    PrimaryKeyConstraint("conversation_id", name="conversation_pk"),
+    Index("conversation_corpus_id_idx", "corpus_id"),
+    Index("conversation_requested_by_conversation_id_idx", "requested_by", "conversation_id"),
+    comment=(
+        "A question that was asked back about. It begins with the first choose or reply, and has up to three turns."
+    ),
+)
+
+turn = Table(
+    "turn",
+    metadata,
+    Column(
+        "conversation_id",
+        BigInteger,
+        ForeignKey("pgclarify.conversation.conversation_id", name="turn_conversation_id_fk", ondelete="CASCADE"),
+        nullable=False,
+        comment="The conversation.",
+    ),
+    Column("ordinal", Integer, nullable=False, comment="Place in the conversation, from 1 to 3."),
+    Column(
+        "run_id",
+        BigInteger,
+        ForeignKey("pgclarify.run.run_id", name="turn_run_id_fk", ondelete="SET NULL"),
+        comment="The run of clarifying_questions that asked back; null once it is gone.",
+    ),
+    Column(
+        "form",
+        Text,
+        nullable=False,
+        comment="respond (a question was answered freely) or select (a reformulation was chosen).",
+    ),
+    Column(
+        "asked",
+        Text,
+        nullable=False,
+        comment="What was asked back: the clarifying questions, or the reformulations to choose from, a line each.",
+    ),
+    Column("reply", Text, nullable=False, comment="The reply, or the reformulation that was chosen."),
+    Column("question", Text, nullable=False, comment="The question since then, reformulated."),
+    Column("created_at", Timestamp, nullable=False, server_default=text("now()"), comment="When the reply came."),
+    PrimaryKeyConstraint("conversation_id", "ordinal", name="turn_pk"),
+    CheckConstraint("ordinal between 1 and 3", name="turn_ordinal_is_one_of_three"),
+    CheckConstraint("form in ('respond', 'select')", name="turn_form_is_known"),
+    CheckConstraint(r"question ~ '\S'", name="turn_question_is_not_blank"),
+    Index("turn_run_id_idx", "run_id"),
+    comment="One turn of a conversation: what was asked back, what came as reply, and the question since then.",
+)
