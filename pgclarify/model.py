@@ -143,8 +143,8 @@ class Stage:
     """One stage of a run, as `explain` tells of it.
 
     Attributes:
-        name: relaxation, retrieval, neighbors, reranking, judgement, consolidation, decomposition, sampling,
-            answering or reasoning.
+        name: detection, relaxation, retrieval, neighbors, reranking, judgement, consolidation, decomposition, sampling,
+            answering, reasoning, rewriting, questioning, checking or listing.
         started_at: When it began, with its time zone.
         duration_ms: How long it took, in milliseconds; stages may overlap.
         rows: What it came to: passages, verdicts, interpretations; None where nothing is counted.
@@ -177,7 +177,10 @@ class Run:
     Attributes:
         attempt: From 1; every write names it, so that a worker that lost the run cannot write into it.
         settings: All parameters as used; the keys are those of `clarify`'s options, and top_k.
-        parent_run_id: The run whose verdicts a `consolidate` clusters again.
+        corpus_id: None for what is asked of no corpus.
+        embedding_model: The corpus's; None if there is no corpus, or no worker has opened its space yet.
+        dimensions: Likewise.
+        parent_run_id: The run whose verdicts a `consolidate` clusters again, or whose question a `reply` answers.
     """
 
     run_id: int
@@ -185,9 +188,9 @@ class Run:
     operation: str
     question: str
     settings: Mapping[str, Any]
-    corpus_id: int
-    embedding_model: str
-    dimensions: int
+    corpus_id: int | None
+    embedding_model: str | None
+    dimensions: int | None
     parent_run_id: int | None = None
 
 

@@ -30,6 +30,7 @@ _NO_ANSWER: Final = re.compile(
     r"(?:it is |is |the answer is )?(?:unknown|unclear|none|n/?a"
     r"|not (?:(?:explicitly |directly )?(?:found|known|given|stated|mentioned|specified|provided|available|applicable)"
     rf"(?: (?:in|by|from) {_SHOWN})?|in {_SHOWN})"
+    r"|no (?:further|more|other|additional)(?: answers?)?(?: (?:is|was|were|are) (?:given|found|told))?"
     r"|no (?:answer|information|passage|mention)"
     r"(?: (?:about|on|of|in|for|is|was|given|found|available|provided|mentions?|tells?|states?|that|which)\b.*)?)\.?",
     re.IGNORECASE,
@@ -151,12 +152,7 @@ class EndpointInvestigator(EndpointCompleter):
         Raises:
             InvalidReply: If the reply does not fit its schema, or has an answer without a quote.
         """
-        reply = read_form(_AnswerReply, completion)
-        if reply.answer is None:
-            return Finding()
-        if reply.quote is None:
-            raise _without_quote(completion)
-        return Finding(reply.answer, (Evidence(reply.passage or 0, reply.quote),))
+        return read_finding(completion)
 
     def read_conclusion(self, completion: Completion) -> Finding:
         """Read the answer to the whole question and its quotes.
@@ -171,6 +167,20 @@ class EndpointInvestigator(EndpointCompleter):
         if not evidence:
             raise _without_quote(completion)
         return Finding(reply.answer, evidence, reply.contradiction)
+
+
+def read_finding(completion: Completion) -> Finding:
+    """Read one answer and its quote. "Not found", "unknown" and the like count as no answer.
+
+    Raises:
+        InvalidReply: If the reply does not fit ANSWER_SCHEMA, or has an answer without a quote.
+    """
+    reply = read_form(_AnswerReply, completion)
+    if reply.answer is None:
+        return Finding()
+    if reply.quote is None:
+        raise _without_quote(completion)
+    return Finding(reply.answer, (Evidence(reply.passage or 0, reply.quote),))
 
 
 def _without_quote(completion: Completion) -> InvalidReply:

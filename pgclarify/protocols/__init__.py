@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from pgclarify.protocols.completers import (
+    AnswerLister,
     Completer,
     EntailmentJudge,
     Investigator,
+    Questioner,
     RelevanceJudge,
+    Rewriter,
     Verifier,
 )
 from pgclarify.protocols.models import (
@@ -17,6 +20,7 @@ from pgclarify.protocols.models import (
     Reranker,
 )
 from pgclarify.protocols.stores import (
+    DialogueStore,
     DocumentStore,
     ExplorationStore,
     Ledger,
@@ -26,8 +30,10 @@ from pgclarify.protocols.stores import (
 )
 
 __all__ = [
+    "AnswerLister",
     "Completer",
     "CrossEncoder",
+    "DialogueStore",
     "DocumentStore",
     "Embedder",
     "Entailment",
@@ -36,8 +42,10 @@ __all__ = [
     "Investigator",
     "Ledger",
     "Meter",
+    "Questioner",
     "RelevanceJudge",
     "Reranker",
+    "Rewriter",
     "RunStore",
     "SpaceStore",
     "StepStore",

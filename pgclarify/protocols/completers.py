@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
+from pgclarify.dialogue import Form, PromptScheme, ProposedQuestion, Turn
 from pgclarify.model import Completion, CompletionRequest, Passage, Reading
 from pgclarify.steps import Finding, FollowUp, Step
 
@@ -167,6 +168,110 @@ class Investigator(Completer, Protocol):
 
     def read_conclusion(self, completion: Completion) -> Finding:
         """Read the answer to the whole question with its evidence, which is the caller's to check.
+
+        Raises:
+            InvalidReply: If the reply does not fit.
+        """
+
+
+class Rewriter(Completer, Protocol):
+    """Whoever makes a question of a conversation stand on its own. Renders requests, answers them, reads the replies.
+
+    With retry, a request differs from the first (sample 1) and reminds of the form.
+    """
+
+    def rewriting_request(self, question: str, history: Sequence[str], *, retry: bool = False) -> CompletionRequest:
+        """Render "say this question so that it is understood without the conversation".
+
+        Args:
+            question: The last question.
+            history: What was said before it, oldest first; at least one element, each a question or an answer.
+            retry: See above.
+
+        Source: Detect, then rewrite (summary).
+        """
+
+    def read_rewriting(self, completion: Completion) -> str | None:
+        """Read the question, or None for "the conversation does not tell what is meant".
+
+        Raises:
+            InvalidReply: If the reply does not fit.
+        """
+
+    def reformulation_request(self, question: str, turns: Sequence[Turn], *, retry: bool = False) -> CompletionRequest:
+        """Render "say what this user wants to know, as one question".
+
+        Args:
+            question: As it was asked first.
+            turns: What was asked back and replied since, in order; at least one.
+            retry: See above.
+
+        Source: AT-CoT, §4.2 and Table 4 (reformulation).
+        """
+
+    def read_reformulation(self, completion: Completion) -> str:
+        """Read the question.
+
+        Raises:
+            InvalidReply: If the reply does not fit.
+        """
+
+
+class Questioner(Completer, Protocol):
+    """Whoever proposes what to ask back. Renders requests, answers them, and reads the replies."""
+
+    def questions_request(
+        self,
+        question: str,
+        history: Sequence[str],
+        *,
+        scheme: PromptScheme,
+        form: Form,
+        count: int,
+        retry: bool = False,
+    ) -> CompletionRequest:
+        """Render "how could this question be clarified?", at a temperature of 0.6.
+
+        Args:
+            question: As it was asked.
+            history: What was said before it, oldest first; may be empty.
+            scheme: How it is asked for.
+            form: Questions to answer, or reformulations to choose from.
+            count: How many, from 1.
+            retry: If true, the request differs from the first (sample 1) and reminds of the form.
+
+        Source: AT-CoT, §3.2, Table 2 and §4.2.
+        """
+
+    def read_questions(
+        self, completion: Completion, *, scheme: PromptScheme, form: Form, count: int
+    ) -> list[ProposedQuestion]:
+        """Read what is proposed: 1 to count, each different from the others.
+
+        Raises:
+            InvalidReply: If the reply does not fit.
+        """
+
+
+class AnswerLister(Completer, Protocol):
+    """Whoever finds one answer after the other. Renders requests, answers them, and reads the replies."""
+
+    def listing_request(
+        self, question: str, passages: Sequence[Passage], answers: Sequence[str], *, retry: bool = False
+    ) -> CompletionRequest:
+        """Render "give one more answer from these passages, with a quote, or say that there is none".
+
+        Args:
+            question: As it was asked.
+            passages: The same in every round, so that a server reads them once.
+            answers: Those found so far, in order.
+            retry: If true, the request differs from the first (sample 1) and reminds of the form.
+
+        Source: AmbigPrompt, §3, Equation 5.
+        """
+
+    def read_listing(self, completion: Completion) -> Finding:
+        """Read the answer with its evidence, which is the caller's to check; without one, there is none further.
 
         Raises:
             InvalidReply: If the reply does not fit.

@@ -8,6 +8,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from pgclarify.dialogue import ClarifyingQuestion, Detection, ListedAnswer, MatchedRule, Rewriting, Turn
 from pgclarify.model import (
     Candidate,
     Claim,
@@ -183,6 +184,76 @@ class StepStore(Protocol):
 
     async def record_step(self, run: Run, step: Step) -> None:
         """Keep a step in the place of one with its ordinal, with its citations.
+
+        It is durable when this returns, and others see it while the run goes on. The candidates that it cites have
+        been recorded before.
+
+        Raises:
+            RunLost: If the run is no longer this worker's.
+        """
+
+
+class DialogueStore(Protocol):
+    """What was found ambiguous, rewritten, asked back and listed."""
+
+    async def match_rules(self, run: Run, questions: Sequence[str]) -> list[MatchedRule]:
+        """Find the rules of ambiguity that questions match: those for all corpora, and those for the run's.
+
+        Returns:
+            By question, then by rule.
+
+        Raises:
+            RunLost: If the run is no longer this worker's.
+        """
+
+    async def record_detections(self, run: Run, detections: Sequence[Detection]) -> None:
+        """Keep what was found, in the order of the run's questions, in the place of what is there.
+
+        Raises:
+            RunLost: If the run is no longer this worker's.
+        """
+
+    async def record_route(self, run: Run, route: str, saved_completions: int) -> None:
+        """Keep which way a run went where ask_back is auto.
+
+        Args:
+            run: The run.
+            route: answered or clarified.
+            saved_completions: Calls that this spared.
+
+        Raises:
+            RunLost: If the run is no longer this worker's.
+        """
+
+    async def record_rewriting(self, run: Run, rewriting: Rewriting) -> None:
+        """Keep the question that a run came to, in the place of one that is there.
+
+        Raises:
+            RunLost: If the run is no longer this worker's.
+        """
+
+    async def record_clarifying_questions(self, run: Run, questions: Sequence[ClarifyingQuestion]) -> None:
+        """Keep what is to be asked back, with its evidence, in the place of what is there.
+
+        The candidates that are cited have been recorded before.
+
+        Raises:
+            RunLost: If the run is no longer this worker's.
+        """
+
+    async def turns(self, run: Run) -> tuple[str, list[Turn]]:
+        """Read the conversation that a run of reply goes on with.
+
+        Returns:
+            The question as it was asked first; and what was asked back and replied since, in order: the last one is
+            what this run is about.
+
+        Raises:
+            RunLost: If the run is no longer this worker's.
+        """
+
+    async def record_answer(self, run: Run, answer: ListedAnswer) -> None:
+        """Keep an answer in the place of one with its ordinal, with its evidence.
 
         It is durable when this returns, and others see it while the run goes on. The candidates that it cites have
         been recorded before.

@@ -1,6 +1,7 @@
 """Fakes of what pipelines expect of the world, for tests: no database, no model, no network, milliseconds."""
 
 from pgclarify.testing.cross_encoder import FakeCrossEncoder
+from pgclarify.testing.dialogue import FakeAnswerLister, FakeDialogueStore, FakeQuestioner, FakeRewriter
 from pgclarify.testing.documents import FakeDocumentStore
 from pgclarify.testing.embedder import FakeEmbedder
 from pgclarify.testing.entailment import FakeEntailment, FakeEntailmentJudge
@@ -13,7 +14,9 @@ from pgclarify.testing.store import FakeStore, RunRecord
 from pgclarify.testing.verifier import FakeVerifier
 
 __all__ = [
+    "FakeAnswerLister",
     "FakeCrossEncoder",
+    "FakeDialogueStore",
     "FakeDocumentStore",
     "FakeEmbedder",
     "FakeEntailment",
@@ -22,8 +25,10 @@ __all__ = [
     "FakeInvestigator",
     "FakeLedger",
     "FakeLedgerTable",
+    "FakeQuestioner",
     "FakeRelevanceJudge",
     "FakeReranker",
+    "FakeRewriter",
     "FakeSpaceStore",
     "FakeStepStore",
     "FakeStore",

@@ -9,7 +9,15 @@ from dataclasses import dataclass
 from pgclarify.config import Provider, Settings
 from pgclarify.embedding.registry import Embedders
 from pgclarify.errors import ConfigurationError
-from pgclarify.protocols import EntailmentJudge, Investigator, RelevanceJudge, Verifier
+from pgclarify.protocols import (
+    AnswerLister,
+    EntailmentJudge,
+    Investigator,
+    Questioner,
+    RelevanceJudge,
+    Rewriter,
+    Verifier,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,12 +29,18 @@ class Judges:
         relevance: Grades passages; None without a language model.
         entailment: Compares answers; None without a language model.
         investigator: Takes questions apart and answers them; None without a language model.
+        rewriter: Makes questions stand on their own; None without a language model.
+        questioner: Proposes what to ask back; None without a language model.
+        answer_lister: Finds one answer after the other; None without a language model.
     """
 
     verifier: Verifier
     relevance: RelevanceJudge | None = None
     entailment: EntailmentJudge | None = None
     investigator: Investigator | None = None
+    rewriter: Rewriter | None = None
+    questioner: Questioner | None = None
+    answer_lister: AnswerLister | None = None
 
 
 @asynccontextmanager
@@ -49,10 +63,13 @@ async def open_judges(settings: Settings, embedders: Embedders) -> AsyncIterator
             )
         provider = Provider.OPENAI if has_endpoint else Provider.EXTRACTIVE
     if provider is Provider.OPENAI:
+        from pgclarify.llm.answer_lister import EndpointAnswerLister
         from pgclarify.llm.endpoint import Endpoint
         from pgclarify.llm.entailment import EndpointEntailmentJudge
         from pgclarify.llm.investigator import EndpointInvestigator
+        from pgclarify.llm.questioner import EndpointQuestioner
         from pgclarify.llm.relevance import EndpointRelevanceJudge
+        from pgclarify.llm.rewriter import EndpointRewriter
         from pgclarify.llm.verifier import EndpointVerifier
 
         async with Endpoint.from_settings(settings) as endpoint:
@@ -61,6 +78,9 @@ async def open_judges(settings: Settings, embedders: Embedders) -> AsyncIterator
                 relevance=EndpointRelevanceJudge(endpoint),
                 entailment=EndpointEntailmentJudge(endpoint),
                 investigator=EndpointInvestigator(endpoint),
+                rewriter=EndpointRewriter(endpoint),
+                questioner=EndpointQuestioner(endpoint),
+                answer_lister=EndpointAnswerLister(endpoint),
             )
     else:
         from pgclarify.llm.extractive import ExtractiveVerifier

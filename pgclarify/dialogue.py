@@ -1,0 +1,211 @@
+"""Frozen data of a dialogue: what was found ambiguous, rewritten, asked back, replied, and listed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+MOST_TURNS: Final = 3
+"""How often one may ask back in one conversation. Source: AT-CoT, §4.2."""
+
+HISTORY_LENGTH: Final = 10
+"""How many elements of a history a model is shown: the last five turns, each a question and its answer.
+
+Source: Detect, then rewrite (summary), Method Summary.
+"""
+
+
+class AmbiguityType(StrEnum):
+    """What could be done about an ambiguous question. Source: AT-CoT, §3.1 and Table 1."""
+
+    SEMANTIC = "semantic"
+    """It can mean several things: settle which."""
+
+    GENERALIZE = "generalize"
+    """Something broader may be meant."""
+
+    SPECIFY = "specify"
+    """It covers too much: narrow it."""
+
+
+class PromptScheme(StrEnum):
+    """How a model is asked for clarifying questions. Source: AT-CoT, §3.2 and Table 2, Equations 1 to 4."""
+
+    STANDARD = "standard"
+    """Questions, and nothing before them."""
+
+    AT_STANDARD = "at_standard"
+    """The types of ambiguity are explained, and each question names its type."""
+
+    COT = "cot"
+    """Free reasoning, then questions."""
+
+    AT_COT = "at_cot"
+    """Which types apply and why, then questions for each."""
+
+    @property
+    def names_types(self) -> bool:
+        """Whether its questions have a type."""
+        return self in (PromptScheme.AT_STANDARD, PromptScheme.AT_COT)
+
+    @property
+    def reasons(self) -> bool:
+        """Whether the model says why."""
+        return self in (PromptScheme.COT, PromptScheme.AT_COT)
+
+
+class Form(StrEnum):
+    """What is asked back with. Source: AT-CoT, §4.2."""
+
+    RESPOND = "respond"
+    """Questions to answer freely."""
+
+    SELECT = "select"
+    """Reformulations to choose from."""
+
+
+@dataclass(frozen=True, slots=True)
+class Detection:
+    """Whether a question is ambiguous.
+
+    Attributes:
+        question: The question.
+        is_ambiguous: Whether the probability reaches the threshold, or a rule or the corpus says so.
+        probability: Of being ambiguous, from 0 to 1; 1 if a rule matched.
+        kind: pragmatic, syntactic or lexical; None unless ambiguous.
+        reasons: What spoke, each with its source (classifier, feature, rule, corpus), name and text.
+        classifier_version: Of the classifier.
+    """
+
+    question: str
+    is_ambiguous: bool
+    probability: float
+    kind: str | None
+    reasons: tuple[DetectionReason, ...]
+    classifier_version: str
+
+
+@dataclass(frozen=True, slots=True)
+class DetectionReason:
+    """One thing that spoke for or against ambiguity, in words a user understands."""
+
+    source: str
+    name: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class MatchedRule:
+    """A row of ambiguity_rule that matched a question.
+
+    Attributes:
+        ordinal: Place of the question among those that were asked about, from 1.
+        ambiguity_rule_id: The rule.
+        kind: pragmatic, syntactic or lexical.
+        note: For whoever asked; None if there is none.
+        matched: The words that it matched.
+    """
+
+    ordinal: int
+    ambiguity_rule_id: int
+    kind: str
+    note: str | None
+    matched: str
+
+
+@dataclass(frozen=True, slots=True)
+class Rewriting:
+    """The question that a run of rewrite or reply came to.
+
+    Attributes:
+        rewritten: The question; the one that was asked, to the byte, if it was clear or could not be rewritten.
+        was_ambiguous: None for replies.
+        reason: Why it was rewritten as it was, or not at all; None if nothing is to be said.
+    """
+
+    rewritten: str
+    was_ambiguous: bool | None
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ProposedQuestion:
+    """A question to ask back, or a reformulation to choose, as a model proposed it.
+
+    Attributes:
+        ambiguity_type: None for schemes that name no types.
+        reasoning: Why; None for schemes without reasoning.
+        clarifying_question: None where there are reformulations to choose from.
+        reformulation: The question of somebody who means this; None if the model gave none.
+    """
+
+    ambiguity_type: AmbiguityType | None
+    reasoning: str | None
+    clarifying_question: str | None
+    reformulation: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class EvidenceCitation:
+    """A passage that proves something that a run lists.
+
+    Attributes:
+        candidate_rank: Names the candidate within the run.
+        quote: As the document spells it.
+        start_char: Offset of the quote in the document.
+        end_char: Offset after the quote.
+    """
+
+    candidate_rank: int
+    quote: str
+    start_char: int
+    end_char: int
+
+
+@dataclass(frozen=True, slots=True)
+class ClarifyingQuestion:
+    """A proposed question, checked.
+
+    Attributes:
+        ordinal: From 1.
+        proposed: As the model gave it.
+        is_answerable: Whether a document answers the reformulation; None if that was not checked.
+        citations: What answers it, best first; empty unless answerable.
+    """
+
+    ordinal: int
+    proposed: ProposedQuestion
+    is_answerable: bool | None = None
+    citations: tuple[EvidenceCitation, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One turn of a conversation.
+
+    Attributes:
+        asked: What was asked back: clarifying questions, or reformulations to choose from, in order.
+        reply: What came back.
+    """
+
+    asked: Sequence[str]
+    reply: str
+
+
+@dataclass(frozen=True, slots=True)
+class ListedAnswer:
+    """One answer of several.
+
+    Attributes:
+        ordinal: The order in which they were found, from 1.
+        answer: As it was first found.
+        variants: Spellings in which it was found, the answer itself first.
+        citations: What proves it, in the order in which it was found; at least one.
+    """
+
+    ordinal: int
+    answer: str
+    variants: tuple[str, ...]
+    citations: tuple[EvidenceCitation, ...]
