@@ -60,13 +60,40 @@ class Judge:
         async def keep(index: int, answer: Answer[Reading | None]) -> None:
             if hear is not None:
                 hear(candidates[index])
-            verdict = await self._verdict(candidates[index], answer)
+            verdict = await decide(self._run, candidates[index], answer, self._embedder)
             await self._store.record_verdict(self._run, verdict)
             land(candidates[index], verdict)
 
         inquiries = [self._inquiry(candidate.passage) for candidate in candidates]
         tally.rows = len(inquiries)
         await ask_all(self._store, self._verifier, inquiries, keep, pace=self._pace, tally=tally)
+
+    async def find_first(self, candidates: Sequence[Candidate], *, tally: Tally) -> tuple[Candidate, Verdict] | None:
+        """Ask for verdicts on candidates, one after the other, until one answers; record none of them.
+
+        Args:
+            candidates: In order; they need not have been recorded.
+            tally: Where replies are counted.
+
+        Returns:
+            The first candidate that answers, with its verdict; None if none does. One that could not be judged is
+            passed over.
+
+        Raises:
+            RunLost: If the run is no longer this worker's.
+            DatabaseError: If the ledger fails.
+        """
+        verdicts: list[Verdict] = []
+        for candidate in candidates:
+
+            async def keep(_: int, answer: Answer[Reading | None], candidate: Candidate = candidate) -> None:
+                verdicts.append(await decide(self._run, candidate, answer, self._embedder))
+
+            inquiry = self._inquiry(candidate.passage)
+            await ask_all(self._store, self._verifier, [inquiry], keep, pace=self._pace, tally=tally)
+            if verdicts[-1].outcome is Outcome.GROUNDED:
+                return candidate, verdicts[-1]
+        return None
 
     def _inquiry(self, passage: Passage) -> Inquiry[Reading | None]:
         # The question itself, not the relaxed one, which served recall.
@@ -80,38 +107,46 @@ class Judge:
             check_storable(reading.interpretation, reading.answer)
         return reading
 
-    async def _verdict(self, candidate: Candidate, answer: Answer[Reading | None]) -> Verdict:
-        """Turn an answer into a verdict: check its quote, and embed the reading."""
-        verdict = Verdict(
-            rank=candidate.rank,
-            outcome=Outcome.ABSTAINED,
-            completion_id=answer.completion_id,
-            is_reused=answer.is_reused,
-        )
-        reading = answer.value
-        if isinstance(reading, CompletionError):
-            return replace(verdict, outcome=Outcome.FAILED, error=describe(reading))
-        if reading is None:
-            return replace(verdict, reason="the passage answers no reading of the question")
-        passage = candidate.passage
-        span = find_quote(reading.quote, passage.content)
-        if span is None:
-            return replace(verdict, reason="the quote does not occur in the passage")
-        start, end = span
-        text = reading_text(self._run, reading.interpretation, reading.answer)
-        try:
-            # One by one, since each is recorded as it lands; the embedder puts what lands together into one batch.
-            vector = (await self._embedder.encode([text]))[0]
-        except EmbeddingError as error:
-            return replace(verdict, outcome=Outcome.FAILED, error=describe(error))
-        return replace(
-            verdict,
-            outcome=Outcome.GROUNDED,
-            interpretation=reading.interpretation,
-            answer=reading.answer,
-            # As the document spells it, which the verifier need not have kept to the letter.
-            quote=passage.content[start:end],
-            start_char=passage.start_char + start,
-            end_char=passage.start_char + end,
-            vector=vector,
-        )
+
+async def decide(run: Run, candidate: Candidate, answer: Answer[Reading | None], embedder: Embedder) -> Verdict:
+    """Turn an answer into a verdict: check its quote, and embed the reading.
+
+    Args:
+        run: The run; settings["embed"] says what is embedded of a reading.
+        candidate: Whose passage was judged.
+        answer: What became of the inquiry.
+        embedder: What readings are embedded by; if it fails, the verdict does.
+    """
+    verdict = Verdict(
+        rank=candidate.rank,
+        outcome=Outcome.ABSTAINED,
+        completion_id=answer.completion_id,
+        is_reused=answer.is_reused,
+    )
+    reading = answer.value
+    if isinstance(reading, CompletionError):
+        return replace(verdict, outcome=Outcome.FAILED, error=describe(reading))
+    if reading is None:
+        return replace(verdict, reason="the passage answers no reading of the question")
+    passage = candidate.passage
+    span = find_quote(reading.quote, passage.content)
+    if span is None:
+        return replace(verdict, reason="the quote does not occur in the passage")
+    start, end = span
+    text = reading_text(run, reading.interpretation, reading.answer)
+    try:
+        # One by one, since each is recorded as it lands; the embedder puts what lands together into one batch.
+        vector = (await embedder.encode([text]))[0]
+    except EmbeddingError as error:
+        return replace(verdict, outcome=Outcome.FAILED, error=describe(error))
+    return replace(
+        verdict,
+        outcome=Outcome.GROUNDED,
+        interpretation=reading.interpretation,
+        answer=reading.answer,
+        # As the document spells it, which the verifier need not have kept to the letter.
+        quote=passage.content[start:end],
+        start_char=passage.start_char + start,
+        end_char=passage.start_char + end,
+        vector=vector,
+    )
