@@ -1,11 +1,22 @@
 """What applications import; `pgclarify` exports it.
 
-Scripts (asking.py, documents.py, investigating.py, watching.py) say what each call sends and what it makes of the rows;
-blocking.py and awaiting.py carry them out.
+Scripts (asking.py, conversing.py, detecting.py, documents.py, explaining.py, investigating.py, listing.py, watching.py)
+say what each call sends and what it makes of the rows; blocking.py and awaiting.py carry them out.
 """
 
 from pgclarify.client.awaiting import AsyncClient, connect_async
 from pgclarify.client.blocking import Client, connect
+from pgclarify.client.dialogue_records import (
+    Ambiguity,
+    AmbiguityReason,
+    EvidenceCitation,
+    ListedAnswer,
+    ProposedQuestion,
+    QuestionAmbiguity,
+    ReformulatedQuestion,
+    RewrittenQuestion,
+    Route,
+)
 from pgclarify.client.records import (
     Answer,
     Citation,
@@ -18,19 +29,30 @@ from pgclarify.client.records import (
     StepCitation,
     Verdict,
 )
+from pgclarify.dialogue import AmbiguityType
 from pgclarify.model import Document, Outcome, RunStatus
 from pgclarify.steps import StepKind, StepOutcome
 
 __all__ = [
+    "Ambiguity",
+    "AmbiguityReason",
+    "AmbiguityType",
     "Answer",
     "AsyncClient",
     "Citation",
     "Client",
     "CorpusStatus",
     "Document",
+    "EvidenceCitation",
     "Interpretation",
     "Investigation",
+    "ListedAnswer",
     "Outcome",
+    "ProposedQuestion",
+    "QuestionAmbiguity",
+    "ReformulatedQuestion",
+    "RewrittenQuestion",
+    "Route",
     "RunOutcome",
     "RunStatus",
     "SearchResult",

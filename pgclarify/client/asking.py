@@ -15,7 +15,7 @@ from pgclarify.client.records import (
     read_outcome,
     record,
 )
-from pgclarify.client.scripts import Script, Session, Statement, interval, timed, to_json
+from pgclarify.client.scripts import Script, Session, Statement, interval, listed, timed, to_json
 from pgclarify.errors import InputError
 from pgclarify.model import RunStatus
 
@@ -103,8 +103,8 @@ def clarify_many(
         NoWorker: If no worker is running.
         RunTimeout: If the time is up; the runs go on.
     """
-    asked = _listed(questions)
-    chosen = [None] * len(asked) if keys is None else _listed(keys)
+    asked = listed(questions)
+    chosen = [None] * len(asked) if keys is None else listed(keys)
     if len(chosen) != len(asked):
         raise InputError(
             "there must be as many keys as questions",
@@ -186,7 +186,7 @@ def submit_many(
     rows = yield Statement(
         "client_submit_many",
         {
-            "questions": _listed(questions),
+            "questions": listed(questions),
             "corpus": corpus or session.corpus,
             "top_k": top_k,
             "options": to_json(options, "an option"),
@@ -318,13 +318,3 @@ def search(
         },
     )
     return [record(SearchResult, row) for row in rows]
-
-
-def _listed(texts: Sequence[str]) -> list[str]:
-    if isinstance(texts, str):
-        raise InputError(
-            "several texts are expected, not one",
-            detail=f"It is {texts[:100]!r}.",
-            hint="Pass a list, of one if need be.",
-        )
-    return list(texts)

@@ -11,7 +11,16 @@ import psycopg
 from psycopg.rows import dict_row
 from psycopg_pool import ConnectionPool
 
-from pgclarify.client import asking, documents, explaining, investigating, watching
+from pgclarify.client import (
+    asking,
+    conversing,
+    detecting,
+    documents,
+    explaining,
+    investigating,
+    listing,
+    watching,
+)
 from pgclarify.client.opening import CONNECTION_OPTIONS, connecting, database_url, is_in_transaction, log_warning
 from pgclarify.client.refusals import REFUSALS
 from pgclarify.client.scripts import Pause, Rows, Script, Session, Statement, Stream, described
@@ -110,6 +119,14 @@ class Client(Session):
     submit_investigation = _call(investigating.submit_investigation)
     steps = _iteration(watching.steps)
     investigation = _call(investigating.investigation)
+    detect_ambiguity = _call(detecting.detect_ambiguity)
+    detect_ambiguity_many = _call(detecting.detect_ambiguity_many)
+    rewrite = _call(detecting.rewrite)
+    route = _call(detecting.route)
+    clarifying_questions = _call(conversing.clarifying_questions)
+    choose = _call(conversing.choose)
+    reply = _call(conversing.reply)
+    list_answers = _call(listing.list_answers)
     create_corpus = _call(documents.create_corpus)
     drop_corpus = _call(documents.drop_corpus)
     add_documents = _call(documents.add_documents)

@@ -79,6 +79,21 @@ def described(call: F, script: Callable[..., Any], returns: str = "{}") -> F:
     return call
 
 
+def listed(texts: Sequence[str]) -> list[str]:
+    """Several texts as SQL wants them.
+
+    Raises:
+        InputError: If it is one text, whose characters nobody means.
+    """
+    if isinstance(texts, str):
+        raise InputError(
+            "several texts are expected, not one",
+            detail=f"It is {texts[:100]!r}.",
+            hint="Pass a list, of one if need be.",
+        )
+    return list(texts)
+
+
 def interval(timeout: float | None) -> timedelta | None:
     """A timeout in seconds as SQL wants it; None stays None.
 

@@ -208,3 +208,65 @@ select pgclarify.cancel(%(run_id)s) as was_cancelled;
 -- name: client_explain
 -- What a run did, line by line.
 select line from pgclarify.explain(run_id => %(run_id)s, options => %(options)s::jsonb) as line;
+
+-- name: client_detect_ambiguity
+-- Say whether a question is ambiguous.
+select run_id, is_ambiguous, probability, kind, reasons
+from pgclarify.detect_ambiguity(
+    question => %(question)s, history => %(history)s::text[], options => %(options)s::jsonb
+);
+
+-- name: client_detect_ambiguity_many
+-- Say of many questions whether they are ambiguous.
+select question_ordinal, question, run_id, is_ambiguous, probability, kind, reasons
+from pgclarify.detect_ambiguity_many(questions => %(questions)s::text[], options => %(options)s::jsonb)
+order by question_ordinal;
+
+-- name: client_rewrite
+-- Make a question stand on its own.
+select run_id, rewritten, was_ambiguous, reason
+from pgclarify.rewrite(question => %(question)s, history => %(history)s::text[], options => %(options)s::jsonb);
+
+-- name: client_get_route
+-- Which way the gate in front of a run went, and why: no row if there is none such to see.
+select
+    run.run_id,
+    run.route,
+    run.saved_completions,
+    detection.is_ambiguous,
+    detection.probability,
+    detection.kind,
+    detection.reasons
+from pgclarify.run
+left join pgclarify.detection
+    on run.run_id = detection.run_id and run.operation = 'clarify' and detection.ordinal = 1
+where run.run_id = %(run_id)s;
+
+-- name: client_clarifying_questions
+-- Propose what to ask back.
+select
+    run_id, ordinal, ambiguity_type, clarifying_question, reformulation, document_ids, reasoning, is_answerable,
+    citations
+from pgclarify.clarifying_questions(
+    question => %(question)s,
+    corpus => %(corpus)s,
+    history => %(history)s::text[],
+    options => %(options)s::jsonb
+)
+order by ordinal;
+
+-- name: client_choose
+-- Choose a reformulation that was proposed.
+select conversation_id, turn, question, turns_left
+from pgclarify.choose(run_id => %(run_id)s, ordinal => %(ordinal)s);
+
+-- name: client_reply
+-- Reply to what was asked back.
+select conversation_id, turn, question, turns_left
+from pgclarify.reply(run_id => %(run_id)s, reply => %(reply)s, options => %(options)s::jsonb);
+
+-- name: client_list_answers
+-- Ask for all answers of a question.
+select run_id, ordinal, answer, variants, document_ids, citations
+from pgclarify.list_answers(question => %(question)s, corpus => %(corpus)s, options => %(options)s::jsonb)
+order by ordinal;

@@ -1,0 +1,245 @@
+"""What a client hands out of a dialogue: frozen, typed, and free of any connection.
+
+`pgclarify.dialogue` has a ProposedQuestion, an EvidenceCitation and a ListedAnswer too: what a worker has in hand while
+it makes a run. These here are rows of the SQL API, as callers see them, and the ones that `pgclarify` exports.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from pgclarify.client.records import Row, record
+from pgclarify.dialogue import AmbiguityType
+
+
+@dataclass(frozen=True, slots=True)
+class AmbiguityReason:
+    """One thing that spoke for or against ambiguity.
+
+    Attributes:
+        source: classifier, feature, rule (a row of ambiguity_rule) or corpus (how many readings it supports).
+        name: Which one of these.
+        text: In words.
+    """
+
+    source: str
+    name: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Ambiguity:
+    """Whether a question is ambiguous.
+
+    Attributes:
+        run_id: The run.
+        is_ambiguous: True if the probability reaches the threshold, or a rule or the corpus says so.
+        probability: Of being ambiguous, from 0 to 1; 1 if a rule matched.
+        kind: pragmatic (what it refers to is missing or in the history), syntactic (it is vague or under-specified) or
+            lexical (a name or word with several meanings); None unless ambiguous.
+        reasons: What spoke.
+    """
+
+    run_id: int
+    is_ambiguous: bool
+    probability: float
+    kind: str | None
+    reasons: tuple[AmbiguityReason, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionAmbiguity:
+    """Whether one question of several is ambiguous.
+
+    Attributes:
+        question_ordinal: Its place among those that were passed, from 1.
+        question: The question.
+        run_id: The run, which others of them may share.
+        is_ambiguous: As in Ambiguity.
+        probability: As in Ambiguity.
+        kind: As in Ambiguity.
+        reasons: As in Ambiguity.
+    """
+
+    question_ordinal: int
+    question: str
+    run_id: int
+    is_ambiguous: bool
+    probability: float
+    kind: str | None
+    reasons: tuple[AmbiguityReason, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RewrittenQuestion:
+    """A question that stands on its own.
+
+    Attributes:
+        run_id: The run.
+        rewritten: The question; the one that was asked, to the byte, if it was clear or could not be rewritten.
+        was_ambiguous: Whether it was found to be ambiguous.
+        reason: Why it was rewritten as it was, or not at all; None if nothing is to be said.
+    """
+
+    run_id: int
+    rewritten: str
+    was_ambiguous: bool
+    reason: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class EvidenceCitation:
+    """A passage that answers a reformulation, or proves an answer of several.
+
+    Attributes:
+        rank: Place among the citations of what it proves, from 1.
+        document_id: The document, by your own id.
+        title: Its title now; None if it has none or is gone.
+        uri: Where a person finds it; None if nowhere or gone.
+        passage_id: The passage.
+        heading: Headings above the passage when it was cited; None if there were none.
+        quote: The words that prove it, verbatim.
+        start_char: Offset of the quote in the document as it is now, from 0; where it stood, if it is gone.
+        end_char: Offset after the quote, likewise.
+        is_current: True if the quote still stands in the document.
+    """
+
+    rank: int
+    document_id: str
+    title: str | None
+    uri: str | None
+    passage_id: int
+    heading: str | None
+    quote: str
+    start_char: int
+    end_char: int
+    is_current: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ProposedQuestion:
+    """A question to ask back, or a reformulation to choose.
+
+    Attributes:
+        run_id: The run, for choose and reply.
+        ordinal: Place in the list, from 1; for choose.
+        ambiguity_type: What it does about the ambiguity; None for schemes that name no types.
+        clarifying_question: A question to whoever asked; None where there are reformulations to choose from.
+        reformulation: The question as it would be asked by somebody who means this; None if the model gave none.
+        document_ids: Documents that answer the reformulation, best first; empty if none, or if it was not checked.
+        reasoning: Why the model thinks so; None for schemes without reasoning.
+        is_answerable: Whether a document answers the reformulation; None if it was not checked.
+        citations: What answers it.
+    """
+
+    run_id: int
+    ordinal: int
+    ambiguity_type: AmbiguityType | None
+    clarifying_question: str | None
+    reformulation: str | None
+    document_ids: tuple[str, ...]
+    reasoning: str | None
+    is_answerable: bool | None
+    citations: tuple[EvidenceCitation, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ReformulatedQuestion:
+    """Where a conversation stands after a turn.
+
+    Attributes:
+        conversation_id: The conversation, for clarifying_questions to go on with.
+        turn: The turn that this was, from 1 to 3.
+        question: The question since then.
+        turns_left: How often one may still ask back, from 2 to 0.
+    """
+
+    conversation_id: int
+    turn: int
+    question: str
+    turns_left: int
+
+
+@dataclass(frozen=True, slots=True)
+class ListedAnswer:
+    """One answer of several.
+
+    Attributes:
+        run_id: The run.
+        ordinal: The order in which they were found, from 1.
+        answer: As it was first found.
+        variants: Spellings in which it was found, the answer itself first.
+        document_ids: Documents that it was found in, best first.
+        citations: What proves it.
+    """
+
+    run_id: int
+    ordinal: int
+    answer: str
+    variants: tuple[str, ...]
+    document_ids: tuple[str, ...]
+    citations: tuple[EvidenceCitation, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """Which way the gate in front of clarify (option ask_back) went.
+
+    Attributes:
+        run_id: The run.
+        route: answered (the question was clear, and one pass answered it) or clarified; None if there was no gate, or
+            it has not been decided yet.
+        saved_completions: Calls that this spared; None likewise.
+        ambiguity: What it was decided by; None likewise.
+    """
+
+    run_id: int
+    route: Literal["answered", "clarified"] | None
+    saved_completions: int | None
+    ambiguity: Ambiguity | None
+
+
+def read_ambiguity(row: Row) -> Ambiguity:
+    """Read a row of type pgclarify.ambiguity."""
+    return record(Ambiguity, row, reasons=_read_reasons(row))
+
+
+def read_question_ambiguity(row: Row) -> QuestionAmbiguity:
+    """Read a row of type pgclarify.question_ambiguity."""
+    return record(QuestionAmbiguity, row, reasons=_read_reasons(row))
+
+
+def read_proposed_question(row: Row) -> ProposedQuestion:
+    """Read a row of type pgclarify.proposed_question."""
+    return record(
+        ProposedQuestion,
+        row,
+        ambiguity_type=None if row["ambiguity_type"] is None else AmbiguityType(row["ambiguity_type"]),
+        document_ids=tuple(row["document_ids"]),
+        citations=_read_evidence(row),
+    )
+
+
+def read_listed_answer(row: Row) -> ListedAnswer:
+    """Read a row of type pgclarify.answer."""
+    return record(
+        ListedAnswer,
+        row,
+        variants=tuple(row["variants"]),
+        document_ids=tuple(row["document_ids"]),
+        citations=_read_evidence(row),
+    )
+
+
+def read_route(row: Row) -> Route:
+    """Read a row of statement client_get_route."""
+    return record(Route, row, ambiguity=None if row["is_ambiguous"] is None else read_ambiguity(row))
+
+
+def _read_reasons(row: Row) -> tuple[AmbiguityReason, ...]:
+    return tuple(record(AmbiguityReason, reason) for reason in row["reasons"])
+
+
+def _read_evidence(row: Row) -> tuple[EvidenceCitation, ...]:
+    return tuple(record(EvidenceCitation, citation) for citation in row["citations"])
