@@ -26,8 +26,9 @@ _TOKENS_OF_REASONING: Final = 400
 _TASK: Final[Mapping[Form, str]] = {
     Form.RESPOND: """\
 Somebody typed a question into a search system, and it is too vague to know what is wanted. Write the COUNT clarifying \
-questions that would help most to find out. Each one asks about one thing, can be answered in a few words, and differs \
-from the others.""",
+questions that would help most to find out. Each one asks this person what they want or mean ("Do you want ...", "Are \
+you looking for ...", "Which ... do you mean?") and never asks about the subject itself; it is about one thing, can be \
+answered in a few words, and differs from the others.""",
     Form.SELECT: """\
 Somebody typed a question into a search system, and it is too vague to know what is wanted. Write COUNT reformulations \
 for this person to choose from. Each one stands on its own, keeps the names of the question, means one thing only, and \
@@ -154,7 +155,6 @@ class EndpointQuestioner(EndpointCompleter):
             InvalidReply: If the reply does not fit its schema, or proposes nothing.
         """
         reply = read_form(_Reply, completion)
-        reasons = {one.type: one.reasoning for one in reply.types}
         found: dict[str, ProposedQuestion] = {}
         for one in reply.questions:
             asked = one.question if form is Form.RESPOND else None
@@ -167,9 +167,7 @@ class EndpointQuestioner(EndpointCompleter):
                 )
             proposed = ProposedQuestion(
                 ambiguity_type=one.type if scheme.names_types else None,
-                reasoning=(
-                    None if not scheme.reasons else reply.reasoning if one.type is None else reasons.get(one.type)
-                ),
+                reasoning=_reasoning(reply, scheme, one.type),
                 clarifying_question=asked,
                 reformulation=one.reformulation,
             )
@@ -178,6 +176,14 @@ class EndpointQuestioner(EndpointCompleter):
         if not found:
             raise InvalidReply("the model proposed nothing", detail=f"It replied: {shown(completion.reply)}")
         return list(found.values())[:count]
+
+
+def _reasoning(reply: _Reply, scheme: PromptScheme, kind: AmbiguityType | None) -> str | None:
+    if scheme is PromptScheme.COT:
+        return reply.reasoning
+    if scheme is PromptScheme.AT_COT:
+        return next((one.reasoning for one in reply.types if one.type is kind), None)
+    return None
 
 
 def _system(scheme: PromptScheme, form: Form, count: int) -> str:
@@ -237,7 +243,8 @@ def _schema(scheme: PromptScheme, form: Form, count: int) -> Mapping[str, Any]:
         PromptScheme.COT: {"reasoning": text},
         PromptScheme.AT_COT: {"types": types},
     }
-    questions = {"type": "array", "minItems": 1, "maxItems": count, "items": _object(**entry)}
+    # As many as were asked for: a small model gives as many as the example has.
+    questions = {"type": "array", "minItems": count, "maxItems": count, "items": _object(**entry)}
     return _object(**before.get(scheme, {}), questions=questions)
 
 

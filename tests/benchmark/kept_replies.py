@@ -1,0 +1,79 @@
+"""Replies of a real model, kept in a file of JSON lines: a benchmark that was cut off goes on where it was."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+from pgclarify.errors import InvalidReply
+from pgclarify.model import Completion, CompletionRequest
+from pgclarify.protocols import Completer
+
+T = TypeVar("T")
+
+
+class KeptReplies:
+    """Asks a model once for each request, ever.
+
+    Args:
+        completer: Who is asked.
+        path: The file; None to keep nothing.
+
+    Attributes:
+        failures: Replies that could not be read, the first of each request only.
+        lost: Requests of which no reply could be read.
+    """
+
+    def __init__(self, completer: Completer, path: Path | None) -> None:
+        self.failures = 0
+        self.lost = 0
+        self._completer = completer
+        self._path = path
+        self._kept: dict[str, Completion] = {}
+        if path is not None and path.exists():
+            for line in path.read_text("utf-8").splitlines():
+                row = json.loads(line)
+                key = row.pop("key")
+                self._kept[key] = Completion(**row)
+
+    async def complete(self, request: CompletionRequest) -> Completion:
+        """Give the reply to a request; its latency is what it was when the call was made."""
+        key = f"{request.purpose} {request.input_hash.hex()} {request.sample} {json.dumps(dict(request.parameters))}"
+        if key not in self._kept:
+            completion = await self._completer.complete(request)
+            self._kept[key] = completion
+            if self._path is not None:
+                row = {
+                    "key": key,
+                    "reply": completion.reply,
+                    "prompt_tokens": completion.prompt_tokens,
+                    "completion_tokens": completion.completion_tokens,
+                    "latency_ms": completion.latency_ms,
+                }
+                with self._path.open("a", encoding="utf-8") as stream:
+                    stream.write(json.dumps(row) + "\n")
+        return self._kept[key]
+
+    async def ask(
+        self, render: Callable[[bool], CompletionRequest], read: Callable[[Completion], T]
+    ) -> tuple[T | None, list[Completion]]:
+        """Ask, and once more if the reply cannot be read.
+
+        Args:
+            render: Gives the request; true for the second attempt.
+            read: Reads the reply, or raises InvalidReply.
+
+        Returns:
+            What was read, None if nothing could be; and the replies.
+        """
+        replies = []
+        for is_retry in (False, True):
+            replies.append(await self.complete(render(is_retry)))
+            try:
+                return read(replies[-1]), replies
+            except InvalidReply:
+                self.failures += not is_retry
+        self.lost += 1
+        return None, replies
