@@ -1,4 +1,4 @@
--- What callers pass in: questions, top_k, timeouts and options, checked before anything else happens.
+-- What callers pass in: questions, histories, top_k, timeouts and options, checked before anything else happens.
 
 create or replace function pgclarify._check_options(options jsonb, known jsonb)
 returns jsonb
@@ -6,12 +6,13 @@ language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
+    v_most_decimals constant integer := 6;
     v_option record;
     v_known jsonb;
     v_choices jsonb;
     v_is_fit boolean;
     v_settings jsonb;
-    v_integers jsonb := '{}';
+    v_numbers jsonb := '{}';
 begin
     if jsonb_typeof(coalesce(_check_options.options, '{}')) <> 'object' then
         raise exception 'options must be a JSON object'
@@ -41,6 +42,8 @@ begin
             when v_known ->> 'type' = 'integer' then
                 trunc(v_option.value::numeric) = v_option.value::numeric
                 and v_option.value::numeric between (v_known ->> 'least')::numeric and (v_known ->> 'most')::numeric
+            when v_known ->> 'type' = 'number' then
+                v_option.value::numeric between (v_known ->> 'least')::numeric and (v_known ->> 'most')::numeric
             when v_known ? 'longest' then
                 length(btrim(v_option.value #>> '{}')) between 1 and (v_known ->> 'longest')::integer
                 and not coalesce(v_known -> 'never' ? lower(btrim(v_option.value #>> '{}')), false)
@@ -58,6 +61,8 @@ begin
                         )
                         when v_known ->> 'type' = 'integer' then
                             format('Pass a whole number from %s to %s.', v_known ->> 'least', v_known ->> 'most')
+                        when v_known ->> 'type' = 'number' then
+                            format('Pass a number from %s to %s.', v_known ->> 'least', v_known ->> 'most')
                         when v_known -> 'never' ? lower(btrim(v_option.value #>> '{}')) then
                             format(
                                 'Pass %s, or the name or path of a CrossEncoder; or leave it out.',
@@ -74,23 +79,24 @@ begin
                         else format('Pass a JSON %s.', v_known ->> 'type')
                     end;
         end if;
-        if v_known ->> 'type' = 'integer' then
+        if v_known ->> 'type' in ('integer', 'number') then
             -- 8.0 is the same number as 8, and must be the same text.
-            v_integers := v_integers || jsonb_build_object(v_option.key, v_option.value::numeric::integer);
+            v_numbers := v_numbers
+                || jsonb_build_object(v_option.key, trim_scale(round(v_option.value::numeric, v_most_decimals)));
         end if;
     end loop;
     select coalesce(jsonb_object_agg(option.key, option.value -> 'default'), '{}') into v_settings
     from jsonb_each(_check_options.known) as option
     where option.value ? 'default';
-    return v_settings || jsonb_strip_nulls(coalesce(_check_options.options, '{}')) || v_integers;
+    return v_settings || jsonb_strip_nulls(coalesce(_check_options.options, '{}')) || v_numbers;
 end
 $$;
 
 comment on function pgclarify._check_options(jsonb, jsonb) is
 'Options completed by their defaults, or error 22023 that lists the right ones. known maps each name to {"choices": […]}, '
-'{"type": "…"}, {"type": "integer", "least": …, "most": …} or {"type": "string", "longest": …}, and its "default". With '
-'longest there may be "never", words that would be taken for names, and the "keywords" that are meant. Whole numbers come back '
-'without a fraction.';
+'{"type": "…"}, {"type": "integer" or "number", "least": …, "most": …} or {"type": "string", "longest": …}, and its "default". '
+'With longest there may be "never", words that would be taken for names, and the "keywords" that are meant. Whole numbers come '
+'back without a fraction, others with six decimals at most.';
 
 create or replace function pgclarify._clarify_options()
 returns jsonb
@@ -184,6 +190,67 @@ end
 $$;
 
 comment on function pgclarify._check_questions(text[]) is 'The questions without surrounding white space, or error 22023.';
+
+create or replace function pgclarify._check_history(history text[])
+returns jsonb
+language plpgsql immutable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_most_elements constant integer := 100;
+    v_most_chars constant integer := 10000;
+    v_ordinal integer;
+    v_length integer;
+begin
+    if cardinality(_check_history.history) > v_most_elements then
+        raise exception 'the history is too long'
+            using errcode = 'invalid_parameter_value',
+                detail = format('It has %s elements.', cardinality(_check_history.history)),
+                hint = format('Pass the last %s at most.', v_most_elements);
+    end if;
+    select said.ordinal, length(btrim(said.line, E' \t\r\n\f\v')) into v_ordinal, v_length
+    from unnest(_check_history.history) with ordinality as said (line, ordinal)
+    where said.line is null or length(btrim(said.line, E' \t\r\n\f\v')) > v_most_chars
+    order by said.ordinal
+    limit 1;
+    if found then
+        raise exception 'an element of the history must be a text of % characters at most', v_most_chars
+            using errcode = 'invalid_parameter_value',
+                detail = format(
+                    'Element %s %s.', v_ordinal, coalesce(format('has %s', v_length), 'is null')
+                ),
+                hint = 'Pass what was said before, oldest first, one element for what each side said.';
+    end if;
+    return (
+        select coalesce(jsonb_agg(said.line order by said.ordinal), '[]')
+        from (
+            select given.ordinal, btrim(given.line, E' \t\r\n\f\v') as line
+            from unnest(_check_history.history) with ordinality as given (line, ordinal)
+        ) as said
+        where said.line <> ''
+    );
+end
+$$;
+
+comment on function pgclarify._check_history(text[]) is
+'What was said before a question, oldest first, as a JSON array without surrounding white space and blank elements, or error '
+'22023. For _with_history.';
+
+create or replace function pgclarify._with_history(settings jsonb, history jsonb)
+returns jsonb
+language sql immutable strict parallel safe
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select
+        case
+            when _with_history.history = '[]' then _with_history.settings
+            else _with_history.settings || jsonb_build_object('history', _with_history.history)
+        end;
+end;
+
+comment on function pgclarify._with_history(jsonb, jsonb) is
+'Settings with what was said before under the key history, as _ask and _enter_runs take them and workers get them; without '
+'that key if nothing was said.';
 
 create or replace function pgclarify._timeout(given text)
 returns interval

@@ -88,7 +88,7 @@ end;
 
 comment on function pgclarify._find_answered(bigint, text, text[], jsonb, name, name[]) is
 'Runs that answer these questions as asked by this role with these roles, at the corpus''s revision and with the model and '
-'prompts in service.';
+'prompts in service. None if there is no corpus: nothing would say whether it is still the same.';
 
 create or replace function pgclarify._defer_runs(run_ids bigint[], priority integer)
 returns void
@@ -130,17 +130,19 @@ declare
 begin
     with entered as (
         insert into pgclarify.run
-        (operation, corpus_id, corpus_name, question, settings, parent_run_id, requested_by, reuse_key, call_id)
+        (operation, corpus_id, corpus_name, question, settings, history, parent_run_id, requested_by, reuse_key, call_id)
         select
-            _enter_runs.operation, corpus.corpus_id, corpus.name, asked.question, _enter_runs.settings,
-            _enter_runs.parent_run_id, _enter_runs.requester,
+            _enter_runs.operation, corpus.corpus_id, corpus.name, asked.question, _enter_runs.settings - 'history',
+            coalesce(_enter_runs.settings -> 'history', '[]'), _enter_runs.parent_run_id, _enter_runs.requester,
             pgclarify._reuse_key(
                 _enter_runs.operation, corpus.corpus_id, asked.question, _enter_runs.settings, _enter_runs.requester,
                 _enter_runs.roles
             ),
             _enter_runs.call_id
         from unnest(_enter_runs.questions) with ordinality as asked (question, ordinal)
-        inner join pgclarify.corpus on corpus.corpus_id = _enter_runs.corpus_id
+        left join pgclarify.corpus on corpus.corpus_id = _enter_runs.corpus_id
+        -- Not of no corpus where there was one.
+        where _enter_runs.corpus_id is null or corpus.corpus_id is not null
         order by asked.ordinal
         returning run.run_id
     )
@@ -152,4 +154,5 @@ end
 $$;
 
 comment on function pgclarify._enter_runs(name, name[], text, bigint, text[], jsonb, bigint, uuid) is
-'Enter one queued run for each question, with its job, and return their ids in the order of the questions.';
+'Enter one queued run for each question, with its job, and return their ids in the order of the questions. corpus_id: null for '
+'what is asked of no corpus. settings: with what was said before, as _with_history has it.';

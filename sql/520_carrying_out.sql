@@ -28,8 +28,8 @@ begin
     end if;
     v_roles := pgclarify._roles_of(v_run.requested_by);
     v_error := case
-        when v_run.corpus_id is null then 'the corpus was dropped'
-        when not exists (
+        when v_run.corpus_id is null and v_run.corpus_name is not null then 'the corpus was dropped'
+        when v_run.corpus_id is not null and not exists (
             select from pgclarify._visible_corpora(v_roles) as visible where visible.corpus_id = v_run.corpus_id
         ) then 'the role that asked may not search the corpus any more'
         when v_run.attempt >= v_most_attempts then
@@ -50,7 +50,7 @@ begin
         return;
     end if;
     if (
-        v_run.operation = 'investigate'
+        v_run.operation in ('investigate', 'rewrite', 'clarifying_questions', 'reply', 'list_answers')
         or v_run.operation in ('clarify', 'search') and v_run.settings ->> 'reranker' = 'model'
     )
     and exists (
@@ -66,6 +66,11 @@ begin
     -- What an earlier attempt left; what it paid for is in the ledger.
     delete from pgclarify.candidate where candidate.run_id = _start_run.run_id;
     delete from pgclarify.step where step.run_id = _start_run.run_id;
+    delete from pgclarify.detection where detection.run_id = _start_run.run_id;
+    delete from pgclarify.rewriting where rewriting.run_id = _start_run.run_id;
+    delete from pgclarify.clarifying_question where clarifying_question.run_id = _start_run.run_id;
+    delete from pgclarify.listed_answer where listed_answer.run_id = _start_run.run_id;
+    delete from pgclarify.evidence where evidence.run_id = _start_run.run_id;
     return query
     update pgclarify.run
     set
@@ -77,26 +82,30 @@ begin
         corpus_revision = counted.revision,
         -- By what the role may see now, which is what it will be shown.
         reuse_key = pgclarify._reuse_key(
-            run.operation, run.corpus_id, run.question, run.settings, run.requested_by, v_roles
+            run.operation, run.corpus_id, run.question, pgclarify._with_history(run.settings, run.history),
+            run.requested_by, v_roles
         ),
         linked_passages = counted.linked,
         relaxed_question = null,
+        route = null,
+        saved_completions = null,
         started_at = clock_timestamp()
-    from pgclarify.worker, pgclarify._corpus_count as counted, pgclarify.corpus
+    from pgclarify.worker
+    left join pgclarify._corpus_count as counted on counted.corpus_id = v_run.corpus_id
+    left join pgclarify.corpus on corpus.corpus_id = v_run.corpus_id
     left join pgclarify.embedding_space as space on space.embedding_space_id = corpus.embedding_space_id
-    where run.run_id = _start_run.run_id
-        and worker.worker_id = _start_run.worker_id
-        and counted.corpus_id = run.corpus_id
-        and corpus.corpus_id = run.corpus_id
+    where run.run_id = _start_run.run_id and worker.worker_id = _start_run.worker_id
     returning
-        run.attempt, run.operation, run.question, run.settings, run.corpus_id, space.model, space.dimensions,
-        run.parent_run_id;
+        run.attempt, run.operation, run.question, pgclarify._with_history(run.settings, run.history), run.corpus_id,
+        space.model, space.dimensions, run.parent_run_id;
 end
 $$;
 
 comment on function pgclarify._start_run(bigint, bigint) is
 'Take a run in hand and return what a worker needs to know; no row if it was cancelled, has ended, or cannot be carried '
-'out. Error 55P03 if somebody holds it, or if it takes a language model, the worker has none, and a living one has.';
+'out. settings come with what was said before, as _with_history has it; what was asked of no corpus has no corpus_id, '
+'embedding_model and dimensions. Error 55P03 if somebody holds it, or if it takes a language model, the worker has none, '
+'and a living one has.';
 grant execute on function pgclarify._start_run(bigint, bigint) to pgclarify_worker;
 
 create or replace function pgclarify._retrieve(

@@ -190,10 +190,12 @@ declare
 begin
     perform pgclarify._verify_loopback('_loopback_enter', _loopback_enter.payload, _loopback_enter.signature);
     if not exists (select from pg_roles where rolname = v_requester)
-        or not exists (select from pgclarify.corpus where corpus.corpus_id = v_corpus_id)
+        or v_corpus_id is not null
+        and not exists (select from pgclarify.corpus where corpus.corpus_id = v_corpus_id)
         or v_parent_run_id is not null
         and not exists (select from pgclarify.run where run.run_id = v_parent_run_id) then
-        raise exception 'corpus "%" is not committed yet', _loopback_enter.payload ->> 'corpus'
+        raise exception '% not committed yet',
+            coalesce('corpus "' || (_loopback_enter.payload ->> 'corpus') || '" is', 'what this call goes on from is')
             using errcode = 'PC004',
                 detail = 'It, the run or the role was made in a transaction that is still open, so no worker sees it.',
                 hint = 'Commit first, then ask.';
@@ -271,29 +273,62 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
     v_run_ids bigint[] := array(select value::bigint from jsonb_array_elements_text(_loopback_rows.payload -> 'run_ids'));
+    v_requester name := _loopback_rows.payload ->> 'requester';
 begin
     perform pgclarify._verify_loopback('_loopback_rows', _loopback_rows.payload, _loopback_rows.signature);
-    return case _loopback_rows.payload ->> 'kind'
-        when 'clarification' then (
-            select jsonb_agg(seen order by seen.run_id, seen.ordinal)
-            from pgclarify._clarifications(v_run_ids, (_loopback_rows.payload ->> 'requester')::name) as seen
-        )
-        when 'investigation' then (
-            select jsonb_agg(seen order by seen.run_id)
-            from pgclarify._investigations(v_run_ids, (_loopback_rows.payload ->> 'requester')::name) as seen
-        )
-        when 'search_result' then (
-            select jsonb_agg(seen order by seen.rank)
-            from pgclarify._search_results(v_run_ids[1], _loopback_rows.payload ->> 'requester') as seen
-        )
-        when 'run_outcome' then (
-            select jsonb_agg(seen) from pgclarify._run_outcomes(v_run_ids) as seen
-        )
-    end;
+    case _loopback_rows.payload ->> 'kind'
+        when 'clarification' then
+            return (
+                select jsonb_agg(seen order by seen.run_id, seen.ordinal)
+                from pgclarify._clarifications(v_run_ids, v_requester) as seen
+            );
+        when 'investigation' then
+            return (
+                select jsonb_agg(seen order by seen.run_id)
+                from pgclarify._investigations(v_run_ids, v_requester) as seen
+            );
+        when 'search_result' then
+            return (
+                select jsonb_agg(seen order by seen.rank)
+                from pgclarify._search_results(v_run_ids[1], v_requester) as seen
+            );
+        when 'ambiguity' then
+            return (
+                select jsonb_agg(seen order by seen.run_id)
+                from pgclarify._ambiguities(v_run_ids, v_requester) as seen
+            );
+        when 'question_ambiguity' then
+            return (
+                select jsonb_agg(seen order by seen.question_ordinal)
+                from pgclarify._question_ambiguities(v_run_ids, v_requester) as seen
+            );
+        when 'rewritten_question' then
+            return (
+                select jsonb_agg(seen order by seen.run_id)
+                from pgclarify._rewritten_questions(v_run_ids, v_requester) as seen
+            );
+        when 'proposed_question' then
+            return (
+                select jsonb_agg(seen order by seen.run_id, seen.ordinal)
+                from pgclarify._proposed_questions(v_run_ids, v_requester) as seen
+            );
+        when 'answer' then
+            return (
+                select jsonb_agg(seen order by seen.run_id, seen.ordinal)
+                from pgclarify._answers(v_run_ids, v_requester) as seen
+            );
+        when 'run_outcome' then
+            return (
+                select jsonb_agg(seen)
+                from pgclarify._run_outcomes(v_run_ids) as seen
+            );
+        else
+            return null;
+    end case;
 end
 $$;
 
 comment on function pgclarify._loopback_rows(jsonb, bytea) is
 'Rows of runs, for a caller whose snapshot is older than they are. kind: clarification, investigation, '
-'search_result or run_outcome.';
+'search_result, ambiguity, question_ambiguity, rewritten_question, proposed_question, answer or run_outcome.';
 grant execute on function pgclarify._loopback_rows(jsonb, bytea) to pgclarify_loopback;

@@ -39,6 +39,15 @@ begin atomic
     select format(
         case _reading_hint.operation
             when 'investigate' then 'Read it with: select * from pgclarify.investigation(%s).'
+            when 'detect_ambiguity' then 'Read it with: select * from pgclarify.ambiguity_detection where run_id = %s.'
+            when 'detect_ambiguity_many' then
+                'Read it with: select * from pgclarify.ambiguity_detection where run_id = %s order by ordinal.'
+            when 'rewrite' then 'Read it with: select * from pgclarify.rewriting where run_id = %s.'
+            when 'clarifying_questions' then
+                'Read it with: select * from pgclarify.clarifying_question_list where run_id = %s order by ordinal.'
+            when 'reply' then 'Read it with: select * from pgclarify.rewriting where run_id = %s.'
+            when 'list_answers' then
+                'Read it with: select * from pgclarify.answer_list where run_id = %s order by ordinal.'
             when 'search' then
                 'Once it has succeeded, an equal search is served from it. What it did: select pgclarify.explain(%s).'
             else 'Read it with: select * from pgclarify.result(%s).'

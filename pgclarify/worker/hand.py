@@ -95,24 +95,28 @@ class Hand:
                 task.cancel()
 
     async def _perform(self, run: Run, tables: RunTables) -> None:
+        match run.operation:
+            case "clarify":
+                exploration = ExplorationTables(self._runs)
+                embedder = await self._embedder(run)
+                await clarify(run, tables, exploration, self._judges.verifier, embedder, self._rerankers)
+            case "consolidate":
+                await reconsolidate(run, tables, await self._embedder(run))
+            case "search":
+                await search(run, tables, ExplorationTables(self._runs), await self._embedder(run), self._rerankers)
+            case "investigate":
+                await self._investigate(run, tables, await self._embedder(run))
+            case unknown:
+                raise DatabaseError(f"this version of pgclarify does not know the operation {unknown}")
+
+    async def _embedder(self, run: Run) -> Embedder:
+        """The embedder of the run's corpus, for operations that look into one."""
         # Null until a worker has opened the corpus's space.
         if not run.embedding_model:
             raise EmbeddingError(
                 "the corpus cannot be searched yet", detail="A worker is loading its embedding model; ask again."
             )
-        embedder = await self._embedders.get(run.embedding_model)
-        match run.operation:
-            case "clarify":
-                exploration = ExplorationTables(self._runs)
-                await clarify(run, tables, exploration, self._judges.verifier, embedder, self._rerankers)
-            case "consolidate":
-                await reconsolidate(run, tables, embedder)
-            case "search":
-                await search(run, tables, ExplorationTables(self._runs), embedder, self._rerankers)
-            case "investigate":
-                await self._investigate(run, tables, embedder)
-            case unknown:
-                raise DatabaseError(f"this version of pgclarify does not know the operation {unknown}")
+        return await self._embedders.get(run.embedding_model)
 
     async def _investigate(self, run: Run, tables: RunTables, embedder: Embedder) -> None:
         if self._judges.investigator is None:
