@@ -27,10 +27,11 @@ _CONCLUSION_TOKENS: Final = 1024
 # available in stores" is an answer.
 _SHOWN: Final = r"(?:the|these|this|any|given|provided|of|\s)*(?:passage|text|context|document|information|fact)s?\b.*"
 _NO_ANSWER: Final = re.compile(
-    r"(?:it is |is |the answer is )?(?:unknown|unclear|none|n/?a"
+    r"(?:it is |is |the answer is |there (?:is|are) )?(?:unknown|unclear|none|n/?a"
     r"|not (?:(?:explicitly |directly )?(?:found|known|given|stated|mentioned|specified|provided|available|applicable)"
     rf"(?: (?:in|by|from) {_SHOWN})?|in {_SHOWN})"
-    r"|no (?:further|more|other|additional)(?: answers?)?(?: (?:is|was|were|are) (?:given|found|told))?"
+    r"|no (?:further|more|other|additional)(?: answers?)?(?: (?:is |was |were |are )?(?:given|found|told|mentioned))?"
+    rf"(?: (?:in|by|from) {_SHOWN})?"
     r"|no (?:answer|information|passage|mention)"
     r"(?: (?:about|on|of|in|for|is|was|given|found|available|provided|mentions?|tells?|states?|that|which)\b.*)?)\.?",
     re.IGNORECASE,
