@@ -1,13 +1,16 @@
-"""How many readings of a question a corpus supports: one more signal of ambiguity, which no classifier has.
+"""How many readings of a question a corpus supports: what no classifier knows.
 
-docs/methods/asking-back.md has what it tells, and what it does not. The signal is ours.
+It is said to whoever asked, and decides nothing: docs/methods/asking-back.md has the figures. The signal is ours.
 """
 
 from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
+from textwrap import shorten
+from typing import Final
 
+from pgclarify.dialogue import DetectionReason
 from pgclarify.errors import CompletionError
 from pgclarify.model import Candidate, Outcome, Reading, Run
 from pgclarify.pipelines.completions import Answer
@@ -16,19 +19,40 @@ from pgclarify.pipelines.judging import decide
 from pgclarify.protocols import Embedder, ExplorationStore, Verifier
 
 
+_MOST_SHOWN: Final = 3
+_LONGEST_SHOWN: Final = 80
+
+
 @dataclass(frozen=True, slots=True)
 class Readings:
-    """The readings of a question that a corpus supports.
+    """The readings of a question that a corpus supports, best supported first.
 
     Attributes:
-        count: How many different ones there are among the passages that were looked at.
-        interpretations: They, as questions, best supported first.
-        is_ambiguous: Whether they say that the question is ambiguous; None if they do not tell.
+        interpretations: They, as questions.
+        answers: The answer to each.
     """
 
-    count: int
     interpretations: tuple[str, ...]
-    is_ambiguous: bool | None
+    answers: tuple[str, ...]
+
+    @property
+    def count(self) -> int:
+        """How many there are."""
+        return len(self.interpretations)
+
+    @property
+    def reason(self) -> DetectionReason:
+        """What they say about the question, for whoever asked. They decide nothing."""
+        return DetectionReason("corpus", "readings", self._text())
+
+    def _text(self) -> str:
+        if not self.count:
+            return "no passage of the corpus that was looked at answers it"
+        shown = ", ".join(f'"{shorten(answer, _LONGEST_SHOWN)}"' for answer in self.answers[:_MOST_SHOWN])
+        if self.count == 1:
+            return f"the corpus supports one reading, with the answer {shown}"
+        more = ", ..." if self.count > _MOST_SHOWN else ""
+        return f"the corpus supports {self.count} readings, with the answers {shown}{more}"
 
 
 async def count_readings(
@@ -75,4 +99,4 @@ async def count_readings(
         if verdict.outcome is Outcome.GROUNDED
     ]
     readings = await interpret(run, [Grounded.of(*pair) for pair in grounded], vectors_of(grounded))
-    return Readings(len(readings), tuple(one.interpretation for one in readings), None)
+    return Readings(tuple(one.interpretation for one in readings), tuple(one.answer for one in readings))
