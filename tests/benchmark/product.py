@@ -9,7 +9,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
@@ -83,6 +83,13 @@ def worker(dsn: str, endpoint: openai_server.SpawnedServer, *, concurrency: int)
         "OPENAI_BASE_URL": endpoint.base_url,
         "OPENAI_API_KEY": "none",
     }
+    with running_worker(dsn, environment) as process:
+        yield process
+
+
+@contextmanager
+def running_worker(dsn: str, environment: Mapping[str, str]) -> Iterator[subprocess.Popen[str]]:
+    """A worker with these settings, once it is ready; what it logged is shown if something goes wrong."""
     command = [sys.executable, "-m", "pgclarify.cli", "worker"]
     with (
         tempfile.TemporaryFile("w+") as log,
