@@ -81,7 +81,7 @@ $$;
 comment on function pgclarify._hold_searchable_run(bigint, integer) is
 'Lock a run as _hold_run does, or an error of _check_searchable.';
 
-create or replace function pgclarify._searchable_run(run_id bigint, attempt integer)
+create or replace function pgclarify._run_in_hand(run_id bigint, attempt integer)
 returns pgclarify.run
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
@@ -91,15 +91,29 @@ declare
 begin
     select run.* into v_run
     from pgclarify.run
-    where run.run_id = _searchable_run.run_id and run.attempt = _searchable_run.attempt and run.status = 'running';
+    where run.run_id = _run_in_hand.run_id and run.attempt = _run_in_hand.attempt and run.status = 'running';
     if not found then
-        perform pgclarify._raise_run_is_lost(_searchable_run.run_id);
+        perform pgclarify._raise_run_is_lost(_run_in_hand.run_id);
     end if;
+    return v_run;
+end
+$$;
+
+comment on function pgclarify._run_in_hand(bigint, integer) is
+'A run that is carried out in this attempt, or error PC006. For what writes nothing: a lock would have to be written.';
+
+create or replace function pgclarify._searchable_run(run_id bigint, attempt integer)
+returns pgclarify.run
+language plpgsql stable security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_run pgclarify.run := pgclarify._run_in_hand(_searchable_run.run_id, _searchable_run.attempt);
+begin
     perform pgclarify._check_searchable(v_run);
     return v_run;
 end
 $$;
 
 comment on function pgclarify._searchable_run(bigint, integer) is
-'A run that is carried out in this attempt, or error PC006, or an error of _check_searchable. For what writes nothing: a lock '
-'would have to be written.';
+'A run as of _run_in_hand, or an error of _check_searchable.';

@@ -13,6 +13,14 @@ alter table pgclarify.citation enable row level security;
 alter table pgclarify.stage enable row level security;
 alter table pgclarify.step enable row level security;
 alter table pgclarify.step_citation enable row level security;
+alter table pgclarify.detection enable row level security;
+alter table pgclarify.rewriting enable row level security;
+alter table pgclarify.evidence enable row level security;
+alter table pgclarify.clarifying_question enable row level security;
+alter table pgclarify.conversation enable row level security;
+alter table pgclarify.turn enable row level security;
+alter table pgclarify.listed_answer enable row level security;
+alter table pgclarify.ambiguity_rule enable row level security;
 
 drop policy if exists corpus_is_readable on pgclarify.corpus;
 create policy corpus_is_readable on pgclarify.corpus for select to pgclarify_reader using (
@@ -120,3 +128,100 @@ create policy step_citation_of_visible_run on pgclarify.step_citation for select
 );
 comment on policy step_citation_of_visible_run on pgclarify.step_citation is 'Whoever sees the run.';
 grant select on pgclarify.step_citation to pgclarify_reader;
+
+drop policy if exists detection_of_visible_run on pgclarify.detection;
+create policy detection_of_visible_run on pgclarify.detection for select to pgclarify_reader using (
+    exists (select from pgclarify.run where run.run_id = detection.run_id)
+);
+comment on policy detection_of_visible_run on pgclarify.detection is 'Whoever sees the run.';
+grant select on pgclarify.detection to pgclarify_reader;
+
+drop policy if exists rewriting_of_visible_run on pgclarify.rewriting;
+create policy rewriting_of_visible_run on pgclarify.rewriting for select to pgclarify_reader using (
+    exists (select from pgclarify.run where run.run_id = rewriting.run_id)
+);
+comment on policy rewriting_of_visible_run on pgclarify.rewriting is 'Whoever sees the run.';
+grant select on pgclarify.rewriting to pgclarify_reader;
+
+drop policy if exists evidence_of_visible_run on pgclarify.evidence;
+create policy evidence_of_visible_run on pgclarify.evidence for select to pgclarify_reader using (
+    exists (select from pgclarify.run where run.run_id = evidence.run_id)
+);
+comment on policy evidence_of_visible_run on pgclarify.evidence is 'Whoever sees the run.';
+grant select on pgclarify.evidence to pgclarify_reader;
+
+drop policy if exists clarifying_question_of_visible_run on pgclarify.clarifying_question;
+create policy clarifying_question_of_visible_run on pgclarify.clarifying_question for select to pgclarify_reader using (
+    exists (select from pgclarify.run where run.run_id = clarifying_question.run_id)
+);
+comment on policy clarifying_question_of_visible_run on pgclarify.clarifying_question is 'Whoever sees the run.';
+grant select on pgclarify.clarifying_question to pgclarify_reader;
+
+drop policy if exists listed_answer_of_visible_run on pgclarify.listed_answer;
+create policy listed_answer_of_visible_run on pgclarify.listed_answer for select to pgclarify_reader using (
+    exists (select from pgclarify.run where run.run_id = listed_answer.run_id)
+);
+comment on policy listed_answer_of_visible_run on pgclarify.listed_answer is 'Whoever sees the run.';
+grant select on pgclarify.listed_answer to pgclarify_reader;
+
+drop policy if exists conversation_is_visible on pgclarify.conversation;
+create policy conversation_is_visible on pgclarify.conversation for select to pgclarify_reader using (
+    requested_by = any((select pgclarify._my_roles())::name[])
+    or corpus_id in (
+        select corpus.corpus_id from pgclarify.corpus
+        where corpus.analyst = any((select pgclarify._my_roles())::name[])
+    )
+);
+comment on policy conversation_is_visible on pgclarify.conversation is
+'Who asked, members of that role, and the analyst of the corpus.';
+grant select on pgclarify.conversation to pgclarify_reader;
+
+drop policy if exists turn_of_visible_conversation on pgclarify.turn;
+create policy turn_of_visible_conversation on pgclarify.turn for select to pgclarify_reader using (
+    exists (select from pgclarify.conversation where conversation.conversation_id = turn.conversation_id)
+);
+comment on policy turn_of_visible_conversation on pgclarify.turn is 'Whoever sees the conversation.';
+grant select on pgclarify.turn to pgclarify_reader;
+
+drop policy if exists ambiguity_rule_is_readable on pgclarify.ambiguity_rule;
+create policy ambiguity_rule_is_readable on pgclarify.ambiguity_rule for select to pgclarify_reader using (
+    corpus is null or corpus in (select corpus.name from pgclarify.corpus)
+);
+comment on policy ambiguity_rule_is_readable on pgclarify.ambiguity_rule is
+'Rules for all corpora: everybody. Rules of a corpus: whoever sees it.';
+grant select on pgclarify.ambiguity_rule to pgclarify_reader;
+
+-- Rules for all corpora are left to members of pgclarify_owner, which no policy binds.
+drop policy if exists ambiguity_rule_is_inserted_by_the_owner_of_the_corpus on pgclarify.ambiguity_rule;
+create policy ambiguity_rule_is_inserted_by_the_owner_of_the_corpus on pgclarify.ambiguity_rule
+for insert to pgclarify_user with check (
+    corpus in (
+        select corpus.name from pgclarify.corpus
+        where corpus.owner = any((select pgclarify._my_roles())::name[])
+    )
+);
+comment on policy ambiguity_rule_is_inserted_by_the_owner_of_the_corpus on pgclarify.ambiguity_rule is
+'The owner of the corpus.';
+
+drop policy if exists ambiguity_rule_is_updated_by_the_owner_of_the_corpus on pgclarify.ambiguity_rule;
+create policy ambiguity_rule_is_updated_by_the_owner_of_the_corpus on pgclarify.ambiguity_rule
+for update to pgclarify_user using (
+    corpus in (
+        select corpus.name from pgclarify.corpus
+        where corpus.owner = any((select pgclarify._my_roles())::name[])
+    )
+);
+comment on policy ambiguity_rule_is_updated_by_the_owner_of_the_corpus on pgclarify.ambiguity_rule is
+'The owner of the corpus, before and after.';
+
+drop policy if exists ambiguity_rule_is_deleted_by_the_owner_of_the_corpus on pgclarify.ambiguity_rule;
+create policy ambiguity_rule_is_deleted_by_the_owner_of_the_corpus on pgclarify.ambiguity_rule
+for delete to pgclarify_user using (
+    corpus in (
+        select corpus.name from pgclarify.corpus
+        where corpus.owner = any((select pgclarify._my_roles())::name[])
+    )
+);
+comment on policy ambiguity_rule_is_deleted_by_the_owner_of_the_corpus on pgclarify.ambiguity_rule is
+'The owner of the corpus.';
+grant insert, update, delete on pgclarify.ambiguity_rule to pgclarify_user;

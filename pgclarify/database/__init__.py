@@ -1,5 +1,6 @@
 """The tables, as the pipelines see them. Every statement is named in one of the *.sql files beside this one."""
 
+from pgclarify.database.dialogue import DialogueTables
 from pgclarify.database.documents import Documents
 from pgclarify.database.errors import translated
 from pgclarify.database.exploration import ExplorationTables
@@ -10,6 +11,7 @@ from pgclarify.database.runs import Runs, RunTables
 from pgclarify.database.spaces import EmbeddingSpaces
 
 __all__ = [
+    "DialogueTables",
     "Documents",
     "EmbeddingSpaces",
     "ExplorationTables",

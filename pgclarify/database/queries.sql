@@ -261,6 +261,40 @@ from pgclarify._copy_verdicts(%(run_id)s, %(attempt)s);
 -- Keep a step of an investigation.
 select pgclarify._record_step(%(run_id)s, %(attempt)s, %(step)s::jsonb);
 
+-- name: match_ambiguity_rules
+-- Rules of ambiguity that questions match.
+select
+    ordinal, ambiguity_rule_id, kind, note, matched
+from pgclarify._match_ambiguity_rules(%(run_id)s, %(attempt)s, %(questions)s::text[])
+order by ordinal, ambiguity_rule_id;
+
+-- name: record_detections
+-- Keep whether the questions of a run are ambiguous.
+select pgclarify._record_detections(%(run_id)s, %(attempt)s, %(detections)s::jsonb);
+
+-- name: record_route
+-- Keep which way a run went.
+select pgclarify._record_route(%(run_id)s, %(attempt)s, %(route)s, %(saved_completions)s);
+
+-- name: record_rewriting
+-- Keep the question that a run came to.
+select pgclarify._record_rewriting(%(run_id)s, %(attempt)s, %(rewriting)s::jsonb);
+
+-- name: record_clarifying_questions
+-- Keep what is to be asked back.
+select pgclarify._record_clarifying_questions(%(run_id)s, %(attempt)s, %(questions)s::jsonb);
+
+-- name: conversation_turns
+-- The conversation that a reply goes on with.
+select
+    question, asked, reply
+from pgclarify._conversation_turns(%(run_id)s, %(attempt)s)
+order by ordinal;
+
+-- name: record_answer
+-- Keep one answer of several.
+select pgclarify._record_answer(%(run_id)s, %(attempt)s, %(answer)s::jsonb);
+
 -- name: finish_run
 -- End a run.
 select

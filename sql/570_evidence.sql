@@ -1,0 +1,138 @@
+-- Evidence: what proves the entries of lists (clarifying questions, answers), for those who may see the run.
+
+create or replace view pgclarify.evidence_citation with (security_invoker) as
+select
+    evidence.run_id,
+    evidence.ordinal,
+    evidence.rank,
+    evidence.document_id,
+    document.title,
+    document.uri,
+    evidence.passage_id,
+    evidence.heading,
+    evidence.quote,
+    coalesce(found.start_char, evidence.start_char) as start_char,
+    coalesce(found.start_char + length(evidence.quote), evidence.end_char) as end_char,
+    found.start_char is not null as is_current
+from pgclarify.evidence
+left join pgclarify.document
+    on evidence.corpus_id = document.corpus_id and evidence.document_id = document.id
+cross join lateral (
+    select pgclarify._find_quote(document.content, evidence.quote, evidence.start_char) as start_char
+    -- Once, although it is named three times.
+    offset 0
+) as found;
+
+comment on view pgclarify.evidence_citation is
+'What proves each entry of a run''s list (a clarifying question, an answer), joined to the document it is from.';
+comment on column pgclarify.evidence_citation.run_id is 'The run.';
+comment on column pgclarify.evidence_citation.ordinal is 'The entry''s place in the run''s list, from 1.';
+comment on column pgclarify.evidence_citation.rank is 'Place among its citations, from 1.';
+comment on column pgclarify.evidence_citation.document_id is 'The document.';
+comment on column pgclarify.evidence_citation.title is 'Its title now; null if it has none or is gone.';
+comment on column pgclarify.evidence_citation.uri is 'Where a person finds it; null if nowhere or gone.';
+comment on column pgclarify.evidence_citation.passage_id is 'The passage.';
+comment on column pgclarify.evidence_citation.heading is 'Headings above the passage when it was cited.';
+comment on column pgclarify.evidence_citation.quote is 'The words that prove it, verbatim.';
+comment on column pgclarify.evidence_citation.start_char is
+'Offset of the quote in the document as it is now, from 0; where it stood when it was cited, if it is gone.';
+comment on column pgclarify.evidence_citation.end_char is 'Offset after the quote, likewise.';
+comment on column pgclarify.evidence_citation.is_current is 'True if the quote still stands in the document.';
+grant select on pgclarify.evidence_citation to pgclarify_reader;
+
+create or replace function pgclarify._readable_evidence(run_id bigint, ordinal integer, roles name[])
+returns table (
+    rank integer,
+    document_id text,
+    title text,
+    uri text,
+    passage_id bigint,
+    heading text,
+    quote text,
+    start_char integer,
+    end_char integer,
+    content text
+)
+language sql stable security definer
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select
+        evidence.rank,
+        evidence.document_id,
+        document.title,
+        document.uri,
+        evidence.passage_id,
+        evidence.heading,
+        evidence.quote,
+        evidence.start_char,
+        evidence.end_char,
+        document.content
+    from pgclarify.evidence
+    inner join pgclarify.document
+        on evidence.corpus_id = document.corpus_id
+        and evidence.document_id = document.id
+        and (document.readers is null or document.readers && _readable_evidence.roles)
+        and document.corpus_id in (
+            select visible.corpus_id from pgclarify._visible_corpora(_readable_evidence.roles) as visible
+        )
+    where evidence.run_id = _readable_evidence.run_id and evidence.ordinal = _readable_evidence.ordinal;
+end;
+
+comment on function pgclarify._readable_evidence(bigint, integer, name[]) is
+'What proves an entry of a run''s list, as it was cited, as far as holders of these roles may read the documents now.';
+
+create or replace function pgclarify._evidence(run_id bigint, ordinal integer, roles name[])
+returns jsonb
+language sql stable security definer
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select
+        coalesce(
+            jsonb_agg(
+                jsonb_build_object(
+                    'run_id', _evidence.run_id,
+                    'ordinal', _evidence.ordinal,
+                    'rank', evidence.rank,
+                    'document_id', evidence.document_id,
+                    'title', evidence.title,
+                    'uri', evidence.uri,
+                    'passage_id', evidence.passage_id,
+                    'heading', evidence.heading,
+                    'quote', evidence.quote,
+                    'start_char', coalesce(found.start_char, evidence.start_char),
+                    'end_char', coalesce(found.start_char + length(evidence.quote), evidence.end_char),
+                    'is_current', found.start_char is not null
+                )
+                order by evidence.rank
+            ),
+            '[]'
+        )
+    from pgclarify._readable_evidence(_evidence.run_id, _evidence.ordinal, _evidence.roles) as evidence
+    cross join lateral (
+        select pgclarify._find_quote(evidence.content, evidence.quote, evidence.start_char) as start_char
+        -- Once, although it is named three times.
+        offset 0
+    ) as found;
+end;
+
+comment on function pgclarify._evidence(bigint, integer, name[]) is
+'What proves an entry of a run''s list, as an array of objects with the columns of view evidence_citation; of documents that '
+'holders of these roles may read now.';
+
+create or replace function pgclarify._evidence_document_ids(run_id bigint, ordinal integer, roles name[])
+returns text[]
+language sql stable security definer
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select coalesce(array_agg(cited.document_id order by cited.rank), '{}')
+    from (
+        select evidence.document_id, min(evidence.rank) as rank
+        from pgclarify._readable_evidence(
+            _evidence_document_ids.run_id, _evidence_document_ids.ordinal, _evidence_document_ids.roles
+        ) as evidence
+        group by evidence.document_id
+    ) as cited;
+end;
+
+comment on function pgclarify._evidence_document_ids(bigint, integer, name[]) is
+'The documents of _evidence, each once, best first.';
