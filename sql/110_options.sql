@@ -112,7 +112,9 @@ begin atomic
         "search": {"choices": ["hybrid", "dense", "lexical"], "default": "hybrid"},
         "consolidation": {"choices": ["default", "conservative"], "default": "default"},
         "embed": {"choices": ["question_answer", "question"], "default": "question_answer"},
-        "singletons": {"choices": ["keep", "drop"], "default": "keep"}
+        "singletons": {"choices": ["keep", "drop"], "default": "keep"},
+        "ask_back": {"choices": ["auto"]},
+        "threshold": {"type": "number", "least": 0, "most": 1}
     }'::jsonb;
 end;
 

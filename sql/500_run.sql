@@ -35,6 +35,17 @@ end;
 
 comment on function pgclarify._explores(text, jsonb) is 'Whether a run with these settings follows neighbors.';
 
+create or replace function pgclarify._detects(operation text, settings jsonb)
+returns boolean
+language sql immutable parallel safe
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select _detects.operation = 'detect_ambiguity' or coalesce(_detects.settings ? 'ask_back', false);
+end;
+
+comment on function pgclarify._detects(text, jsonb) is
+'Whether a run with these settings goes by rules of ambiguity, which may change while the corpus stays as it is.';
+
 create or replace function pgclarify._find_answered(
     corpus_id bigint, operation text, questions text[], settings jsonb, requester name, roles name[]
 )
@@ -76,6 +87,7 @@ begin atomic
                 run.linked_passages = counted.linked
                 or not pgclarify._explores(_find_answered.operation, _find_answered.settings)
             )
+            and not pgclarify._detects(_find_answered.operation, _find_answered.settings)
             and exists (
                 select
                 from in_service
@@ -88,7 +100,8 @@ end;
 
 comment on function pgclarify._find_answered(bigint, text, text[], jsonb, name, name[]) is
 'Runs that answer these questions as asked by this role with these roles, at the corpus''s revision and with the model and '
-'prompts in service. None if there is no corpus: nothing would say whether it is still the same.';
+'prompts in service. None if there is no corpus, or if rules of ambiguity had a say: nothing would tell whether they are still '
+'the same.';
 
 create or replace function pgclarify._defer_runs(run_ids bigint[], priority integer)
 returns void

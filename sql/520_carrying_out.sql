@@ -375,9 +375,10 @@ begin
         reused_completions = (
             select count(distinct verdict.completion_id)
             from pgclarify.verdict
-            where verdict.run_id = v_run.run_id and verdict.is_reused
+            where verdict.run_id = v_run.run_id and verdict.is_reused and v_run.route is distinct from 'answered'
         ) + (
-            -- Verdicts tell of themselves, also those that a consolidation took over.
+            -- Verdicts tell of themselves, also those that a consolidation took over; but one that answers in one pass is
+            -- of another stage.
             select coalesce(sum(stage.reused_calls), 0)
             from pgclarify.stage
             where stage.run_id = v_run.run_id and stage.name <> 'judgement'

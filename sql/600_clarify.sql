@@ -16,6 +16,12 @@ begin
                 detail = format('budget is %s, and top_k is %s.', v_settings ->> 'budget', _clarify_settings.top_k),
                 hint = 'The first top_k passages are judged and no others: pass a larger top_k, or {"retrieval": "adaptive"}.';
     end if;
+    if v_settings ? 'threshold' and not v_settings ? 'ask_back' then
+        raise exception 'option "threshold" is for option "ask_back"'
+            using errcode = 'invalid_parameter_value',
+                detail = 'Without it, questions are clarified whether they are ambiguous or not.',
+                hint = 'Pass {"ask_back": "auto"}, too, or leave threshold out.';
+    end if;
     return v_settings;
 end
 $$;
@@ -80,7 +86,8 @@ comment on function pgclarify.clarify(text, text, integer, interval, jsonb) is
 'top_k: passages to judge, 1 to 1000. timeout: how long to wait; null means without end. options: search (hybrid, dense, '
 'lexical), consolidation (default, conservative), embed (question_answer, question), singletons (keep, drop), retrieval '
 '(fixed; adaptive, where the verdicts say which passages are judged and when it is enough), budget (most passages to judge; '
-'top_k), reranker (signal, model, or a CrossEncoder).';
+'top_k), reranker (signal, model, or a CrossEncoder), ask_back (auto: a clear question is answered in one pass, and only an '
+'ambiguous one is clarified), threshold (the probability from which a question counts as ambiguous, 0 to 1).';
 grant execute on function pgclarify.clarify(text, text, integer, interval, jsonb) to pgclarify_user;
 
 create or replace function pgclarify._clarify_many(

@@ -70,7 +70,9 @@ select
     run.prompt_tokens,
     run.completion_tokens,
     run.model,
-    run.stop_reason
+    run.stop_reason,
+    run.route,
+    run.saved_completions
 from pgclarify.run;
 
 comment on view pgclarify.run_summary is 'Runs that you may see, with what they have come to; also while they go on.';
@@ -95,6 +97,11 @@ comment on column pgclarify.run_summary.completion_tokens is 'Output tokens it p
 comment on column pgclarify.run_summary.model is 'Model that judged.';
 comment on column pgclarify.run_summary.stop_reason is
 'Why it went no further where it might have; null if there was nothing to decide, or it has not ended.';
+comment on column pgclarify.run_summary.route is
+'Where ask_back is auto: answered (the question was clear, and one pass answered it) or clarified; null elsewhere, and until '
+'it is decided.';
+comment on column pgclarify.run_summary.saved_completions is
+'Calls that this spared, at least; null where there was nothing to decide.';
 grant select on pgclarify.run_summary to pgclarify_reader;
 
 create or replace function pgclarify._queue_counts()
