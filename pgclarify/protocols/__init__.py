@@ -13,11 +13,14 @@ from pgclarify.protocols.completers import (
     Verifier,
 )
 from pgclarify.protocols.models import (
+    Classifier,
     CrossEncoder,
     Embedder,
     Entailment,
+    Judged,
     Meter,
     Reranker,
+    Said,
 )
 from pgclarify.protocols.stores import (
     DialogueStore,
@@ -31,6 +34,7 @@ from pgclarify.protocols.stores import (
 
 __all__ = [
     "AnswerLister",
+    "Classifier",
     "Completer",
     "CrossEncoder",
     "DialogueStore",
@@ -40,6 +44,7 @@ __all__ = [
     "EntailmentJudge",
     "ExplorationStore",
     "Investigator",
+    "Judged",
     "Ledger",
     "Meter",
     "Questioner",
@@ -47,6 +52,7 @@ __all__ = [
     "Reranker",
     "Rewriter",
     "RunStore",
+    "Said",
     "SpaceStore",
     "StepStore",
     "Verifier",

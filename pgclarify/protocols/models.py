@@ -130,3 +130,65 @@ class Entailment(Protocol):
 
         Source: SUNAR, §3.2.
         """
+
+
+class Said(Protocol):
+    """One thing that spoke for or against ambiguity, in words a user understands."""
+
+    @property
+    def source(self) -> str:
+        """The classifier as a whole, or a feature: classifier or feature."""
+
+    @property
+    def name(self) -> str:
+        """Which of them."""
+
+    @property
+    def text(self) -> str:
+        """What it says."""
+
+
+class Judged(Protocol):
+    """What a classifier makes of a question."""
+
+    @property
+    def probability(self) -> float:
+        """Of being ambiguous, from 0 to 1."""
+
+    @property
+    def kind(self) -> str | None:
+        """pragmatic, syntactic or lexical: the most probable one if it is ambiguous."""
+
+    @property
+    def reasons(self) -> Sequence[Said]:
+        """What spoke."""
+
+
+class Classifier(Protocol):
+    """Whoever tells ambiguous questions from clear ones by their vectors and words."""
+
+    @property
+    def embedding_model(self) -> str:
+        """The model whose vectors it takes."""
+
+    @property
+    def version(self) -> str:
+        """Changes when its judgements do."""
+
+    @property
+    def threshold(self) -> float:
+        """The probability from which a question counts as ambiguous, unless a user says otherwise."""
+
+    def inputs(self, question: str, history: Sequence[str]) -> list[str]:
+        """The texts whose vectors it takes for a question; at least one."""
+
+    def judge(self, asked: Sequence[tuple[str, Sequence[str]]], vectors: NDArray[np.float32]) -> Sequence[Judged]:
+        """Judge questions, each with what was said before it.
+
+        Args:
+            asked: Questions with their histories.
+            vectors: float32, shape (number of all inputs of all questions, dimensions), in order, of unit length.
+
+        Returns:
+            One judgement for each.
+        """

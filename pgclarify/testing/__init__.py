@@ -1,5 +1,6 @@
 """Fakes of what pipelines expect of the world, for tests: no database, no model, no network, milliseconds."""
 
+from pgclarify.testing.classifier import FakeClassifier
 from pgclarify.testing.cross_encoder import FakeCrossEncoder
 from pgclarify.testing.dialogue import FakeAnswerLister, FakeDialogueStore, FakeQuestioner, FakeRewriter
 from pgclarify.testing.documents import FakeDocumentStore
@@ -15,6 +16,7 @@ from pgclarify.testing.verifier import FakeVerifier
 
 __all__ = [
     "FakeAnswerLister",
+    "FakeClassifier",
     "FakeCrossEncoder",
     "FakeDialogueStore",
     "FakeDocumentStore",

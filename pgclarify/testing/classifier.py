@@ -1,0 +1,86 @@
+"""A classifier of questions that says what it was told to say."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pgclarify.dialogue import DetectionReason
+
+
+@dataclass(frozen=True, slots=True)
+class FakeJudgement:
+    """What a `FakeClassifier` makes of a question."""
+
+    probability: float
+    kind: str | None
+    reasons: tuple[DetectionReason, ...]
+
+
+class FakeClassifier:
+    """Judges by a script.
+
+    Args:
+        probabilities: That a question is ambiguous, by question.
+        otherwise: That of all others.
+        kind: What it takes all ambiguous ones for.
+        embedding_model: Whose vectors it takes.
+
+    Attributes:
+        asked: Every question that was judged so far, with its history, in order.
+    """
+
+    def __init__(
+        self,
+        probabilities: Mapping[str, float] | None = None,
+        *,
+        otherwise: float = 0.0,
+        kind: str = "pragmatic",
+        embedding_model: str = "fake",
+    ) -> None:
+        self.asked: list[tuple[str, tuple[str, ...]]] = []
+        self._probabilities = dict(probabilities or {})
+        self._otherwise = otherwise
+        self._kind = kind
+        self._embedding_model = embedding_model
+
+    @property
+    def embedding_model(self) -> str:
+        """The model whose vectors it takes."""
+        return self._embedding_model
+
+    @property
+    def version(self) -> str:
+        """Always the same."""
+        return "fake 1"
+
+    @property
+    def threshold(self) -> float:
+        """Always a half."""
+        return 0.5
+
+    def inputs(self, question: str, history: Sequence[str]) -> list[str]:
+        """The question, and the history as one text if there is any."""
+        return [question, "\n".join(history)] if history else [question]
+
+    def judge(
+        self, asked: Sequence[tuple[str, Sequence[str]]], vectors: NDArray[np.float32]
+    ) -> Sequence[FakeJudgement]:
+        """Say the lines.
+
+        Raises:
+            ValueError: If there is not one vector for each input.
+        """
+        if vectors.shape[0] != sum(len(self.inputs(*one)) for one in asked):
+            raise ValueError(f"{vectors.shape[0]} vectors are not those of {asked}")
+        self.asked += [(question, tuple(history)) for question, history in asked]
+        found = [self._probabilities.get(question, self._otherwise) for question, _ in asked]
+        return [
+            FakeJudgement(
+                probability, self._kind, (DetectionReason("classifier", "meaning", f"it is {probability} ambiguous"),)
+            )
+            for probability in found
+        ]
