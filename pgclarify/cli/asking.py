@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pgclarify.cli import connection, terminal
+from pgclarify.cli import connection, terminal, waiting
 from pgclarify.cli.options import read_options
-from pgclarify.errors import InputError, NoWorker, RunTimeout
+from pgclarify.errors import NoWorker, RunTimeout
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 ASK_EXAMPLES = terminal.examples(
     "pgclarify ask 'rental cars' --corpus insurance",
     "pgclarify ask 'deductible' --top-k 50 --timeout 5min",
+    "pgclarify ask 'What is the deductible for hail damage?' --ask-back",
     "pgclarify ask 'deductible' --json | jq -r .answer",
 )
 # Waiting inside the call needs a second connection, which the server may not have or not allow.
@@ -41,6 +42,10 @@ def ask(
         list[str] | None,
         typer.Option("--option", "-o", metavar="NAME=VALUE", help="An option of pgclarify.clarify; may be repeated."),
     ] = None,
+    ask_back: Annotated[
+        bool,
+        typer.Option("--ask-back", metavar="", help="Look first whether the question is clear: then one pass answers."),
+    ] = False,
     timeout: Annotated[
         str, typer.Option(metavar="INTERVAL", help="How long to wait: 90s, 5min, or any interval.")
     ] = "60s",
@@ -49,19 +54,28 @@ def ask(
     ] = False,
 ) -> None:
     """Ask a vague question; get every reading that documents answer."""
-    from pgclarify.cli import rendering
+    from pgclarify.cli import dialogue_rendering, rendering
 
-    options = read_options(option or [])
+    options = read_options(option or []) | ({"ask_back": "auto"} if ask_back else {})
     settings = connection.load_settings()
     with connection.connect(connection.running_dsn(settings)) as database:
         with terminal.notices().status("Reading passages"):
-            rows = clarify(database, question, corpus, top_k=top_k, timeout=timeout, options=options)
+            if options.get("ask_back") is None:
+                rows = clarify(database, question, corpus, top_k=top_k, timeout=timeout, options=options)
+                route = None
+            else:
+                rows, route = clarify_through_gate(
+                    database, question, corpus, top_k=top_k, timeout=timeout, options=options
+                )
         if as_json:
+            way = {} if route is None else {name: route[name] for name in ("route", "saved_completions")}
             for row in rows:
-                terminal.print_json(row)
+                terminal.print_json({**row, **way})
+        console = terminal.notices() if as_json else terminal.results()
         if not as_json or not rows:
-            console = terminal.notices() if as_json else terminal.results()
             console.print(answer(database, question, corpus, rows))
+        if route is not None and (not as_json or not rows):
+            console.print(dialogue_rendering.route(route))
         if rows and not as_json:
             console.print(rendering.explain_hint(rows[0]["run_id"]))
 
@@ -93,7 +107,7 @@ def clarify(
     try:
         return [*connection.fetch(database, "cli_clarify", timeout=timeout, **asked)]
     except (psycopg.errors.InvalidDatetimeFormat, psycopg.errors.DatetimeFieldOverflow) as error:
-        raise no_interval(timeout) from error
+        raise waiting.no_interval(timeout) from error
     except KeyboardInterrupt:
         # The server has cancelled its run.
         terminal.notices().print("Cancelled; what was paid for is kept.")
@@ -101,11 +115,42 @@ def clarify(
     except psycopg.Error as error:
         if error.sqlstate != _NO_LOOPBACK:
             raise
-    return _submit_and_wait(database, asked, timeout)
+    _, rows = _submit_and_wait(database, asked, timeout)
+    return rows
 
 
-def _submit_and_wait(database: connection.Database, asked: dict[str, object], timeout: str) -> list[Row]:
-    """The same without dblink, since no transaction of ours is open that the worker could not see into."""
+def clarify_through_gate(
+    database: connection.Database,
+    question: str,
+    corpus: str | None,
+    *,
+    top_k: int,
+    timeout: str,
+    options: Mapping[str, object],
+) -> tuple[list[Row], Row]:
+    """Ask with option ask_back: the readings, and which way the run went (statement client_get_route).
+
+    Raises:
+        InputError: If the timeout is no interval, or not positive.
+        NoWorker: If nobody is there to answer.
+        RunTimeout: If the answer does not come in time.
+    """
+    # Before anything is asked for.
+    waiting.read_seconds(database, timeout)
+    asked: dict[str, object] = {
+        "question": question,
+        "corpus": corpus,
+        "top_k": top_k,
+        "options": json.dumps(options),
+    }
+    # Where nothing was found, the rows do not name the run.
+    run_id, rows = _submit_and_wait(database, asked, timeout)
+    (route,) = connection.fetch(database, "client_get_route", run_id=run_id)
+    return rows, route
+
+
+def _submit_and_wait(database: connection.Database, asked: dict[str, object], timeout: str) -> tuple[int, list[Row]]:
+    """Ask without dblink, since no transaction of ours is open that the worker could not see into: run and readings."""
     if not connection.fetch(database, "client_list_workers"):
         raise NoWorker("no worker is running", hint="Start one with: pgclarify up --detach, or pgclarify worker.")
     (run,) = connection.fetch(database, "cli_submit", **asked)
@@ -120,7 +165,7 @@ def _submit_and_wait(database: connection.Database, asked: dict[str, object], ti
             detail=f"Run {run['run_id']} goes on.",
             hint="Ask again with a longer --timeout, or see how it stands with: pgclarify status",
         )
-    return [*connection.fetch(database, "cli_result", run_id=run["run_id"])]
+    return run["run_id"], [*connection.fetch(database, "cli_result", run_id=run["run_id"])]
 
 
 def cancel(database: connection.Database, run_id: int) -> None:
@@ -130,11 +175,6 @@ def cancel(database: connection.Database, run_id: int) -> None:
     with suppress(psycopg.Error):
         connection.fetch(database, "client_cancel", run_id=run_id)
         terminal.notices().print(f"Cancelled run {run_id}; what was paid for is kept.")
-
-
-def no_interval(timeout: str) -> InputError:
-    """What is wrong with a timeout that the server cannot read."""
-    return InputError("the timeout is no interval", detail=f"It is {timeout!r}.", hint="Pass --timeout 90s, or 5min.")
 
 
 def answer(database: connection.Database, question: str, corpus: str | None, rows: list[Row]) -> RenderableType:

@@ -11,7 +11,8 @@ import typer
 
 from pgclarify.cli import asking, connection, terminal
 from pgclarify.cli.options import read_options
-from pgclarify.errors import InputError, NoWorker, RunTimeout
+from pgclarify.cli.waiting import read_seconds
+from pgclarify.errors import NoWorker, RunTimeout
 from pgclarify.steps import StepKind
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ def investigate(
     options = read_options(option or [])
     settings = connection.load_settings()
     with connection.connect(connection.running_dsn(settings)) as database:
-        seconds = _seconds(database, timeout)
+        seconds = read_seconds(database, timeout)
         (run,) = connection.fetch(
             database, "client_submit_investigation", question=question, corpus=corpus, options=json.dumps(options)
         )
@@ -79,19 +80,6 @@ def investigate(
     console = terminal.results()
     console.print(rendering.conclusion(question, row, first_citation=shown, stop_reason=known["stop_reason"]))
     console.print(rendering.explain_hint(run["run_id"]))
-
-
-def _seconds(database: connection.Database, timeout: str) -> float:
-    import psycopg
-
-    try:
-        (row,) = connection.fetch(database, "cli_read_interval", interval=timeout)
-    except (psycopg.errors.InvalidDatetimeFormat, psycopg.errors.DatetimeFieldOverflow) as error:
-        raise asking.no_interval(timeout) from error
-    seconds = float(row["seconds"])
-    if seconds <= 0:
-        raise InputError("the timeout must be positive", detail=f"It is {timeout}.", hint="Pass --timeout 5min.")
-    return seconds
 
 
 def _steps(database: connection.Database, run_id: int, timeout: str, seconds: float) -> Iterator[Step]:

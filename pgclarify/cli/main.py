@@ -12,7 +12,19 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
-from pgclarify.cli import asking, demo, explaining, graph, investigating, loading, server, status
+from pgclarify.cli import (
+    asking,
+    asking_back,
+    demo,
+    detecting,
+    explaining,
+    graph,
+    investigating,
+    listing,
+    loading,
+    server,
+    status,
+)
 from pgclarify.cli.doctor import command as doctor
 from pgclarify.errors import PgclarifyError
 
@@ -44,6 +56,10 @@ app.command(epilog=server.UP_EXAMPLES)(server.up)
 app.command(epilog=server.DOWN_EXAMPLES)(server.down)
 app.command(epilog=loading.LOAD_EXAMPLES)(loading.load)
 app.command(epilog=asking.ASK_EXAMPLES)(asking.ask)
+app.command(epilog=asking_back.ASK_BACK_EXAMPLES)(asking_back.ask_back)
+app.command("list", epilog=listing.LIST_EXAMPLES)(listing.list_answers)
+app.command(epilog=detecting.DETECT_EXAMPLES)(detecting.detect)
+app.command(epilog=detecting.REWRITE_EXAMPLES)(detecting.rewrite)
 app.command(epilog=investigating.INVESTIGATE_EXAMPLES)(investigating.investigate)
 app.command(epilog=explaining.EXPLAIN_EXAMPLES)(explaining.explain)
 app.command(epilog=status.STATUS_EXAMPLES)(status.status)

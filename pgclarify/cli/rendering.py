@@ -130,7 +130,7 @@ def readings(question: str, rows: Sequence[Row]) -> RenderableType:
 
 
 @dataclass(frozen=True, slots=True)
-class _Indented:
+class Indented:
     """Text that wraps behind what leads its first line; unlike Padding, it leaves no blanks at the ends of lines."""
 
     lead: Text
@@ -147,27 +147,33 @@ def _reading(row: Row, *, first_citation: int) -> list[RenderableType]:
     margin = Text("   ")
     parts: list[RenderableType] = [
         Text(),
-        _Indented(Text(f"{row['ordinal']}. ", style="bold"), Text(printable(row["interpretation"]), style="bold")),
-        _Indented(margin, Text(printable(row["answer"]), style="green")),
-        _Indented(margin, Text(f"supported by {counted(row['support'], 'document')}", style="dim")),
+        Indented(Text(f"{row['ordinal']}. ", style="bold"), Text(printable(row["interpretation"]), style="bold")),
+        Indented(margin, Text(printable(row["answer"]), style="green")),
+        Indented(margin, Text(f"supported by {counted(row['support'], 'document')}", style="dim")),
     ]
-    for number, citation in enumerate(row["citations"] or [], start=first_citation):
-        parts.extend(_citation(number, citation))
+    for number, cited in enumerate(row["citations"] or [], start=first_citation):
+        parts.extend(citation(number, cited))
     return parts
 
 
-def _citation(number: int, citation: Row) -> list[RenderableType]:
-    source = Text(printable(citation["document_id"]), style="cyan")
+def citation(number: int, row: Row) -> list[RenderableType]:
+    """Where a quote stands, and the quote.
+
+    Args:
+        number: What it is called by in the margin.
+        row: With the columns that all views of citations have.
+    """
+    source = Text(printable(row["document_id"]), style="cyan")
     # The heading path of a Markdown passage usually begins with the title; it is shown once.
-    title, heading = citation["title"], citation["heading"]
+    title, heading = row["title"], row["heading"]
     place = heading if heading and title and heading.startswith(title) else ", ".join(filter(None, (title, heading)))
     if place:
         source.append(f"  {printable(place)}", style="default")
-    if not citation["is_current"]:
+    if not row["is_current"]:
         source.append("  (the document has changed since)", style="yellow")
     lead = Text.assemble("   ", (f"[{number}] ", "cyan"))
-    quote = Text(f'"{printable(citation["quote"])}"', style="italic")
-    return [_Indented(lead, source), _Indented(Text(" " * lead.cell_len), quote)]
+    quote = Text(f'"{printable(row["quote"])}"', style="italic")
+    return [Indented(lead, source), Indented(Text(" " * lead.cell_len), quote)]
 
 
 def nothing_found(question: str, corpus: str | None, *, pending: int) -> RenderableType:
@@ -219,11 +225,11 @@ def step(row: Row, *, first_citation: int) -> RenderableType:
     """
     margin = Text("   ")
     parts: list[RenderableType] = [
-        _Indented(Text(f"{row['ordinal']}. ", style="bold"), Text(printable(row["question"]), style="bold"))
+        Indented(Text(f"{row['ordinal']}. ", style="bold"), Text(printable(row["question"]), style="bold"))
     ]
     if row["answer"] is None:
         reason = f" ({printable(row['reason'])})" if row["reason"] and row["reason"] not in _SAID else ""
-        parts.append(_Indented(margin, Text(_WITHOUT_ANSWER[row["outcome"]] + reason, style="yellow")))
+        parts.append(Indented(margin, Text(_WITHOUT_ANSWER[row["outcome"]] + reason, style="yellow")))
     else:
         parts.extend(_proven(row, margin, first_citation, remark=row["reason"]))
     return Group(*parts, Text())
@@ -269,11 +275,11 @@ def explain_hint(run_id: int) -> Text:
 def _proven(row: Row, margin: Text, first_citation: int, *, remark: str | None) -> list[RenderableType]:
     aside = f" ({printable(remark)})" if remark else ""
     parts: list[RenderableType] = [
-        _Indented(margin, Text(printable(row["answer"]), style="green")),
-        _Indented(margin, Text(f"confidence {row['confidence']:.2f}{aside}", style="dim")),
+        Indented(margin, Text(printable(row["answer"]), style="green")),
+        Indented(margin, Text(f"confidence {row['confidence']:.2f}{aside}", style="dim")),
     ]
-    for number, citation in enumerate(row["citations"], start=first_citation):
-        parts.extend(_citation(number, citation))
+    for number, cited in enumerate(row["citations"], start=first_citation):
+        parts.extend(citation(number, cited))
     return parts
 
 

@@ -55,8 +55,8 @@ inner join pgclarify.corpus using (corpus_id)
 where corpus.name = %(corpus)s and document.id <> all(%(document_ids)s::text[]);
 
 -- name: cli_get_run
--- How much one run looked at, and why it went no further.
-select candidates, verdicts, interpretations, stop_reason
+-- How one run stands, how much it looked at, and why it went no further.
+select status, candidates, verdicts, interpretations, stop_reason
 from pgclarify.run_summary
 where run_id = %(run_id)s;
 

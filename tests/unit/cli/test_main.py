@@ -19,6 +19,10 @@ COMMANDS = (
     "down",
     "load",
     "ask",
+    "ask-back",
+    "list",
+    "detect",
+    "rewrite",
     "investigate",
     "explain",
     "status",
@@ -62,6 +66,21 @@ def test_every_command_has_help(command: str, capsys: pytest.CaptureFixture[str]
         ("investigate",),
         ("investigate", "q", "--option", "max_steps"),
         ("investigate", "q", "--option", "=2"),
+        ("ask-back",),
+        ("ask-back", "q", "--form", "shout"),
+        ("ask-back", "q", "--scheme", "none"),
+        ("list",),
+        ("list", "q", "--top-k", "101"),
+        ("list", "q", "--max-answers", "0"),
+        ("detect",),
+        ("detect", "q", "--file", "/dev/null"),
+        ("detect", "q", "--threshold", "1.5"),
+        ("detect", "--file", "/no/such/file"),
+        ("detect", "--file", "/"),
+        ("detect", "--file", "/dev/null", "--history", "Who?"),
+        ("detect", "-", "--corpus", "c"),
+        ("rewrite",),
+        ("rewrite", "q", "--threshold", "often"),
         ("explain",),
         ("explain", "many"),
         ("explain", "42", "--detail", "everything"),
@@ -79,7 +98,20 @@ def test_wrong_usage_is_2(arguments: tuple[str, ...], capsys: pytest.CaptureFixt
 
 
 @pytest.mark.parametrize(
-    "arguments", [("dsn",), ("status",), ("ask", "rental cars"), ("explain", "42"), ("worker",), ("psql", "-c", "x")]
+    "arguments",
+    [
+        ("dsn",),
+        ("status",),
+        ("ask", "rental cars"),
+        ("ask", "rental cars", "--ask-back"),
+        ("ask-back", "rental cars"),
+        ("list", "rental cars"),
+        ("detect", "rental cars"),
+        ("rewrite", "rental cars"),
+        ("explain", "42"),
+        ("worker",),
+        ("psql", "-c", "x"),
+    ],
 )
 def test_without_a_server_one_sentence_and_a_hint(
     arguments: tuple[str, ...], capsys: pytest.CaptureFixture[str]

@@ -1,0 +1,226 @@
+"""The commands detect and rewrite."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from pgclarify.cli import connection, terminal
+from pgclarify.cli.options import read_options
+from pgclarify.cli.waiting import interruptible, read_seconds, waiting
+from pgclarify.errors import InputError, RunTimeout
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from pgclarify.cli.rendering import Row
+
+DETECT_EXAMPLES = terminal.examples(
+    "pgclarify detect 'When was she born?' --history 'Who wrote Emma?' --history 'Jane Austen.'",
+    "pgclarify detect 'rental cars' --corpus insurance",
+    "pgclarify detect --file searches.txt --json | jq -r 'select(.is_ambiguous) | .question'",
+    "cut -f2 searches.tsv | pgclarify detect -",
+)
+REWRITE_EXAMPLES = terminal.examples(
+    "pgclarify rewrite 'When was she born?' --history 'Who wrote Emma?' --history 'Jane Austen.'",
+    "pgclarify rewrite 'And abroad?' --history 'Is a rental car insured?' --json | jq -r .reason",
+)
+# Some runs at a time are as fast as all at once, and the first lines come soon.
+_QUESTIONS_AT_ONCE = 2_000
+_QUESTION_CHARS = 10_000
+_STANDARD_INPUT = "-"
+
+History = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--history", metavar="TEXT", help="What was said before, by either side; repeated, the oldest comes first."
+    ),
+]
+Threshold = Annotated[
+    float | None,
+    typer.Option(metavar="X", min=0.0, max=1.0, help="Probability from which on a question counts as ambiguous."),
+]
+OtherOptions = Annotated[
+    list[str] | None,
+    typer.Option("--option", "-o", metavar="NAME=VALUE", help="An option of the SQL function; may be repeated."),
+]
+
+
+def detect(
+    question: Annotated[
+        str | None, typer.Argument(metavar="QUESTION", help="The question; - reads many from standard input.")
+    ] = None,
+    file: Annotated[
+        Path | None,
+        typer.Option(metavar="PATH", help="Many questions, one a line."),
+    ] = None,
+    history: History = None,
+    corpus: Annotated[
+        str | None,
+        typer.Option(
+            "--corpus", "-c", metavar="NAME", help="Also count how many readings of the question it supports."
+        ),
+    ] = None,
+    threshold: Threshold = None,
+    option: OtherOptions = None,
+    timeout: Annotated[
+        str | None, typer.Option(metavar="INTERVAL", help="How long to wait: 60s for one question, else no end.")
+    ] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", metavar="", help="JSON lines: one object for each question.")
+    ] = False,
+) -> None:
+    """Say whether a question is ambiguous, and why: one, or all of a log of searches. It needs no language model."""
+    if (question is None) == (file is None):
+        raise typer.BadParameter("give either a question or --file, and only one of them", param_hint="QUESTION")
+    if file is not None and (file.is_dir() or not file.exists()):
+        raise typer.BadParameter(f"{str(file)!r} is no file", param_hint="--file")
+    options = read_options(option or []) | ({} if threshold is None else {"threshold": threshold})
+    if question is not None and question != _STANDARD_INPUT:
+        given = {"corpus": corpus, "timeout": timeout}
+        _detect_one(question, history or [], options | _without_none(given), as_json=as_json)
+        return
+    for name, value in (("--history", history), ("--corpus", corpus)):
+        if value:
+            raise typer.BadParameter("it goes with one question, not with many", param_hint=name)
+    _detect_many(_read_questions(file), options, timeout, as_json=as_json)
+
+
+def _without_none(options: dict[str, str | None]) -> dict[str, object]:
+    return {name: value for name, value in options.items() if value is not None}
+
+
+def _detect_one(question: str, history: Sequence[str], options: dict[str, object], *, as_json: bool) -> None:
+    from pgclarify.cli import dialogue_rendering, rendering
+
+    settings = connection.load_settings()
+    with connection.connect(connection.running_dsn(settings)) as database, waiting("Looking at the question"):
+        (row,) = connection.fetch(
+            database, "client_detect_ambiguity", question=question, history=history, options=json.dumps(options)
+        )
+    if as_json:
+        terminal.print_json(row)
+        return
+    terminal.results().print(dialogue_rendering.ambiguity(row))
+    terminal.results().print(rendering.explain_hint(row["run_id"]))
+
+
+def _read_questions(file: Path | None) -> list[str]:
+    """The lines of a file, or of standard input, that are not blank.
+
+    Raises:
+        InputError: If there is none, or one that no question can be.
+    """
+    text = sys.stdin.buffer.read() if file is None else file.read_bytes()
+    # A line in another encoding is one odd question among many.
+    lines = text.decode("utf-8-sig", errors="replace").replace("\x00", " ").split("\n")
+    questions = []
+    for number, line in enumerate(lines, start=1):
+        question = line.strip()
+        if len(question) > _QUESTION_CHARS:
+            raise InputError(
+                f"line {number} is too long for a question",
+                detail=f"It has {len(question):,} characters; {_QUESTION_CHARS:,} is the most.",
+                hint="Give one question a line.",
+            )
+        if question:
+            questions.append(question)
+    if not questions:
+        raise InputError("there is no question", detail="All lines are blank.", hint="Give one question a line.")
+    return questions
+
+
+def _detect_many(questions: Sequence[str], options: dict[str, object], timeout: str | None, *, as_json: bool) -> None:
+    from pgclarify.cli import dialogue_rendering
+    from pgclarify.cli.corpus import progress_bar
+
+    ambiguous = 0
+    settings = connection.load_settings()
+    with (
+        connection.connect(connection.running_dsn(settings)) as database,
+        interruptible(),
+        progress_bar() as progress,
+    ):
+        task = progress.add_task("Looking at questions", total=len(questions))
+        for done, rows in _in_batches(database, questions, options, timeout):
+            ambiguous += sum(row["is_ambiguous"] for row in rows)
+            # What moves on one stream would be torn by what is written to the other, or swallow it.
+            progress.stop()
+            if as_json:
+                for row in rows:
+                    terminal.print_json(row)
+            else:
+                if done == len(rows):
+                    terminal.results().print(dialogue_rendering.ambiguities_head())
+                terminal.results().print(dialogue_rendering.ambiguities(rows), soft_wrap=True)
+            progress.update(task, completed=done)
+            progress.start()
+    terminal.notices().print(dialogue_rendering.ambiguities_end(ambiguous, len(questions)))
+
+
+def _in_batches(
+    database: connection.Database, questions: Sequence[str], options: dict[str, object], timeout: str | None
+) -> Iterator[tuple[int, list[Row]]]:
+    """Ask about so many at a time: how many are done, and the rows of the last ones, with their place among all.
+
+    Raises:
+        RunTimeout: If the time is up.
+    """
+    limit = None if timeout is None else read_seconds(database, timeout)
+    began = time.monotonic()
+    for start in range(0, len(questions), _QUESTIONS_AT_ONCE):
+        timed = dict(options)
+        if limit is not None:
+            left = limit - (time.monotonic() - began)
+            if left <= 0:
+                raise RunTimeout(
+                    f"not all questions were looked at within {timeout}",
+                    detail=f"{start:,} of {len(questions):,} were.",
+                    hint="Ask again with a longer --timeout.",
+                )
+            timed["timeout"] = f"{left:f} seconds"
+        batch = questions[start : start + _QUESTIONS_AT_ONCE]
+        rows = connection.fetch(database, "client_detect_ambiguity_many", questions=batch, options=json.dumps(timed))
+        yield (
+            start + len(batch),
+            [row | {"question_ordinal": start + row["question_ordinal"]} for row in rows],
+        )
+
+
+def rewrite(
+    question: Annotated[str, typer.Argument(metavar="QUESTION", help="A question that leans on what was said before.")],
+    history: History = None,
+    threshold: Threshold = None,
+    option: OtherOptions = None,
+    timeout: Annotated[
+        str, typer.Option(metavar="INTERVAL", help="How long to wait: 90s, 5min, or any interval.")
+    ] = "60s",
+    as_json: Annotated[bool, typer.Option("--json", metavar="", help="One JSON object.")] = False,
+) -> None:
+    """Make a question stand on its own, from what was said before it. A clear one comes back as it is.
+
+    Plain cases need no language model. The question goes to standard output, what is to be said of it does not.
+    """
+    from pgclarify.cli import dialogue_rendering, rendering
+
+    options = read_options(option or []) | ({} if threshold is None else {"threshold": threshold})
+    settings = connection.load_settings()
+    with connection.connect(connection.running_dsn(settings)) as database, waiting("Rewriting the question"):
+        (row,) = connection.fetch(
+            database,
+            "client_rewrite",
+            question=question,
+            history=history or [],
+            options=json.dumps({"timeout": timeout} | options),
+        )
+    if as_json:
+        terminal.print_json(row)
+        return
+    terminal.results().print(rendering.printable(row["rewritten"]), soft_wrap=True)
+    terminal.notices().print(dialogue_rendering.rewriting(row))
+    terminal.notices().print(rendering.explain_hint(row["run_id"]))

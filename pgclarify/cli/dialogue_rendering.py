@@ -1,0 +1,186 @@
+"""What the commands of a dialogue print, as pure functions from rows to rich renderables.
+
+Questions, replies and what models said are data, as everywhere: they reach the terminal only through `printable`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from pgclarify.cli.rendering import Indented, Row, citation, counted, printable
+
+_KINDS = {
+    "pragmatic": "what it refers to is missing",
+    "syntactic": "it is vague",
+    "lexical": "a name or word in it has several meanings",
+}
+_MARGIN = Text("   ")
+_MOST_DOCUMENTS_SHOWN = 5
+# What the classifier can call a question; the widest one sets the column.
+_KIND_CHARS = max(len(kind) for kind in _KINDS)
+
+
+def ambiguity(row: Row) -> RenderableType:
+    """Whether a question is ambiguous, and what spoke.
+
+    Args:
+        row: What `pgclarify.detect_ambiguity` returned.
+    """
+    return Group(_verdict(row), *_reasons(row["reasons"]))
+
+
+def _verdict(row: Row) -> Text:
+    probability = (f"  (probability {row['probability']:.2f})", "dim")
+    if not row["is_ambiguous"]:
+        return Text.assemble(("Clear", "bold green"), probability)
+    return Text.assemble(("Ambiguous", "bold yellow"), f", {row['kind']}: {_KINDS[row['kind']]}", probability)
+
+
+def _reasons(reasons: Iterable[Row]) -> Iterable[RenderableType]:
+    for reason in reasons:
+        # What is measured speaks for itself; what somebody wrote down, or a corpus holds, says so.
+        source = "" if reason["source"] in ("classifier", "feature") else f"{printable(reason['source'])}: "
+        yield Indented(Text("  - "), Text(f"{source}{printable(reason['text'])}", style="dim"))
+
+
+def ambiguities_head() -> Text:
+    """The line above those of `ambiguities`."""
+    return Text(f"{'probability'}  {'kind':<{_KIND_CHARS}}  question", style="bold")
+
+
+def ambiguities(rows: Iterable[Row]) -> Text:
+    """One line a question, which no terminal's width breaks.
+
+    Args:
+        rows: What `pgclarify.detect_ambiguity_many` returned.
+    """
+    lines = (
+        Text(
+            f"{row['probability']:>11.2f}  {row['kind'] or '':<{_KIND_CHARS}}  {printable(row['question'])}",
+            style="yellow" if row["is_ambiguous"] else "",
+        )
+        for row in rows
+    )
+    return Text("\n").join(lines)
+
+
+def ambiguities_end(ambiguous: int, questions: int) -> Text:
+    """How many of them are ambiguous."""
+    share = f" ({ambiguous / questions:.0%})" if questions else ""
+    verb = "is" if 1 in (ambiguous, questions) else "are"
+    return Text(f"{ambiguous:,} of {counted(questions, 'question')} {verb} ambiguous{share}", style="dim")
+
+
+def rewriting(row: Row) -> Text:
+    """What is to be said of a rewritten question, besides itself.
+
+    Args:
+        row: What `pgclarify.rewrite` returned.
+    """
+    default = "rewritten" if row["was_ambiguous"] else "the question is clear, and stays as it is"
+    return Text(printable(row["reason"] or default), style="dim")
+
+
+def proposals(question: str | None, rows: Sequence[Row]) -> RenderableType:
+    """What to ask back: questions to answer, or reformulations to choose from, each with the documents that answer it.
+
+    Args:
+        question: About which; None if a conversation has it.
+        rows: What `pgclarify.clarifying_questions` returned, at least one.
+    """
+    about = "" if question is None else f' by "{printable(question)}"'
+    parts: list[RenderableType] = [Text(f"What do you mean{about}?", style="bold")]
+    for row in rows:
+        parts.extend((Text(), *_proposal(row)))
+    return Group(*parts)
+
+
+def _proposal(row: Row) -> Iterable[RenderableType]:
+    asked = row["clarifying_question"] or row["reformulation"]
+    yield Indented(Text(f"{row['ordinal']}. ", style="bold"), Text(printable(asked), style="bold"))
+    if row["clarifying_question"] and row["reformulation"]:
+        yield Indented(_MARGIN, Text(f"such as: {printable(row['reformulation'])}"))
+    if row["document_ids"]:
+        shown = ", ".join(printable(document_id) for document_id in row["document_ids"][:_MOST_DOCUMENTS_SHOWN])
+        more = len(row["document_ids"]) - _MOST_DOCUMENTS_SHOWN
+        yield Indented(_MARGIN, Text(f"answered by {shown}{f' and {more} more' if more > 0 else ''}", style="dim"))
+    elif row["is_answerable"] is False:
+        yield Indented(_MARGIN, Text("no document answers it", style="yellow"))
+
+
+def nothing_to_ask_back(question: str | None) -> Text:
+    """A plain sentence where there are no proposals."""
+    about = "it" if question is None else f'"{printable(question)}"'
+    return Text(f"There is nothing to ask back about {about}: no document answers any narrower question.")
+
+
+def question_since(row: Row) -> Text:
+    """Where a conversation stands after a turn.
+
+    Args:
+        row: What `pgclarify.choose` or `pgclarify.reply` returned.
+    """
+    return Text.assemble(("\nSo the question is: ", "dim"), (printable(row["question"]), "bold"))
+
+
+def route(row: Row) -> RenderableType:
+    """Which way the gate in front of clarify went, what that spared, and why.
+
+    Args:
+        row: As statement client_get_route has it, of a run with option ask_back that is over.
+    """
+    if row["route"] == "answered":
+        saved = f": {counted(row['saved_completions'], 'call')} saved" if row["saved_completions"] else ""
+        said = f"The question is clear, so one pass answered it{saved}."
+    elif row["is_ambiguous"]:
+        said = f"The question is ambiguous ({row['kind']}: {_KINDS[row['kind']]}), so it was clarified."
+    else:
+        said = "The question is clear, but one pass found no proof, so it was clarified."
+    return Group(Text(f"\n{said}"), *_reasons(row["reasons"] or ()))
+
+
+def answers(question: str, rows: Sequence[Row]) -> RenderableType:
+    """All answers of a question, each with its other spellings and its numbered evidence.
+
+    Args:
+        question: As it was asked.
+        rows: What `pgclarify.list_answers` returned, at least one.
+    """
+    title = Text()
+    title.append(counted(len(rows), "answer"), style="bold")
+    title.append(f' to "{printable(question)}", each with its proof')
+    parts: list[RenderableType] = [title]
+    number = 1
+    for row in rows:
+        parts.extend((Text(), *_answer(row, first_citation=number)))
+        number += len(row["citations"])
+    return Group(*parts)
+
+
+def _answer(row: Row, *, first_citation: int) -> Iterable[RenderableType]:
+    answer = Text(printable(row["answer"]), style="bold green")
+    yield Indented(Text(f"{row['ordinal']}. ", style="bold"), answer)
+    others = row["variants"][1:]
+    if others:
+        spelt = ", ".join(printable(variant) for variant in others)
+        yield Indented(_MARGIN, Text(f"also: {spelt}", style="dim"))
+    for number, cited in enumerate(row["citations"], start=first_citation):
+        yield from citation(number, cited)
+
+
+def cut_short(run: Row, consequence: str) -> RenderableType:
+    """Why a run came to no more, if it could have.
+
+    Args:
+        run: As statement cli_get_run has it.
+        consequence: What that means for what is shown above, as a sentence.
+    """
+    parts: list[RenderableType] = []
+    if run["status"] == "partial":
+        parts.append(Text(f"\nSome calls failed on the way. {consequence}", style="yellow"))
+    if run["stop_reason"]:
+        parts.append(Text(f"\nStopped: {printable(run['stop_reason'])}", style="dim"))
+    return Group(*parts)

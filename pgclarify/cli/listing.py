@@ -1,0 +1,69 @@
+"""The command list."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated
+
+import typer
+
+from pgclarify.cli import asking, connection, terminal
+from pgclarify.cli.options import read_options
+from pgclarify.cli.waiting import waiting
+
+LIST_EXAMPLES = terminal.examples(
+    "pgclarify list 'Which companies insure rental cars?' --corpus insurance",
+    "pgclarify list 'Who played Mary Poppins?' --max-answers 3 --top-k 50",
+    "pgclarify list 'Who played Mary Poppins?' --json | jq -r .answer",
+)
+
+
+def list_answers(
+    question: Annotated[str, typer.Argument(metavar="QUESTION", help="A question that has several answers.")],
+    corpus: Annotated[
+        str | None,
+        typer.Option("--corpus", "-c", metavar="NAME", help="Corpus to ask; may be left out if there is only one."),
+    ] = None,
+    top_k: Annotated[
+        int, typer.Option("--top-k", "-k", metavar="N", min=1, max=100, help="How many passages are looked for.")
+    ] = 20,
+    max_answers: Annotated[
+        int, typer.Option("--max-answers", metavar="N", min=1, max=50, help="How many answers are enough.")
+    ] = 10,
+    option: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--option", "-o", metavar="NAME=VALUE", help="An option of pgclarify.list_answers; may be repeated."
+        ),
+    ] = None,
+    timeout: Annotated[
+        str, typer.Option(metavar="INTERVAL", help="How long to wait: 90s, 5min, or any interval.")
+    ] = "5min",
+    as_json: Annotated[
+        bool, typer.Option("--json", metavar="", help="JSON lines: one object for each answer.")
+    ] = False,
+) -> None:
+    """List all answers of a question, one by one, each with its proof. It needs a language model."""
+    from pgclarify.cli import dialogue_rendering, rendering
+
+    options = {"top_k": top_k, "max_answers": max_answers, "timeout": timeout} | read_options(option or [])
+    settings = connection.load_settings()
+    with connection.connect(connection.running_dsn(settings)) as database:
+        with waiting("Looking for answers"):
+            rows = connection.fetch(
+                database, "client_list_answers", question=question, corpus=corpus, options=json.dumps(options)
+            )
+        if not rows:
+            console = terminal.notices() if as_json else terminal.results()
+            console.print(asking.answer(database, question, corpus, []))
+            return
+        if as_json:
+            for row in rows:
+                terminal.print_json(row)
+            return
+        run_id = rows[0]["run_id"]
+        (run,) = connection.fetch(database, "cli_get_run", run_id=run_id)
+    console = terminal.results()
+    console.print(dialogue_rendering.answers(question, rows))
+    console.print(dialogue_rendering.cut_short(run, "There may be more answers; those above are proven."))
+    console.print(rendering.explain_hint(run_id))

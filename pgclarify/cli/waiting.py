@@ -1,0 +1,54 @@
+"""How commands wait for a run that the server carries out within one statement."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from pgclarify.cli import connection, terminal
+from pgclarify.errors import InputError
+
+
+@contextmanager
+def waiting(what: str) -> Iterator[None]:
+    """Say what is being waited for; and if that is interrupted, what becomes of it.
+
+    Args:
+        what: On the way, as `Reading passages`.
+    """
+    with interruptible(), terminal.notices().status(what):
+        yield
+
+
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """Say what becomes of a statement that is interrupted."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        # The server has cancelled its run.
+        terminal.notices().print("Cancelled; what was paid for is kept.")
+        raise
+
+
+def read_seconds(database: connection.Database, timeout: str) -> float:
+    """How long an option --timeout is.
+
+    Raises:
+        InputError: If it is no interval, or not positive.
+    """
+    import psycopg
+
+    try:
+        (row,) = connection.fetch(database, "cli_read_interval", interval=timeout)
+    except (psycopg.errors.InvalidDatetimeFormat, psycopg.errors.DatetimeFieldOverflow) as error:
+        raise no_interval(timeout) from error
+    seconds = float(row["seconds"])
+    if seconds <= 0:
+        raise InputError("the timeout must be positive", detail=f"It is {timeout}.", hint="Pass --timeout 5min.")
+    return seconds
+
+
+def no_interval(timeout: str) -> InputError:
+    """What is wrong with a timeout that the server cannot read."""
+    return InputError("the timeout is no interval", detail=f"It is {timeout!r}.", hint="Pass --timeout 90s, or 5min.")

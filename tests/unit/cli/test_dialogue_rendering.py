@@ -1,0 +1,200 @@
+"""What the commands of a dialogue print, from rows."""
+
+from __future__ import annotations
+
+import unicodedata
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.console import RenderableType
+
+from pgclarify.cli import dialogue_rendering as rendering
+from tests.unit.cli.test_rendering import HOSTILE, citation, shown
+
+
+def reason(**changes: Any) -> dict[str, Any]:
+    return {"source": "feature", "name": "referential_words", "text": 'it says "she"'} | changes
+
+
+def ambiguity(**changes: Any) -> dict[str, Any]:
+    return {
+        "run_id": 1,
+        "is_ambiguous": True,
+        "probability": 0.934,
+        "kind": "pragmatic",
+        "reasons": [reason()],
+    } | changes
+
+
+def clear(**changes: Any) -> dict[str, Any]:
+    return ambiguity(is_ambiguous=False, probability=0.1, kind=None) | changes
+
+
+def of_many(ordinal: int, question: str, row: dict[str, Any]) -> dict[str, Any]:
+    return row | {"question_ordinal": ordinal, "question": question}
+
+
+def proposal(**changes: Any) -> dict[str, Any]:
+    return {
+        "run_id": 1,
+        "ordinal": 1,
+        "ambiguity_type": "specify",
+        "clarifying_question": None,
+        "reformulation": "For how long may I rent a car?",
+        "document_ids": ["a.md", "b.md"],
+        "reasoning": "Cars are rented for many reasons.",
+        "is_answerable": True,
+        "citations": [],
+    } | changes
+
+
+def listed(**changes: Any) -> dict[str, Any]:
+    return {
+        "run_id": 1,
+        "ordinal": 1,
+        "answer": "Vishwaroopam",
+        "variants": ["Vishwaroopam", "Vishwaroop"],
+        "document_ids": ["rental-reimbursement.md"],
+        "citations": [citation()],
+    } | changes
+
+
+def way(**changes: Any) -> dict[str, Any]:
+    return clear(route="answered", saved_completions=20) | changes
+
+
+def every_rendering(text: str) -> list[RenderableType]:
+    reasons = [reason(source="rule", text=text), reason(source=text, text=text)]
+    cited = citation(document_id=text, title=text, heading=text, quote=text, is_current=False)
+    return [
+        rendering.ambiguity(ambiguity(reasons=reasons)),
+        rendering.ambiguities([of_many(1, text, clear()), of_many(2, text, ambiguity())]),
+        rendering.rewriting({"rewritten": "q", "was_ambiguous": True, "reason": text}),
+        rendering.proposals(text, [proposal(clarifying_question=text, reformulation=text, document_ids=[text])]),
+        rendering.nothing_to_ask_back(text),
+        rendering.question_since({"question": text}),
+        rendering.route(way(reasons=reasons)),
+        rendering.answers(text, [listed(answer=text, variants=[text, text], citations=[cited])]),
+        rendering.cut_short({"status": "partial", "stop_reason": text}, "So it is."),
+    ]
+
+
+@given(st.text())
+def test_no_rendering_lets_control_characters_through(text: str) -> None:
+    for renderable in every_rendering(text):
+        output = shown(renderable)
+        assert not [c for c in output if c != "\n" and unicodedata.category(c) in {"Cc", "Zl", "Zp", "Cs"}]
+
+
+@pytest.mark.parametrize("renderable", every_rendering(HOSTILE))
+def test_hostile_text_is_shown_as_text_even_on_a_terminal(renderable: RenderableType) -> None:
+    output = shown(renderable, is_terminal=True, width=300)
+    for sequence in ("\x1b[2J", "\x1b]", "\x07", "\u202e"):
+        assert sequence not in output
+    assert "[bold red]loud[/bold red]" in output
+
+
+def test_an_ambiguous_question_says_why() -> None:
+    rule = reason(source="rule", name="7", text='"they" needs a name')
+    lines = shown(rendering.ambiguity(ambiguity(reasons=[reason(), rule]))).splitlines()
+    assert lines == [
+        "Ambiguous, pragmatic: what it refers to is missing  (probability 0.93)",
+        '  - it says "she"',
+        '  - rule: "they" needs a name',
+    ]
+
+
+def test_a_clear_question() -> None:
+    assert shown(rendering.ambiguity(clear(reasons=[]))) == "Clear  (probability 0.10)\n"
+
+
+@pytest.mark.parametrize("kind", ["pragmatic", "syntactic", "lexical"])
+def test_every_kind_has_words(kind: str) -> None:
+    assert f"Ambiguous, {kind}: " in shown(rendering.ambiguity(ambiguity(kind=kind)))
+
+
+def test_many_questions_are_a_table() -> None:
+    rows = [of_many(1, "When was\nshe born?", ambiguity()), of_many(2, "Who wrote Emma?", clear())]
+    assert [shown(rendering.ambiguities_head()), *shown(rendering.ambiguities(rows)).splitlines()] == [
+        "probability  kind       question\n",
+        "       0.93  pragmatic  When was she born?",
+        "       0.10             Who wrote Emma?",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("counts", "told"),
+    [
+        ((1, 4), "1 of 4 questions is ambiguous (25%)"),
+        ((0, 1), "0 of 1 question is ambiguous (0%)"),
+        ((1200, 2400), "1,200 of 2,400 questions are ambiguous (50%)"),
+    ],
+)
+def test_many_questions_are_summed_up(counts: tuple[int, int], told: str) -> None:
+    assert shown(rendering.ambiguities_end(*counts)).strip() == told
+
+
+def test_a_rewritten_question_is_told_with_its_reason() -> None:
+    assert shown(rendering.rewriting({"was_ambiguous": True, "reason": "she is Ann"})) == "she is Ann\n"
+    assert "clear" in shown(rendering.rewriting({"was_ambiguous": False, "reason": None}))
+    assert shown(rendering.rewriting({"was_ambiguous": True, "reason": None})) == "rewritten\n"
+
+
+def test_reformulations_to_choose_from() -> None:
+    rows = [proposal(), proposal(ordinal=2, is_answerable=False, document_ids=[])]
+    assert shown(rendering.proposals("rental cars", rows)).splitlines() == [
+        'What do you mean by "rental cars"?',
+        "",
+        "1. For how long may I rent a car?",
+        "   answered by a.md, b.md",
+        "",
+        "2. For how long may I rent a car?",
+        "   no document answers it",
+    ]
+
+
+def test_questions_to_answer_say_what_they_aim_at() -> None:
+    many = [f"{number}.md" for number in range(7)]
+    asked = proposal(clarifying_question="Which period?", document_ids=many)
+    output = shown(rendering.proposals(None, [asked]))
+    assert output.startswith("What do you mean?\n\n1. Which period?\n   such as: For how long may I rent a car?\n")
+    assert "answered by 0.md, 1.md, 2.md, 3.md, 4.md and 2 more" in output
+    unchecked = proposal(is_answerable=None, document_ids=[])
+    assert shown(rendering.proposals(None, [unchecked])).endswith("1. For how long may I rent a car?\n")
+
+
+def test_the_gate_says_what_it_saved() -> None:
+    output = shown(rendering.route(way()))
+    assert output.startswith("\nThe question is clear, so one pass answered it: 20 calls saved.\n")
+    assert 'it says "she"' in output
+    assert "saved" not in shown(rendering.route(way(saved_completions=0)))
+
+
+def test_the_gate_says_why_it_was_clarified() -> None:
+    vague = ambiguity(route="clarified", saved_completions=0, kind="syntactic")
+    assert "is ambiguous (syntactic: it is vague), so it was clarified" in shown(rendering.route(vague))
+    unproven = shown(rendering.route(way(route="clarified", saved_completions=0, reasons=[])))
+    assert unproven == "\nThe question is clear, but one pass found no proof, so it was clarified.\n"
+
+
+def test_answers_number_their_citations_through() -> None:
+    rows = [listed(citations=[citation(), citation()]), listed(ordinal=2, answer="Mumbai", variants=["Mumbai"])]
+    output = shown(rendering.answers("Which?", rows))
+    assert output.startswith(
+        '2 answers to "Which?", each with its proof\n\n1. Vishwaroopam\n   also: Vishwaroop\n   [1]'
+    )
+    assert "\n2. Mumbai\n   [3] rental-reimbursement.md" in output
+
+
+@pytest.mark.parametrize(
+    ("status", "stop_reason", "told"),
+    [
+        ("succeeded", None, ""),
+        ("succeeded", "no further answer", "\nStopped: no further answer\n"),
+        ("partial", "the model failed", "\nSome calls failed on the way. So it is.\n\nStopped: the model failed\n"),
+    ],
+)
+def test_what_was_cut_short_says_so(status: str, stop_reason: str | None, told: str) -> None:
+    assert shown(rendering.cut_short({"status": status, "stop_reason": stop_reason}, "So it is.")) == told
