@@ -55,11 +55,8 @@ def status(
     _head(lines, "queue")
     lines.append(f"{queue['queued']} waiting, {queue['running']} running\n")
     _head(lines, "corpora")
-    if not corpora:
-        lines.append("none yet: load one with pgclarify load NAME PATH")
-        return lines
-    lines.append(str(len(corpora)))
-    parts: list[RenderableType] = [lines, _beside(_corpora(corpora))]
+    lines.append(str(len(corpora)) if corpora else "none yet: load one with pgclarify load NAME PATH")
+    parts: list[RenderableType] = [lines, _beside(_corpora(corpora))] if corpora else [lines]
     parts.extend(
         _beside(Text(f"{printable(corpus['corpus'])}: {printable(corpus['error'])}", style="red"))
         for corpus in corpora
@@ -156,10 +153,11 @@ def _runs(runs: Sequence[Row]) -> Table:
             Text(str(run["run_id"])),
             Text(run["operation"]),
             Text(run["status"], style=_STYLES.get(run["status"], "")),
-            # Others have none, whatever they found.
-            Text("" if run["operation"] in ("search", "investigate") else f"{run['interpretations']:,}"),
+            # Operations that look for none have null.
+            Text("" if run["interpretations"] is None else f"{run['interpretations']:,}"),
             Text(f"{run['seconds']:.1f}"),
-            Text(printable(run["corpus"])),
+            # Some ask no corpus.
+            Text(printable(run["corpus"] or "")),
             Text(_shortened(run["question"])),
         )
     return table

@@ -40,8 +40,15 @@ def test_the_last_runs() -> None:
 
 
 def test_a_search_has_no_readings() -> None:
-    (line,) = [line for line in shown(runs=[RUN | {"operation": "search"}]).splitlines() if "rental cars" in line]
+    search = RUN | {"operation": "search", "interpretations": None}
+    (line,) = [line for line in shown(runs=[search]).splitlines() if "rental cars" in line]
     assert line.split() == ["17", "search", "partial", "1.2", "insurance", "rental", "cars"]
+
+
+def test_a_run_may_ask_no_corpus() -> None:
+    detection = RUN | {"operation": "detect_ambiguity", "interpretations": None, "corpus": None}
+    (line,) = [line for line in shown(runs=[detection], corpora=[]).splitlines() if "rental cars" in line]
+    assert line.split() == ["17", "detect_ambiguity", "partial", "1.2", "rental", "cars"]
 
 
 def test_errors_with_their_reason() -> None:
