@@ -1,10 +1,12 @@
 """Pure methods: numpy in, plain data out. No I/O, no database, no model."""
 
 from pgclarify.algorithms.agreement import Relation, relate
+from pgclarify.algorithms.answer_variants import find_variant, is_variant
 from pgclarify.algorithms.answers import answer_directions, relate_answers
 from pgclarify.algorithms.consolidation import Mode, consolidate, medoid
 from pgclarify.algorithms.exploration import Explored, Explorer, credit, explore
 from pgclarify.algorithms.fusion import fuse
+from pgclarify.algorithms.numerals import write_numbers
 from pgclarify.algorithms.questions import asks_same, names, stands_alone
 from pgclarify.algorithms.quotation import find_quote, fold
 from pgclarify.algorithms.uncertainty import confidence, penalize, semantic_sets, to_unit_interval
@@ -21,8 +23,10 @@ __all__ = [
     "credit",
     "explore",
     "find_quote",
+    "find_variant",
     "fold",
     "fuse",
+    "is_variant",
     "medoid",
     "names",
     "penalize",
@@ -31,4 +35,5 @@ __all__ = [
     "semantic_sets",
     "stands_alone",
     "to_unit_interval",
+    "write_numbers",
 ]

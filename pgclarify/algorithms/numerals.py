@@ -76,6 +76,23 @@ def find_quantities(text: str, *, is_question: bool) -> tuple[dict[str, frozense
     return {kind: frozenset(values) for kind, values in quantities.items()}, " ".join([*rest, text[position:]])
 
 
+def write_numbers(text: str) -> str:
+    """Write the numbers of an English text, an answer, in one notation and in place.
+
+    Args:
+        text: "On May 1, two to one".
+
+    Returns:
+        "On may 1, 2 to 1": see `find_quantities` for the notation.
+    """
+
+    def write(match: re.Match[str]) -> str:
+        values = [value for _, value in _read(match, is_question=False)]
+        return f" {' '.join(values)} " if values else match[0]
+
+    return _QUANTITY.sub(write, unicodedata.normalize("NFKC", text))
+
+
 def _read(match: re.Match[str], *, is_question: bool) -> Iterator[tuple[str, str]]:
     if match["iso_year"]:
         yield "year", match["iso_year"]

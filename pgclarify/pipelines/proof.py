@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from pgclarify.algorithms import find_quote, fold, names
+from pgclarify.algorithms import find_quote, fold, names, write_numbers
 from pgclarify.model import Candidate
 from pgclarify.pipelines.calls import Unproven
 from pgclarify.pipelines.completions import check_storable
@@ -44,11 +44,40 @@ class Proven:
 def prove(finding: Finding, shown: Sequence[Candidate], *, asked: str, steps: Sequence[Step] = ()) -> Proven | None:
     """Check an answer against the passages that it was read out of.
 
+    As `prove_told`. And if there are names or numbers in what was asked or answered, one of them has to stand in the
+    cited passages: a model that finds nothing likes to quote what is about something else.
+
+    Args:
+        finding: What the model said.
+        shown: The passages, in the order in which they were shown.
+        asked: The question.
+        steps: Those with an answer on which this one may rest.
+
+    Returns:
+        None if the model gave no answer.
+
+    Raises:
+        InvalidReply: If the answer holds characters that are no text.
+        Unproven: If the proof is not there; the message says what is wrong.
+    """
+    proven = prove_told(finding, shown, asked=asked, steps=steps)
+    if proven is None:
+        return None
+    before = [text for step in steps for text in (step.question, step.answer) if text is not None]
+    about = frozenset[str]().union(*(names(text) for text in (asked, *before)))
+    if about and about.isdisjoint(_words(*_texts(proven.cited))):
+        raise Unproven("the passage is about something else than the question")
+    return proven
+
+
+def prove_told(
+    finding: Finding, shown: Sequence[Candidate], *, asked: str, steps: Sequence[Step] = ()
+) -> Proven | None:
+    """Check that an answer is told by the passages that it was read out of, whatever else these are about.
+
     Quotes that are not in their passage are left out, and so are those that share no word with the question, the answer
     or the steps; one at least has to be left. The answer has to be told by the cited passages or by the steps' answers,
-    as `is_told` has it: an answer from memory is none. And if there are names or numbers in what was asked or answered,
-    one of them has to stand in the cited passages: a model that finds nothing likes to quote what is about something
-    else.
+    as `is_told` has it, its numbers in whatever notation: an answer from memory is none.
 
     Args:
         finding: What the model said.
@@ -64,26 +93,29 @@ def prove(finding: Finding, shown: Sequence[Candidate], *, asked: str, steps: Se
         Unproven: If the proof is not there; the message says what is wrong.
     """
     check_storable(finding.answer, finding.contradiction)
-    if finding.answer is None:
+    answer = finding.answer
+    if answer is None:
         return None
-    questions = [step.question for step in steps]
-    answers = [step.answer for step in steps if step.answer is not None]
     found = _find(finding.evidence, shown)
     if not found:
         raise Unproven("the quote does not occur in the passage")
-    topic = (_words(asked, *questions, *answers, finding.answer) - _EMPTY) - _VERDICTS
-    telling = [(one, citation) for one, citation in found if not topic.isdisjoint(_words(citation.quote))]
+    before = [text for step in steps for text in (step.question, step.answer) if text is not None]
+    topic = (_words(asked, *before, answer, write_numbers(answer)) - _EMPTY) - _VERDICTS
+    telling = [
+        (one, citation)
+        for one, citation in found
+        if not topic.isdisjoint(_words(citation.quote, write_numbers(citation.quote)))
+    ]
     if not telling:
         raise Unproven("the quote has nothing to do with the question")
-    texts = [
-        text for one, _ in telling for text in (one.passage.title, one.passage.heading, one.passage.content) if text
-    ]
-    if not is_told(finding.answer, texts, asked=asked, steps=steps):
+    cited = tuple(one for one, _ in telling)
+    citations = tuple(citation for _, citation in telling)
+    quotes = [write_numbers(citation.quote) for citation in citations]
+    if not is_told(answer, _texts(cited), asked=asked, steps=steps) and not is_told(
+        write_numbers(answer), quotes, asked=write_numbers(asked), steps=steps
+    ):
         raise Unproven("the answer does not come from the passages")
-    about = frozenset[str]().union(*(names(text) for text in (asked, *questions, *answers)))
-    if about and about.isdisjoint(_words(*texts)):
-        raise Unproven("the passage is about something else than the question")
-    return Proven(finding.answer, tuple(citation for _, citation in telling), tuple(one for one, _ in telling))
+    return Proven(answer, citations, cited)
 
 
 def is_told(answer: str, texts: Sequence[str], *, asked: str, steps: Sequence[Step] = ()) -> bool:
@@ -142,6 +174,11 @@ def _find(evidence: Sequence[Evidence], shown: Sequence[Candidate]) -> list[tupl
 
 def _words(*texts: str) -> frozenset[str]:
     return frozenset(word for text in texts for word in _WORD.findall(fold(text)))
+
+
+def _texts(cited: Sequence[Candidate]) -> list[str]:
+    """All that the passages have to say, titles and headings included."""
+    return [text for one in cited for text in (one.passage.title, one.passage.heading, one.passage.content) if text]
 
 
 def _phrase(text: str) -> str:

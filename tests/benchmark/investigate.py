@@ -20,30 +20,24 @@ import re
 import statistics
 import string
 import sys
-import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
 from psycopg.types.json import Jsonb
 from pydantic import SecretStr
 from rich.console import Console
 from rich.table import Table
 
-from pgclarify import embedded
-from pgclarify.database import ExplorationTables, Presence, Runs, RunTables, StepTables, open_pool
+from pgclarify.database import ExplorationTables, Presence, Runs, StepTables, open_pool
 from pgclarify.embedding import load_embedder
 from pgclarify.embedding.cross_encoders import CrossEncoders
 from pgclarify.errors import CompletionError
-from pgclarify.install import install
 from pgclarify.llm.endpoint import Endpoint
 from pgclarify.llm.investigator import EndpointInvestigator
-from pgclarify.model import Candidate, Claim, Completion, CompletionRequest, Document, Run, RunStatus
+from pgclarify.model import Candidate, Completion, Run, RunStatus
 from pgclarify.pipelines.calls import Calls
 from pgclarify.pipelines.completions import Pace
 from pgclarify.pipelines.entailment import Entailments
@@ -53,9 +47,10 @@ from pgclarify.pipelines.reranking import Rerankers
 from pgclarify.pipelines.trace import Tally
 from pgclarify.protocols import Embedder, StepStore
 from pgclarify.steps import Finding, Step
-from tests.benchmark import product
+from tests.benchmark import kept, product
 from tests.benchmark.figures import step
 from tests.benchmark.ingest import MODEL
+from tests.benchmark.kept import MeteredTables
 from tests.benchmark.lexical_quality import read
 
 _CORPUS = "musique"
@@ -110,28 +105,6 @@ class Told:
     steps: list[list[str]]
 
 
-class _MeteredTables(RunTables):
-    """RunTables that adds up what the run's replies cost when they were made, whoever paid for them."""
-
-    calls = 0
-    seconds = 0.0
-
-    async def claim_completions(self, requests: Sequence[CompletionRequest]) -> list[Claim]:
-        claims = await super().claim_completions(requests)
-        for claim in claims:
-            if claim.completion is not None:
-                self._add(claim.completion)
-        return claims
-
-    async def store_completion(self, completion_id: int, completion: Completion) -> None:
-        self._add(completion)
-        await super().store_completion(completion_id, completion)
-
-    def _add(self, completion: Completion) -> None:
-        self.calls += 1
-        self.seconds += completion.latency_ms / 1000
-
-
 class _KeptSteps:
     """A StepStore that remembers what it kept."""
 
@@ -171,7 +144,7 @@ class _Asking:
     async def _investigate(self, row: Mapping[str, Any], variant: str) -> Told:
         options = Jsonb({**self._options, **_VARIANTS[variant]})
         run = await self._start("select pgclarify.submit_investigation(%s, %s, %s) as id", row["question"], options)
-        tables = _MeteredTables(self._runs, run.run_id)
+        tables = MeteredTables(self._runs, run.run_id)
         steps = _KeptSteps(StepTables(self._runs))
         await investigate(
             run,
@@ -196,7 +169,7 @@ class _Asking:
         """Ask for an answer from the first passages of one hybrid search; with and without a look at its quote."""
         question = row["question"]
         run = await self._start("select pgclarify.submit(%s, %s, 1, %s) as id", question, Jsonb({}))
-        tables = _MeteredTables(self._runs, run.run_id)
+        tables = MeteredTables(self._runs, run.run_id)
         vector = (await self._embedder.encode([question]))[0]
         found = await ExplorationTables(self._runs).find_passages(
             run, question, vector, method="hybrid", depth=_BASELINE_DEPTH
@@ -238,7 +211,7 @@ def _told(
     row: Mapping[str, Any],
     variant: str,
     answer: str | None,
-    tables: _MeteredTables,
+    tables: MeteredTables,
     outcome: str | None = None,
     steps: list[list[str]] | None = None,
 ) -> Told:
@@ -365,49 +338,14 @@ def _mean(values: Sequence[float]) -> str:
     return f"{statistics.mean(values):.1f} ({low:.1f} to {high:.1f})"
 
 
-@contextmanager
-def _database(folder: Path | None) -> Iterator[tuple[str, Callable[[str], Path]]]:
-    """A server of its own, or one whose data stay: its URL, and where files beside it go."""
-    if folder is None:
-        with product.database() as dsn, tempfile.TemporaryDirectory() as beside:
-            yield dsn, Path(beside).joinpath
-        return
-    folder.mkdir(parents=True, exist_ok=True)
-    folder.chmod(0o711)  # the server may run as a user of its own
-    dsn = embedded.start(folder / "data")
-    try:
-        install(dsn)
-        yield dsn, folder.joinpath
-    finally:
-        embedded.stop(folder / "data")
-
-
 def _load(dsn: str, data_dir: Path) -> None:
     """Store and link the corpus, as a worker does, unless it is there."""
-    with product.connect(dsn) as connection:
-        if connection.execute("select from pgclarify.corpus_status where corpus = %s", [_CORPUS]).fetchall():
-            return
-        # A line is a passage.
-        documents = [
-            Document(row["id"], " ".join(row["text"].split()), title=row["title"])
-            for row in read(data_dir / "musique.corpus.jsonl.gz")
-        ]
-        with step(f"embedding {len(documents):,} passages"):
-            vectors = asyncio.run(_embed([f"{one.title}\n{one.content}" for one in documents]))
-        places = {one.document_id: place for place, one in enumerate(documents)}
-        with step("storing and linking them"):
-            product.load(dsn, _CORPUS, documents, lambda document_id: vectors[[places[document_id]]])
-            statement = "select pgclarify._link_passages(%s) as passages"
-            while connection.execute(statement, [_LINKED_AT_ONCE]).fetchall()[0]["passages"]:
-                pass
-
-
-async def _embed(texts: Sequence[str]) -> NDArray[np.float32]:
-    embedder = load_embedder(MODEL)
-    try:
-        return await embedder.encode(texts)
-    finally:
-        embedder.close()
+    if not kept.load(dsn, _CORPUS, data_dir / "musique.corpus.jsonl.gz"):
+        return
+    with product.connect(dsn) as connection, step("linking them"):
+        statement = "select pgclarify._link_passages(%s) as passages"
+        while connection.execute(statement, [_LINKED_AT_ONCE]).fetchall()[0]["passages"]:
+            pass
 
 
 if __name__ == "__main__":
@@ -422,6 +360,6 @@ if __name__ == "__main__":
     for name, value in _OPTIONS.items():
         parser.add_argument(f"--{name.replace('_', '-')}", type=int, default=value)
     given = parser.parse_args()
-    with _database(given.database) as (dsn, beside):
+    with kept.database(given.database) as (dsn, beside):
         _load(dsn, given.data_dir)
         _show(asyncio.run(measure(dsn, given, _Log(beside("told.jsonl")))))

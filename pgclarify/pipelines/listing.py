@@ -1,0 +1,249 @@
+"""Answers one by one: each round reads the evidence and the answers so far, and gives one more or says it was the last.
+
+Source: AmbigPrompt, §3, Equation 5. docs/methods/answers-one-by-one.md says what is ours.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+
+from pgclarify.algorithms import find_variant, fold
+from pgclarify.dialogue import EvidenceCitation, ListedAnswer
+from pgclarify.errors import CompletionError, ConfigurationError, EmbeddingError, InvalidReply, RunLost
+from pgclarify.model import Candidate, Completion, Run, RunStatus
+from pgclarify.pipelines.calls import CALLS_TO_ANSWER, Calls, Unproven
+from pgclarify.pipelines.completions import Pace
+from pgclarify.pipelines.failures import counted, describe
+from pgclarify.pipelines.first_stage import FirstStage
+from pgclarify.pipelines.proof import Proven, prove_told
+from pgclarify.pipelines.reranking import Rerankers, passage_text
+from pgclarify.pipelines.trace import Tally, Trace
+from pgclarify.protocols import AnswerLister, DialogueStore, Embedder, ExplorationStore, RunStore
+
+_logger = logging.getLogger(__name__)
+_PACE = Pace()
+# About as many as a token of English text has.
+_TOKEN_CHARS = 4
+
+
+async def list_answers(
+    run: Run,
+    store: RunStore,
+    exploration: ExplorationStore,
+    dialogue: DialogueStore,
+    lister: AnswerLister,
+    embedder: Embedder,
+    *,
+    rerankers: Rerankers,
+    pace: Pace = _PACE,
+) -> None:
+    """Carry out a run whose operation is "list_answers", from its question to its last answer.
+
+    Answers are kept as they are found. It succeeds if it came to an end by itself, also with no answer; is partial if
+    the model failed after some; and fails if the model failed at once, or nothing could be embedded. A run that was
+    cancelled or taken over meanwhile is left alone, without an error: calls in flight are cancelled, leases given back,
+    nothing more is written.
+
+    Args:
+        run: The run; settings: search, reranker (absent for none), top_k, evidence_tokens, max_answers.
+        store: Its tables and the ledger.
+        exploration: Where the passages are, and where the candidates go.
+        dialogue: Where the answers go.
+        lister: Who is asked.
+        embedder: The corpus's model.
+        rerankers: Makes the reranker of the settings.
+        pace: How often to look for replies that other runs are paying for.
+
+    Raises:
+        DatabaseError: If the store fails.
+
+    Source: AmbigPrompt, §3.
+    """
+    trace = Trace()
+    try:
+        try:
+            shown = await _gather(run, store, exploration, embedder, rerankers, trace)
+            listing = _Listing(run, store, dialogue, lister, shown, trace, pace)
+            status = await listing.carry_out()
+        except (CompletionError, ConfigurationError, EmbeddingError) as error:
+            await store.finish_run(run, RunStatus.FAILED, [], describe(error), stages=trace.stages)
+        else:
+            await store.finish_run(run, status, [], None, stages=trace.stages, stop_reason=trace.stop_reason)
+    except RunLost as lost:
+        _logger.info("run %d was left: %s", run.run_id, lost.message)
+
+
+async def _gather(
+    run: Run,
+    store: RunStore,
+    exploration: ExplorationStore,
+    embedder: Embedder,
+    rerankers: Rerankers,
+    trace: Trace,
+) -> list[Candidate]:
+    """Find and record candidates; return what is read of them."""
+    name = run.settings.get("reranker")
+    reranker = None if name is None else await rerankers.get(name, store)
+    found = await FirstStage(run, exploration, embedder, reranker, trace).rank(run.question)
+    candidates = [Candidate(rank, one.passage, one.score, one.origin) for rank, one in enumerate(found, start=1)]
+    # What is gone by now cannot be cited.
+    kept = set(await exploration.record_candidates(run, candidates))
+    return cut_evidence([one for one in candidates if one.rank in kept], run.settings["evidence_tokens"])
+
+
+def cut_evidence(candidates: Sequence[Candidate], tokens: int) -> list[Candidate]:
+    """Leave of some candidates what a budget has room for.
+
+    The first ones that fit in, with title and headings, whole; the first that does not fit ends it. Only the very first
+    is read in any case, as far as there is room.
+
+    Args:
+        candidates: By rank.
+        tokens: The budget, from 1, a token being four characters.
+    """
+    room = tokens * _TOKEN_CHARS
+    kept: list[Candidate] = []
+    for candidate in candidates:
+        length = len(passage_text(candidate.passage))
+        if length > room:
+            break
+        kept.append(candidate)
+        room -= length
+    if kept or not candidates:
+        return kept
+    first = candidates[0]
+    return [replace(first, passage=replace(first.passage, content=first.passage.content[:room]))]
+
+
+class _Repeated(InvalidReply):
+    """A reply whose answer was found before."""
+
+    def __init__(self) -> None:
+        super().__init__("the answer was found before")
+
+
+@dataclass(slots=True)
+class _Entry:
+    """An answer, and what was found of it so far.
+
+    Attributes:
+        ordinal: The order in which it was found, from 1.
+        variants: Its spellings, as they were found.
+        citations: What proves it, as it was found.
+    """
+
+    ordinal: int
+    variants: list[str] = field(default_factory=list)
+    citations: list[EvidenceCitation] = field(default_factory=list)
+
+    def add(self, proven: Proven) -> bool:
+        """Add a spelling and its proof; false if both are known."""
+        before = len(self.variants), len(self.citations)
+        if fold(proven.answer) not in map(fold, self.variants):
+            self.variants.append(proven.answer)
+        new = (
+            EvidenceCitation(one.candidate_rank, one.quote, one.start_char, one.end_char) for one in proven.citations
+        )
+        self.citations += [one for one in new if one not in self.citations]
+        return (len(self.variants), len(self.citations)) != before
+
+    def listed(self) -> ListedAnswer:
+        return ListedAnswer(self.ordinal, self.variants[0], tuple(self.variants), tuple(self.citations))
+
+
+class _Listing:
+    """The rounds of one run."""
+
+    def __init__(
+        self,
+        run: Run,
+        store: RunStore,
+        dialogue: DialogueStore,
+        lister: AnswerLister,
+        shown: Sequence[Candidate],
+        trace: Trace,
+        pace: Pace,
+    ) -> None:
+        self._run = run
+        self._dialogue = dialogue
+        self._lister = lister
+        self._shown = shown
+        self._trace = trace
+        self._most: int = run.settings["max_answers"]
+        self._calls = Calls(store, lister, most=CALLS_TO_ANSWER * self._most, pace=pace)
+        self._entries: list[_Entry] = []
+        # Entries that a reply of this round added to.
+        self._grown: dict[int, _Entry] = {}
+
+    async def carry_out(self) -> RunStatus:
+        """Ask for one answer after the other.
+
+        Raises:
+            CompletionError: If the model failed at once.
+        """
+        if not self._shown:
+            self._trace.stop_reason = "the search found nothing"
+            return RunStatus.SUCCEEDED
+        while len(self._entries) < self._most:
+            with self._trace.stage("listing", batch=len(self._entries) + 1) as tally:
+                value = await self._ask(tally)
+            match value:
+                case Proven():
+                    continue
+                case None:
+                    self._trace.stop_reason = "no further answer" if self._entries else "the passages give no answer"
+                case _Repeated():
+                    self._trace.stop_reason = "a round brought nothing new"
+                case Unproven():
+                    another = "a further answer" if self._entries else "the answer"
+                    self._trace.stop_reason = f"{another} was not proven: {value.message}"
+                case CompletionError() if self._entries:
+                    self._trace.stop_reason = f"the model failed: {describe(value)}"
+                    return RunStatus.PARTIAL
+                case CompletionError():
+                    raise value
+            return RunStatus.SUCCEEDED
+        self._trace.stop_reason = f"the limit of {counted(self._most, 'answer')} was reached"
+        return RunStatus.SUCCEEDED
+
+    async def _ask(self, tally: Tally) -> Proven | CompletionError | None:
+        """Ask for one more answer, and keep it, and whatever spellings of others came instead of it."""
+        answers = tuple(entry.variants[0] for entry in self._entries)
+        passages = [candidate.passage for candidate in self._shown]
+        render = partial(self._lister.listing_request, self._run.question, passages, answers)
+        value = await self._calls.ask(render, self._read, tally=tally)
+        if isinstance(value, Proven):
+            entry = _Entry(len(self._entries) + 1)
+            entry.add(value)
+            self._entries.append(entry)
+            self._grown[entry.ordinal] = entry
+        for entry in self._grown.values():
+            await self._dialogue.record_answer(self._run, entry.listed())
+        self._grown.clear()
+        tally.note = _told(value)
+        return value
+
+    def _read(self, completion: Completion) -> Proven | None:
+        proven = prove_told(self._lister.read_listing(completion), self._shown, asked=self._run.question)
+        if proven is None:
+            return None
+        known = find_variant(proven.answer, [entry.variants for entry in self._entries])
+        if known is None:
+            return proven
+        entry = self._entries[known]
+        if entry.add(proven):
+            self._grown[entry.ordinal] = entry
+        raise _Repeated
+
+
+def _told(value: Proven | CompletionError | None) -> str:
+    match value:
+        case None:
+            return "none further"
+        case Proven():
+            return value.answer
+        case _:
+            return describe(value)
