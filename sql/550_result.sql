@@ -45,7 +45,9 @@ begin atomic
             when 'rewrite' then 'Read it with: select * from pgclarify.rewriting where run_id = %s.'
             when 'clarifying_questions' then
                 'Read it with: select * from pgclarify.clarifying_question_list where run_id = %s order by ordinal.'
-            when 'reply' then 'Read it with: select * from pgclarify.rewriting where run_id = %s.'
+            when 'reply' then
+                'Read it with: select * from pgclarify.rewriting where run_id = %s. Reply again in the same words, and the '
+                'conversation has it.'
             when 'list_answers' then
                 'Read it with: select * from pgclarify.answer_list where run_id = %s order by ordinal.'
             when 'search' then
@@ -305,13 +307,18 @@ begin
                             'What it came to is sound.'
                         ),
                         hint = format('See: select pgclarify.explain(%s).', _raise_unless_answered.run_outcome.run_id);
-            else
+            elsif _raise_unless_answered.operation in ('clarify', 'consolidate') then
                 raise warning 'run % is partial: some passages could not be judged',
                     _raise_unless_answered.run_outcome.run_id
                     using hint = format(
                         'See: select rank, error from pgclarify.verdict where run_id = %s and error is not null.',
                         _raise_unless_answered.run_outcome.run_id
                     );
+            else
+                raise warning 'run % is partial: some calls of the model failed',
+                    _raise_unless_answered.run_outcome.run_id
+                    using detail = 'What it came to is sound.',
+                        hint = format('See: select pgclarify.explain(%s).', _raise_unless_answered.run_outcome.run_id);
             end if;
         else
             null;

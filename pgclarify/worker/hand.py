@@ -6,7 +6,7 @@ import asyncio
 import logging
 from contextlib import suppress
 
-from pgclarify.database import ExplorationTables, Runs, RunTables, StepTables
+from pgclarify.database import DialogueTables, ExplorationTables, Runs, RunTables, StepTables
 from pgclarify.embedding.cross_encoders import CrossEncoders
 from pgclarify.embedding.registry import Embedders
 from pgclarify.errors import (
@@ -19,10 +19,12 @@ from pgclarify.errors import (
 )
 from pgclarify.model import Run, RunStatus
 from pgclarify.pipelines.clarification import clarify
+from pgclarify.pipelines.clarifying_questions import propose_questions
 from pgclarify.pipelines.entailment import Entailments
 from pgclarify.pipelines.failures import describe, no_language_model
 from pgclarify.pipelines.investigation import investigate
 from pgclarify.pipelines.reconsolidation import reconsolidate
+from pgclarify.pipelines.replying import reply
 from pgclarify.pipelines.reranking import Rerankers
 from pgclarify.pipelines.search import search
 from pgclarify.protocols import Embedder
@@ -106,6 +108,10 @@ class Hand:
                 await search(run, tables, ExplorationTables(self._runs), await self._embedder(run), self._rerankers)
             case "investigate":
                 await self._investigate(run, tables, await self._embedder(run))
+            case "clarifying_questions":
+                await self._ask_back(run, tables)
+            case "reply":
+                await self._reply(run, tables)
             case unknown:
                 raise DatabaseError(f"this version of pgclarify does not know the operation {unknown}")
 
@@ -131,3 +137,21 @@ class Hand:
             rerankers=self._rerankers,
             entailments=self._entailments,
         )
+
+    async def _ask_back(self, run: Run, tables: RunTables) -> None:
+        if self._judges.questioner is None:
+            raise no_language_model("asking back", "ask clarify, which does without")
+        await propose_questions(
+            run,
+            tables,
+            ExplorationTables(self._runs),
+            DialogueTables(self._runs),
+            self._judges.questioner,
+            self._judges.verifier,
+            None if run.corpus_id is None else await self._embedder(run),
+        )
+
+    async def _reply(self, run: Run, tables: RunTables) -> None:
+        if self._judges.rewriter is None:
+            raise no_language_model("replying in words", "choose a reformulation, which does without")
+        await reply(run, tables, DialogueTables(self._runs), self._judges.rewriter)

@@ -1,0 +1,91 @@
+"""What came of asking back: a question that says what is meant, made of a conversation.
+
+Source: AT-CoT, §4.2 and Table 4 (reformulation).
+"""
+
+from __future__ import annotations
+
+import logging
+from functools import partial
+
+from pgclarify.algorithms import fold
+from pgclarify.dialogue import Rewriting
+from pgclarify.errors import CompletionError, InvalidReply, RunLost
+from pgclarify.model import Completion, Run, RunStatus
+from pgclarify.pipelines.completions import Answer, Inquiry, Pace, ask_all, check_storable
+from pgclarify.pipelines.failures import describe
+from pgclarify.pipelines.trace import Trace
+from pgclarify.protocols import DialogueStore, Rewriter, RunStore
+
+_logger = logging.getLogger(__name__)
+_PACE = Pace()
+
+
+async def reply(run: Run, store: RunStore, dialogue: DialogueStore, rewriter: Rewriter, *, pace: Pace = _PACE) -> None:
+    """Carry out a run whose operation is "reply".
+
+    It succeeds if the model gave a question, be it the one that was there: somebody may have nothing to add. It fails
+    if there is none. A run that was cancelled or taken over meanwhile is left alone, without an error.
+
+    Args:
+        run: The run; its question is the one that was asked back about.
+        store: Its tables and the ledger.
+        dialogue: Where the conversation is, and where the question goes.
+        rewriter: Who says what is meant.
+        pace: How often to look for a reply that another run is paying for.
+
+    Raises:
+        DatabaseError: If the store fails.
+    """
+    trace = Trace()
+    try:
+        try:
+            rewriting = await _reformulate(run, store, dialogue, rewriter, trace, pace)
+        except CompletionError as error:
+            await store.finish_run(run, RunStatus.FAILED, [], describe(error), stages=trace.stages)
+            return
+        await dialogue.record_rewriting(run, rewriting)
+        await store.finish_run(run, RunStatus.SUCCEEDED, [], None, stages=trace.stages)
+    except RunLost as lost:
+        _logger.info("run %d was left: %s", run.run_id, lost.message)
+
+
+class _Unchanged(InvalidReply):
+    """A question that is the old one, as if nothing had been replied."""
+
+
+async def _reformulate(
+    run: Run, store: RunStore, dialogue: DialogueStore, rewriter: Rewriter, trace: Trace, pace: Pace
+) -> Rewriting:
+    first, turns = await dialogue.turns(run)
+    render = partial(rewriter.reformulation_request, first, turns)
+    answers: list[Answer[str]] = []
+
+    def read(completion: Completion) -> str:
+        question = rewriter.read_reformulation(completion)
+        check_storable(question)
+        if not question.strip():
+            raise InvalidReply("the model gave no question")
+        if _bare(question) == _bare(run.question):
+            raise _Unchanged("the reply changed nothing of the question")
+        return question
+
+    async def land(_: int, answer: Answer[str]) -> None:
+        answers.append(answer)
+
+    with trace.stage("rewriting") as tally:
+        inquiry = Inquiry(render(), partial(render, retry=True), read)
+        await ask_all(store, rewriter, [inquiry], land, pace=pace, tally=tally)
+        match answers[0].value:
+            case _Unchanged() as unchanged:
+                rewriting = Rewriting(run.question, None, unchanged.message)
+            case CompletionError() as error:
+                raise error
+            case question:
+                rewriting = Rewriting(question, None)
+        tally.note = rewriting.rewritten
+    return rewriting
+
+
+def _bare(question: str) -> str:
+    return fold(question).strip(" ?.!")

@@ -1,0 +1,310 @@
+-- Asking back: clarifying questions, or reformulations to choose from, and what proves that they can be answered.
+
+create or replace view pgclarify.clarifying_question_list with (security_invoker) as
+select
+    listed.run_id,
+    run.corpus_name as corpus,
+    run.question,
+    run.settings ->> 'scheme' as scheme,
+    run.settings ->> 'form' as form,
+    listed.ordinal,
+    listed.ambiguity_type,
+    listed.clarifying_question,
+    listed.reformulation,
+    listed.reasoning,
+    listed.is_answerable,
+    (
+        select count(distinct evidence.document_id)
+        from pgclarify.evidence
+        where evidence.run_id = listed.run_id and evidence.ordinal = listed.ordinal
+    ) as documents
+from pgclarify.clarifying_question as listed
+inner join pgclarify.run on listed.run_id = run.run_id;
+
+comment on view pgclarify.clarifying_question_list is
+'What was asked back, or offered to choose from. What proves that it can be answered is in view evidence_citation.';
+comment on column pgclarify.clarifying_question_list.run_id is 'The run.';
+comment on column pgclarify.clarifying_question_list.corpus is
+'The corpus''s name when it was asked; null for what was asked of no corpus.';
+comment on column pgclarify.clarifying_question_list.question is 'The question that was asked back about.';
+comment on column pgclarify.clarifying_question_list.scheme is 'standard, at_standard, cot or at_cot: how the model was asked.';
+comment on column pgclarify.clarifying_question_list.form is
+'respond (questions to answer freely) or select (reformulations to choose from).';
+comment on column pgclarify.clarifying_question_list.ordinal is 'Place in the list, from 1: for choose.';
+comment on column pgclarify.clarifying_question_list.ambiguity_type is
+'semantic, generalize or specify; null for schemes that name no types.';
+comment on column pgclarify.clarifying_question_list.clarifying_question is
+'A question to whoever asked; null where there are reformulations to choose from.';
+comment on column pgclarify.clarifying_question_list.reformulation is
+'The question as it would be asked by somebody who means this; null if the model gave none.';
+comment on column pgclarify.clarifying_question_list.reasoning is
+'Why the model thinks so; null for schemes without reasoning.';
+comment on column pgclarify.clarifying_question_list.is_answerable is
+'Whether a document of the corpus answers the reformulation; null if it was not checked, or could not be.';
+comment on column pgclarify.clarifying_question_list.documents is 'Documents that answered it, whoever may read them.';
+grant select on pgclarify.clarifying_question_list to pgclarify_reader;
+
+create or replace function pgclarify._clarifying_question_options()
+returns jsonb
+language sql immutable parallel safe
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select '{
+        "scheme": {"choices": ["standard", "at_standard", "cot", "at_cot"], "default": "at_cot"},
+        "form": {"choices": ["respond", "select"], "default": "respond"},
+        "count": {"type": "integer", "least": 1, "most": 10, "default": 5},
+        "check": {"choices": ["drop", "mark", "none"], "default": "drop"},
+        "search": {"choices": ["hybrid", "dense", "lexical"]},
+        "top_k": {"type": "integer", "least": 1, "most": 20},
+        "conversation": {"type": "integer", "least": 1, "most": 9223372036854775807},
+        "timeout": {"type": "string", "default": "5min"}
+    }'::jsonb;
+end;
+
+comment on function pgclarify._clarifying_question_options() is
+'The options of clarifying_questions, as _check_options wants them. Those of the check have their defaults where there is one.';
+
+create or replace function pgclarify._clarifying_question_settings(options jsonb)
+returns jsonb
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_settings constant jsonb := pgclarify._check_options(
+        _clarifying_question_settings.options, pgclarify._clarifying_question_options()
+    );
+    v_idle text;
+begin
+    if v_settings ->> 'check' <> 'none' then
+        return '{"search": "hybrid", "top_k": 4}'::jsonb || v_settings;
+    end if;
+    select name into v_idle from unnest(array['search', 'top_k']) as name where v_settings ? name limit 1;
+    if found then
+        raise exception 'option "%" needs a check', v_idle
+            using errcode = 'invalid_parameter_value',
+                detail = 'Option "check" is none, so no passage is looked at.',
+                hint = 'Leave one of them out.';
+    end if;
+    return v_settings;
+end
+$$;
+
+comment on function pgclarify._clarifying_question_settings(jsonb) is
+'Options of clarifying_questions, checked, as run.settings keeps them, and timeout.';
+
+create or replace function pgclarify._proposed_questions(run_ids bigint[], requester name)
+returns setof pgclarify.proposed_question
+language sql stable security definer
+set search_path = pg_catalog, pg_temp
+begin atomic
+    with asked as materialized (
+        select pgclarify._roles_of(_proposed_questions.requester) as roles
+    )
+    select
+        listed.run_id,
+        listed.ordinal,
+        listed.ambiguity_type,
+        listed.clarifying_question,
+        listed.reformulation,
+        pgclarify._evidence_document_ids(listed.run_id, listed.ordinal, asked.roles),
+        listed.reasoning,
+        listed.is_answerable,
+        pgclarify._evidence(listed.run_id, listed.ordinal, asked.roles)
+    from pgclarify.clarifying_question as listed
+    cross join asked
+    where listed.run_id = any(_proposed_questions.run_ids)
+    order by listed.run_id, listed.ordinal;
+end;
+
+comment on function pgclarify._proposed_questions(bigint[], name) is
+'What runs asked back, without asking who may see them; of the documents, what the requester may read now.';
+
+create or replace function pgclarify._current_proposed_questions(run_ids bigint[], requester name)
+returns setof pgclarify.proposed_question
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+    if pgclarify._is_out_of_sight(_current_proposed_questions.run_ids) then
+        return query
+        select seen.*
+        from jsonb_populate_recordset(
+            null::pgclarify.proposed_question,
+            pgclarify._rows(
+                'proposed_question', _current_proposed_questions.run_ids, _current_proposed_questions.requester
+            )
+        ) as seen;
+    else
+        return query
+        select seen.*
+        from pgclarify._proposed_questions(
+            _current_proposed_questions.run_ids, _current_proposed_questions.requester
+        ) as seen;
+    end if;
+end
+$$;
+
+comment on function pgclarify._current_proposed_questions(bigint[], name) is
+'What runs that are over asked back, also those that the snapshot of this transaction is too old to see.';
+
+create or replace function pgclarify._find_conversation(roles name[], conversation_id bigint)
+returns pgclarify.conversation
+language plpgsql stable security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_conversation pgclarify.conversation;
+begin
+    select conversation.* into v_conversation
+    from pgclarify.conversation
+    where conversation.conversation_id = _find_conversation.conversation_id
+        and conversation.requested_by = any(_find_conversation.roles);
+    if not found then
+        raise exception 'conversation % does not exist', _find_conversation.conversation_id
+            using errcode = 'undefined_object',
+                detail = 'There is none of that number that you may go on with.',
+                hint = 'One begins with pgclarify.choose or pgclarify.reply, which return its number.';
+    end if;
+    return v_conversation;
+end
+$$;
+
+comment on function pgclarify._find_conversation(name[], bigint) is
+'The conversation, if a holder of these roles asked; error 42704 otherwise, as if there were none.';
+
+create or replace function pgclarify._go_on_asking(
+    conversation pgclarify.conversation, question text, history jsonb
+)
+returns table (question text, history jsonb, turn integer)
+language plpgsql stable security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_most_turns constant integer := 3;
+    v_conversation_id constant bigint := (_go_on_asking.conversation).conversation_id;
+    v_last pgclarify.turn;
+    v_said jsonb;
+begin
+    select turn.* into v_last
+    from pgclarify.turn
+    where turn.conversation_id = v_conversation_id
+    order by turn.ordinal desc
+    limit 1;
+    if v_last.ordinal = v_most_turns then
+        raise exception 'conversation % has had its % turns', v_conversation_id, v_most_turns
+            using errcode = 'object_not_in_prerequisite_state',
+                detail = format('Its question is now: "%s".', pgclarify._shown(v_last.question)),
+                hint = 'Ask pgclarify.clarify with that question.';
+    end if;
+    if btrim(_go_on_asking.question, E' \t\r\n\f\v') <> btrim(v_last.question, E' \t\r\n\f\v') then
+        raise exception 'conversation % is about another question', v_conversation_id
+            using errcode = 'invalid_parameter_value',
+                detail = format('Its question is now: "%s".', pgclarify._shown(v_last.question)),
+                hint = 'Leave the question out, or option "conversation".';
+    end if;
+    select jsonb_agg(said.line order by said.ordinal, said.part) into v_said
+    from (
+        select 0 as ordinal, 0 as part, (_go_on_asking.conversation).question as line
+        union all
+        select turn.ordinal, part.number, part.line
+        from pgclarify.turn
+        cross join lateral (values (1, turn.asked), (2, turn.reply)) as part (number, line)
+        where turn.conversation_id = v_conversation_id
+    ) as said;
+    return query select v_last.question, _go_on_asking.history || v_said, v_last.ordinal + 1;
+end
+$$;
+
+comment on function pgclarify._go_on_asking(pgclarify.conversation, text, jsonb) is
+'Where a conversation goes on: its question, what was said so far, and the turn that comes next. question: as it was given, or '
+'null. history: what was said before the conversation. Error 55000 after the last turn, 22023 if the question is another.';
+
+create or replace function pgclarify._clarifying_questions(
+    caller pgclarify._caller, question text, corpus text, history text[], options jsonb
+)
+returns setof pgclarify.proposed_question
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_requester constant name := pgclarify._verify_caller(_clarifying_questions.caller);
+    v_roles constant name[] := pgclarify._roles_of(v_requester);
+    v_settings jsonb := pgclarify._clarifying_question_settings(_clarifying_questions.options);
+    v_timeout constant interval := pgclarify._timeout(v_settings ->> 'timeout');
+    v_history jsonb := pgclarify._check_history(_clarifying_questions.history);
+    v_question text := _clarifying_questions.question;
+    v_corpus_name text := _clarifying_questions.corpus;
+    v_corpus pgclarify.corpus;
+    v_conversation pgclarify.conversation;
+    v_turn integer;
+    v_run_ids bigint[];
+begin
+    v_settings := v_settings - 'timeout';
+    if v_settings ? 'conversation' then
+        v_conversation := pgclarify._find_conversation(v_roles, (v_settings ->> 'conversation')::bigint);
+        select goes_on.question, goes_on.history, goes_on.turn into v_question, v_history, v_turn
+        from pgclarify._go_on_asking(v_conversation, v_question, v_history) as goes_on;
+        v_settings := v_settings || jsonb_build_object('turn', v_turn);
+        v_corpus_name := coalesce(
+            v_corpus_name,
+            (select known.name from pgclarify.corpus as known where known.corpus_id = v_conversation.corpus_id)
+        );
+    elsif v_question is null then
+        raise exception 'there is no question'
+            using errcode = 'invalid_parameter_value',
+                hint = 'Pass a question, or option "conversation" to go on with one.';
+    end if;
+    if v_corpus_name is not null or v_settings ->> 'check' <> 'none' then
+        v_corpus := pgclarify._find_corpus(v_roles, v_corpus_name);
+    end if;
+    v_run_ids := pgclarify._ask(
+        _clarifying_questions.caller,
+        'clarifying_questions',
+        v_corpus.corpus_id,
+        pgclarify._check_questions(array[v_question]),
+        pgclarify._with_history(v_settings, v_history),
+        v_timeout
+    );
+    perform pgclarify._raise_unless_answered(seen, 'clarifying_questions')
+    from pgclarify._current_outcomes(v_run_ids) as seen;
+    return query
+    select seen.* from pgclarify._current_proposed_questions(v_run_ids, v_requester) as seen;
+end
+$$;
+
+comment on function pgclarify._clarifying_questions(pgclarify._caller, text, text, text[], jsonb) is
+'See clarifying_questions.';
+grant execute on function pgclarify._clarifying_questions(
+    pgclarify._caller, text, text, text[], jsonb
+) to pgclarify_user;
+
+create or replace function pgclarify.clarifying_questions(
+    question text default null, corpus text default null, history text[] default '{}', options jsonb default '{}'
+)
+returns setof pgclarify.proposed_question
+language plpgsql volatile
+set search_path = pg_catalog, pg_temp
+rows 5
+as $$
+begin
+    return query
+    select seen.*
+    from pgclarify._caller
+    cross join lateral pgclarify._clarifying_questions(
+        _caller,
+        clarifying_questions.question,
+        clarifying_questions.corpus,
+        clarifying_questions.history,
+        clarifying_questions.options
+    ) as seen;
+end
+$$;
+
+comment on function pgclarify.clarifying_questions(text, text, text[], jsonb) is
+'What to ask back about a vague question: questions to answer, for reply, or reformulations, for choose; each checked against '
+'the corpus, with the documents that answer it. It needs a language model. question: 1 to 10,000 characters; null with option '
+'conversation, whose question it is then. corpus: its name; null means the conversation''s, pgclarify.corpus, or the only one; '
+'with check none, and none of these but the first, no corpus. history: what was said before, oldest first. options: scheme '
+'(standard, at_standard, cot, at_cot), form (respond, select), count (1 to 10, 5), check (drop, mark, none), search (hybrid, '
+'dense, lexical), top_k (passages judged for each, 4), conversation (its number), timeout (5min).';
+grant execute on function pgclarify.clarifying_questions(text, text, text[], jsonb) to pgclarify_user;

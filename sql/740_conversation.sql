@@ -1,0 +1,399 @@
+-- Conversations: what came back to what was asked back, and the question since then.
+
+create or replace view pgclarify.conversation_turn with (security_invoker) as
+select
+    turn.conversation_id,
+    conversation.question as first_question,
+    corpus.name as corpus,
+    conversation.requested_by,
+    turn.ordinal,
+    turn.run_id,
+    turn.form,
+    turn.asked,
+    turn.reply,
+    turn.question,
+    turn.created_at
+from pgclarify.turn
+inner join pgclarify.conversation on turn.conversation_id = conversation.conversation_id
+left join pgclarify.corpus on conversation.corpus_id = corpus.corpus_id;
+
+comment on view pgclarify.conversation_turn is 'Conversations that you may see, a row for each turn.';
+comment on column pgclarify.conversation_turn.conversation_id is 'The conversation.';
+comment on column pgclarify.conversation_turn.first_question is 'The question as it was asked first.';
+comment on column pgclarify.conversation_turn.corpus is
+'The corpus''s name now; null if it was dropped, you may not see it, or none was asked.';
+comment on column pgclarify.conversation_turn.requested_by is 'Role that asked.';
+comment on column pgclarify.conversation_turn.ordinal is 'Place in the conversation, from 1 to 3.';
+comment on column pgclarify.conversation_turn.run_id is
+'The run of clarifying_questions that asked back; null once it is gone.';
+comment on column pgclarify.conversation_turn.form is
+'respond (the reply is in words) or select (a reformulation was chosen).';
+comment on column pgclarify.conversation_turn.asked is
+'What was asked back: the clarifying questions, or the reformulations to choose from, a line each.';
+comment on column pgclarify.conversation_turn.reply is 'The reply, or the reformulation that was chosen.';
+comment on column pgclarify.conversation_turn.question is 'The question since then, reformulated.';
+comment on column pgclarify.conversation_turn.created_at is 'When the reply came.';
+grant select on pgclarify.conversation_turn to pgclarify_reader;
+
+create or replace function pgclarify._check_can_write()
+returns void
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+    if current_setting('transaction_read_only')::boolean then
+        raise exception 'a turn of a conversation cannot be kept in a read-only transaction'
+            using errcode = 'read_only_sql_transaction',
+                detail = case when pg_is_in_recovery() then 'This server is a standby.' end,
+                hint = case
+                    when pg_is_in_recovery() then 'Call it on the primary.'
+                    else 'Call it in a transaction that may write.'
+                end;
+    end if;
+end
+$$;
+
+comment on function pgclarify._check_can_write() is 'Error 25006 in a read-only transaction, before anything is paid for.';
+
+create or replace function pgclarify._run_to_reply_to(caller pgclarify._caller, run_id bigint)
+returns pgclarify.run
+language plpgsql stable security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_run constant pgclarify.run := pgclarify._visible_run(_run_to_reply_to.caller, _run_to_reply_to.run_id);
+begin
+    if v_run.operation <> 'clarifying_questions' then
+        raise exception 'run % asked nothing back', v_run.run_id
+            using errcode = 'object_not_in_prerequisite_state',
+                detail = format('Its operation is %s.', v_run.operation),
+                hint = 'Pass the run_id of a row of pgclarify.clarifying_questions.';
+    end if;
+    if v_run.requested_by <> all(pgclarify._roles_of((_run_to_reply_to.caller).name)) then
+        raise exception 'run % was asked by somebody else', v_run.run_id
+            using errcode = 'insufficient_privilege',
+                detail = format('Role %s asked, and its members may reply.', v_run.requested_by),
+                hint = 'Ask pgclarify.clarifying_questions yourself.';
+    end if;
+    if v_run.status not in ('succeeded', 'partial') then
+        perform pgclarify._raise_unless_answered(seen, v_run.operation)
+        from pgclarify._run_outcomes(array[v_run.run_id]) as seen;
+    end if;
+    if not exists (select from pgclarify.clarifying_question as listed where listed.run_id = v_run.run_id) then
+        raise exception 'run % has nothing to reply to', v_run.run_id
+            using errcode = 'object_not_in_prerequisite_state',
+                detail = 'No document answers what the model proposed, so nothing was asked back.',
+                hint = 'Ask with option check mark, or of another corpus.';
+    end if;
+    return v_run;
+end
+$$;
+
+comment on function pgclarify._run_to_reply_to(pgclarify._caller, bigint) is
+'A run that asked something back of the caller; errors: 42704, 42501 if the caller may see it and no more, PC003 if it failed, '
+'55000 if it is not over, or asked nothing back.';
+
+create or replace function pgclarify._asked_back(run_id bigint)
+returns text
+language sql stable security definer
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select
+        string_agg(
+            -- A line each, however the model spelled it.
+            regexp_replace(coalesce(listed.clarifying_question, listed.reformulation), '\s+', ' ', 'g'),
+            E'\n'
+            order by listed.ordinal
+        )
+    from pgclarify.clarifying_question as listed
+    where listed.run_id = _asked_back.run_id;
+end;
+
+comment on function pgclarify._asked_back(bigint) is 'What a run asked back, a line each.';
+
+create or replace function pgclarify._find_turn(run pgclarify.run, roles name[], reply text)
+returns pgclarify.turn
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_settings constant jsonb := (_find_turn.run).settings;
+    v_turn pgclarify.turn;
+    v_earlier pgclarify.turn;
+begin
+    v_turn.ordinal := coalesce((v_settings ->> 'turn')::integer, 1);
+    if not v_settings ? 'conversation' then
+        return v_turn;
+    end if;
+    v_turn.conversation_id := (
+        pgclarify._find_conversation(_find_turn.roles, (v_settings ->> 'conversation')::bigint)
+    ).conversation_id;
+    -- One at a time: what comes second sees what was first.
+    perform from pgclarify.conversation
+    where conversation.conversation_id = v_turn.conversation_id
+    for no key update;
+    select turn.* into v_earlier
+    from pgclarify.turn
+    where turn.conversation_id = v_turn.conversation_id and turn.ordinal = v_turn.ordinal;
+    if not found then
+        return v_turn;
+    end if;
+    if v_earlier.run_id is distinct from (_find_turn.run).run_id or v_earlier.reply <> _find_turn.reply then
+        raise exception 'turn % of conversation % has its reply', v_turn.ordinal, v_turn.conversation_id
+            using errcode = 'object_not_in_prerequisite_state',
+                detail = 'The conversation went on from there, and cannot go on in two ways.',
+                hint = format(
+                    'See: select * from pgclarify.conversation_turn where conversation_id = %s. To take another way, reply to '
+                    'its first run, which begins a new conversation.',
+                    v_turn.conversation_id
+                );
+    end if;
+    return v_earlier;
+end
+$$;
+
+comment on function pgclarify._find_turn(pgclarify.run, name[], text) is
+'The turn that a reply to a run is, with its question if the same reply came before; conversation_id is null if it begins a '
+'conversation. Locks the conversation. Error 55000 if another reply came before.';
+
+create or replace function pgclarify._add_turn(
+    requester name, run pgclarify.run, turn pgclarify.turn, form text, reply text, question text
+)
+returns pgclarify.reformulated_question
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_conversation_id bigint := (_add_turn.turn).conversation_id;
+begin
+    if v_conversation_id is null then
+        insert into pgclarify.conversation (question, corpus_id, requested_by)
+        values ((_add_turn.run).question, (_add_turn.run).corpus_id, _add_turn.requester)
+        returning conversation.conversation_id into v_conversation_id;
+    end if;
+    begin
+        insert into pgclarify.turn (conversation_id, ordinal, run_id, form, asked, reply, question)
+        values (
+            v_conversation_id,
+            (_add_turn.turn).ordinal,
+            (_add_turn.run).run_id,
+            _add_turn.form,
+            pgclarify._asked_back((_add_turn.run).run_id),
+            _add_turn.reply,
+            _add_turn.question
+        );
+    exception
+        when unique_violation then
+            raise exception 'conversation % has gone on since this transaction began', v_conversation_id
+                using errcode = 'serialization_failure', hint = 'Begin the transaction anew.';
+    end;
+    return pgclarify._reformulated(v_conversation_id, (_add_turn.turn).ordinal, _add_turn.question);
+end
+$$;
+
+comment on function pgclarify._add_turn(name, pgclarify.run, pgclarify.turn, text, text, text) is
+'Keep a turn, and begin the conversation if it is its first. Error 40001 if the snapshot is too old to see that it went on.';
+
+create or replace function pgclarify._reformulated(conversation_id bigint, turn integer, question text)
+returns pgclarify.reformulated_question
+language sql immutable parallel safe
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select
+        row(
+            _reformulated.conversation_id, _reformulated.turn, _reformulated.question, 3 - _reformulated.turn
+        )::pgclarify.reformulated_question;
+end;
+
+comment on function pgclarify._reformulated(bigint, integer, text) is 'Where a conversation stands after a turn, of three.';
+
+create or replace function pgclarify._choose(caller pgclarify._caller, run_id bigint, ordinal integer)
+returns setof pgclarify.reformulated_question
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_requester constant name := pgclarify._verify_caller(_choose.caller);
+    v_run pgclarify.run;
+    v_turn pgclarify.turn;
+    v_chosen text;
+begin
+    perform pgclarify._check_can_write();
+    v_run := pgclarify._run_to_reply_to(_choose.caller, _choose.run_id);
+    if v_run.settings ->> 'form' <> 'select' then
+        raise exception 'run % has questions to answer, and nothing to choose from', v_run.run_id
+            using errcode = 'object_not_in_prerequisite_state',
+                hint = format(
+                    'Reply in words: select * from pgclarify.reply(%s, ''…''). To choose, ask with option form select.',
+                    v_run.run_id
+                );
+    end if;
+    select listed.reformulation into v_chosen
+    from pgclarify.clarifying_question as listed
+    where listed.run_id = v_run.run_id and listed.ordinal = _choose.ordinal;
+    if v_chosen is null then
+        raise exception 'run % has no reformulation %', v_run.run_id, coalesce(_choose.ordinal::text, 'null')
+            using errcode = 'invalid_parameter_value',
+                detail = (
+                    select format('It has %s, from 1.', count(*))
+                    from pgclarify.clarifying_question as listed
+                    where listed.run_id = v_run.run_id
+                ),
+                hint = 'Pass the ordinal of one, or reply in words if none is meant.';
+    end if;
+    v_turn := pgclarify._find_turn(v_run, pgclarify._roles_of(v_requester), v_chosen);
+    return next case
+        when v_turn.question is null then pgclarify._add_turn(v_requester, v_run, v_turn, 'select', v_chosen, v_chosen)
+        else pgclarify._reformulated(v_turn.conversation_id, v_turn.ordinal, v_turn.question)
+    end;
+end
+$$;
+
+comment on function pgclarify._choose(pgclarify._caller, bigint, integer) is 'See choose.';
+grant execute on function pgclarify._choose(pgclarify._caller, bigint, integer) to pgclarify_user;
+
+create or replace function pgclarify.choose(run_id bigint, ordinal integer)
+returns setof pgclarify.reformulated_question
+language plpgsql volatile
+set search_path = pg_catalog, pg_temp
+rows 1
+as $$
+begin
+    return query
+    select seen.*
+    from pgclarify._caller
+    cross join lateral pgclarify._choose(_caller, choose.run_id, choose.ordinal) as seen;
+end
+$$;
+
+comment on function pgclarify.choose(bigint, integer) is
+'Choose one of the reformulations that clarifying_questions offered: it is the question from now on. No model is asked. Begins '
+'a conversation, or is the next turn of the one that was asked back in. run_id: a run of clarifying_questions with form '
+'select. ordinal: the reformulation''s place.';
+grant execute on function pgclarify.choose(bigint, integer) to pgclarify_user;
+
+create or replace function pgclarify._check_reply(reply text)
+returns text
+language plpgsql immutable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_reply constant text := btrim(_check_reply.reply, E' \t\r\n\f\v');
+begin
+    if coalesce(length(v_reply), 0) not between 1 and 10000 then
+        raise exception 'a reply needs 1 to 10000 characters'
+            using errcode = 'invalid_parameter_value',
+                detail = format('It has %s.', coalesce(length(v_reply), 0)),
+                hint = 'Say in your own words what is meant.';
+    end if;
+    return v_reply;
+end
+$$;
+
+comment on function pgclarify._check_reply(text) is 'The reply without surrounding white space, or error 22023.';
+
+create or replace function pgclarify._check_is_committed(conversation_id bigint)
+returns void
+language plpgsql stable security definer
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+    if exists (
+        select from pgclarify.conversation
+        where conversation.conversation_id = _check_is_committed.conversation_id
+            and not pgclarify._is_committed(conversation.xmin)
+    ) or exists (
+        select from pgclarify.turn
+        where turn.conversation_id = _check_is_committed.conversation_id and not pgclarify._is_committed(turn.xmin)
+    ) then
+        raise exception 'conversation % is not committed yet', _check_is_committed.conversation_id
+            using errcode = 'PC004',
+                detail = 'Its last turn was made in a transaction that is still open, so no worker sees it.',
+                hint = 'Commit first, then reply.';
+    end if;
+end
+$$;
+
+comment on function pgclarify._check_is_committed(bigint) is
+'Error PC004 if a turn of a conversation was made in a transaction that is still open. Null is no conversation.';
+
+create or replace function pgclarify._current_rewritten(run_id bigint, requester name)
+returns text
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+    if pgclarify._is_out_of_sight(array[_current_rewritten.run_id]) then
+        return pgclarify._rows(
+            'rewritten_question', array[_current_rewritten.run_id], _current_rewritten.requester
+        ) -> 0 ->> 'rewritten';
+    end if;
+    return (select rewriting.rewritten from pgclarify.rewriting where rewriting.run_id = _current_rewritten.run_id);
+end
+$$;
+
+comment on function pgclarify._current_rewritten(bigint, name) is
+'The question that a run which is over came to, also one that the snapshot of this transaction is too old to see.';
+
+create or replace function pgclarify._reply(caller pgclarify._caller, run_id bigint, reply text, options jsonb)
+returns setof pgclarify.reformulated_question
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_requester constant name := pgclarify._verify_caller(_reply.caller);
+    v_options constant jsonb := pgclarify._check_options(
+        _reply.options, '{"timeout": {"type": "string", "default": "60s"}}'
+    );
+    v_timeout constant interval := pgclarify._timeout(v_options ->> 'timeout');
+    v_reply constant text := pgclarify._check_reply(_reply.reply);
+    v_run pgclarify.run;
+    v_turn pgclarify.turn;
+    v_run_ids bigint[];
+begin
+    perform pgclarify._check_can_write();
+    v_run := pgclarify._run_to_reply_to(_reply.caller, _reply.run_id);
+    v_turn := pgclarify._find_turn(v_run, pgclarify._roles_of(v_requester), v_reply);
+    if v_turn.question is not null then
+        return next pgclarify._reformulated(v_turn.conversation_id, v_turn.ordinal, v_turn.question);
+        return;
+    end if;
+    perform pgclarify._check_is_committed(v_turn.conversation_id);
+    v_run_ids := pgclarify._ask(
+        _reply.caller,
+        'reply',
+        v_run.corpus_id,
+        array[v_run.question],
+        jsonb_strip_nulls(jsonb_build_object('text', v_reply, 'conversation', v_turn.conversation_id)),
+        v_timeout,
+        v_run.run_id
+    );
+    perform pgclarify._raise_unless_answered(seen, 'reply') from pgclarify._current_outcomes(v_run_ids) as seen;
+    return next pgclarify._add_turn(
+        v_requester, v_run, v_turn, 'respond', v_reply, pgclarify._current_rewritten(v_run_ids[1], v_requester)
+    );
+end
+$$;
+
+comment on function pgclarify._reply(pgclarify._caller, bigint, text, jsonb) is 'See reply.';
+grant execute on function pgclarify._reply(pgclarify._caller, bigint, text, jsonb) to pgclarify_user;
+
+create or replace function pgclarify.reply(run_id bigint, reply text, options jsonb default '{}')
+returns setof pgclarify.reformulated_question
+language plpgsql volatile
+set search_path = pg_catalog, pg_temp
+rows 1
+as $$
+begin
+    return query
+    select seen.*
+    from pgclarify._caller
+    cross join lateral pgclarify._reply(_caller, reply.run_id, reply.reply, reply.options) as seen;
+end
+$$;
+
+comment on function pgclarify.reply(bigint, text, jsonb) is
+'Reply in words to what clarifying_questions asked back, or offered: a language model makes one question of the conversation. '
+'Waits. Begins a conversation, or is the next turn of the one that was asked back in. run_id: a run of clarifying_questions. '
+'reply: 1 to 10,000 characters. options: timeout (60s).';
+grant execute on function pgclarify.reply(bigint, text, jsonb) to pgclarify_user;

@@ -1,0 +1,48 @@
+"""Whether two proposals are one."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pgclarify.algorithms.proposals import proposes_same
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("Rental cars", "rental cars?"),
+        ("Are you looking for the symptoms of mange in dogs?", "Do you want to know about symptoms of mange in dogs"),
+        ("Are you interested in who painted the altar?", "Would you like to know who painted the altar?"),
+        ("Do you want information about the harbor\u2019s history?", "Are you looking for the harbor history"),
+        ("Could you tell me if you mean the novel?", "Do you mean the novel?"),
+        ("Do you want prices of berths?", "Do you want the price of a berth?"),
+        ("", "?"),
+    ],
+)
+def test_other_words_of_politeness(first: str, second: str) -> None:
+    assert proposes_same(first, second)
+    assert proposes_same(second, first)
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        # all-MiniLM-L6-v2: 0.97.
+        ("Are you interested in an advanced treatment above ground?", "Are you interested in one below ground?"),
+        ("Would you like to see the lowest reviews?", "Would you like to see the top reviews?"),
+        ("Do you want to buy old coins?", "Do you want to sell old coins?"),
+        ("Do you mean the 2010 film?", "Do you mean the 2011 film?"),
+        ("What is the weather in North Korea?", "What is the weather in South Korea?"),
+        ("Can I bring a dog?", "Can I not bring a dog?"),
+        ("Are you looking for flights to Rome?", "Are you looking for flights from Rome?"),
+        ("Who did Norway defeat?", "Who defeated Norway?"),
+        ("Would you like more information?", "Would you like more details?"),
+    ],
+)
+def test_something_else(first: str, second: str) -> None:
+    assert not proposes_same(first, second)
+
+
+@given(st.text())
+def test_every_text_is_itself(text: str) -> None:
+    assert proposes_same(text, text)

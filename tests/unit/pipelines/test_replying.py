@@ -1,0 +1,73 @@
+"""What comes of asking back."""
+
+from collections.abc import Sequence
+
+import pytest
+
+from pgclarify.dialogue import Rewriting, Turn
+from pgclarify.errors import CompletionError, EndpointUnavailable
+from pgclarify.model import RunStatus
+from pgclarify.pipelines.completions import Pace
+from pgclarify.pipelines.replying import reply
+from pgclarify.testing import FakeDialogueStore, FakeRewriter, FakeStore, RunRecord
+
+QUESTION = "Who wrote Lindvik Harbor?"
+FIRST = "Lindvik harbor"
+TURNS = [Turn(["Do you mean the novel?"], "yes"), Turn(["Which edition?", "In which language?"], "the first one")]
+SAID = TURNS[-1].reply
+NEW = "Who printed the first edition of Lindvik Harbor?"
+
+
+async def replied(
+    said: str | CompletionError | list[str | CompletionError | None],
+) -> tuple[RunRecord, Rewriting | None, FakeRewriter]:
+    store = FakeStore()
+    run = store.add_run(QUESTION, operation="reply", settings={"text": SAID})
+    dialogue = FakeDialogueStore(store, conversations={run.run_id: (FIRST, TURNS)})
+    rewriter = FakeRewriter({SAID: said})
+    await reply(run, store, dialogue, rewriter, pace=Pace(first=0.001, longest=0.001))
+    return store.runs[run.run_id], dialogue.rewritings.get(run.run_id), rewriter
+
+
+async def test_the_whole_conversation_becomes_one_question() -> None:
+    record, rewriting, rewriter = await replied(NEW)
+
+    assert (record.status, record.error) == (RunStatus.SUCCEEDED, None)
+    assert rewriting == Rewriting(NEW, None)
+    (request,) = rewriter.calls
+    assert request.messages[0].content.splitlines() == [
+        FIRST,
+        *(text for turn in TURNS for text in (*turn.asked, turn.reply)),
+    ]
+    assert [(stage.name, stage.calls, stage.note) for stage in record.stages] == [("rewriting", 1, NEW)]
+
+
+@pytest.mark.parametrize("first", [None, " \n", QUESTION, "who wrote lindvik harbor"])
+async def test_a_question_that_will_not_do_is_asked_for_again(first: str | None) -> None:
+    record, rewriting, rewriter = await replied([first, NEW])
+    assert record.status is RunStatus.SUCCEEDED
+    assert rewriting == Rewriting(NEW, None)
+    assert [request.sample for request in rewriter.calls] == [0, 1]
+
+
+async def test_somebody_may_have_nothing_to_add() -> None:
+    record, rewriting, _ = await replied([QUESTION, f"{QUESTION} "])
+    assert record.status is RunStatus.SUCCEEDED
+    assert rewriting == Rewriting(QUESTION, None, "the reply changed nothing of the question")
+
+
+@pytest.mark.parametrize(
+    ("said", "error"),
+    [
+        ([None, None], "a reply has the wrong form"),
+        (["", " "], "the model gave no question"),
+        (["Who\x00?"] * 2, "a reply holds characters that are no text"),
+        (EndpointUnavailable("the endpoint cannot be reached"), "the endpoint cannot be reached"),
+    ],
+)
+async def test_no_question_is_a_failure(
+    said: CompletionError | Sequence[str | CompletionError | None], error: str
+) -> None:
+    record, rewriting, _ = await replied(said if isinstance(said, CompletionError) else list(said))
+    assert (record.status, record.error) == (RunStatus.FAILED, error)
+    assert rewriting is None
