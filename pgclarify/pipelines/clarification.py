@@ -9,6 +9,7 @@ import logging
 
 from pgclarify.errors import CompletionError, ConfigurationError, EmbeddingError, RunLost
 from pgclarify.model import Candidate, Run, RunStatus, Verdict
+from pgclarify.pipelines.asking_back import Gate, OnePass
 from pgclarify.pipelines.completions import Pace
 from pgclarify.pipelines.failures import describe
 from pgclarify.pipelines.first_stage import FirstStage
@@ -33,6 +34,7 @@ async def clarify(
     embedder: Embedder,
     rerankers: Rerankers,
     *,
+    gate: Gate | None = None,
     pace: Pace = _PACE,
 ) -> None:
     """Carry out a run whose operation is "clarify", from its question to its interpretations.
@@ -45,20 +47,23 @@ async def clarify(
     Args:
         run: The run. If settings["retrieval"] is adaptive, the verdicts say which passages are judged and how many, at
             most settings["budget"]. If it is fixed (the default), the first settings["top_k"] are, or
-            settings["budget"] if that is less. With settings["reranker"], passages are ranked once more before.
+            settings["budget"] if that is less. With settings["reranker"], passages are ranked once more before. If
+            settings["ask_back"] is auto, all that is for questions that one pass does not answer.
         store: Its tables and the ledger.
         exploration: Where the passages are, if they are explored or reranked.
         verifier: Who judges.
         embedder: The corpus's model.
         rerankers: Who may rank once more.
+        gate: What decides which way a question goes; None only for runs without settings["ask_back"].
         pace: How often to look for replies that other runs are paying for.
 
     Raises:
         DatabaseError: If the store fails.
+        ValueError: If there is no gate where one is needed.
 
     Source: VERDICT, Algorithm 1.
     """
-    clarification = _Clarification(run, store, exploration, verifier, embedder, rerankers, pace)
+    clarification = _Clarification(run, store, exploration, verifier, embedder, rerankers, gate, pace)
     try:
         await clarification.carry_out()
     except RunLost as lost:
@@ -76,6 +81,7 @@ class _Clarification:
         verifier: Verifier,
         embedder: Embedder,
         rerankers: Rerankers,
+        gate: Gate | None,
         pace: Pace,
     ) -> None:
         self._run = run
@@ -86,6 +92,7 @@ class _Clarification:
         self._pace = pace
         self._trace = Trace()
         self._rerankers = rerankers
+        self._gate = gate
         self._judge = Judge(run, store, verifier, embedder, pace)
 
     async def carry_out(self) -> None:
@@ -102,6 +109,8 @@ class _Clarification:
         name = self._run.settings.get("reranker")
         reranker = None if name is None else await self._rerankers.get(name, self._store)
         first_stage = FirstStage(self._run, self._exploration, self._embedder, reranker, self._trace)
+        if self._run.settings.get("ask_back") == "auto" and (answered := await self._one_pass(first_stage)):
+            return [answered]
         if self._run.settings.get("retrieval") == "adaptive":
             guided = GuidedExploration(self._run, self._exploration, first_stage, self._judge, self._trace)
             return await guided.carry_out(self._relax)
@@ -110,6 +119,23 @@ class _Clarification:
         with self._trace.stage("judgement") as tally:
             await self._judge.judge(candidates, lambda *pair: judged.append(pair), tally=tally)
         return sorted(judged, key=lambda pair: pair[0].rank)
+
+    async def _one_pass(self, first_stage: FirstStage) -> tuple[Candidate, Verdict] | None:
+        if self._gate is None:
+            raise ValueError("there is no gate to ask back at")
+        one_pass = OnePass(
+            self._run,
+            self._gate,
+            store=self._store,
+            passages=self._exploration,
+            first_stage=first_stage,
+            judge=self._judge,
+            verifier=self._verifier,
+            embedder=self._embedder,
+            trace=self._trace,
+            pace=self._pace,
+        )
+        return await one_pass.carry_out()
 
     async def _first_candidates(self, question: str, first_stage: FirstStage) -> list[Candidate]:
         """Choose passages by rank alone, and record them."""

@@ -290,6 +290,18 @@ class GuidedExploration:
         return dict(near.edges)
 
 
+def least_calls(run: Run, verdicts: int, *, relaxes: bool) -> int:
+    """Count the calls that exploring takes at least: the first batch, and the relaxation if it can go on after that.
+
+    Args:
+        run: The run; settings as of `GuidedExploration`.
+        verdicts: How many different passages the first ranking has.
+        relaxes: Whether the verifier relaxes questions.
+    """
+    budget = run.settings.get("budget", run.settings["top_k"])
+    return min(verdicts, budget, _FIRST_BATCH) + (relaxes and budget > _FIRST_BATCH)
+
+
 def _growth(verdicts: int, news: int, *, is_silent: bool) -> float:
     if is_silent:
         return _SILENT_GROWTH

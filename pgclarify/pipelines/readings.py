@@ -18,7 +18,6 @@ from pgclarify.pipelines.interpretations import Grounded, interpret, vectors_of
 from pgclarify.pipelines.judging import decide
 from pgclarify.protocols import Embedder, ExplorationStore, Verifier
 
-
 _MOST_SHOWN: Final = 3
 _LONGEST_SHOWN: Final = 80
 

@@ -115,9 +115,10 @@ class FakeStore(FakeLedger, FakeDocumentStore):
         self.runs[run.run_id].status = RunStatus.CANCELLED
 
     def take_over(self, run: Run) -> Run:
-        """Give a run to another worker, as happens when its own seems dead: who had it loses it."""
+        """Give a run to another worker, as happens when its own seems dead: who had it loses it, with its candidates."""
         record = self.runs[run.run_id]
         record.run = replace(record.run, attempt=record.run.attempt + 1)
+        record.candidates = []
         return record.run
 
     async def record(self, run: Run) -> RunRecord:
@@ -134,8 +135,14 @@ class FakeStore(FakeLedger, FakeDocumentStore):
         return record
 
     async def retrieve(self, run: Run, query: str, vector: NDArray[np.float32] | None) -> list[Candidate]:
-        """Return the first settings["top_k"] passages, or settings["budget"] if that is less."""
+        """Return the first settings["top_k"] passages, or settings["budget"] if that is less.
+
+        Raises:
+            ValueError: If the run has candidates, whose ranks the table would not give twice.
+        """
         record = await self.record(run)
+        if record.candidates:
+            raise ValueError("ranks that are taken")
         record.query, record.query_vector = query, vector
         depth = min(run.settings["top_k"], run.settings.get("budget", run.settings["top_k"]))
         record.candidates = [

@@ -1,0 +1,99 @@
+"""How many readings of a question a corpus supports, without asking anybody."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from pgclarify.dialogue import DetectionReason
+from pgclarify.errors import EmbeddingError, InvalidReply, RunLost
+from pgclarify.model import Passage, Reading
+from pgclarify.pipelines.readings import Readings, count_readings
+from pgclarify.testing import FakeEmbedder, FakeExplorationStore, FakeStore, FakeVerifier
+from tests.unit.pipelines.rental_cars import ALSO_COVERED, ASIDE, COVERAGE, COVERED, DRIVERS, LICENSE
+
+QUESTION = "rental cars"
+
+
+class Counter:
+    """A corpus, and who judges its passages."""
+
+    def __init__(self, contents: Sequence[str], verifier: FakeVerifier) -> None:
+        self.store = FakeStore()
+        self.verifier = verifier
+        self.exploration = FakeExplorationStore(
+            self.store, [Passage(f"document-{n}", n, content) for n, content in enumerate(contents, start=1)]
+        )
+        self.run = self.store.add_run(QUESTION, operation="detect_ambiguity")
+
+    async def count(self, *, top_k: int = 8, embedder: FakeEmbedder | None = None) -> Readings:
+        return await count_readings(
+            self.run, QUESTION, self.exploration, self.verifier, embedder or FakeEmbedder(), top_k
+        )
+
+
+def verifier() -> FakeVerifier:
+    return FakeVerifier({COVERED: COVERAGE, ALSO_COVERED: COVERAGE, DRIVERS: LICENSE})
+
+
+async def test_what_means_the_same_is_counted_once() -> None:
+    counter = Counter([DRIVERS, COVERED, ASIDE, ALSO_COVERED], verifier())
+    readings = await counter.count()
+    assert readings.count == 2
+    # The best supported one first.
+    assert readings.interpretations == (COVERAGE.interpretation, LICENSE.interpretation)
+    assert readings.answers == (COVERAGE.answer, LICENSE.answer)
+
+
+async def test_nothing_is_recorded_or_paid_for() -> None:
+    counter = Counter([DRIVERS, COVERED], verifier())
+    await counter.count()
+    record = counter.store.runs[counter.run.run_id]
+    assert (record.candidates, record.verdicts) == ([], {})
+    assert counter.store.table.rows == {}
+    assert counter.exploration.searches == [(QUESTION, "hybrid", 8, None)]
+
+
+async def test_only_the_first_passages_are_looked_at() -> None:
+    counter = Counter([DRIVERS, COVERED], verifier())
+    assert (await counter.count(top_k=1)).count == 1
+
+
+async def test_a_quote_that_is_not_there_is_no_reading() -> None:
+    made_up = Reading("How long?", "nine years", "Nine years, says nobody.")
+    assert (await Counter([DRIVERS], FakeVerifier({DRIVERS: made_up})).count()).count == 0
+
+
+async def test_a_passage_that_cannot_be_judged_is_none() -> None:
+    counter = Counter([DRIVERS, COVERED], FakeVerifier({DRIVERS: InvalidReply("no"), COVERED: COVERAGE}))
+    assert (await counter.count()).interpretations == (COVERAGE.interpretation,)
+
+
+async def test_a_question_that_cannot_be_embedded_is_an_error() -> None:
+    with pytest.raises(EmbeddingError):
+        await Counter([DRIVERS], verifier()).count(embedder=FakeEmbedder(fails_on=QUESTION))
+
+
+async def test_a_lost_run_is_lost() -> None:
+    counter = Counter([DRIVERS], verifier())
+    counter.store.cancel(counter.run)
+    with pytest.raises(RunLost):
+        await counter.count()
+
+
+@pytest.mark.parametrize(
+    ("answers", "text"),
+    [
+        ((), "no passage of the corpus that was looked at answers it"),
+        (("1917",), 'the corpus supports one reading, with the answer "1917"'),
+        (("1917", "1983"), 'the corpus supports 2 readings, with the answers "1917", "1983"'),
+        (("a", "b", "c", "d"), 'the corpus supports 4 readings, with the answers "a", "b", "c", ...'),
+    ],
+)
+def test_the_reason_says_which_there_are(answers: tuple[str, ...], text: str) -> None:
+    assert Readings(("?",) * len(answers), answers).reason == DetectionReason("corpus", "readings", text)
+
+
+def test_long_answers_are_cut() -> None:
+    assert len(Readings(("?",), ("word " * 1000,)).reason.text) < 200
