@@ -1,0 +1,181 @@
+"""Questions of a conversation, said so that they stand on their own: only those that were found to be ambiguous.
+
+Source: Detect, then rewrite (summary): a clear question is not touched, since a rewrite may damage it. What a rewrite
+has to keep, and the rules for when there is no model, are ours.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from functools import partial
+from textwrap import shorten
+from typing import Final
+
+from pgclarify.algorithms import fold
+from pgclarify.algorithms.antecedents import resolve
+from pgclarify.algorithms.faithfulness import find_fault
+from pgclarify.dialogue import HISTORY_LENGTH, Detection, Rewriting
+from pgclarify.errors import CompletionError, ConfigurationError, EmbeddingError, RunLost
+from pgclarify.model import Completion, Run, RunStatus
+from pgclarify.pipelines.completions import Answer, Inquiry, Pace, ask_all, check_storable
+from pgclarify.pipelines.detection import Detector, summarize
+from pgclarify.pipelines.failures import describe
+from pgclarify.pipelines.trace import Tally, Trace
+from pgclarify.protocols import DialogueStore, Rewriter, RunStore
+
+_logger = logging.getLogger(__name__)
+_PACE = Pace()
+_LONGEST_SHOWN: Final = 200
+
+
+async def rewrite(
+    run: Run,
+    store: RunStore,
+    dialogue: DialogueStore,
+    detector: Detector,
+    rewriter: Rewriter | None,
+    *,
+    pace: Pace = _PACE,
+) -> None:
+    """Carry out a run whose operation is "rewrite".
+
+    A clear question comes back to the byte, without a call, and so does one before which nothing was said. An ambiguous
+    one is rewritten from the last five turns, by the model or, without one, by rules; what is not faithful is refused,
+    and the question comes back as it was, with the reason. The run is partial if the model could not be reached or
+    understood, and fails if the question could not be embedded. A run that was cancelled or taken over meanwhile is
+    left alone, without an error.
+
+    Args:
+        run: The run. Of its settings, history and threshold count.
+        store: Its tables and the ledger.
+        dialogue: Where rules are, and where detection and question go.
+        detector: Says whether the question is ambiguous.
+        rewriter: Who rewrites; None if there is no language model.
+        pace: How often to look for a reply that another run is paying for.
+
+    Raises:
+        DatabaseError: If the store fails.
+
+    Source: Detect, then rewrite (summary), Method Summary.
+    """
+    rewrite_ = _Rewrite(run, store, dialogue, detector, rewriter, pace)
+    try:
+        await rewrite_.carry_out()
+    except RunLost as lost:
+        _logger.info("run %d was left: %s", run.run_id, lost.message)
+
+
+class _Rewrite:
+    """One run of rewrite, and what it works with."""
+
+    def __init__(
+        self,
+        run: Run,
+        store: RunStore,
+        dialogue: DialogueStore,
+        detector: Detector,
+        rewriter: Rewriter | None,
+        pace: Pace,
+    ) -> None:
+        self._run = run
+        self._store = store
+        self._dialogue = dialogue
+        self._detector = detector
+        self._rewriter = rewriter
+        self._pace = pace
+        self._trace = Trace()
+        self._history: list[str] = [said for said in run.settings.get("history", []) if said.strip()]
+
+    async def carry_out(self) -> None:
+        try:
+            detection = await self._detect()
+        except (ConfigurationError, EmbeddingError) as error:
+            await self._store.finish_run(self._run, RunStatus.FAILED, [], describe(error), stages=self._trace.stages)
+            return
+        await self._dialogue.record_detections(self._run, [detection])
+        failure = None
+        if not detection.is_ambiguous:
+            rewriting = Rewriting(self._run.question, False)
+        elif not self._history:
+            rewriting = self._as_it_was("nothing was said before it that could tell what is meant")
+        elif self._rewriter is None:
+            rewriting = await self._by_rules()
+        else:
+            rewriting, failure = await self._by_model(self._rewriter)
+        await self._dialogue.record_rewriting(self._run, rewriting)
+        status = RunStatus.SUCCEEDED if failure is None else RunStatus.PARTIAL
+        await self._store.finish_run(self._run, status, [], None, stages=self._trace.stages, stop_reason=failure)
+
+    async def _detect(self) -> Detection:
+        with self._trace.stage("detection") as tally:
+            (detection,) = await self._detector.detect(
+                self._run, self._dialogue, [(self._run.question, self._history)], self._run.settings.get("threshold")
+            )
+            tally.rows = 1
+            tally.note = summarize([detection])
+        return detection
+
+    async def _by_rules(self) -> Rewriting:
+        with self._trace.stage("rewriting") as tally:
+            resolution = await asyncio.to_thread(resolve, self._run.question, self._last_said)
+            if resolution.rewritten is None:
+                rewriting = self._as_it_was(f"there is no language model, and {resolution.reason}")
+            else:
+                rewriting = Rewriting(resolution.rewritten, True, resolution.reason)
+            self._note(rewriting, tally)
+        return rewriting
+
+    async def _by_model(self, rewriter: Rewriter) -> tuple[Rewriting, str | None]:
+        """Have the question rewritten; and say what failed, if anything did."""
+        failure = None
+        with self._trace.stage("rewriting") as tally:
+            rewritten = await self._ask(rewriter, tally)
+            if isinstance(rewritten, CompletionError):
+                failure = describe(rewritten)
+                rewriting = self._as_it_was(f"the model did not rewrite it: {failure}")
+            elif rewritten is None:
+                rewriting = self._as_it_was("what was said before does not tell what is meant")
+            elif fold(rewritten) == fold(self._run.question):
+                rewriting = self._as_it_was("the model left it as it was")
+            else:
+                rewriting = await self._checked(rewritten)
+            self._note(rewriting, tally)
+        return rewriting, failure
+
+    async def _ask(self, rewriter: Rewriter, tally: Tally) -> str | CompletionError | None:
+        """Ask the model, and once more if its reply cannot be read."""
+        render = partial(rewriter.rewriting_request, self._run.question, self._last_said)
+        answers: list[Answer[str | None]] = []
+
+        def read(completion: Completion) -> str | None:
+            rewritten = rewriter.read_rewriting(completion)
+            check_storable(rewritten)
+            return rewritten
+
+        async def land(_: int, answer: Answer[str | None]) -> None:
+            answers.append(answer)
+
+        inquiry = Inquiry(render(), partial(render, retry=True), read)
+        await ask_all(self._store, rewriter, [inquiry], land, pace=self._pace, tally=tally)
+        return answers[0].value
+
+    async def _checked(self, rewritten: str) -> Rewriting:
+        """Take a question of the model's if it is faithful, and refuse it otherwise."""
+        fault = await asyncio.to_thread(find_fault, self._run.question, rewritten, self._last_said)
+        if fault is None:
+            return Rewriting(rewritten, True, "rewritten by the model from what was said before")
+        shown = shorten(rewritten, _LONGEST_SHOWN)
+        return self._as_it_was(f'the model\'s question was refused, since it {fault}: "{shown}"')
+
+    @property
+    def _last_said(self) -> list[str]:
+        return self._history[-HISTORY_LENGTH:]
+
+    def _as_it_was(self, reason: str) -> Rewriting:
+        return Rewriting(self._run.question, True, reason)
+
+    def _note(self, rewriting: Rewriting, tally: Tally) -> None:
+        is_changed = rewriting.rewritten != self._run.question
+        tally.rows = int(is_changed)
+        tally.note = rewriting.rewritten if is_changed else rewriting.reason
