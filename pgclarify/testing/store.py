@@ -115,7 +115,7 @@ class FakeStore(FakeLedger, FakeDocumentStore):
         self.runs[run.run_id].status = RunStatus.CANCELLED
 
     def take_over(self, run: Run) -> Run:
-        """Give a run to another worker, as happens when its own seems dead: who had it loses it, with its candidates."""
+        """Give a run to another worker, as if its own were dead: who had it loses it, with its candidates."""
         record = self.runs[run.run_id]
         record.run = replace(record.run, attempt=record.run.attempt + 1)
         record.candidates = []
