@@ -24,7 +24,7 @@ from typing import Any
 
 from aiohttp import web
 
-from tests import investigation_rules
+from tests import investigation_rules, questioning_rules
 
 MODEL = "rules-1"
 
@@ -59,8 +59,19 @@ class Chat:
     @property
     def purpose(self) -> str | None:
         """What the reply is for, by the name of its schema; None without one."""
-        name: str | None = self.body.get("response_format", {}).get("json_schema", {}).get("name")
+        name: str | None = self._form.get("name")
         return name
+
+    @property
+    def schema(self) -> Mapping[str, Any]:
+        """What the reply has to fit; empty without one."""
+        schema: Mapping[str, Any] = self._form.get("schema", {})
+        return schema
+
+    @property
+    def _form(self) -> Mapping[str, Any]:
+        form: Mapping[str, Any] = self.body.get("response_format", {}).get("json_schema", {})
+        return form
 
 
 @dataclass(frozen=True)
@@ -99,6 +110,9 @@ def by_rules(chat: Chat) -> Reply:
     investigated = investigation_rules.reply(chat.purpose, chat.user)
     if investigated is not None:
         return Reply(json.dumps(investigated, ensure_ascii=False))
+    asked_back = questioning_rules.reply(chat.purpose, chat.user, chat.schema)
+    if asked_back is not None:
+        return Reply(json.dumps(asked_back, ensure_ascii=False))
     if chat.purpose == "relevance":
         return Reply(json.dumps({"grade": _grade(chat)}))
     if chat.purpose == "entailment":
