@@ -1,4 +1,24 @@
--- How explain words things: lengths of time, the figures of a line, passages.
+-- How explain words things: what was asked, lengths of time, the figures of a line, passages.
+
+create or replace function pgclarify._asked(operation text, question text)
+returns text
+language sql immutable parallel safe
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select
+        case
+            when _asked.operation = 'detect_ambiguity_many' and _asked.question ~ '^\s*\[' then (
+                -- Its strings are counted, and nothing is parsed: a run is shown whatever it was asked.
+                select counted.strings || case when counted.strings = 1 then ' question' else ' questions' end
+                from regexp_count(_asked.question, '"(?:[^"\\]|\\.)*"') as counted (strings)
+            )
+            else _asked.question
+        end;
+end;
+
+comment on function pgclarify._asked(text, text) is
+'What a run was asked, for people: of detect_ambiguity_many, whose question is a JSON array, how many questions.';
+grant execute on function pgclarify._asked(text, text) to pgclarify_reader;
 
 create or replace function pgclarify._shown_number(given double precision)
 returns text

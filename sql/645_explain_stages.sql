@@ -41,6 +41,9 @@ begin
     with asked as (
         select
             case completion.purpose
+                when 'verdict' then 'checking'
+                when 'questions' then 'questioning'
+                when 'reformulation' then 'rewriting'
                 when 'follow_up' then 'decomposition'
                 when 'relevance' then 'reranking'
                 when 'sample' then 'sampling'
@@ -53,8 +56,10 @@ begin
             sum(completion.prompt_tokens) as prompt_tokens,
             sum(completion.completion_tokens) as completion_tokens
         from pgclarify.completion
+        inner join pgclarify.run on run.run_id = completion.run_id
         where completion.run_id = _stages_of.run_id and completion.reply is not null
-            and completion.purpose <> 'verdict'
+            -- Others keep their verdicts.
+            and (completion.purpose <> 'verdict' or run.operation = 'clarifying_questions')
         group by 1
     ),
     judged as (
@@ -71,10 +76,25 @@ begin
         where verdict.run_id = _stages_of.run_id and run.operation <> 'consolidate'
         group by candidate.step_ordinal, candidate.batch
     ),
+    kept as (
+        select 'detection' as name, count(*) as rows
+        from pgclarify.detection
+        where detection.run_id = _stages_of.run_id
+        union all
+        select 'rewriting', count(*) from pgclarify.rewriting where rewriting.run_id = _stages_of.run_id
+        union all
+        select 'questioning', count(*)
+        from pgclarify.clarifying_question
+        where clarifying_question.run_id = _stages_of.run_id
+        union all
+        select 'listing', count(*) from pgclarify.listed_answer where listed_answer.run_id = _stages_of.run_id
+    ),
     there as (
-        select asked.name, null::integer as batch, null::integer as step_ordinal, null::bigint as rows, asked.calls,
-            0::bigint as reused_calls, asked.prompt_tokens, asked.completion_tokens
+        select
+            coalesce(asked.name, kept.name) as name, null::integer as batch, null::integer as step_ordinal, kept.rows,
+            coalesce(asked.calls, 0) as calls, 0::bigint as reused_calls, asked.prompt_tokens, asked.completion_tokens
         from asked
+        full join (select kept.* from kept where kept.rows > 0) as kept on kept.name = asked.name
         union all
         select 'retrieval', null, candidate.step_ordinal, count(*), 0, 0, 0, 0
         from pgclarify.candidate
@@ -96,7 +116,8 @@ begin
         (row_number() over (
             order by
                 array_position(
-                    '{relaxation,decomposition,retrieval,reranking,judgement,sampling,answering,reasoning,consolidation}',
+                    '{detection,relaxation,decomposition,questioning,retrieval,reranking,judgement,checking,sampling,'
+                    'answering,reasoning,rewriting,listing,consolidation}',
                     there.name
                 ),
                 there.step_ordinal, there.batch
@@ -112,4 +133,4 @@ $$;
 
 comment on function pgclarify._stages_of(bigint) is
 'Stages of a run in order, in milliseconds from its first; for a run without any, because it has not ended or is of an '
-'earlier version, what candidates, verdicts and the ledger tell of them, without times.';
+'earlier version, what the ledger and what it has kept so far tell of them, without times.';

@@ -151,6 +151,18 @@ begin
         full join (select grouped.* from grouped where grouped.step_ordinal is not null) as staged
             on staged.step_ordinal = known.ordinal
     ),
+    told as materialized (
+        select home.place as place_of_stage, home.depth, told.place, told.body
+        from pgclarify._told_of_dialogue(_explain_tree.run, _explain_tree.roles, _explain_tree.detail) as told
+        cross join lateral (
+            select stage.place, stage.depth
+            from stage
+            where stage.name = any(told.stages)
+            order by
+                array_position(told.stages, stage.name), (stage.batch = told.batch) is true desc, stage.ordinal desc
+            limit 1
+        ) as home
+    ),
     line as (
         select
             array[step.place_of_step, step.ordinal] as place, 1 as depth, true as is_node,
@@ -211,8 +223,10 @@ begin
         select
             stage.place, stage.depth, true,
             stage.name || case
+                when stage.times > 1 and stage.name = 'listing' then format(', %s rounds', stage.times)
                 when stage.times > 1 then
                     format(', %s %s', stage.times, case when stage.batches = stage.times then 'batches' else 'times' end)
+                when stage.batch is not null and stage.name = 'listing' then format(', round %s', stage.batch)
                 when stage.batch is not null and not stage.is_in_batch then format(', batch %s', stage.batch)
                 else ''
             end
@@ -247,6 +261,11 @@ begin
                 step.question, 'next question: ' || step.question, step.answer, 'concluded: ' || step.answer,
                 step.outcome, step.reason, step.outcome || ': ' || step.reason
             ) is not true
+            -- So do the lines below it.
+            and not (
+                stage.name in ('detection', 'rewriting', 'listing')
+                and exists (select from told where told.place_of_stage = stage.place)
+            )
         union all
         select
             decided.place || array[1, 2], decided.depth, false,
@@ -317,6 +336,9 @@ begin
         ) as cited on cited.ordinal = interpretation.ordinal
         inner join stage on stage.name = 'consolidation'
         where interpretation.run_id = (_explain_tree.run).run_id
+        union all
+        select told.place_of_stage || array[3] || told.place, told.depth, false, told.body
+        from told
     )
     select
         repeat(' ', case when line.is_node then 6 * line.depth - 4 else 6 * line.depth + 2 end)

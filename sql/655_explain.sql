@@ -2,38 +2,74 @@
 
 create or replace function pgclarify._unusual_settings(run pgclarify.run)
 returns text
-language sql stable
+language plpgsql stable
 set search_path = pg_catalog, pg_temp
-begin atomic
-    with usual as (
+as $$
+declare
+    v_run alias for $1;
+    v_usual constant jsonb := case v_run.operation
+        when 'search' then
+            pgclarify._search_settings(
+                10,
+                case when v_run.settings ? 'retrieval' then '{"method": "adaptive"}' else '{}' end::jsonb
+            ) - 'retrieval'
+        when 'investigate' then pgclarify._investigate_settings('{}')
+        when 'detect_ambiguity' then '{"top_k": 8}'
+        when 'detect_ambiguity_many' then '{}'
+        when 'rewrite' then '{}'
+        when 'clarifying_questions' then
+            '{"scheme": "at_cot", "form": "respond", "count": 5, "check": "drop", "search": "hybrid", "top_k": 4}'
+        when 'reply' then '{}'
+        when 'list_answers' then
+            '{"search": "hybrid", "top_k": 20, "evidence_tokens": 3000, "max_answers": 10}'
+        else pgclarify._clarify_settings(20, '{}')
+    end;
+begin
+    return (
         select
-            case (_unusual_settings.run).operation
-                when 'search' then
-                    pgclarify._search_settings(
-                        10,
-                        case
-                            when (_unusual_settings.run).settings ? 'retrieval' then '{"method": "adaptive"}'
-                            else '{}'
-                        end::jsonb
-                    ) - 'retrieval'
-                when 'investigate' then pgclarify._investigate_settings('{}')
-                else pgclarify._clarify_settings(20, '{}')
-            end as settings
-    )
-    select
-        string_agg(
-            format('%s=%s', setting.key, pgclarify._shown(setting.value #>> '{}')), ', ' order by setting.key
-        )
-    from jsonb_each((_unusual_settings.run).settings) as setting
-    cross join usual
-    where
-        setting.value is distinct from usual.settings -> setting.key
-        -- Not a setting: what the verdicts that are consolidated again were embedded by.
-        and setting.key <> 'parent_embed';
-end;
+            string_agg(
+                format('%s=%s', setting.key, pgclarify._shown(setting.value #>> '{}')), ', ' order by setting.key
+            )
+        from jsonb_each(v_run.settings) as setting
+        where
+            setting.value is distinct from v_usual -> setting.key
+            -- No settings: what the verdicts that are consolidated again were embedded by, and a reply.
+            and setting.key not in ('parent_embed', 'text')
+    );
+end
+$$;
 
 comment on function pgclarify._unusual_settings(pgclarify.run) is
 'Settings of a run that a call which names no option does not have; null if there are none.';
+
+create or replace function pgclarify._told_route(run pgclarify.run)
+returns text
+language sql stable security definer
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select
+        case (_told_route.run).route
+            when 'answered' then 'answered in one pass'
+            else 'clarified'
+        end
+        || case
+            when (_told_route.run).route = 'answered' then ', since the question is clear'
+            when detection.is_ambiguous then format(', since the question is ambiguous (%s)', detection.kind)
+            when not detection.is_ambiguous then ', since the question is clear, but one pass found no proof of an answer'
+            else ''
+        end
+        || case
+            when (_told_route.run).saved_completions = 1 then '; it saved 1 call'
+            when (_told_route.run).saved_completions > 1
+                then format('; it saved %s calls', (_told_route.run).saved_completions)
+            else ''
+        end
+    from (select) as always
+    left join pgclarify.detection on detection.run_id = (_told_route.run).run_id and detection.ordinal = 1;
+end;
+
+comment on function pgclarify._told_route(pgclarify.run) is
+'Which way a run with ask_back went, why, and what that saved; null while it is undecided.';
 
 create or replace function pgclarify._explain_head(run pgclarify.run, total_ms double precision)
 returns setof text
@@ -48,7 +84,14 @@ declare
     v_remark text;
 begin
     return next format(
-        '%s in %s: "%s"  (%s)', v_run.operation, pgclarify._shown(v_run.corpus_name, 60), pgclarify._shown(v_run.question),
+        '%s%s%s: %s  (%s)', v_run.operation,
+        case when v_run.operation = 'reply' then coalesce(' to what run ' || v_run.parent_run_id || ' asked back', '') end,
+        coalesce(' in ' || pgclarify._shown(v_run.corpus_name, 60), ''),
+        case
+            when v_run.operation = 'detect_ambiguity_many'
+                then pgclarify._shown(pgclarify._asked(v_run.operation, v_run.question))
+            else '"' || pgclarify._shown(v_run.question) || '"'
+        end,
         concat_ws(
             ', ',
             'run ' || v_run.run_id,
@@ -65,9 +108,35 @@ begin
                 when v_run.operation = 'investigate' then (
                     select 'steps=' || count(*) from pgclarify.step where step.run_id = v_run.run_id
                 )
+                when v_run.operation = 'detect_ambiguity_many' and v_run.status in ('succeeded', 'partial') then (
+                    select 'ambiguous=' || count(*) filter (where detection.is_ambiguous)
+                    from pgclarify.detection where detection.run_id = v_run.run_id
+                )
+                when v_run.operation = 'clarifying_questions' and v_run.status in ('succeeded', 'partial') then (
+                    select 'questions=' || count(*) from pgclarify.clarifying_question
+                    where clarifying_question.run_id = v_run.run_id
+                )
+                when v_run.operation = 'list_answers' then (
+                    select 'answers=' || count(*) from pgclarify.listed_answer
+                    where listed_answer.run_id = v_run.run_id
+                )
             end
         )
     );
+    if v_run.operation = 'reply' then
+        return next format('  Reply: "%s"', pgclarify._shown(v_run.settings ->> 'text', 200));
+    end if;
+    if jsonb_array_length(v_run.history) > 0 then
+        return next format(
+            '  Said before: %s"%s"',
+            case
+                when jsonb_array_length(v_run.history) > 1
+                    then jsonb_array_length(v_run.history) - 1 || ' more, and then '
+                else ''
+            end,
+            pgclarify._shown(v_run.history ->> -1)
+        );
+    end if;
     return next format(
         '  Asked by %s at %s%s', pgclarify._shown(v_run.requested_by), to_char(v_run.created_at, 'YYYY-MM-DD HH24:MI:SS TZ'),
         case
@@ -91,6 +160,9 @@ begin
     v_settings := pgclarify._unusual_settings(v_run);
     if v_settings is not null then
         return next '  Settings other than the defaults: ' || v_settings;
+    end if;
+    if v_run.route is not null then
+        return next '  Route: ' || pgclarify._told_route(v_run);
     end if;
     if v_run.error is not null then
         return next '  Error: ' || pgclarify._shown(v_run.error, 400);
@@ -125,16 +197,22 @@ as $$
 declare
     v_run alias for $1;
     v_roles name[] := pgclarify._roles_of(v_run.requested_by);
-    v_pays constant boolean := v_run.operation <> 'search' or v_run.settings ->> 'reranker' = 'model';
+    v_pays constant boolean := v_run.operation not in ('search', 'detect_ambiguity', 'detect_ambiguity_many')
+        or coalesce(v_run.settings ->> 'reranker' = 'model', false);
+    v_settings constant jsonb := pgclarify._with_history(v_run.settings, v_run.history);
     v_kept constant text := case
         when not v_pays then ''
-        when v_run.operation = 'investigate' then '; only prompts over the same passages are not paid for again'
+        when v_run.operation in ('investigate', 'list_answers')
+            then '; only prompts over the same passages are not paid for again'
         else '; passages that were judged are not paid for again'
     end;
     v_answered bigint;
 begin
-    if v_run.finished_at is null or v_run.operation = 'consolidate' then
+    -- A conversation goes on from a reply.
+    if v_run.finished_at is null or v_run.operation in ('consolidate', 'reply') then
         return null;
+    elsif v_run.corpus_name is null then
+        return 'a new run' || case when v_pays then '; calls that this one paid for are not paid for again' else '' end;
     elsif v_run.corpus_id is null then
         return 'it cannot be: the corpus was dropped';
     elsif v_run.status <> 'succeeded' then
@@ -142,7 +220,7 @@ begin
     end if;
     select answered.run_id into v_answered
     from pgclarify._find_answered(
-        v_run.corpus_id, v_run.operation, array[v_run.question], v_run.settings, v_run.requested_by, v_roles
+        v_run.corpus_id, v_run.operation, array[v_run.question], v_settings, v_run.requested_by, v_roles
     ) as answered;
     return case
         when v_answered = v_run.run_id then
@@ -156,16 +234,19 @@ begin
         ) then
             'a new run, since the corpus has changed' || case
                 when not v_pays then ''
-                when v_run.operation = 'investigate' then '; only prompts over the same passages are not paid for again'
+                when v_run.operation in ('investigate', 'list_answers')
+                    then '; only prompts over the same passages are not paid for again'
                 else '; passages that are unchanged are not paid for again'
             end
         when pgclarify._explores(v_run.operation, v_run.settings) and v_run.linked_passages is distinct from (
             select counted.linked from pgclarify._corpus_count as counted where counted.corpus_id = v_run.corpus_id
         ) then 'a new run, since other passages have neighbors now' || v_kept
         when v_run.reuse_key is distinct from pgclarify._reuse_key(
-            v_run.operation, v_run.corpus_id, v_run.question, v_run.settings, v_run.requested_by, v_roles
+            v_run.operation, v_run.corpus_id, v_run.question, v_settings, v_run.requested_by, v_roles
         ) then
             format('a new run, since the roles of %s have changed', pgclarify._shown(v_run.requested_by)) || v_kept
+        when pgclarify._detects(v_run.operation, v_run.settings) then
+            'a new run, since rules of ambiguity may have changed' || v_kept
         else 'a new run, since another model or other prompts are in service'
     end;
 end

@@ -52,7 +52,7 @@ select
     run.run_id,
     run.operation,
     run.corpus_name as corpus,
-    run.question,
+    pgclarify._asked(run.operation, run.question) as question,
     run.status,
     run.error,
     run.requested_by,
@@ -77,9 +77,12 @@ from pgclarify.run;
 
 comment on view pgclarify.run_summary is 'Runs that you may see, with what they have come to; also while they go on.';
 comment on column pgclarify.run_summary.run_id is 'The run.';
-comment on column pgclarify.run_summary.operation is 'clarify, consolidate, search or investigate.';
-comment on column pgclarify.run_summary.corpus is 'The corpus''s name when it was asked.';
-comment on column pgclarify.run_summary.question is 'The question.';
+comment on column pgclarify.run_summary.operation is
+'clarify, consolidate, search, investigate, detect_ambiguity, detect_ambiguity_many, rewrite, clarifying_questions, reply or '
+'list_answers.';
+comment on column pgclarify.run_summary.corpus is
+'The corpus''s name when it was asked; null for what was asked of no corpus.';
+comment on column pgclarify.run_summary.question is 'The question; of detect_ambiguity_many, how many there are.';
 comment on column pgclarify.run_summary.status is 'queued, running, succeeded, partial, failed or cancelled.';
 comment on column pgclarify.run_summary.error is 'Why it failed; null unless it did.';
 comment on column pgclarify.run_summary.requested_by is 'Role that asked.';
@@ -87,7 +90,7 @@ comment on column pgclarify.run_summary.created_at is 'When it was asked.';
 comment on column pgclarify.run_summary.started_at is 'When a worker last started it.';
 comment on column pgclarify.run_summary.finished_at is 'When it ended; null while it goes on.';
 comment on column pgclarify.run_summary.interpretations is
-'Readings found; null for runs that look for none: searches and investigations.';
+'Readings found; null for runs that look for none: all but those of clarify and consolidate.';
 comment on column pgclarify.run_summary.candidates is 'Passages retrieved.';
 comment on column pgclarify.run_summary.verdicts is 'Passages judged so far.';
 comment on column pgclarify.run_summary.completions is 'Calls it paid for; null until it has ended.';

@@ -52,18 +52,28 @@ class Desk:
             scalar(self.user, "select pgclarify.submit(%s, 'insurance', %s, %s)", question, top_k, json.dumps(options))
         )
 
-    def enter(self, operation: str, settings: Mapping[str, object], parent_run_id: int | None = None) -> int:
+    def enter(
+        self,
+        operation: str,
+        settings: Mapping[str, object],
+        parent_run_id: int | None = None,
+        *,
+        question: str = "rental cars",
+        corpus_id: int | None = 1,
+    ) -> int:
         """A run of an operation whose call waits, as such a call would enter it."""
         row = self.owner.execute(
             """
             select pgclarify._enter_runs(
-                %(name)s::name, pgclarify._roles_of(%(name)s), %(operation)s, 1, array['rental cars'], %(settings)s,
-                %(parent)s, null
+                %(name)s::name, pgclarify._roles_of(%(name)s), %(operation)s, %(corpus_id)s, array[%(question)s],
+                %(settings)s, %(parent)s, null
             )
             """,
             {
                 "name": self.user.info.user,
                 "operation": operation,
+                "corpus_id": corpus_id,
+                "question": question,
                 "settings": json.dumps(settings),
                 "parent": parent_run_id,
             },

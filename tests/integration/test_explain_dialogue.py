@@ -1,0 +1,527 @@
+"""What runs of a dialogue did: what was found ambiguous, rewritten, asked back and listed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pytest
+
+from tests.integration.by_hand import Connect, MakeRole, state_of
+from tests.integration.explaining import Desk, desk, reading, stage
+
+__all__ = ["desk"]
+
+ASKED_BACK = {"scheme": "at_cot", "form": "respond", "count": 5, "check": "drop", "search": "hybrid", "top_k": 4}
+LISTED = {"search": "hybrid", "top_k": 20, "evidence_tokens": 3000, "max_answers": 10}
+
+
+def detection(ordinal: int, question: str, probability: float, kind: str | None, *reasons: Any) -> dict[str, Any]:
+    return {
+        "ordinal": ordinal, "question": question, "is_ambiguous": kind is not None, "probability": probability,
+        "kind": kind, "reasons": list(reasons), "classifier_version": "1",
+    }  # fmt: skip
+
+
+def because(source: str, text: str) -> dict[str, str]:
+    return {"source": source, "name": "a name", "text": text}
+
+
+def record(desk: Desk, run_id: int, what: str, value: object) -> None:
+    desk.worker.send(f"record_{what}", run_id=run_id, attempt=1, **{what: json.dumps(value)})
+
+
+def quoted(*ranks: int) -> list[dict[str, Any]]:
+    return [{"candidate_rank": rank, "quote": "a quote", "start_char": 0, "end_char": 7} for rank in ranks]
+
+
+def body(text: str) -> list[str]:
+    """The lines of the tree."""
+    return [line for line in text.splitlines() if line.startswith("  ->") or line.startswith("   ")]
+
+
+class TestDetection:
+    def test_of_one_question_it_says_what_spoke(self, desk: Desk) -> None:
+        history = ["Who painted the altar?", "Ida Holm"]
+        settings = {"threshold": 0.25, "history": history}
+        run_id = desk.start(desk.enter("detect_ambiguity", settings, question="Where was she born?", corpus_id=None))
+        spoke = (because("feature", 'it has "she"'), because("rule", "she: of whom?"))
+        record(desk, run_id, "detections", [detection(1, "Where was she born?", 0.8312, "pragmatic", *spoke)])
+        desk.worker.finish(run_id, stages=[stage("detection", "00.000", 8.25, rows=1, note="ambiguous")])
+        desk.date(run_id)
+
+        told = desk.told(run_id).splitlines()
+        assert told == [
+            'detect_ambiguity: "Where was she born?"  (run 1, succeeded, time=1,000 ms)',
+            '  Said before: 1 more, and then "Ida Holm"',
+            "  Asked by alice at 2026-01-01 12:00:00 UTC, waited 12 ms for a worker",
+            "  Model a-model, prompts v1, worker 1 (extractive on here)",
+            "  Settings other than the defaults: threshold=0.25",
+            "  ->  detection  (time=0.0..8.2 ms, 1%, rows=1)",
+            "        Ambiguous: pragmatic  (probability=0.83)",
+            '        Because: it has "she" (feature)',
+            "        Because: she: of whom? (rule)",
+            "  Total: calls=0, reused=0",
+            "  Asked again: a new run",
+        ]
+        assert desk.told(run_id, "batches").splitlines() == told
+        assert desk.told(run_id, "stages").splitlines() == [line for line in told if "Because" not in line]
+
+    def test_a_clear_question_is_told_to_be(self, desk: Desk) -> None:
+        run_id = desk.start(desk.enter("detect_ambiguity", {"top_k": 8}))
+        record(desk, run_id, "detections", [detection(1, "rental cars", 0.25, None)])
+        desk.worker.finish(run_id, stages=[stage("detection", "00.000", 8, rows=1)])
+
+        told = desk.told(run_id)
+        assert told.startswith('detect_ambiguity in insurance: "rental cars"')
+        assert body(told)[1:] == ["        Clear  (probability=0.25)"]
+        assert "Settings" not in told
+        assert told.endswith("Asked again: a new run, since rules of ambiguity may have changed")
+
+    def test_of_many_it_says_how_many_and_which(self, desk: Desk) -> None:
+        questions = ["cars", 'where is "she" born', "bank", "How long is a rental paid for?"]
+        run_id = desk.start(desk.enter("detect_ambiguity_many", {}, question=json.dumps(questions), corpus_id=None))
+        kinds = ("syntactic", "pragmatic", "lexical", None)
+        found = [detection(place, *each) for place, each in enumerate(zip(questions, [0.5] * 4, kinds, strict=True), 1)]
+        record(desk, run_id, "detections", found)
+        desk.worker.finish(run_id, stages=[stage("detection", "00.000", 8, rows=4)])
+        desk.date(run_id)
+
+        told = desk.told(run_id)
+        assert told.startswith("detect_ambiguity_many: 4 questions  (run 1, succeeded, time=1,000 ms, ambiguous=3)")
+        counted = "        Ambiguous: 3 of 4; 1 pragmatic, 1 syntactic, 1 lexical"
+        assert body(told)[1:] == [
+            counted,
+            "        #1  syntactic  0.50  cars",
+            '        #2  pragmatic  0.50  where is "she" born',
+            "        #3  lexical  0.50  bank",
+        ]
+        for detail in ("batches", "stages"):
+            assert body(desk.told(run_id, detail))[1:] == [counted]
+
+    @pytest.mark.parametrize(
+        ("question", "shown"),
+        [
+            (json.dumps(["one"]), "1 question"),
+            (json.dumps(['a "quoted" \\ one', "[", "x" * 9000]), "3 questions"),
+            (json.dumps(["]", "\u00fc\n"] * 250), "500 questions"),
+            ("[", "0 questions"),
+            ("no JSON", "no JSON"),
+            ('{"a": 1', '{"a": 1'),
+        ],
+    )
+    def test_what_was_asked_is_told_by_its_number(self, desk: Desk, question: str, shown: str) -> None:
+        """Also if it is not what it should be: a run is shown whatever it was asked."""
+        run_id = desk.enter("detect_ambiguity_many", {}, question=question, corpus_id=None)
+
+        assert desk.told(run_id).startswith(f"detect_ambiguity_many: {shown}  (run 1, queued)")
+        summary = "select question, corpus, interpretations from pgclarify.run_summary"
+        assert desk.user.execute(summary).fetchall() == [(shown, None, None)]
+
+    def test_reasons_of_any_form_are_told(self, desk: Desk) -> None:
+        run_id = desk.start(desk.enter("detect_ambiguity", {}, corpus_id=None))
+        reasons = ({"source": "rule", "text": "two\nlines\x1b[31m"}, {"name": "length"}, "a word", 7, None)
+        record(desk, run_id, "detections", [detection(1, "rental cars", 1, "lexical", *reasons)])
+
+        assert [line for line in desk.told(run_id).splitlines() if "Because" in line] == [
+            "        Because: two lines\\u001b[31m (rule)",
+            "        Because: length (unknown)",
+            *["        Because: of an unknown reason (unknown)"] * 3,
+        ]
+
+
+class TestRewriting:
+    def test_a_rewritten_question_is_told_with_what_was_found(self, desk: Desk) -> None:
+        run_id = desk.start(
+            desk.enter("rewrite", {"history": ["Ida Holm"]}, question="Where was she born?", corpus_id=None)
+        )
+        desk.pay(run_id, ("rewriting", 120, 90, 12))
+        record(desk, run_id, "detections", [detection(1, "Where was she born?", 0.9, "pragmatic")])
+        rewritten = {"rewritten": "Where was Ida Holm born?", "was_ambiguous": True, "reason": None}
+        record(desk, run_id, "rewriting", rewritten)
+        desk.worker.finish(
+            run_id,
+            stages=[
+                stage("detection", "00.000", 10, rows=1),
+                stage(
+                    "rewriting", "00.010", 120, rows=1, calls=1, prompt_tokens=90, completion_tokens=12,
+                    note="Where was Ida Holm born?",
+                ),
+            ],
+        )  # fmt: skip
+        desk.date(run_id)
+
+        told = desk.told(run_id)
+        assert told.splitlines()[0] == 'rewrite: "Where was she born?"  (run 1, succeeded, time=1,000 ms)'
+        assert '  Said before: "Ida Holm"' in told.splitlines()
+        assert body(told) == [
+            "  ->  detection  (time=0.0..10 ms, 1%, rows=1)",
+            "        Ambiguous: pragmatic  (probability=0.90)",
+            "  ->  rewriting  (time=10..130 ms, 12%, rows=1, calls=1, tokens=90+12)",
+            "        Question: Where was Ida Holm born?",
+        ]
+        assert told.splitlines()[-3:] == [
+            "  Calls: 1 for rewriting, 120 ms",
+            "  Total: calls=1, reused=0, tokens=90+12",
+            "  Asked again: a new run; calls that this one paid for are not paid for again",
+        ]
+
+    def test_one_that_stays_is_told_with_the_reason(self, desk: Desk) -> None:
+        run_id = desk.start(desk.enter("rewrite", {}, question="Where was she born?", corpus_id=None))
+        reason = "nothing was said before it"
+        record(desk, run_id, "rewriting", {"rewritten": "Where was she born?", "was_ambiguous": True, "reason": reason})
+
+        for is_over in (False, True):
+            if is_over:
+                desk.worker.finish(run_id, stages=[stage("rewriting", "00.000", 1)])
+            assert body(desk.told(run_id))[1:] == ["        Unchanged", f"        Reason: {reason}"]
+
+    def test_a_reply_is_told_with_what_it_replies_to(self, desk: Desk) -> None:
+        asked_back = desk.enter("clarifying_questions", ASKED_BACK, question="harbor museum")
+        settings = {"text": "yes,\nwith my dog", "conversation": 3}
+        run_id = desk.start(desk.enter("reply", settings, asked_back, question="harbor museum"))
+        question = "Can one visit the harbor museum with a dog?"
+        record(desk, run_id, "rewriting", {"rewritten": question, "was_ambiguous": None, "reason": None})
+        desk.worker.finish(run_id, stages=[stage("rewriting", "00.000", 100, note=question)])
+        desk.date(run_id)
+
+        assert desk.told(run_id).splitlines() == [
+            'reply to what run 1 asked back in insurance: "harbor museum"  (run 2, succeeded, time=1,000 ms)',
+            '  Reply: "yes, with my dog"',
+            "  Asked by alice at 2026-01-01 12:00:00 UTC, waited 12 ms for a worker",
+            "  Model a-model, prompts v1, worker 1 (extractive on here)",
+            "  Settings other than the defaults: conversation=3",
+            "  ->  rewriting  (time=0.0..100 ms, 10%)",
+            f"        Question: {question}",
+            "  Total: calls=0, reused=0",
+        ]
+
+
+def question(ordinal: int, asked: str | None, reformulation: str | None, **others: Any) -> dict[str, Any]:
+    proposed = {
+        "ambiguity_type": others.get("ambiguity_type"), "reasoning": others.get("reasoning"),
+        "clarifying_question": asked, "reformulation": reformulation,
+    }  # fmt: skip
+    checked = {"is_answerable": others.get("is_answerable"), "citations": others.get("citations", [])}
+    return {"ordinal": ordinal, "proposed": proposed} | checked
+
+
+QUESTIONS = [
+    question(
+        1, "Do you want to know how long it is paid for?", "How long is a rental paid for?", ambiguity_type="specify",
+        reasoning="It does not say what is wanted.", is_answerable=True, citations=quoted(1, 2),
+    ),
+    question(2, None, "What does a rental of rockets cost?", ambiguity_type="generalize", is_answerable=False),
+    question(3, "Do you drive?", None),
+]  # fmt: skip
+
+
+class TestClarifyingQuestions:
+    @pytest.fixture
+    def run_id(self, desk: Desk) -> int:
+        run_id = desk.start(desk.enter("clarifying_questions", ASKED_BACK | {"check": "mark"}))
+        desk.pay(run_id, ("questions", 900, 500, 150), ("verdict", 100, 300, 20))
+        desk.choose(run_id, ("101", 0.5, "dense", None, 1), ("102", 0.4, "lexical", None, 1))
+        record_questions(desk, run_id, QUESTIONS)
+        return run_id
+
+    def test_are_told_with_what_answers_them(self, desk: Desk, run_id: int) -> None:
+        desk.worker.finish(
+            run_id,
+            stages=[
+                stage("questioning", "00.000", 900, rows=3, calls=1, note="at_cot, respond"),
+                stage("retrieval", "00.900", 10, rows=2, note="hybrid, for 2 reformulations"),
+                stage("checking", "00.910", 90, rows=3, calls=1, reused_calls=2),
+            ],
+        )
+        desk.date(run_id)
+
+        told = desk.told(run_id)
+        assert told.startswith(
+            'clarifying_questions in insurance: "rental cars"  (run 1, succeeded, time=1,000 ms, questions=3)'
+        )
+        assert "  Settings other than the defaults: check=mark" in told
+        assert body(told) == [
+            "  ->  questioning  (time=0.0..900 ms, 90%, rows=3, calls=1)",
+            "        Note: at_cot, respond",
+            "  ->  retrieval  (time=900..910 ms, 1%, rows=2)",
+            "        Search: hybrid, for 2 reformulations",
+            "        Kept: 1 dense, 1 lexical",
+            "        #1  dense  0.5000  passage 1 of 101 (Coverage)",
+            "        #2  lexical  0.4000  passage 2 of 102 (Deductible)",
+            "  ->  checking  (time=910..1,000 ms, 9%, rows=3, calls=1, reused=2)",
+            "        1. specify: Do you want to know how long it is paid for?  (answered by #1 #2)",
+            "            Reformulation: How long is a rental paid for?",
+            "            Reasoning: It does not say what is wanted.",
+            '            Proof: #1  passage 1 of 101 (Coverage): "a quote"',
+            '            Proof: #2  passage 2 of 102 (Deductible): "a quote"',
+            "        2. generalize: What does a rental of rockets cost?  (no document answers it)",
+            "        3. Do you drive?",
+        ]
+        assert told.endswith("served from this run, with no call, while the corpus stays at revision 1")
+        below = body(desk.told(run_id, "batches"))
+        assert below[-4:] == [
+            "        1. specify: Do you want to know how long it is paid for?  (answered by #1 #2)",
+            "            Reformulation: How long is a rental paid for?",
+            "        2. generalize: What does a rental of rockets cost?  (no document answers it)",
+            "        3. Do you drive?",
+        ]
+        assert body(desk.told(run_id, "stages"))[-3:] == [below[-4], *below[-2:]]
+
+    @pytest.mark.parametrize("is_cancelled", [False, True])
+    def test_are_told_without_stages(self, desk: Desk, run_id: int, is_cancelled: bool) -> None:
+        if is_cancelled:
+            desk.user.execute("select pgclarify.cancel(%s)", [run_id])
+
+        told = body(desk.told(run_id, "stages"))
+        assert told == [
+            "  ->  questioning  (rows=3, calls=1, tokens=500+150)",
+            "  ->  retrieval  (rows=2)",
+            "        Kept: 1 dense, 1 lexical",
+            "  ->  checking  (calls=1, tokens=300+20)",
+            "        1. specify: Do you want to know how long it is paid for?  (answered by #1 #2)",
+            "        2. generalize: What does a rental of rockets cost?  (no document answers it)",
+            "        3. Do you drive?",
+        ]
+
+    def test_of_no_corpus_stand_below_the_call(self, desk: Desk) -> None:
+        settings = {key: ASKED_BACK[key] for key in ("scheme", "form", "count")} | {"check": "none"}
+        run_id = desk.start(desk.enter("clarifying_questions", settings, corpus_id=None))
+        record_questions(desk, run_id, [question(1, "Which?", "This one?", is_answerable=None)])
+        desk.worker.finish(run_id, stages=[stage("questioning", "00.000", 5, rows=1)])
+
+        told = desk.told(run_id)
+        assert told.startswith('clarifying_questions: "rental cars"  (run 1')
+        assert body(told)[1:] == ["        1. Which?", "            Reformulation: This one?"]
+        assert told.endswith("Asked again: a new run; calls that this one paid for are not paid for again")
+
+
+def record_questions(desk: Desk, run_id: int, questions: Sequence[Mapping[str, Any]]) -> None:
+    desk.worker.send("record_clarifying_questions", run_id=run_id, attempt=1, questions=json.dumps(questions))
+
+
+class TestListedAnswers:
+    @pytest.fixture
+    def run_id(self, desk: Desk) -> int:
+        run_id = desk.start(desk.enter("list_answers", LISTED))
+        for _ in range(3):
+            desk.pay(run_id, ("listing", 200, 800, 30))
+        desk.choose(run_id, ("101", 0.5, "dense", None, 1), ("104", 0.4, "lexical", None, 1))
+        for ordinal, answer, variants, ranks in ((1, "thirty days", ["30 days"], (1, 2)), (2, "a full tank", [], (2,))):
+            value = {"ordinal": ordinal, "answer": answer, "variants": [answer, *variants], "citations": quoted(*ranks)}
+            record(desk, run_id, "answer", value)
+        return run_id
+
+    def finish(self, desk: Desk, run_id: int) -> None:
+        rounds = ("thirty days", "a full tank", "none further")
+        desk.worker.finish(
+            run_id,
+            stages=[
+                stage("retrieval", "00.000", 20, rows=2, note="hybrid"),
+                *(
+                    stage("listing", f"00.{100 + 200 * place}", 200, batch=place + 1, calls=1, note=note)
+                    for place, note in enumerate(rounds)
+                ),
+            ],
+            stop_reason="no further answer",
+        )
+        desk.date(run_id)
+
+    def test_are_told_round_by_round(self, desk: Desk, run_id: int) -> None:
+        self.finish(desk, run_id)
+
+        told = desk.told(run_id)
+        assert told.startswith('list_answers in insurance: "rental cars"  (run 1, succeeded, time=1,000 ms, answers=2)')
+        assert "Settings" not in told
+        assert body(told) == [
+            "  ->  retrieval  (time=0.0..20 ms, 2%, rows=2)",
+            "        Search: hybrid",
+            "        Kept: 1 dense, 1 lexical",
+            "        #1  dense  0.5000  passage 1 of 101 (Coverage)",
+            "        #2  lexical  0.4000  passage 5 of 104 (Fuel)",
+            "  ->  listing, round 1  (time=100..300 ms, 20%, calls=1)",
+            "        1. thirty days  (also 30 days)",
+            '            Proof: #1  passage 1 of 101 (Coverage): "a quote"',
+            '            Proof: #2  passage 5 of 104 (Fuel): "a quote"',
+            "  ->  listing, round 2  (time=300..500 ms, 20%, calls=1)",
+            "        2. a full tank",
+            '            Proof: #2  passage 5 of 104 (Fuel): "a quote"',
+            "  ->  listing, round 3  (time=500..700 ms, 20%, calls=1)",
+            "        Note: none further",
+        ]
+        assert "  Stopped: no further answer" in told.splitlines()
+        assert "Proof" not in desk.told(run_id, "batches")
+        assert body(desk.told(run_id, "stages"))[3:] == [
+            "  ->  listing, 3 rounds  (time=100..700 ms, 60%, calls=3)",
+            "        1. thirty days  (also 30 days)",
+            "        2. a full tank",
+        ]
+
+    def test_are_told_while_more_are_looked_for(self, desk: Desk, run_id: int) -> None:
+        told = desk.told(run_id)
+        assert "answers=2)" in told.splitlines()[0]
+        assert [line for line in body(told) if "#" not in line] == [
+            "  ->  retrieval  (rows=2)",
+            "        Kept: 1 dense, 1 lexical",
+            "  ->  listing  (rows=2, calls=3, tokens=2,400+90)",
+            "        1. thirty days  (also 30 days)",
+            "        2. a full tank",
+        ]
+
+    def test_titles_are_those_that_the_reader_may_read_now(self, desk: Desk, run_id: int) -> None:
+        desk.owner.execute(
+            "select pgclarify.add_document('insurance', '101', 'Rental reimbursement pays for thirty days.', "
+            "'Coverage', readers => '{}')"
+        )
+
+        told = desk.told(run_id)
+        assert "Coverage" not in told
+        assert '            Proof: #1  passage 1 of 101: "a quote"' in told.splitlines()
+
+    def test_a_failed_one_says_why(self, desk: Desk) -> None:
+        run_id = desk.start(desk.enter("list_answers", LISTED))
+        desk.worker.finish(run_id, status="failed", error="the model could not be reached")
+
+        told = desk.told(run_id)
+        assert "  Error: the model could not be reached" in told.splitlines()
+        assert told.splitlines()[0].endswith(", answers=0)")
+        assert told.endswith("a new run; calls that this one paid for are not paid for again")
+
+
+class TestRoute:
+    """What became of a question that is asked back about only if it is ambiguous."""
+
+    def told(self, desk: Desk, kind: str | None, route: str | None, saved: int | None = None) -> str:
+        run_id = desk.start(desk.submit(ask_back="auto"))
+        record(desk, run_id, "detections", [detection(1, "rental cars", 0.25 if kind is None else 0.75, kind)])
+        if route is not None:
+            desk.worker.send("record_route", run_id=run_id, attempt=1, route=route, saved_completions=saved)
+        desk.choose(run_id, ("101", 0.5, "dense", None, 1))
+        desk.decide(run_id, 1, "grounded", interpretation="rental cars", answer="thirty days")
+        detected = stage("detection", "00.000", 10, rows=1, note="ambiguous (syntactic), probability 0.75: it is short")
+        desk.worker.finish(
+            run_id,
+            interpretations=[reading("rental cars", "thirty days", 1, 1)],
+            stages=[
+                detected,
+                stage("retrieval", "00.010", 10, rows=1),
+                stage("answering", "00.020", 100, rows=1, note="thirty days"),
+                stage("consolidation", "00.120", 1, rows=1),
+            ],
+        )
+        return desk.told(run_id)
+
+    @pytest.mark.parametrize(
+        ("kind", "route", "saved", "expected"),
+        [
+            (None, "answered", 20, "answered in one pass, since the question is clear; it saved 20 calls"),
+            (None, "answered", 1, "answered in one pass, since the question is clear; it saved 1 call"),
+            (None, "answered", 0, "answered in one pass, since the question is clear"),
+            ("syntactic", "clarified", 0, "clarified, since the question is ambiguous (syntactic)"),
+            (None, "clarified", 0, "clarified, since the question is clear, but one pass found no proof of an answer"),
+        ],
+    )
+    def test_is_told_with_why_and_what_it_saved(
+        self, desk: Desk, kind: str | None, route: str, saved: int, expected: str
+    ) -> None:
+        told = self.told(desk, kind, route, saved).splitlines()
+        assert [line for line in told if "Route" in line] == [f"  Route: {expected}"]
+        assert told[3:5] == ["  Settings other than the defaults: ask_back=auto", f"  Route: {expected}"]
+
+    def test_is_not_told_before_it_is_known(self, desk: Desk) -> None:
+        assert "Route" not in self.told(desk, None, None)
+
+    def test_the_tree_tells_the_rest(self, desk: Desk) -> None:
+        told = self.told(desk, "syntactic", "clarified", 0)
+        assert [line for line in body(told) if "->" not in line] == [
+            "        Ambiguous: syntactic  (probability=0.75)",
+            "        Judged: 1 dense; 1 grounded",
+            "        #1  dense  0.5000  passage 1 of 101 (Coverage): grounded",
+            "            rental cars Answer: thirty days",
+            "        Note: thirty days",
+            "        1. rental cars Answer: thirty days  (support=1, cohesion=0.88, from #1)",
+        ]
+        assert told.endswith(
+            "a new run, since rules of ambiguity may have changed; passages that were judged are not paid for again"
+        )
+
+    def test_is_forgotten_when_the_run_is_started_again(self, desk: Desk) -> None:
+        run_id = desk.start(desk.submit(ask_back="auto"))
+        desk.worker.send("record_route", run_id=run_id, attempt=1, route="answered", saved_completions=3)
+        desk.start(run_id)
+        assert "Route" not in desk.told(run_id)
+
+
+OPERATIONS: dict[str, tuple[dict[str, Any], int | None]] = {
+    "detect_ambiguity": ({}, None),
+    "detect_ambiguity_many": ({}, None),
+    "rewrite": ({}, None),
+    "clarifying_questions": (ASKED_BACK, 1),
+    "reply": ({"text": "yes"}, None),
+    "list_answers": (LISTED, 1),
+}
+
+
+@pytest.mark.parametrize("operation", OPERATIONS)
+class TestStates:
+    def enter(self, desk: Desk, operation: str) -> int:
+        settings, corpus_id = OPERATIONS[operation]
+        return desk.enter(operation, settings, question='["cars"]', corpus_id=corpus_id)
+
+    def test_every_state_is_told(self, desk: Desk, operation: str) -> None:
+        run_id = self.enter(desk, operation)
+        other = self.enter(desk, operation)
+        remark = "  State: it waits for a worker, and nothing is done yet"
+        assert remark in desk.told(run_id).splitlines()
+        desk.start(run_id)
+        assert "  State: it goes on; the times of its stages are known when it ends" in desk.told(run_id).splitlines()
+        desk.worker.finish(run_id, status="failed", error="the model could not be reached")
+        assert "  Error: the model could not be reached" in desk.told(run_id).splitlines()
+        desk.user.execute("select pgclarify.cancel(%s)", [other])
+        assert "  State: it was cancelled before a worker took it" in desk.told(other).splitlines()
+
+    @pytest.mark.parametrize("detail", ["passages", "batches", "stages"])
+    def test_a_run_that_came_to_nothing_is_told(self, desk: Desk, operation: str, detail: str) -> None:
+        run_id = desk.start(self.enter(desk, operation))
+        desk.worker.finish(run_id, stop_reason="nothing was found")
+
+        told = desk.told(run_id, detail)
+        assert "  Stopped: nothing was found" in told.splitlines()
+        assert body(told) == []
+
+    def test_a_dropped_corpus_is_told_where_there_was_one(self, desk: Desk, operation: str) -> None:
+        run_id = desk.start(self.enter(desk, operation))
+        desk.worker.finish(run_id)
+        desk.owner.execute("select pgclarify.drop_corpus('insurance')")
+
+        assert ("the corpus was dropped" in desk.told(run_id)) == (OPERATIONS[operation][1] is not None)
+
+
+def test_what_is_foreign_is_harmless(desk: Desk) -> None:
+    """Whatever a user, a document or a model wrote stays on its line."""
+    evil = "one\ntwo\x1b[2J\u202e" + "x" * 1000
+    asked_back = desk.start(desk.enter("clarifying_questions", ASKED_BACK | {"history": [evil]}, question=evil))
+    record_questions(desk, asked_back, [question(1, evil, evil, ambiguity_type="semantic", reasoning=evil)])
+    listed = desk.start(desk.enter("list_answers", LISTED, question=evil))
+    record(desk, listed, "answer", {"ordinal": 1, "answer": evil, "variants": [evil, evil], "citations": []})
+    detected = desk.start(desk.enter("detect_ambiguity", {"history": [evil]}, question=evil, corpus_id=None))
+    record(desk, detected, "detections", [detection(1, evil, 1, "lexical", because(evil, evil))])
+    replied = desk.start(desk.enter("reply", {"text": evil}, question=evil, corpus_id=None))
+    record(desk, replied, "rewriting", {"rewritten": f"{evil}?", "was_ambiguous": None, "reason": evil})
+
+    for run_id in (asked_back, listed, detected, replied):
+        lines = desk.told(run_id).split("\n")
+        assert any("one two\\u001b[2J\\u202e" in line for line in lines)
+        assert not any(letter in line for line in lines for letter in "\x1b\u202e\r")
+        assert max(map(len, lines)) < 500
+        assert not any(line.startswith("two") for line in lines)
+
+
+def test_who_may_not_see_the_run_is_told_nothing(desk: Desk, connect: Connect, make_role: MakeRole) -> None:
+    stranger, member = connect(make_role("pgclarify_user")), connect(make_role(desk.user.info.user))
+    for operation, (settings, corpus_id) in OPERATIONS.items():
+        run_id = desk.enter(operation, settings, corpus_id=corpus_id)
+        statement = f"select pgclarify.explain({run_id})"
+        assert state_of(stranger, statement) == "42704"
+        assert state_of(member, statement) is None
