@@ -23,6 +23,7 @@ from pgclarify.pipelines.clarifying_questions import propose_questions
 from pgclarify.pipelines.entailment import Entailments
 from pgclarify.pipelines.failures import describe, no_language_model
 from pgclarify.pipelines.investigation import investigate
+from pgclarify.pipelines.listing import list_answers
 from pgclarify.pipelines.reconsolidation import reconsolidate
 from pgclarify.pipelines.replying import reply
 from pgclarify.pipelines.reranking import Rerankers
@@ -112,6 +113,8 @@ class Hand:
                 await self._ask_back(run, tables)
             case "reply":
                 await self._reply(run, tables)
+            case "list_answers":
+                await self._list_answers(run, tables, await self._embedder(run))
             case unknown:
                 raise DatabaseError(f"this version of pgclarify does not know the operation {unknown}")
 
@@ -155,3 +158,16 @@ class Hand:
         if self._judges.rewriter is None:
             raise no_language_model("replying in words", "choose a reformulation, which does without")
         await reply(run, tables, DialogueTables(self._runs), self._judges.rewriter)
+
+    async def _list_answers(self, run: Run, tables: RunTables, embedder: Embedder) -> None:
+        if self._judges.answer_lister is None:
+            raise no_language_model("listing answers", "ask clarify, which does without")
+        await list_answers(
+            run,
+            tables,
+            ExplorationTables(self._runs),
+            DialogueTables(self._runs),
+            self._judges.answer_lister,
+            embedder,
+            rerankers=self._rerankers,
+        )

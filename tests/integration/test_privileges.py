@@ -186,6 +186,7 @@ def test_a_reader_can_start_nothing_and_spend_nothing(connection: psycopg.Connec
     }
     assert readable(connection, reader) == {
         "pgclarify._caller",
+        "pgclarify.answer_list",
         "pgclarify.applied_sql",
         "pgclarify.candidate",
         "pgclarify.citation",
@@ -202,6 +203,7 @@ def test_a_reader_can_start_nothing_and_spend_nothing(connection: psycopg.Connec
         "pgclarify.interpretation_citation",
         "pgclarify.investigation_citation",
         "pgclarify.investigation_step",
+        "pgclarify.listed_answer",
         "pgclarify.passage",
         "pgclarify.queue_status",
         "pgclarify.run",
@@ -267,6 +269,7 @@ def test_a_user_may_execute_public_functions_and_those_that_ask_for_proof(
         "detach_table",
         "drop_corpus",
         "investigate",
+        "list_answers",
         "remove_document",
         "reply",
         "resync",
