@@ -1,0 +1,294 @@
+-- Telling ambiguous questions from clear ones.
+
+create or replace view pgclarify.ambiguity_detection with (security_invoker) as
+select
+    detection.run_id,
+    run.operation,
+    run.corpus_name as corpus,
+    detection.ordinal,
+    detection.question,
+    detection.is_ambiguous,
+    detection.probability,
+    detection.kind,
+    (
+        select string_agg(reason.value ->> 'text', '; ' order by reason.ordinal)
+        from jsonb_array_elements(detection.reasons) with ordinality as reason (value, ordinal)
+    ) as reasons,
+    detection.classifier_version,
+    run.finished_at
+from pgclarify.detection
+inner join pgclarify.run on detection.run_id = run.run_id;
+
+comment on view pgclarify.ambiguity_detection is
+'Questions that were found to be ambiguous or clear, and why: by detect_ambiguity, detect_ambiguity_many, rewrite, and clarify '
+'with option ask_back.';
+comment on column pgclarify.ambiguity_detection.run_id is 'The run.';
+comment on column pgclarify.ambiguity_detection.operation is
+'detect_ambiguity, detect_ambiguity_many, rewrite or clarify.';
+comment on column pgclarify.ambiguity_detection.corpus is
+'The corpus''s name when it was asked; null for what was asked of no corpus.';
+comment on column pgclarify.ambiguity_detection.ordinal is 'Place of the question in the run, from 1.';
+comment on column pgclarify.ambiguity_detection.question is 'The question.';
+comment on column pgclarify.ambiguity_detection.is_ambiguous is
+'True if the probability reaches the threshold of the run, or a rule says so.';
+comment on column pgclarify.ambiguity_detection.probability is
+'Of being ambiguous, from 0 to 1; 1 if a rule matched.';
+comment on column pgclarify.ambiguity_detection.kind is
+'pragmatic (what it refers to is missing or in the history), syntactic (it is vague or under-specified) or lexical (a name or '
+'word with several meanings); null unless ambiguous.';
+comment on column pgclarify.ambiguity_detection.reasons is
+'What spoke, in words, with semicolons between; null if nothing did. Table detection has them one by one.';
+comment on column pgclarify.ambiguity_detection.classifier_version is 'Version of the classifier.';
+comment on column pgclarify.ambiguity_detection.finished_at is 'When the run ended; null while it goes on.';
+grant select on pgclarify.ambiguity_detection to pgclarify_reader;
+
+create or replace function pgclarify._detection_settings(options jsonb)
+returns jsonb
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_settings constant jsonb := pgclarify._check_options(
+        _detection_settings.options,
+        '{
+            "corpus": {"type": "string", "longest": 200},
+            "threshold": {"type": "number", "least": 0, "most": 1},
+            "top_k": {"type": "integer", "least": 1, "most": 100},
+            "timeout": {"type": "string", "default": "60s"}
+        }'
+    );
+begin
+    if v_settings ? 'corpus' then
+        return '{"top_k": 8}'::jsonb || v_settings;
+    end if;
+    if v_settings ? 'top_k' then
+        raise exception 'option "top_k" needs a corpus'
+            using errcode = 'invalid_parameter_value',
+                detail = 'No corpus is asked, so there are no passages to look at.',
+                hint = 'Pass {"corpus": "name"} as well, or leave top_k out.';
+    end if;
+    return v_settings;
+end
+$$;
+
+comment on function pgclarify._detection_settings(jsonb) is
+'Options of detect_ambiguity, checked: as run.settings keeps them, with corpus and timeout.';
+
+create or replace function pgclarify._ambiguities(run_ids bigint[], requester name)
+returns setof pgclarify.ambiguity
+language sql stable security definer
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select detection.run_id, detection.is_ambiguous, detection.probability, detection.kind, detection.reasons
+    from pgclarify.detection
+    where detection.run_id = any(_ambiguities.run_ids) and _ambiguities.requester is not null
+    order by detection.run_id, detection.ordinal;
+end;
+
+comment on function pgclarify._ambiguities(bigint[], name) is
+'What runs of detect_ambiguity found, without asking who may see them.';
+
+create or replace function pgclarify._current_ambiguities(run_ids bigint[], requester name)
+returns setof pgclarify.ambiguity
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+    if pgclarify._is_out_of_sight(_current_ambiguities.run_ids) then
+        return query
+        select seen.*
+        from jsonb_populate_recordset(
+            null::pgclarify.ambiguity,
+            pgclarify._rows('ambiguity', _current_ambiguities.run_ids, _current_ambiguities.requester)
+        ) as seen;
+    else
+        return query
+        select seen.*
+        from pgclarify._ambiguities(_current_ambiguities.run_ids, _current_ambiguities.requester) as seen;
+    end if;
+end
+$$;
+
+comment on function pgclarify._current_ambiguities(bigint[], name) is
+'What runs of detect_ambiguity that are over found, also those that the snapshot of this transaction is too old to see.';
+
+create or replace function pgclarify._detect_ambiguity(
+    caller pgclarify._caller, question text, history text[], options jsonb
+)
+returns setof pgclarify.ambiguity
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_roles name[] := pgclarify._roles_of(pgclarify._verify_caller(_detect_ambiguity.caller));
+    v_questions text[] := pgclarify._check_questions(array[_detect_ambiguity.question]);
+    v_history jsonb := pgclarify._check_history(_detect_ambiguity.history);
+    v_settings jsonb := pgclarify._detection_settings(_detect_ambiguity.options);
+    v_corpus_id bigint;
+    v_run_ids bigint[];
+begin
+    if v_settings ? 'corpus' then
+        v_corpus_id := (pgclarify._find_corpus(v_roles, v_settings ->> 'corpus')).corpus_id;
+    end if;
+    v_run_ids := pgclarify._ask(
+        _detect_ambiguity.caller, 'detect_ambiguity', v_corpus_id, v_questions,
+        pgclarify._with_history(v_settings - 'timeout' - 'corpus', v_history),
+        pgclarify._timeout(v_settings ->> 'timeout')
+    );
+    perform pgclarify._raise_unless_answered(seen, 'detect_ambiguity')
+    from pgclarify._current_outcomes(v_run_ids) as seen;
+    return query
+    select seen.* from pgclarify._current_ambiguities(v_run_ids, (_detect_ambiguity.caller).name) as seen;
+end
+$$;
+
+comment on function pgclarify._detect_ambiguity(pgclarify._caller, text, text[], jsonb) is 'See detect_ambiguity.';
+grant execute on function pgclarify._detect_ambiguity(pgclarify._caller, text, text[], jsonb) to pgclarify_user;
+
+create or replace function pgclarify.detect_ambiguity(
+    question text, history text[] default '{}', options jsonb default '{}'
+)
+returns setof pgclarify.ambiguity
+language plpgsql volatile
+set search_path = pg_catalog, pg_temp
+rows 1
+as $$
+begin
+    return query
+    select seen.*
+    from pgclarify._caller
+    cross join lateral pgclarify._detect_ambiguity(
+        _caller, detect_ambiguity.question, detect_ambiguity.history, detect_ambiguity.options
+    ) as seen;
+end
+$$;
+
+comment on function pgclarify.detect_ambiguity(text, text[], jsonb) is
+'Whether a question is ambiguous, and why: one row. It needs no language model. question: 1 to 10,000 characters. history: '
+'what was said before, oldest first, one element for what each side said. options: threshold (from which probability it '
+'counts as ambiguous, 0 to 1; the classifier''s own), corpus (also says how many readings of it this corpus supports, and '
+'matches its rules), top_k (passages to look at there, 8), timeout (60s).';
+grant execute on function pgclarify.detect_ambiguity(text, text[], jsonb) to pgclarify_user;
+
+create or replace function pgclarify._question_ambiguities(run_ids bigint[], requester name)
+returns setof pgclarify.question_ambiguity
+language sql stable security definer
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select
+        (row_number() over (order by asked.ordinal, detection.ordinal))::integer,
+        detection.question,
+        detection.run_id,
+        detection.is_ambiguous,
+        detection.probability,
+        detection.kind,
+        detection.reasons
+    from unnest(_question_ambiguities.run_ids) with ordinality as asked (run_id, ordinal)
+    inner join pgclarify.detection on asked.run_id = detection.run_id
+    where _question_ambiguities.requester is not null
+    order by asked.ordinal, detection.ordinal;
+end;
+
+comment on function pgclarify._question_ambiguities(bigint[], name) is
+'What runs of detect_ambiguity_many found, in their order, without asking who may see them. question_ordinal counts through.';
+
+create or replace function pgclarify._current_question_ambiguities(run_ids bigint[], requester name)
+returns setof pgclarify.question_ambiguity
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+    if pgclarify._is_out_of_sight(_current_question_ambiguities.run_ids) then
+        return query
+        select seen.*
+        from jsonb_populate_recordset(
+            null::pgclarify.question_ambiguity,
+            pgclarify._rows(
+                'question_ambiguity', _current_question_ambiguities.run_ids, _current_question_ambiguities.requester
+            )
+        ) as seen;
+    else
+        return query
+        select seen.*
+        from pgclarify._question_ambiguities(
+            _current_question_ambiguities.run_ids, _current_question_ambiguities.requester
+        ) as seen;
+    end if;
+end
+$$;
+
+comment on function pgclarify._current_question_ambiguities(bigint[], name) is
+'What runs of detect_ambiguity_many that are over found, also those that the snapshot of this transaction is too old to see.';
+
+create or replace function pgclarify._detect_ambiguity_many(caller pgclarify._caller, questions text[], options jsonb)
+returns setof pgclarify.question_ambiguity
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    -- One run each: few enough that others get their turn between two, many enough that runs cost nothing.
+    v_chunk constant integer := 500;
+    v_questions text[] := pgclarify._check_questions(_detect_ambiguity_many.questions);
+    v_settings jsonb := pgclarify._check_options(
+        _detect_ambiguity_many.options,
+        '{"threshold": {"type": "number", "least": 0, "most": 1}, "timeout": {"type": "string"}}'
+    );
+    v_distinct text[];
+    v_run_ids bigint[];
+begin
+    select array_agg(asked.question order by asked.ordinal) into v_distinct
+    from (
+        select given.question, min(given.ordinal) as ordinal
+        from unnest(v_questions) with ordinality as given (question, ordinal)
+        group by given.question
+    ) as asked;
+    v_run_ids := pgclarify._ask(
+        _detect_ambiguity_many.caller, 'detect_ambiguity_many', null,
+        array(
+            select jsonb_agg(asked.question order by asked.ordinal)::text
+            from unnest(v_distinct) with ordinality as asked (question, ordinal)
+            group by (asked.ordinal - 1) / v_chunk
+            order by (asked.ordinal - 1) / v_chunk
+        ),
+        v_settings - 'timeout',
+        case when v_settings ? 'timeout' then pgclarify._timeout(v_settings ->> 'timeout') end
+    );
+    perform pgclarify._raise_unless_answered(seen, 'detect_ambiguity_many')
+    from pgclarify._current_outcomes(v_run_ids) as seen;
+    return query
+    with found as materialized (
+        select seen.*
+        from pgclarify._current_question_ambiguities(v_run_ids, (_detect_ambiguity_many.caller).name) as seen
+    )
+    select
+        asked.ordinal::integer, asked.question, found.run_id, found.is_ambiguous, found.probability, found.kind,
+        found.reasons
+    from unnest(v_questions) with ordinality as asked (question, ordinal)
+    inner join found on asked.question = found.question
+    order by asked.ordinal;
+end
+$$;
+
+comment on function pgclarify._detect_ambiguity_many(pgclarify._caller, text[], jsonb) is 'See detect_ambiguity_many.';
+grant execute on function pgclarify._detect_ambiguity_many(pgclarify._caller, text[], jsonb) to pgclarify_user;
+
+create or replace function pgclarify.detect_ambiguity_many(questions text[], options jsonb default '{}')
+returns setof pgclarify.question_ambiguity
+language plpgsql volatile
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+    return query
+    select seen.*
+    from pgclarify._caller
+    cross join lateral pgclarify._detect_ambiguity_many(
+        _caller, detect_ambiguity_many.questions, detect_ambiguity_many.options
+    ) as seen;
+end
+$$;
+
+comment on function pgclarify.detect_ambiguity_many(text[], jsonb) is
+'detect_ambiguity for many questions without a history, a log of searches, say: one row each, in order; equal questions are '
+'judged once. questions: each 1 to 10,000 characters. options: threshold (0 to 1; the classifier''s own), timeout (for all '
+'together; null, without end).';
+grant execute on function pgclarify.detect_ambiguity_many(text[], jsonb) to pgclarify_user;

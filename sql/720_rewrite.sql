@@ -1,0 +1,101 @@
+-- Rewriting questions so that they stand on their own.
+
+create or replace function pgclarify._rewritten_questions(run_ids bigint[], requester name)
+returns setof pgclarify.rewritten_question
+language sql stable security definer
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select rewriting.run_id, rewriting.rewritten, rewriting.was_ambiguous, rewriting.reason
+    from pgclarify.rewriting
+    where rewriting.run_id = any(_rewritten_questions.run_ids) and _rewritten_questions.requester is not null
+    order by rewriting.run_id;
+end;
+
+comment on function pgclarify._rewritten_questions(bigint[], name) is
+'The questions that runs of rewrite came to, without asking who may see them.';
+
+create or replace function pgclarify._current_rewritten_questions(run_ids bigint[], requester name)
+returns setof pgclarify.rewritten_question
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+    if pgclarify._is_out_of_sight(_current_rewritten_questions.run_ids) then
+        return query
+        select seen.*
+        from jsonb_populate_recordset(
+            null::pgclarify.rewritten_question,
+            pgclarify._rows(
+                'rewritten_question', _current_rewritten_questions.run_ids, _current_rewritten_questions.requester
+            )
+        ) as seen;
+    else
+        return query
+        select seen.*
+        from pgclarify._rewritten_questions(
+            _current_rewritten_questions.run_ids, _current_rewritten_questions.requester
+        ) as seen;
+    end if;
+end
+$$;
+
+comment on function pgclarify._current_rewritten_questions(bigint[], name) is
+'The questions that runs of rewrite that are over came to, also those that the snapshot of this transaction is too old to '
+'see.';
+
+create or replace function pgclarify._rewrite(
+    caller pgclarify._caller, question text, history text[], options jsonb
+)
+returns setof pgclarify.rewritten_question
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_history jsonb := pgclarify._check_history(_rewrite.history);
+    v_settings jsonb := pgclarify._check_options(
+        _rewrite.options,
+        '{
+            "threshold": {"type": "number", "least": 0, "most": 1},
+            "timeout": {"type": "string", "default": "60s"}
+        }'
+    );
+    v_run_ids bigint[];
+begin
+    perform pgclarify._check_questions(array[_rewrite.question]);
+    v_run_ids := pgclarify._ask(
+        _rewrite.caller, 'rewrite', null,
+        -- As it is, with surrounding white space: what is clear comes back to the byte.
+        array[_rewrite.question],
+        pgclarify._with_history(v_settings - 'timeout', v_history),
+        pgclarify._timeout(v_settings ->> 'timeout')
+    );
+    perform pgclarify._raise_unless_answered(seen, 'rewrite') from pgclarify._current_outcomes(v_run_ids) as seen;
+    return query
+    select seen.* from pgclarify._current_rewritten_questions(v_run_ids, (_rewrite.caller).name) as seen;
+end
+$$;
+
+comment on function pgclarify._rewrite(pgclarify._caller, text, text[], jsonb) is 'See rewrite.';
+grant execute on function pgclarify._rewrite(pgclarify._caller, text, text[], jsonb) to pgclarify_user;
+
+create or replace function pgclarify.rewrite(question text, history text[] default '{}', options jsonb default '{}')
+returns setof pgclarify.rewritten_question
+language plpgsql volatile
+set search_path = pg_catalog, pg_temp
+rows 1
+as $$
+begin
+    return query
+    select seen.*
+    from pgclarify._caller
+    cross join lateral pgclarify._rewrite(_caller, rewrite.question, rewrite.history, rewrite.options) as seen;
+end
+$$;
+
+comment on function pgclarify.rewrite(text, text[], jsonb) is
+'A question of a conversation, said so that it stands on its own: one row. A clear question comes back to the byte, with no '
+'model call, and so does one that cannot be rewritten faithfully: reason says why. Without a language model, rules resolve '
+'pronouns that can mean one thing only. question: 1 to 10,000 characters. history: what was said before, oldest first, one '
+'element for what each side said; the last ten count. options: threshold (from which probability it counts as ambiguous, 0 '
+'to 1; the classifier''s own), timeout (60s).';
+grant execute on function pgclarify.rewrite(text, text[], jsonb) to pgclarify_user;
