@@ -6,6 +6,7 @@ import asyncio
 import logging
 from contextlib import suppress
 
+from pgclarify.algorithms.ambiguity import AmbiguityClassifier
 from pgclarify.database import DialogueTables, ExplorationTables, Runs, RunTables, StepTables
 from pgclarify.embedding.cross_encoders import CrossEncoders
 from pgclarify.embedding.registry import Embedders
@@ -18,8 +19,10 @@ from pgclarify.errors import (
     ServerUnavailable,
 )
 from pgclarify.model import Run, RunStatus
+from pgclarify.pipelines.asking_back import Gate
 from pgclarify.pipelines.clarification import clarify
 from pgclarify.pipelines.clarifying_questions import propose_questions
+from pgclarify.pipelines.detection import Detector
 from pgclarify.pipelines.entailment import Entailments
 from pgclarify.pipelines.failures import describe, no_language_model
 from pgclarify.pipelines.investigation import investigate
@@ -43,6 +46,7 @@ class Hand:
         self._embedders = embedders
         self._rerankers = Rerankers(judges.relevance, cross_encoders.get)
         self._entailments = Entailments(judges.entailment, cross_encoders.get)
+        self._detector = Detector(AmbiguityClassifier.load(), embedders.get)
         # By attempt too: a run that was taken for lost may come back while the first attempt winds up.
         self._held: dict[tuple[int, int], tuple[Run, asyncio.Task[None]]] = {}
 
@@ -100,9 +104,7 @@ class Hand:
     async def _perform(self, run: Run, tables: RunTables) -> None:
         match run.operation:
             case "clarify":
-                exploration = ExplorationTables(self._runs)
-                embedder = await self._embedder(run)
-                await clarify(run, tables, exploration, self._judges.verifier, embedder, self._rerankers)
+                await self._clarify(run, tables, await self._embedder(run))
             case "consolidate":
                 await reconsolidate(run, tables, await self._embedder(run))
             case "search":
@@ -126,6 +128,17 @@ class Hand:
                 "the corpus cannot be searched yet", detail="A worker is loading its embedding model; ask again."
             )
         return await self._embedders.get(run.embedding_model)
+
+    async def _clarify(self, run: Run, tables: RunTables, embedder: Embedder) -> None:
+        await clarify(
+            run,
+            tables,
+            ExplorationTables(self._runs),
+            self._judges.verifier,
+            embedder,
+            self._rerankers,
+            gate=Gate(self._detector, DialogueTables(self._runs), self._judges.investigator),
+        )
 
     async def _investigate(self, run: Run, tables: RunTables, embedder: Embedder) -> None:
         if self._judges.investigator is None:

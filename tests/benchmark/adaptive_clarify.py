@@ -33,7 +33,6 @@ from pgclarify.embedding.cross_encoders import CrossEncoders
 from pgclarify.embedding.registry import Embedders
 from pgclarify.llm.extractive import ExtractiveVerifier
 from pgclarify.model import Completion, CompletionRequest, Passage, Reading
-from pgclarify.protocols import Verifier
 from pgclarify.worker.hand import Hand
 from pgclarify.worker.judges import Judges
 from tests import openai_server
@@ -174,11 +173,12 @@ class Row:
 
 
 @asynccontextmanager
-async def hand(dsn: str, verifier: Verifier, embedders: Embedders) -> AsyncIterator[Carry]:
+async def hand(dsn: str, judges: Judges, embedders: Embedders) -> AsyncIterator[Carry]:
     """A worker in this process, which carries out the runs that it is told of."""
+    verifier = judges.verifier
     entry = {"provider": verifier.provider, "model": verifier.model, "prompt_version": verifier.prompt_version}
     async with open_pool(dsn) as pool, Presence.enter(dsn, version="", **entry) as presence:
-        worker = Hand(Runs(pool, presence.worker_id), Judges(verifier), embedders, CrossEncoders())
+        worker = Hand(Runs(pool, presence.worker_id), judges, embedders, CrossEncoders())
         slots = asyncio.Semaphore(_AT_ONCE)
 
         async def carry_out(run_id: int) -> None:
@@ -277,7 +277,7 @@ async def judge_here(dsn: str, questions: Sequence[Question]) -> list[Table]:
             ("oracle", Oracle(questions)),
             ("extractive", ExtractiveVerifier(await embedders.get(MODEL))),
         ):
-            async with hand(dsn, verifier, embedders) as carry:
+            async with hand(dsn, Judges(verifier), embedders) as carry:
                 for corpus in sorted({one.corpus for one in questions}):
                     mine = [one for one in questions if one.corpus == corpus]
                     shown.append(
@@ -298,7 +298,7 @@ async def time_here(dsn: str, questions: Sequence[Question]) -> list[Figure]:
     try:
         for retrieval, taken in seconds.items():
             oracle = Oracle(questions, model=f"slow oracle, {retrieval}", seconds=CALL_SECONDS)
-            async with hand(dsn, oracle, embedders) as carry:
+            async with hand(dsn, Judges(oracle), embedders) as carry:
                 with product.connect(dsn) as connection, step(f"{len(questions)} questions, {retrieval}"):
                     run_ids = list(submit(connection, questions, retrieval, TOP_K).values())
                     await carry(run_ids[:1])

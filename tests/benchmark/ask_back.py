@@ -1,0 +1,217 @@
+"""What the gate in front of clarify is worth: calls that are saved, and known answers that are lost.
+
+python -m tests.benchmark.ask_back DATA_DIR, where the data sets are (.jsonl.gz): squad2.corpus, squad2.ambiguous and
+squad2.answerable, of which both questions and passages are taken, ambignq.corpus and ambignq.questions. The detector is
+the one that ships. Two providers answer: an oracle, which knows the answers and reads them wherever they stand, and so
+shows what the gate itself loses; and the extractive one.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import statistics
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from psycopg.types.json import Jsonb
+from rich.console import Console
+from rich.table import Table
+
+from pgclarify.embedding.registry import Embedders
+from pgclarify.llm.extractive import ExtractiveVerifier
+from pgclarify.model import Completion, CompletionRequest, Passage
+from pgclarify.steps import Evidence, Finding
+from pgclarify.testing import FakeInvestigator
+from pgclarify.worker.judges import Judges
+from tests import openai_server
+from tests.benchmark import product, readings_quality
+from tests.benchmark.adaptive_clarify import Carry, Known, Oracle, Question, hand, load_questions
+from tests.benchmark.ambignq import covered
+from tests.benchmark.figures import step
+from tests.benchmark.ingest import MODEL
+from tests.benchmark.lexical_quality import read
+
+_QUOTED = 80
+_WAYS: Mapping[str, Mapping[str, object]] = {
+    "clarify": {},
+    "ask_back": {"ask_back": "auto"},
+    "adaptive": {"retrieval": "adaptive"},
+    "adaptive, ask_back": {"retrieval": "adaptive", "ask_back": "auto"},
+}
+
+
+@dataclass(frozen=True)
+class Row:
+    """What one way of asking comes to, over some questions.
+
+    Attributes:
+        found: Known answers among the answers of the interpretations.
+        interpretations: All of them.
+        calls: What each question asked for, paid for or not.
+        routes: How many questions went which way.
+        saved: What the runs say that they saved.
+    """
+
+    found: int
+    interpretations: int
+    calls: Sequence[int]
+    routes: Mapping[str | None, int]
+    saved: int
+
+
+class KnowingInvestigator(FakeInvestigator):
+    """An oracle's short way: it reads the first known answer in the first passage that gives one.
+
+    Args:
+        questions: What is known.
+    """
+
+    def __init__(self, questions: Iterable[Question]) -> None:
+        super().__init__()
+        self._known = {one.text: one.known for one in questions}
+
+    @property
+    def model(self) -> str:
+        """That of the oracle."""
+        return "oracle"
+
+    def answer_request(self, question: str, passages: Sequence[Passage], *, retry: bool = False) -> CompletionRequest:
+        """Decide already, to answer later."""
+        asked = [question, [passage.passage_id for passage in passages]]
+        payload = {"asked": asked, "reply": asdict(self._finding(question, passages))}
+        return CompletionRequest("answer", self.model, {}, "1", (), sample=int(retry), payload=payload)
+
+    async def complete(self, request: CompletionRequest) -> Completion:
+        """Say what was decided."""
+        assert request.payload is not None
+        return Completion(json.dumps(request.payload["reply"]), 0, 0, 0.0)
+
+    def _finding(self, question: str, passages: Sequence[Passage]) -> Finding:
+        for number, passage in enumerate(passages, start=1):
+            for known in self._known[question]:
+                if known.is_given_by(passage.document_id, passage.content):
+                    name = next((one for one in known.names if one in passage.content), known.names[0])
+                    place = max(0, passage.content.find(name))
+                    quote = passage.content[max(0, place - _QUOTED) : place + len(name) + _QUOTED]
+                    return Finding(name, (Evidence(number, quote),))
+        return Finding()
+
+
+def questions(data_dir: Path) -> dict[str, list[Question]]:
+    """All questions, by what they are."""
+    ambignq, ambiguous = (load_questions(data_dir, [corpus]) for corpus in ("ambignq", "squad2"))
+    ids = {text: document_id for document_id, _, text in readings_quality.documents(data_dir)["squad2"]}
+    clear = [
+        Question(
+            "squad2", row["question"], (Known(row["question"], (row["answer"],), frozenset([ids[row["passage"]]])),)
+        )
+        for row in read(data_dir / "squad2.answerable.jsonl.gz")
+        if row["answer"] != readings_quality.NO_ANSWER
+    ]
+    return {
+        "squad2.answerable": list({one.text: one for one in clear}.values()),
+        "squad2.ambiguous": ambiguous,
+        "ambignq": ambignq,
+    }
+
+
+async def ask(dsn: str, asked: Sequence[Question], options: Mapping[str, object], carry: Carry) -> Row:
+    """Ask questions in one way, and see what they come to."""
+    (corpus,) = {one.corpus for one in asked}
+    with product.connect(dsn) as connection:
+        (submitted,) = connection.execute(
+            "select pgclarify.submit_many(%s, %s, options => %s) as ids",
+            [[one.text for one in asked], corpus, Jsonb(options)],
+        ).fetchall()
+        run_ids = submitted["ids"]
+        await carry(run_ids)
+        runs = {
+            row["run_id"]: row
+            for row in connection.execute(
+                "select run.run_id, run.status, run.route, run.saved_completions, ("
+                "    select coalesce(sum(stage.calls + stage.reused_calls), 0)::integer"
+                "    from pgclarify.stage where stage.run_id = run.run_id"
+                ") as calls from pgclarify.run where run.run_id = any(%s)",
+                [run_ids],
+            )
+        }
+        assert {row["status"] for row in runs.values()} == {"succeeded"}
+        found = connection.execute(
+            "select run_id, answer from pgclarify.interpretation where run_id = any(%s)", [run_ids]
+        ).fetchall()
+    answers: dict[int, list[str]] = {run_id: [] for run_id in run_ids}
+    for row in found:
+        answers[row["run_id"]].append(row["answer"])
+    return Row(
+        sum(
+            covered([known.names for known in question.known], answers[run_id])
+            for question, run_id in zip(asked, run_ids, strict=True)
+        ),
+        len(found),
+        [row["calls"] for row in runs.values()],
+        Counter(row["route"] for row in runs.values()),
+        sum(row["saved_completions"] or 0 for row in runs.values()),
+    )
+
+
+def table(title: str, asked: Sequence[Question], rows: Mapping[str, Row]) -> Table:
+    """Show what each way came to."""
+    columns = ("way", "answered in one pass", "known answers", "readings", "calls", "saved, as the runs say")
+    shown = Table(*columns, title=title)
+    known = sum(len(one.known) for one in asked)
+    for way, row in rows.items():
+        gated = f"{row.routes['answered']} of {len(asked)}" if "ask_back" in way else ""
+        shown.add_row(
+            way,
+            gated,
+            f"{row.found} of {known}",
+            f"{row.interpretations / len(asked):.2f}",
+            f"{statistics.mean(row.calls):.1f}",
+            f"{row.saved / len(asked):.1f}" if gated else "",
+        )
+    return shown
+
+
+async def compare(dsn: str, asked: Mapping[str, Sequence[Question]]) -> list[Table]:
+    """Ask everything in every way, of both providers."""
+    embedders = Embedders()
+    everything = [one for mine in asked.values() for one in mine]
+    shown = []
+    try:
+        for name, judges in (
+            ("oracle", Judges(Oracle(everything), investigator=KnowingInvestigator(everything))),
+            ("extractive", Judges(ExtractiveVerifier(await embedders.get(MODEL)))),
+        ):
+            async with hand(dsn, judges, embedders) as carry:
+                for kind, mine in asked.items():
+                    rows = {}
+                    for way, options in _WAYS.items():
+                        with step(f"{name}, {kind}, {way}"):
+                            rows[way] = await ask(dsn, mine, options, carry)
+                    shown.append(table(f"{name}: {len(mine)} questions of {kind}", mine, rows))
+            with product.connect(dsn) as connection:
+                # Another provider's answers are not to be served for this one's.
+                connection.execute("delete from pgclarify.run")
+    finally:
+        embedders.close()
+    return shown
+
+
+def _main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("data_dir", type=Path)
+    parser.add_argument("--questions", type=int, help="of each kind, the first so many only")
+    arguments = parser.parse_args()
+    asked = {kind: mine[: arguments.questions] for kind, mine in questions(arguments.data_dir).items()}
+    with product.database() as dsn:
+        with openai_server.spawn() as idle, product.worker(dsn, idle, concurrency=1):
+            readings_quality.load(dsn, arguments.data_dir)
+        Console(width=120).print(*asyncio.run(compare(dsn, asked)))
+
+
+if __name__ == "__main__":
+    _main()
