@@ -168,6 +168,7 @@ def test_a_reader_can_start_nothing_and_spend_nothing(connection: psycopg.Connec
 
     assert executable(connection, reader) == {
         "pgclarify._my_roles()",
+        "pgclarify._asked(text,text)",
         "pgclarify._find_quote(text,text,integer)",
         "pgclarify._corpus_statuses(pgclarify._caller)",
         "pgclarify._source_statuses(pgclarify._caller)",
@@ -228,8 +229,11 @@ def test_nobody_who_reads_may_write(connection: psycopg.Connection[Any]) -> None
             and c.relnamespace = 'pgclarify'::regnamespace
     """).fetchall()  # noqa: S608 - a constant
 
-    # A worker copies its passages there; everything else goes through functions.
-    assert writable == [("pgclarify_worker", "pgclarify.staged_passage")]
+    # A worker copies its passages there, and rules are rows that their owners edit; everything else goes through functions.
+    assert set(writable) == {
+        ("pgclarify_user", "pgclarify.ambiguity_rule"),
+        ("pgclarify_worker", "pgclarify.staged_passage"),
+    }
 
 
 def test_every_table_that_a_reader_reads_is_guarded(connection: psycopg.Connection[Any]) -> None:
