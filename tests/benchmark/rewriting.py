@@ -1,0 +1,220 @@
+"""Rewriting only what is ambiguous against rewriting everything, with a real model.
+
+python -m tests.benchmark.rewriting DATA_DIR --base-url URL --model NAME [--conversations 60] [--replies FILE]
+
+DATA_DIR has abg-coqa.jsonl.gz; the conversations are of the part that the classifier was not trained on, a third of
+them ambiguous by the data set's label. Five ways, all from one reply for each question: what the model says to every
+question; the same under pgclarify's checks; both for only those questions that were detected as ambiguous; and the
+rules that do without a model. Damaged are questions of which a name, a number or a quoted string is gone, or whose
+meaning changed: the embedding (all-MiniLM-L6-v2) is less than 0.6 like that of the question, and less than 0.6 like
+that of the question behind the last turn. What is lost is counted here by other means than in the product's checks.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import hashlib
+import re
+import statistics
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from pydantic import SecretStr
+from rich.console import Console
+from rich.table import Table
+
+from pgclarify.algorithms.ambiguity import AmbiguityClassifier
+from pgclarify.algorithms.antecedents import resolve
+from pgclarify.algorithms.faithfulness import find_fault
+from pgclarify.embedding import load_embedder
+from pgclarify.llm.endpoint import Endpoint
+from pgclarify.llm.rewriter import EndpointRewriter
+from pgclarify.protocols import Embedder
+from tests.benchmark.ingest import MODEL
+from tests.benchmark.kept_replies import KeptReplies
+from tests.benchmark.lexical_quality import read
+from training.splits import coqa_group, is_for_training
+
+_LEAST_LIKENESS: Final = 0.6
+_NUMBER: Final = re.compile(r"\d+(?:[.,]\d+)*")
+_QUOTED: Final = re.compile(r"[\"\u201c]([^\"\u201d]+)[\"\u201d]")
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One conversation, and what became of its last question.
+
+    Attributes:
+        history: Questions and answers, oldest first.
+        is_ambiguous: By the data set's label.
+        is_detected: By the classifier.
+        detecting_ms: Milliseconds that this took, the embeddings included.
+        said: What the model made of it; None if it says that the turns do not tell, or could not be understood.
+        calling_ms: Milliseconds that the model took.
+        by_rules: What the rules made of it; None if they say that they cannot.
+    """
+
+    question: str
+    history: list[str]
+    is_ambiguous: bool
+    is_detected: bool
+    detecting_ms: float
+    said: str | None
+    calling_ms: float
+    by_rules: str | None
+
+
+def sample(rows: Sequence[dict[str, Any]], count: int) -> list[dict[str, Any]]:
+    """Choose conversations by the hash of their id, a third of them ambiguous, of stories that are not for training."""
+    unseen = [row for row in rows if not is_for_training(coqa_group(row))]
+    unseen.sort(key=lambda row: hashlib.sha256(row["id"].encode()).hexdigest())
+    ambiguous = [row for row in unseen if row["ambiguity"] == "ambiguous"][: count // 3]
+    return ambiguous + [row for row in unseen if row["ambiguity"] != "ambiguous"][: count - len(ambiguous)]
+
+
+async def ask(
+    rows: Sequence[dict[str, Any]], endpoint: Endpoint, replies: Path | None, embedder: Embedder
+) -> list[Asked]:
+    """Ask the model about every question, one call at a time."""
+    rewriter = EndpointRewriter(endpoint)
+    kept = KeptReplies(rewriter, replies)
+    classifier = AmbiguityClassifier.load()
+    asked = []
+    for row in rows:
+        question = row["target_turn"]["question"]
+        history = [text for turn in row["history_turns"] for text in (turn["question"], turn["answer"])]
+        started = time.perf_counter()
+        (judgement,) = classifier.judge(
+            [(question, history)], await embedder.encode(classifier.inputs(question, history))
+        )
+        detecting_ms = (time.perf_counter() - started) * 1000
+        said, completions = await kept.ask(
+            lambda is_retry: rewriter.rewriting_request(question, history, retry=is_retry),  # noqa: B023 - called here
+            rewriter.read_rewriting,
+        )
+        asked.append(
+            Asked(
+                question=question,
+                history=history,
+                is_ambiguous=row["ambiguity"] == "ambiguous",
+                is_detected=judgement.probability >= classifier.threshold,
+                detecting_ms=detecting_ms,
+                said=said,
+                calling_ms=sum(completion.latency_ms for completion in completions),
+                by_rules=resolve(question, history).rewritten,
+            )
+        )
+    return asked
+
+
+async def show(asked: Sequence[Asked], embedder: Embedder, *, verbose: bool) -> None:
+    """Print the table: all figures but the last two are numbers of questions, clear ones behind ambiguous ones."""
+    table = Table(
+        "way",
+        "questions",
+        "changed",
+        "name, number or quotation lost",
+        "meaning changed",
+        "damaged",
+        "calls",
+        "ms a question",
+    )
+    for way, is_selective, is_checked in (
+        ("everything, unchecked", False, False),
+        ("everything, checked", False, True),
+        ("what is ambiguous, unchecked", True, False),
+        ("what is ambiguous, checked: rewrite", True, True),
+    ):
+        results = [_result(one, is_selective=is_selective, is_checked=is_checked) for one in asked]
+        called = [one for one in asked if one.is_detected or not is_selective]
+        spent = sum(one.calling_ms for one in called) + is_selective * sum(one.detecting_ms for one in asked)
+        await _add(table, way, asked, results, embedder, len(called), spent / len(asked))
+    by_rules = [one.by_rules if one.is_detected and one.by_rules else one.question for one in asked]
+    detecting = statistics.fmean(one.detecting_ms for one in asked)
+    await _add(table, "what is ambiguous, by rules", asked, by_rules, embedder, 0, detecting)
+    if verbose:
+        for one in asked:
+            fault = None if one.said is None else find_fault(one.question, one.said, one.history)
+            print(
+                one.is_ambiguous,
+                one.is_detected,
+                one.history,
+                "|",
+                one.question,
+                "->",
+                one.said,
+                "|",
+                fault,
+                "|",
+                one.by_rules,
+            )
+    Console(width=160).print(table)
+
+
+def _result(one: Asked, *, is_selective: bool, is_checked: bool) -> str:
+    if one.said is None or (is_selective and not one.is_detected):
+        return one.question
+    if is_checked and find_fault(one.question, one.said, one.history) is not None:
+        return one.question
+    return one.said
+
+
+async def _add(
+    table: Table, way: str, asked: Sequence[Asked], results: Sequence[str], embedder: Embedder, calls: int, ms: float
+) -> None:
+    vectors = await embedder.encode(
+        [text for one, result in zip(asked, results, strict=True) for text in (one.question, _with_turn(one), result)]
+    )
+    counts: dict[str, list[int]] = {name: [0, 0] for name in ("questions", "changed", "lost", "meaning", "damaged")}
+    for place, (one, result) in enumerate(zip(asked, results, strict=True)):
+        alone, behind_turn, rewritten = vectors[3 * place : 3 * place + 3]
+        is_lost = _loses(one.question, result)
+        is_changed = max(float(rewritten @ alone), float(rewritten @ behind_turn)) < _LEAST_LIKENESS
+        for name, holds in (
+            ("questions", True),
+            ("changed", result != one.question),
+            ("lost", is_lost),
+            ("meaning", is_changed),
+            ("damaged", is_lost or is_changed),
+        ):
+            counts[name][0 if one.is_ambiguous else 1] += holds
+    table.add_row(way, *(f"{ambiguous} + {clear}" for ambiguous, clear in counts.values()), str(calls), f"{ms:.0f}")
+
+
+def _loses(question: str, result: str) -> bool:
+    """Whether a name, a number in digits or a quoted string is gone."""
+    kept = result.lower()
+    words = [*_NUMBER.findall(question), *(found[1] for found in _QUOTED.finditer(question))]
+    # The first word is capitalized whatever it is.
+    words += [word for word in question.split()[1:] if word[:1].isupper() and word not in ("I", "I'm")]
+    return any(word.lower().strip("?.,!'\"").removesuffix("'s") not in kept for word in words)
+
+
+def _with_turn(one: Asked) -> str:
+    return " ".join((*one.history[-2:], one.question))
+
+
+async def _main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("data_dir", type=Path)
+    parser.add_argument("--base-url", required=True)
+    parser.add_argument("--model", required=True)
+    parser.add_argument("--conversations", type=int, default=60)
+    parser.add_argument("--replies", type=Path, help="file of JSON lines that replies are kept in")
+    parser.add_argument("--verbose", action="store_true")
+    given = parser.parse_args()
+    embedder = await asyncio.to_thread(load_embedder, MODEL)
+    rows = sample(list(read(given.data_dir / "abg-coqa.jsonl.gz")), given.conversations)
+    async with Endpoint(
+        model=given.model, base_url=given.base_url, api_key=SecretStr("none"), concurrency=1, timeout=600
+    ) as endpoint:
+        asked = await ask(rows, endpoint, given.replies, embedder)
+    await show(asked, embedder, verbose=given.verbose)
+
+
+if __name__ == "__main__":
+    asyncio.run(_main())
