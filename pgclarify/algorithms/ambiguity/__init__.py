@@ -1,0 +1,6 @@
+"""Telling ambiguous questions from clear ones. Pure: vectors and texts in, judgements out."""
+
+from pgclarify.algorithms.ambiguity.classifier import AmbiguityClassifier
+from pgclarify.algorithms.ambiguity.judgement import AmbiguityKind, Judgement, Reason
+
+__all__ = ["AmbiguityClassifier", "AmbiguityKind", "Judgement", "Reason"]

@@ -1,0 +1,185 @@
+"""A small classifier that tells ambiguous questions from clear ones."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from functools import cache
+from importlib.resources import files
+from itertools import chain
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pgclarify.algorithms.ambiguity.features import alone, within
+from pgclarify.algorithms.ambiguity.grams import places
+from pgclarify.algorithms.ambiguity.judgement import AmbiguityKind, Judgement
+from pgclarify.algorithms.ambiguity.reasons import Spoken, explain
+from pgclarify.algorithms.ambiguity.shipped import ALONE, DIMENSIONS, TEXTS, WITHIN, unpack
+from pgclarify.algorithms.ambiguity.wording import Wording, asking_part, take_apart
+from pgclarify.errors import DimensionMismatch
+
+_FILE: Final = "classifier.npz"
+# Questions compared with the examples at once: what that takes stays below ten megabytes.
+_AT_ONCE: Final = 1_024
+_KINDS: Final = tuple(AmbiguityKind)
+
+
+class AmbiguityClassifier:
+    """Tells whether a question is ambiguous, of which kind, and why.
+
+    Of a question alone it looks at the vector and features, compared with examples that it was trained on (a support
+    vector machine), and at words and letters in a row (a logistic regression). Of a question with turns before it, it
+    looks at three vectors, more features and words in a row (a logistic regression). Thread-safe.
+
+    Source: Detect, then rewrite (summary): sentence embedding, length, referential words and Coleman-Liau index. The
+    other features, and the two models, are ours.
+
+    Attributes:
+        embedding_model: The model whose vectors it was trained on.
+        version: Changes when the trained file does.
+        threshold: The probability from which on a question is called ambiguous by default.
+    """
+
+    embedding_model: Final = "all-MiniLM-L6-v2"
+    threshold: Final = 0.5
+
+    def __init__(self, content: bytes) -> None:
+        self.version = hashlib.sha256(content).hexdigest()[:12]
+        self._trained = unpack(content)
+        self._squares = np.sum(self._trained.examples**2, axis=1)
+
+    @classmethod
+    def load(cls) -> AmbiguityClassifier:
+        """Load the file that ships with pgclarify; only once in a process.
+
+        Raises:
+            ConfigurationError: If the file is broken or of another version.
+        """
+        return _load()
+
+    def inputs(self, question: str, history: Sequence[str]) -> list[str]:
+        """List the texts whose vectors `judge` needs: one without history, three with it.
+
+        Args:
+            question: Any text.
+            history: Earlier turns, oldest first; the last ten count. Blank ones do not.
+        """
+        recent = take_apart("", history).recent
+        text = asking_part(question)
+        return [text, recent, f"{recent} {text}"] if recent else [text]
+
+    def judge(self, asked: Sequence[tuple[str, Sequence[str]]], vectors: NDArray[np.float32]) -> list[Judgement]:
+        """Judge questions.
+
+        Args:
+            asked: Questions, each with its history.
+            vectors: Of the `inputs` of all of them, in order: float32, shape (n_inputs, 384), rows of unit length.
+
+        Raises:
+            DimensionMismatch: If there are more or fewer vectors, or of another length.
+        """
+        wordings = [take_apart(question, history) for question, history in asked]
+        counts = np.array([TEXTS if wording.recent else 1 for wording in wordings], dtype=np.intp)
+        if vectors.shape != (counts.sum(), DIMENSIONS):
+            raise DimensionMismatch(
+                "vectors do not belong to these questions",
+                detail=f"They should have the shape {(int(counts.sum()), DIMENSIONS)}, and have {vectors.shape}.",
+            )
+        firsts = np.cumsum(counts) - counts
+        judged: list[Judgement | None] = [None] * len(wordings)
+        for is_within in (False, True):
+            rows = np.flatnonzero((counts > 1) == is_within)
+            for start in range(0, len(rows), _AT_ONCE):
+                part = rows[start : start + _AT_ONCE]
+                texts = TEXTS if is_within else 1
+                parts = vectors[firsts[part][:, None] + np.arange(texts)].reshape(len(part), texts * DIMENSIONS)
+                judgements = self._judge([wordings[row] for row in part], parts, is_within=is_within)
+                for row, judgement in zip(part.tolist(), judgements, strict=True):
+                    judged[row] = judgement
+        return [judgement for judgement in judged if judgement is not None]
+
+    def _judge(self, wordings: Sequence[Wording], vectors: NDArray[np.float32], *, is_within: bool) -> list[Judgement]:
+        trained = self._trained
+        features = scaled_features(wordings, trained.mean, trained.deviation, is_within=is_within)
+        linear = trained.within if is_within else trained.alone
+        of_features = features * linear.features
+        meaning = vectors @ linear.vectors
+        wording = gram_sums(wordings, linear.grams)
+        odds = of_features.sum(axis=1) + meaning + wording + linear.bias
+        if not is_within:
+            comparison = self._compare(np.hstack([vectors, features * trained.kernel[1]]))
+            by_example, by_weight = trained.blend
+            of_features, wording = of_features * by_weight, wording * by_weight
+            meaning = by_example * comparison
+            odds = meaning + by_weight * odds
+        slope, intercept = trained.calibration[int(is_within)]
+        probabilities = 1 / (1 + np.exp(-np.clip(slope * odds + intercept, -30, 30)))
+        kinds = self._kinds(vectors[:, :DIMENSIONS], features[:, : len(ALONE)], is_within=is_within)
+        names = WITHIN if is_within else ALONE
+        spoken = zip(
+            wordings,
+            probabilities.tolist(),
+            kinds.tolist(),
+            (slope * of_features).tolist(),
+            (slope * wording).tolist(),
+            (slope * meaning).tolist(),
+            strict=True,
+        )
+        return [
+            Judgement(
+                probability=probability,
+                kind=_KINDS[kind],
+                reasons=explain(
+                    question,
+                    Spoken(dict(zip(names, by_feature, strict=True)), by_wording, by_meaning),
+                    is_ambiguous=probability >= self.threshold,
+                ),
+            )
+            for question, probability, kind, by_feature, by_wording, by_meaning in spoken
+        ]
+
+    def _compare(self, points: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Compare with all examples: float32, shape (n_points,)."""
+        trained = self._trained
+        distances = np.sum(points**2, axis=1)[:, None] + self._squares - 2 * points @ trained.examples.T
+        compared: NDArray[np.float32] = np.exp(-trained.kernel[0] * distances) @ trained.example_weights
+        return compared + trained.kernel[2]
+
+    def _kinds(
+        self, vectors: NDArray[np.float32], features: NDArray[np.float32], *, is_within: bool
+    ) -> NDArray[np.intp]:
+        constants = np.tile(np.array([float(is_within), 1.0], dtype=np.float32), (len(vectors), 1))
+        kinds: NDArray[np.intp] = np.argmax(np.hstack([vectors, features, constants]) @ self._trained.kinds.T, axis=1)
+        return kinds
+
+
+def scaled_features(
+    wordings: Sequence[Wording], mean: NDArray[np.float32], deviation: NDArray[np.float32], *, is_within: bool
+) -> NDArray[np.float32]:
+    """Count, and scale to mean 0 and deviation 1, cut at 4 deviations: float32, shape (n_questions, n_features)."""
+    counted = [
+        [*alone(wording).values(), *within(wording).values()] if is_within else list(alone(wording).values())
+        for wording in wordings
+    ]
+    values = np.array(counted, dtype=np.float32).reshape(len(wordings), len(WITHIN if is_within else ALONE))
+    width = values.shape[1]
+    scaled: NDArray[np.float32] = np.clip((values - mean[:width]) / deviation[:width], -4, 4)
+    return scaled
+
+
+def gram_sums(wordings: Sequence[Wording], weights: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Sum the weights of the pieces of each text, over the root of their number: float32, shape (n_texts,)."""
+    found = [places(wording) for wording in wordings]
+    counts = np.array([len(each) for each in found], dtype=np.intp)
+    rows = np.repeat(np.arange(len(found)), counts)
+    flat = np.fromiter(chain.from_iterable(found), dtype=np.intp, count=int(counts.sum()))
+    sums = np.bincount(rows, weights=weights[flat], minlength=len(found))
+    means: NDArray[np.float32] = (sums / np.sqrt(np.maximum(1, counts))).astype(np.float32)
+    return means
+
+
+@cache
+def _load() -> AmbiguityClassifier:
+    return AmbiguityClassifier((files("pgclarify.algorithms.ambiguity") / _FILE).read_bytes())

@@ -1,0 +1,45 @@
+"""Pieces of a text, words in a row and letters in a row, as places in a table."""
+
+from __future__ import annotations
+
+import re
+import zlib
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from pgclarify.algorithms.ambiguity.wording import WORD, Wording
+
+# Places in the table. What falls on one place is one piece: with this size about one in ten of a question's does.
+BUCKETS: Final = 1 << 13
+_TOKEN: Final = re.compile(rf"{WORD.pattern}|[?!,.:;\"]")
+_MOST_WORDS: Final = 3
+_LETTERS: Final = range(3, 6)
+
+
+def places(wording: Wording) -> list[int]:
+    """List where the pieces of a question are in the table, each once, in [0, BUCKETS).
+
+    Pieces are up to three words and marks in a row, three to five letters in a row within a word, and of the turns
+    before the question the words of the last answer and up to two words in a row of the last question.
+    """
+    return sorted({zlib.crc32(piece.encode()) % BUCKETS for piece in _pieces(wording)})
+
+
+def _pieces(wording: Wording) -> Iterator[str]:
+    tokens = [token.lower() for token in _TOKEN.findall(wording.question)]
+    yield from _rows(["<", *tokens, ">"], _MOST_WORDS, "")
+    for token in set(tokens):
+        word = f" {token} "
+        for length in _LETTERS:
+            for start in range(len(word) - length + 1):
+                yield f"letters:{word[start : start + length]}"
+    if wording.last_answer:
+        yield from _rows(["<", *wording.last_answer, ">"], 1, "answer:")
+    if wording.last_question:
+        yield from _rows(["<", *wording.last_question, ">"], 2, "before:")
+
+
+def _rows(words: Sequence[str], most: int, prefix: str) -> Iterator[str]:
+    for length in range(1, most + 1):
+        for start in range(len(words) - length + 1):
+            yield prefix + " ".join(words[start : start + length])

@@ -1,0 +1,204 @@
+"""A question and the turns before it, taken apart into what can be counted."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+# A pasted page is judged by its beginning, a turn by its end.
+MOST_CHARS: Final = 2_000
+MOST_TURNS: Final = 10
+# Who is meant is mostly said in the last two exchanges, a question and an answer each.
+_RECENT_PIECES: Final = 4
+_LEAST_ASKED: Final = 3
+_PLURAL_LENGTH: Final = 4
+_RECENT_CHARS: Final = 400
+
+WORD: Final = re.compile(r"[^\W_]+(?:['\u2019.-][^\W_]+)*")
+_PIECE_END: Final = re.compile(r"(?<=[?\uff1f\u061f])\s+|\n+")
+_QUESTION_MARKS: Final = ("?", "\uff1f", "\u061f")
+_SENTENCE_END: Final = re.compile(r"[.!?\u3002\uff01\uff1f\u061f]+(?=\s|$)|\n+")
+_QUOTED: Final = re.compile(r"\"[^\"\n]+\"|\u201c[^\u201d\n]+\u201d|\u00ab[^\u00bb\n]+\u00bb")
+_CAPITALIZED: Final = re.compile(r"(?<![^\W_])(?<!['\u2019])[^\W\d_a-z][\w'\u2019-]*")
+_ENDING: Final = re.compile(r"['\u2019](?:s|d|ll|re|ve|m)?$")
+
+MALE: Final = frozenset({"he", "him", "his", "himself"})
+FEMALE: Final = frozenset({"she", "her", "hers", "herself"})
+PLURAL: Final = frozenset({"they", "them", "their", "theirs", "themselves", "these", "those"})
+NEUTER: Final = frozenset({"it", "its", "itself", "this", "that", "one", "ones"})
+OTHERS: Final = frozenset({"another", "other", "others", "else", "former", "latter", "same", "both"})
+PERSONS: Final = MALE | FEMALE
+REFERENTIAL: Final = PERSONS | PLURAL | NEUTER | OTHERS | {"there", "then"}
+
+ASKING: Final = ("who", "whom", "whose", "what", "which", "when", "where", "why", "how")
+AUXILIARY: Final = frozenset(
+    str.split("is are was were am be been do does did has have had can could will would shall should may might must")
+)
+# Neither names nor things.
+SMALL: Final = frozenset(
+    str.split(
+        "a an the of in on at to for by with from and or but not no as if about into over after before during than so"
+        " i you we me my your our us some any all each every many much more most also"
+    )
+)
+YES_NO: Final = frozenset(str.split("yes no yeah yep nope unknown not"))
+_PREPOSITIONS: Final = frozenset(str.split("about of in at for after before by with to and on from than like"))
+_NOUN_FOLLOWS: Final = frozenset(str.split("a an the my our your which what whose some any every each"))
+_DETERMINERS: Final = frozenset({"the", "any", "what", "which", "who", "an", "some"})
+
+
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """What a question, and the turns before it, are made of. All words are in lower case.
+
+    Attributes:
+        question: The question, cut to MOST_CHARS characters.
+        words: Its words.
+        content: Those of them that name a thing, a quality or an act.
+        referential: Those of them that stand for something said elsewhere.
+        names: Its names: words with a capital that do not begin a sentence.
+        quotes: How many quotations it has.
+        has_antecedent: Whether the question has something that its referential words can stand for: a name, a
+            quotation, or a noun before the first of them.
+        recent: The last two exchanges before it, as one text; empty without history.
+        turns: How many turns there are before it.
+        words_before: All words of those turns.
+        last_question: The words of the last question before it.
+        last_answer: The words of what was said after that.
+        candidates: Names in the turns, latest first.
+        last_names: Names in what was said last.
+    """
+
+    question: str
+    words: tuple[str, ...]
+    content: tuple[str, ...]
+    referential: tuple[str, ...]
+    names: tuple[str, ...]
+    quotes: int
+    has_antecedent: bool
+    recent: str
+    turns: int
+    words_before: frozenset[str]
+    last_question: tuple[str, ...]
+    last_answer: tuple[str, ...]
+    candidates: tuple[str, ...]
+    last_names: tuple[str, ...]
+
+
+def take_apart(question: str, history: Sequence[str]) -> Wording:
+    """Take a question and its history apart.
+
+    Args:
+        question: Any text.
+        history: Earlier turns, oldest first: one element a turn, or a question and its answer together.
+    """
+    question = _storable(question[:MOST_CHARS])
+    words = _words(question)
+    references = [place for place in range(len(words)) if _refers(words, place)]
+    content = [word for word in words if _is_content(word)]
+    names = _names(question)
+    quotes = len(_QUOTED.findall(question))
+    first = references[0] if references else len(words)
+
+    turns = [turn for turn in (_storable(turn[-MOST_CHARS:]).strip() for turn in history[-MOST_TURNS:]) if turn]
+    pieces = [piece for piece in _PIECE_END.split("\n".join(turns)) if piece.strip()]
+    asked = max((place for place, piece in enumerate(pieces) if piece.endswith(_QUESTION_MARKS)), default=-1)
+    answer = " ".join(pieces[max(asked + 1, len(pieces) - _RECENT_PIECES) :])
+    last_names = _names(answer, starts=True)
+    candidates = dict.fromkeys(name for piece in reversed(pieces) for name in _names(piece, starts=piece == answer))
+    return Wording(
+        question=question,
+        words=words,
+        content=tuple(content),
+        referential=tuple(words[place] for place in references),
+        names=names,
+        quotes=quotes,
+        has_antecedent=bool(names or quotes or any(_is_noun(words, place) for place in range(first))),
+        recent=" ".join(pieces[-_RECENT_PIECES:])[-_RECENT_CHARS:],
+        turns=len(turns),
+        words_before=frozenset(word for turn in turns for word in _words(turn)),
+        last_question=_words(pieces[asked]) if asked >= 0 else (),
+        last_answer=_words(answer),
+        candidates=tuple(candidates),
+        last_names=last_names,
+    )
+
+
+def asking_part(question: str) -> str:
+    """Find the part of a text that asks: its last line if that is a question, or else all of it.
+
+    What stands before it is context. A vector of both is mostly one of the context.
+    """
+    question = _storable(question[:MOST_CHARS])
+    last = question.rstrip().rpartition("\n")[2].strip()
+    return last if last.endswith(_QUESTION_MARKS) and len(last.split()) >= _LEAST_ASKED else question
+
+
+def coleman_liau(text: str) -> float:
+    """Tell how hard a text is to read, as a US school grade: 0.0588 L - 0.296 S - 15.8.
+
+    L is the number of letters in 100 words, S the number of sentences in 100 words. A text without words has grade 0.
+
+    Source: Coleman and Liau, "A computer readability formula designed for machine scoring", Journal of Applied
+    Psychology 60 (1975). One of the three features of Detect, then rewrite (summary).
+    """
+    words = len(WORD.findall(text))
+    if not words:
+        return 0.0
+    letters = sum(map(str.isalnum, text))
+    # What follows the last mark is a sentence too if it has words.
+    sentences = sum(WORD.search(part) is not None for part in _SENTENCE_END.split(text))
+    return 0.0588 * (100 * letters / words) - 0.296 * (100 * sentences / words) - 15.8
+
+
+def _storable(text: str) -> str:
+    """Half a character, which no encoding has, becomes a question mark."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(_ENDING.sub("", word) for word in WORD.findall(text.lower()))
+
+
+def _is_content(word: str) -> bool:
+    return not (word in SMALL or word in AUXILIARY or word in REFERENTIAL or word in ASKING)
+
+
+def _is_noun(words: Sequence[str], place: int) -> bool:
+    """Whether a word looks like a noun, or what goes with one: after an article, or in the plural."""
+    word = words[place]
+    is_plural = word.endswith("s") and len(word) >= _PLURAL_LENGTH
+    return _is_content(word) and (is_plural or (place > 0 and words[place - 1] in _NOUN_FOLLOWS))
+
+
+def _names(text: str, *, starts: bool = False) -> tuple[str, ...]:
+    """Words with a capital in lower case. starts: also the first word, in what is an answer and no sentence."""
+    found = []
+    for match in _CAPITALIZED.finditer(text):
+        before = text[: match.start()].rstrip(" \t\"'(\u201c\u2018")
+        opens = not before or before[-1] in ".!?:\n\uff1f\u061f"
+        word = _ENDING.sub("", match.group().lower())
+        if word == "i" or (opens and not (starts and not before and _is_content(word) and word not in YES_NO)):
+            continue
+        found.append(word)
+    return tuple(dict.fromkeys(found))
+
+
+def _refers(words: Sequence[str], place: int) -> bool:
+    """Whether a word stands for something said elsewhere: not the "there" of "is there", or the "that" of a clause."""
+    word = words[place]
+    if word not in REFERENTIAL:
+        return False
+    before = words[place - 1] if place else ""
+    after = words[place + 1] if place + 1 < len(words) else ""
+    if word == "there":
+        return before not in AUXILIARY and after not in AUXILIARY
+    if word == "that":
+        return not place or before in AUXILIARY or before in _PREPOSITIONS
+    if word == "one":
+        return before in {"which", "this", "that", "first", "second", "last", "the"} or not after
+    if word in {"same", "other"}:
+        return before in _DETERMINERS
+    return word != "then" or place == len(words) - 1

@@ -1,0 +1,1 @@
+"""Scripts that make what ships as a trained file. No part of the package."""
