@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from pgclarify.algorithms.english import AUXILIARIES, FUNCTION_WORDS, PREPOSITIONS
+from pgclarify.algorithms.english import ASKING, AUXILIARIES, FUNCTION_WORDS, PREPOSITIONS
 from pgclarify.algorithms.mentions import Mention, Sort, list_mentions
 
 _POINTER: Final = re.compile(
@@ -22,6 +22,14 @@ _POINTER: Final = re.compile(
 _GENDERS: Final = {"he": "m", "him": "m", "his": "m", "she": "f", "her": "f"}
 _PLURAL: Final = frozenset({"they", "them", "their"})
 _POSSESSIVE: Final = frozenset({"his", "its", "their"})
+# Pronouns that mean the same.
+_ALIKE: Final = (
+    dict.fromkeys(("he", "him", "his"), frozenset({"he", "him", "his"}))
+    | dict.fromkeys(("she", "her"), frozenset({"she", "her", "hers"}))
+    | dict.fromkeys(("it", "its"), frozenset({"it", "its"}))
+    | dict.fromkeys(("they", "them", "their"), frozenset({"they", "them", "their", "theirs"}))
+    | {"there": frozenset({"there"})}
+)
 _RULED: Final = frozenset({*_GENDERS, *_PLURAL, *_POSSESSIVE, "it", "there"})
 # Bound by a subject that is in the question.
 _REFLEXIVE: Final = frozenset({"himself", "herself", "itself", "themselves"})
@@ -40,6 +48,8 @@ _EMPTY: Final = re.compile(
 )
 # What is longer is no plain case.
 _MOST_WORDS: Final = 1000
+# Words of the shortest question that leaves nothing out: "Who founded Ortval?"
+_WHOLE: Final = 3
 _WORD: Final = re.compile(r"[^\W_]+(?:['\u2019-][^\W_]+)*")
 # "Who taught her mathematics?" is not about her mathematics.
 _GIVING: Final = frozenset(
@@ -95,6 +105,8 @@ def resolve(question: str, history: Sequence[str]) -> Resolution:
         return Resolution(None, f"it says {said}, and rules replace only one such word")
     if word not in _RULED:
         return Resolution(None, f"rules cannot tell what {said} stands for")
+    if _begins_in_the_middle(history):
+        return Resolution(None, "what was said before begins in the middle of a conversation")
     before, after = question[: pointer.start()], question[pointer.end() :]
     if _may_be_bound(before, word):
         return Resolution(None, f"{said} may mean something in the question itself")
@@ -108,6 +120,8 @@ def resolve(question: str, history: Sequence[str]) -> Resolution:
         shown = [f'"{mention.text}"' for mention in fitting[:3]]
         return Resolution(None, f"{said} could stand for {', '.join(shown[:-1])} or {shown[-1]}")
     (mention,) = fitting
+    if _is_unnamed(word, mention, history):
+        return Resolution(None, f"{said} may mean somebody or something that was not named")
     if not _is_plain(mention, word):
         return Resolution(None, f'rules cannot tell whether {said} stands for "{mention.text}"')
     text = _fitted(mention, form)
@@ -141,7 +155,9 @@ def _may_be_bound(before: str, word: str) -> bool:
         if previous in _DETERMINERS and each not in FUNCTION_WORDS
     ]
     if word in _PLURAL:
-        named += [each for each in lower if each in ("people", "men", "women", "children") or each[-1] == "s"]
+        # "Who manages them?": after who there is a verb.
+        nouns = lower[2:] if lower[0] in ("who", "what") else lower
+        named += [each for each in nouns if each in ("people", "men", "women", "children") or each[-1] == "s"]
         named = [each for each in named if each not in FUNCTION_WORDS]
     return bool(named)
 
@@ -173,13 +189,31 @@ def _fits(mention: Mention, word: str) -> bool:
     return mention.sort is not Sort.PERSON
 
 
+def _begins_in_the_middle(history: Sequence[str]) -> bool:
+    """Tell whether something was said before the history that it leaves out: "Where?", "Created by whom?"."""
+    words = [match[0].lower() for match in _WORD.finditer(history[0])] if history else []
+    if not words or not history[0].rstrip().endswith("?"):
+        return False
+    return len(words) < _WHOLE or (words[0] not in ASKING and AUXILIARIES.isdisjoint(words))
+
+
+def _is_unnamed(word: str, mention: Mention, history: Sequence[str]) -> bool:
+    """Tell whether the history speaks of somebody by such a pronoun before it names the one whom it names."""
+    said = "\n".join(history)
+    named = re.search(rf"\b{re.escape(mention.text.split()[-1])}\b", said, re.IGNORECASE)
+    before = said if named is None else said[: named.start()]
+    return any(match[0].lower() in _ALIKE[word] for match in _POINTER.finditer(before))
+
+
 def _is_plain(mention: Mention, word: str) -> bool:
     """Tell whether the only one that a pronoun might mean can be put into its place."""
     if not mention.is_clear:
         return False
     if word in _GENDERS:
         return mention.sort is Sort.PERSON or mention.is_person
-    return word != "there" or mention.sort is Sort.THING or not mention.is_person
+    if word in ("it", "its"):
+        return mention.sort is Sort.THING
+    return word != "there" or mention.sort is Sort.THING or " " not in mention.text
 
 
 def _fitted(mention: Mention, form: str) -> str:

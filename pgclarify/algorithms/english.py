@@ -96,10 +96,15 @@ FIRST_NAMES: Final = dict.fromkeys(
     ),
     "f",
 )
-PERSONS: Final = (
-    dict.fromkeys(_words("man boy king prince father brother son husband actor emperor uncle grandfather"), "m")
-    | dict.fromkeys(_words("woman girl queen princess mother sister daughter wife actress aunt grandmother"), "f")
-    | dict.fromkeys(_words("president artist author poet musician person child chef judge guest friend saint pope"), "")
+# Somebody's: "the daughter" says no more than the pronoun does.
+RELATIONS: Final = dict.fromkeys(_words("father brother son husband uncle grandfather dad nephew boyfriend"), "m") | (
+    dict.fromkeys(_words("mother sister daughter wife aunt grandmother mom niece girlfriend"), "f")
+    | dict.fromkeys(_words("friend cousin boss child baby kid twin spouse"), "")
+)
+PERSONS: Final = RELATIONS | (
+    dict.fromkeys(_words("man boy king prince actor emperor guy gentleman monk"), "m")
+    | dict.fromkeys(_words("woman girl queen princess actress empress lady nurse nun"), "f")
+    | dict.fromkeys(_words("president artist author poet musician person chef judge guest saint pope"), "")
 )
 # "The end", "a lot": nothing that one speaks of.
 VAGUE_NOUNS: Final = _words(

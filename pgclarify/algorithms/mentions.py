@@ -13,6 +13,7 @@ from typing import Final
 
 from pgclarify.algorithms.english import (
     ARTICLES,
+    ASKING,
     AUXILIARIES,
     BEING,
     CONNECTORS,
@@ -26,18 +27,20 @@ from pgclarify.algorithms.english import (
     PERSONS,
     PLACING,
     PREPOSITIONS,
+    PRONOUNS,
+    RELATIONS,
     THINGS,
     TITLES,
     VAGUE_NOUNS,
 )
 
 _TOKEN: Final = re.compile(
-    r"(?:Mr|Mrs|Ms|Dr|St|Prof|Jr|Sr)\.|[^\W\d_]\.(?=\s?[^\W\d_a-z])|[^\W_]+(?:['\u2019&-][^\W_]+)*|[^\w\s]|\n"
+    r"(?:Mr|Mrs|Ms|Dr|St|Prof|Jr|Sr)\.|(?:[^\W\d_]\.){2,}|[^\W\d_]\.(?=\s?[^\W\d_a-z])|[^\W_]+(?:['\u2019&-][^\W_]+)*|[^\w\s]|\n"
 )
 _END: Final = frozenset('.!?:;\n"\u201c\u201d\u2026')
 _POSSESSIVE: Final = re.compile(r"['\u2019][sS]?$")
 # "The plumber" may be who is meant.
-_PERSONAL: Final = re.compile(r"(?:er|or|ist|ian|man|woman|ess|ant|ent)$")
+_PERSONAL: Final = re.compile(r"(?:er|or|ist|ian|man|woman|ess|ant|ent|mate)$")
 
 
 class Sort(StrEnum):
@@ -74,6 +77,7 @@ class Mention:
 @dataclass(frozen=True, slots=True)
 class _Token:
     text: str
+    start: int
     is_initial: bool
 
     @property
@@ -136,10 +140,11 @@ class _Reader:
     """One thing that was said, and the question that it may answer."""
 
     def __init__(self, text: str, asked: str) -> None:
+        self._text = text
         self._tokens: list[_Token] = []
         is_initial = True
         for match in _TOKEN.finditer(text):
-            self._tokens.append(_Token(match[0], is_initial))
+            self._tokens.append(_Token(match[0], match.start(), is_initial))
             is_initial = match[0] in _END
         letters = [character for character in text if character.isalpha()]
         self._is_shouted = len(self._tokens) > 1 and bool(letters) and all(one.isupper() for one in letters)
@@ -169,6 +174,10 @@ class _Reader:
             if self._word(end) == "and" and (other := self._name_end(end + 1)) > end + 1 and not self._is_listed(place):
                 yield self._pair(place, end, other)
             yield self._name(place, end)
+            if self._tokens[end - 1].text != self._said(end - 1, end) and self._word(end) and self._is_noun(end):
+                # "Laura's father" is somebody else than Laura.
+                yield self._noun(end, self._said(place, end + 1), is_clear=False)
+                self._taken.add(end)
             self._taken.update(range(place, end))
             place = end
 
@@ -195,7 +204,7 @@ class _Reader:
         token = self._tokens[place]
         if not token.is_initial:
             return True
-        if token.word in NO_NOUNS - THINGS:
+        if token.word in NO_NOUNS - THINGS or token.word.endswith("ly"):
             return False
         after = self._tokens[place + 1] if place + 1 < len(self._tokens) else None
         return (
@@ -212,24 +221,32 @@ class _Reader:
         return place > 1 and self._tokens[place - 1].text == ","
 
     def _name(self, start: int, end: int) -> Mention:
-        words = [_POSSESSIVE.sub("", token.text) for token in self._tokens[start:end]]
+        text = self._said(start, end)
+        words = [token.word for token in self._tokens[start:end]]
         before = self._word(start - 1)
-        first, last = words[0].lower(), words[-1].lower()
-        text = " ".join(words)
+        first, last = words[0], words[-1]
         gender = TITLES.get(first, FIRST_NAMES.get(first, ""))
         if before in ("the", "a", "an") and end < len(self._tokens) and self._is_noun(end) and not self._is_verb(end):
             # "The Lindvik altar": the name is a part of what is spoken of.
             return Mention(f"the {text} {self._tokens[end].text}", Sort.THING, is_clear=False)
         if before == "the":
             return Mention(f"the {text}", Sort.THING, is_plural=None if _looks_plural(last) else False)
-        if not THINGS.isdisjoint(word.lower() for word in words) or before in MAKING:
+        if not THINGS.isdisjoint(words) or before in MAKING:
             return Mention(text, Sort.THING)
         if first in TITLES or first in FIRST_NAMES:
             return Mention(text, Sort.PERSON, gender, is_person=True)
         if before in PLACING or self._asks_place:
             return Mention(text, Sort.THING)
-        is_person = len(words) > 1 or self._asks_person is not None or self._is_said_of(end) or before in TITLES
+        if before in ("a", "an"):
+            return Mention(f"the {text}", Sort.THING)
+        is_said_of = self._is_said_of(end) and not self._tokens[start].is_initial
+        is_person = len(words) > 1 or self._asks_person is not None or is_said_of or before in TITLES
         return Mention(text, Sort.UNKNOWN, TITLES.get(before, ""), is_person=is_person)
+
+    def _said(self, start: int, end: int) -> str:
+        """Words as they were said, without what makes the last one a possessive."""
+        last = self._tokens[end - 1]
+        return _POSSESSIVE.sub("", self._text[self._tokens[start].start : last.start + len(last.text)])
 
     def _pair(self, start: int, middle: int, end: int) -> Mention:
         """Two names as one: "Nils Berg and Jon Dahl"."""
@@ -267,15 +284,19 @@ class _Reader:
             self._taken.update(range(place, end + (1 if inverted else 0)))
             if self._describes(place):
                 continue
-            yield Mention(
-                "the " + " ".join(token.text for token in self._tokens[place + 1 : end]),
-                Sort.PERSON if head in PERSONS else Sort.UNKNOWN if _PERSONAL.search(head) else Sort.THING,
-                PERSONS.get(head, ""),
-                is_plural=(head.endswith("s") and not head.endswith(("ss", "us", "is")))
-                or head in ("people", "children"),
-                is_clear=is_clear,
-                is_name=False,
-            )
+            is_clear = is_clear and not any(token.word in PRONOUNS for token in self._tokens)
+            yield self._noun(end - 1, f"the {self._said(place + 1, end)}", is_clear=is_clear)
+
+    def _noun(self, place: int, text: str, *, is_clear: bool) -> Mention:
+        head = self._tokens[place].word
+        return Mention(
+            text,
+            Sort.PERSON if head in PERSONS else Sort.UNKNOWN if _PERSONAL.search(head) else Sort.THING,
+            PERSONS.get(head, ""),
+            is_plural=_looks_plural(head) or head in ("people", "children", "men", "women"),
+            is_clear=is_clear and head not in RELATIONS,
+            is_name=False,
+        )
 
     def _describes(self, place: int) -> bool:
         """Tell whether an article begins what something is said to be: "It is a town", "Ida Holm, a painter"."""
@@ -283,7 +304,10 @@ class _Reader:
             return False
         if place == 0:
             return self._asks_what_it_is is not None
-        return self._word(place - 1) in BEING or self._tokens[place - 1].text == ","
+        before = self._tokens[place - 1]
+        # "Is a permit free?" asks of a permit.
+        is_asking = before.is_initial or self._word(place - 2) in ASKING
+        return before.text == "," or (before.word in BEING and not is_asking)
 
     def _others(self) -> Iterator[Mention]:
         """Words that may be nouns, or names without capitals: nobody can tell."""
