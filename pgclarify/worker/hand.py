@@ -22,14 +22,16 @@ from pgclarify.model import Run, RunStatus
 from pgclarify.pipelines.asking_back import Gate
 from pgclarify.pipelines.clarification import clarify
 from pgclarify.pipelines.clarifying_questions import propose_questions
-from pgclarify.pipelines.detection import Detector
+from pgclarify.pipelines.detection import Detector, detect
 from pgclarify.pipelines.entailment import Entailments
 from pgclarify.pipelines.failures import describe, no_language_model
 from pgclarify.pipelines.investigation import investigate
 from pgclarify.pipelines.listing import list_answers
+from pgclarify.pipelines.readings import Readings, count_readings
 from pgclarify.pipelines.reconsolidation import reconsolidate
 from pgclarify.pipelines.replying import reply
 from pgclarify.pipelines.reranking import Rerankers
+from pgclarify.pipelines.rewriting import rewrite
 from pgclarify.pipelines.search import search
 from pgclarify.protocols import Embedder
 from pgclarify.worker.judges import Judges
@@ -111,6 +113,10 @@ class Hand:
                 await search(run, tables, ExplorationTables(self._runs), await self._embedder(run), self._rerankers)
             case "investigate":
                 await self._investigate(run, tables, await self._embedder(run))
+            case "detect_ambiguity" | "detect_ambiguity_many":
+                await self._detect(run, tables)
+            case "rewrite":
+                await rewrite(run, tables, DialogueTables(self._runs), self._detector, self._judges.rewriter)
             case "clarifying_questions":
                 await self._ask_back(run, tables)
             case "reply":
@@ -153,6 +159,18 @@ class Hand:
             rerankers=self._rerankers,
             entailments=self._entailments,
         )
+
+    async def _detect(self, run: Run, tables: RunTables) -> None:
+        async def count() -> Readings:
+            # What is not recorded must not be paid for.
+            extractive = self._judges.extractive
+            verifier = self._judges.verifier if extractive is None else await extractive()
+            embedder = await self._embedder(run)
+            return await count_readings(
+                run, run.question, ExplorationTables(self._runs), verifier, embedder, run.settings["top_k"]
+            )
+
+        await detect(run, tables, DialogueTables(self._runs), self._detector, None if run.corpus_id is None else count)
 
     async def _ask_back(self, run: Run, tables: RunTables) -> None:
         if self._judges.questioner is None:

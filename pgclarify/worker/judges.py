@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
@@ -32,6 +32,7 @@ class Judges:
         rewriter: Makes questions stand on their own; None without a language model.
         questioner: Proposes what to ask back; None without a language model.
         answer_lister: Finds one answer after the other; None without a language model.
+        extractive: Gives a verifier that asks nobody; None if verifier is one.
     """
 
     verifier: Verifier
@@ -41,6 +42,7 @@ class Judges:
     rewriter: Rewriter | None = None
     questioner: Questioner | None = None
     answer_lister: AnswerLister | None = None
+    extractive: Callable[[], Awaitable[Verifier]] | None = None
 
 
 @asynccontextmanager
@@ -52,6 +54,12 @@ async def open_judges(settings: Settings, embedders: Embedders) -> AsyncIterator
             lost key must not pass for an answer.
         EmbeddingError: If it needs an embedding model that cannot be loaded.
     """
+
+    async def extractive() -> Verifier:
+        from pgclarify.llm.extractive import ExtractiveVerifier
+
+        return ExtractiveVerifier(await embedders.get(settings.embedding_model))
+
     provider = settings.llm_provider
     if provider is Provider.AUTO:
         has_endpoint = settings.openai_api_key is not None or settings.openai_base_url is not None
@@ -81,8 +89,7 @@ async def open_judges(settings: Settings, embedders: Embedders) -> AsyncIterator
                 rewriter=EndpointRewriter(endpoint),
                 questioner=EndpointQuestioner(endpoint),
                 answer_lister=EndpointAnswerLister(endpoint),
+                extractive=extractive,
             )
     else:
-        from pgclarify.llm.extractive import ExtractiveVerifier
-
-        yield Judges(verifier=ExtractiveVerifier(await embedders.get(settings.embedding_model)))
+        yield Judges(verifier=await extractive())
