@@ -80,10 +80,10 @@ def write_numbers(text: str) -> str:
     """Write the numbers of an English text, an answer, in one notation and in place.
 
     Args:
-        text: "On May 1, two to one".
+        text: "On May 1, two to three".
 
     Returns:
-        "On may 1, 2 to 1": see `find_quantities` for the notation.
+        "On may 1, 2 to 3": see `find_quantities` for the notation.
     """
 
     def write(match: re.Match[str]) -> str:

@@ -1,0 +1,185 @@
+"""Which answers are one answer, spelled otherwise or said with more or fewer words."""
+
+from __future__ import annotations
+
+import string
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pgclarify.algorithms import find_variant, is_variant, write_numbers
+
+SAME = [
+    ("Vishwaroopam", "Vishwaroop"),
+    ("Tony Goldwyn", "Goldwyn"),
+    ("Moussa Faki Mahamat", "Moussa Faki"),
+    ("Nkosazana Clarice Dlamini-Zuma", "Nkosazana Dlamini-Zuma"),
+    ("Theresa Mary May", "Theresa May"),
+    ("Theresa May", "May"),
+    ("John F. Kennedy", "John Kennedy"),
+    ("Jean Ping", "J. Ping"),
+    ("A. P. J. Abdul Kalam", "A.P.J. Abdul Kalam"),
+    ("Nora Blum", "Blum, Nora"),
+    ("Dr. Nora Blum", "Nora Blum"),
+    ("Jean Ping (2008-2012)", "Jean Ping"),
+    ("National Fascist Party", "NFP"),
+    ("United States", "U.S."),
+    ("The Beatles", "beatles."),
+    ("Beyoncé", "Beyonce"),
+    ("“Casino”", "Casino"),
+    ("Dolce & Gabbana", "Dolce and Gabbana"),
+    ("Italian fascists", "italian fascist"),
+    ("the City of London", "London"),
+    ("Ripon, England", "Ripon"),
+    ("10", "ten"),
+    ("10 episodes", "ten"),
+    ("five seconds", "5 seconds"),
+    ("3 million", "3,000,000"),
+    ("3.50", "3.5"),
+    ("30%", "30 percent"),
+    ("1 May 2003", "May 1, 2003"),
+    ("1 May 2003", "2003-05-01"),
+    ("October 1919", "1919"),
+    ("1 May 2003", "May 2003"),
+    ("1 May 2003", "1 May"),
+    ("the 1980s", "1980s"),
+    ("the A", "A"),
+    ("!!!", "!!!"),
+    ("", " "),
+]
+
+DIFFERENT = [
+    ("season 1", "season 2"),
+    ("season 1", "season"),
+    ("Apollo 1", "Apollo 11"),
+    ("Big Brother", "Big Brother 20"),
+    ("1990", "1991"),
+    ("May 2003", "June 2003"),
+    ("May 2003", "May 2003 and 2004"),
+    ("2003", "May 2003 and June 2003"),
+    ("1919", "1919 and 1920"),
+    ("1 May", "1 June"),
+    ("5", "5 May"),
+    ("3 million", "3 billion"),
+    ("10 years", "10 months"),
+    ("5", "5 to 10"),
+    ("-5", "5"),
+    ("1.5", ".5"),
+    ("2-1", "1-2"),
+    ("two to one", "one to two"),
+    ("1-1", "1"),
+    ("$30", "30%"),
+    ("B2", "B3"),
+    ("first", "second"),
+    ("Act I", "Act II"),
+    ("Elizabeth II", "Elizabeth"),
+    ("elizabeth ii", "elizabeth"),
+    ("Casino (1995)", "Casino (2006)"),
+    ("north", "south"),
+    ("North Carolina", "Carolina"),
+    ("New York", "York"),
+    ("old stadium", "stadium"),
+    ("vice president", "president"),
+    ("John Smith", "Jane Smith"),
+    ("John Smith Jr.", "John Smith"),
+    ("George W. Bush", "George H. W. Bush"),
+    ("J. B.", "John Brown Ltd"),
+    ("Kaycee Clark", "Sarah Harding"),
+    ("Niger", "Nigeria"),
+    ("Battle of Hastings", "Hastings"),
+    ("Oxford University", "Oxford"),
+    ("the wife of Mussolini", "Mussolini"),
+    ("Mussolini's party", "Mussolini"),
+    ("Ann and Bob", "Ann"),
+    ("not Ann", "Ann"),
+    ("London to Paris", "Paris to London"),
+    ("National Fascist Party", "Italian fascists"),
+    ("yes", "no"),
+    ("Ann", ""),
+    ("?", "!"),
+]
+
+WORDS = [
+    "Ann",
+    "Bob",
+    "of",
+    "the",
+    "north",
+    "May",
+    "2003",
+    "1",
+    "ten",
+    "J.",
+    "NFP",
+    "II",
+    "Lee's",
+    "and",
+    "(old)",
+    ",",
+    "-",
+]
+answers = st.one_of(
+    st.text(max_size=20), st.text(string.printable, max_size=20), st.lists(st.sampled_from(WORDS)).map(" ".join)
+)
+
+
+@pytest.mark.parametrize(("one", "other"), SAME)
+def test_the_same(one: str, other: str) -> None:
+    assert is_variant(one, other)
+    assert is_variant(other, one)
+
+
+@pytest.mark.parametrize(("one", "other"), DIFFERENT)
+def test_different(one: str, other: str) -> None:
+    assert not is_variant(one, other)
+    assert not is_variant(other, one)
+
+
+@given(answers)
+def test_every_answer_is_a_variant_of_itself(answer: str) -> None:
+    assert is_variant(answer, answer)
+
+
+@given(answers, answers)
+def test_which_comes_first_makes_no_difference(one: str, other: str) -> None:
+    assert is_variant(one, other) == is_variant(other, one)
+
+
+@given(
+    st.integers(0, 10**7),
+    st.integers(0, 10**7),
+    st.sampled_from(
+        ["{}", "season {}", "{:,}", "{} episodes", "$ {}", "Apollo {} and Ann", "Ann ({})", "-{}", "{}th", "{}%"]
+    ),
+)
+def test_different_numbers_never_merge(one: int, other: int, said: str) -> None:
+    assert is_variant(said.format(one), said.format(other)) == (one == other)
+
+
+class TestFindVariant:
+    def test_nothing_found_so_far(self) -> None:
+        assert find_variant("Ann", []) is None
+
+    def test_is_one_of_all_variants_of_an_answer(self) -> None:
+        found = [["Jean Ping"], ["2003", "May 2003"]]
+        assert find_variant("ping", found) == 0
+        assert find_variant("1 May 2003", found) == 1
+        assert find_variant("June 2003", found) is None
+
+    def test_the_first_that_fits(self) -> None:
+        assert find_variant("Goldwyn", [["Tony Goldwyn"], ["John Goldwyn"]]) == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ("two to three", "2 to 3"),
+        ("1.5 million people", "1500000 people"),
+        ("On May 1, 2003", "On may 1 , 2003"),
+        ("Ann", "Ann"),
+        ("one of them", "one of them"),
+    ],
+)
+def test_numbers_in_place(text: str, written: str) -> None:
+    assert " ".join(write_numbers(text).split()) == written
