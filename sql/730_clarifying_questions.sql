@@ -173,9 +173,9 @@ comment on function pgclarify._find_conversation(name[], bigint) is
 'The conversation, if a holder of these roles asked; error 42704 otherwise, as if there were none.';
 
 create or replace function pgclarify._go_on_asking(
-    conversation pgclarify.conversation, question text, history jsonb
+    conversation pgclarify.conversation, given text, earlier jsonb
 )
-returns table (question text, history jsonb, turn integer)
+returns table (question text, history jsonb, next_turn integer)
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -196,7 +196,7 @@ begin
                 detail = format('Its question is now: "%s".', pgclarify._shown(v_last.question)),
                 hint = 'Ask pgclarify.clarify with that question.';
     end if;
-    if btrim(_go_on_asking.question, E' \t\r\n\f\v') <> btrim(v_last.question, E' \t\r\n\f\v') then
+    if btrim(_go_on_asking.given, E' \t\r\n\f\v') <> btrim(v_last.question, E' \t\r\n\f\v') then
         raise exception 'conversation % is about another question', v_conversation_id
             using errcode = 'invalid_parameter_value',
                 detail = format('Its question is now: "%s".', pgclarify._shown(v_last.question)),
@@ -211,13 +211,13 @@ begin
         cross join lateral (values (1, turn.asked), (2, turn.reply)) as part (number, line)
         where turn.conversation_id = v_conversation_id
     ) as said;
-    return query select v_last.question, _go_on_asking.history || v_said, v_last.ordinal + 1;
+    return query select v_last.question, _go_on_asking.earlier || v_said, v_last.ordinal + 1;
 end
 $$;
 
 comment on function pgclarify._go_on_asking(pgclarify.conversation, text, jsonb) is
-'Where a conversation goes on: its question, what was said so far, and the turn that comes next. question: as it was given, or '
-'null. history: what was said before the conversation. Error 55000 after the last turn, 22023 if the question is another.';
+'Where a conversation goes on: its question, what was said so far, and the turn that comes next. given: the question as it was '
+'given, or null. earlier: what was said before the conversation. Error 55000 after the last turn, 22023 if the question is another.';
 
 create or replace function pgclarify._clarifying_questions(
     caller pgclarify._caller, question text, corpus text, history text[], options jsonb
@@ -242,7 +242,7 @@ begin
     v_settings := v_settings - 'timeout';
     if v_settings ? 'conversation' then
         v_conversation := pgclarify._find_conversation(v_roles, (v_settings ->> 'conversation')::bigint);
-        select goes_on.question, goes_on.history, goes_on.turn into v_question, v_history, v_turn
+        select goes_on.question, goes_on.history, goes_on.next_turn into v_question, v_history, v_turn
         from pgclarify._go_on_asking(v_conversation, v_question, v_history) as goes_on;
         v_settings := v_settings || jsonb_build_object('turn', v_turn);
         v_corpus_name := coalesce(

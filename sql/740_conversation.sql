@@ -44,7 +44,10 @@ begin
     if current_setting('transaction_read_only')::boolean then
         raise exception 'a turn of a conversation cannot be kept in a read-only transaction'
             using errcode = 'read_only_sql_transaction',
-                detail = case when pg_is_in_recovery() then 'This server is a standby.' end,
+                detail = case
+                    when pg_is_in_recovery() then 'This server is a standby.'
+                    else 'Its setting transaction_read_only is on.'
+                end,
                 hint = case
                     when pg_is_in_recovery() then 'Call it on the primary.'
                     else 'Call it in a transaction that may write.'

@@ -1,0 +1,315 @@
+"""Choosing among reformulations, with a worker played by hand: no model is asked."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import psycopg
+import pytest
+
+from tests.integration.by_hand import Connect, Connection, HandWorker, MakeRole, at_once, scalar, state_of
+from tests.integration.conversing import (
+    FORBIDDEN,
+    NOT_READY,
+    PROPOSED,
+    QUESTION,
+    UNDEFINED_OBJECT,
+    WRONG,
+    alice,
+    carry_out,
+    choose,
+    enter,
+    entry,
+    next_run,
+    rows,
+    stranger,
+    worker,
+)
+
+__all__ = ["alice", "stranger", "worker"]
+
+CHOOSE = "select pgclarify.choose(%s, %s)"
+
+
+@pytest.fixture
+def run_id(connection: Connection, worker: HandWorker, alice: Connection) -> int:
+    """A run of alice's that offers two reformulations."""
+    return carry_out(worker, enter(connection, alice.info.user))
+
+
+class TestChoose:
+    def test_begins_a_conversation(self, alice: Connection, run_id: int) -> None:
+        chosen = choose(alice, run_id, 2)
+
+        assert chosen["conversation_id"] > 0
+        assert (chosen["turn"], chosen["question"], chosen["turns_left"]) == (1, PROPOSED[1], 2)
+        (turn,) = rows(alice, "select * from pgclarify.conversation_turn")
+        assert turn.pop("created_at") is not None
+        assert turn == {
+            "conversation_id": chosen["conversation_id"],
+            "first_question": QUESTION,
+            "corpus": "atlas",
+            "requested_by": alice.info.user,
+            "ordinal": 1,
+            "run_id": run_id,
+            "form": "select",
+            "asked": "\n".join(PROPOSED),
+            "reply": PROPOSED[1],
+            "question": PROPOSED[1],
+        }
+
+    def test_begins_another_one_each_time(self, alice: Connection, run_id: int) -> None:
+        first, second = choose(alice, run_id), choose(alice, run_id)
+        assert first["conversation_id"] != second["conversation_id"]
+        assert first["turn"] == second["turn"] == 1
+
+    def test_goes_with_the_transaction(self, alice: Connection, run_id: int) -> None:
+        with alice.transaction(force_rollback=True):
+            choose(alice, run_id)
+        assert rows(alice, "select from pgclarify.conversation") == []
+
+    def test_goes_on_where_it_was_asked_back(
+        self, connection: Connection, worker: HandWorker, alice: Connection, run_id: int
+    ) -> None:
+        first = choose(alice, run_id)
+        second = choose(alice, next_run(connection, worker, alice.info.user, first), 2)
+        third = choose(alice, next_run(connection, worker, alice.info.user, second), 1)
+
+        assert [(one["turn"], one["turns_left"]) for one in (first, second, third)] == [(1, 2), (2, 1), (3, 0)]
+        assert {one["conversation_id"] for one in (first, second, third)} == {first["conversation_id"]}
+        turns = rows(alice, "select ordinal, question from pgclarify.conversation_turn order by ordinal")
+        assert [turn["question"] for turn in turns] == [PROPOSED[0], PROPOSED[1], PROPOSED[0]]
+
+    def test_works_on_a_run_that_is_partial_or_has_no_corpus(
+        self, connection: Connection, worker: HandWorker, alice: Connection
+    ) -> None:
+        run_id = enter(connection, alice.info.user, has_corpus=False)
+        carry_out(worker, run_id, status="partial")
+        notices: list[str] = []
+        alice.add_notice_handler(lambda diagnostic: notices.append(diagnostic.message_primary or ""))
+
+        assert choose(alice, run_id)["question"] == PROPOSED[0]
+        assert notices == []
+        assert scalar(alice, "select corpus is null from pgclarify.conversation_turn")
+
+    def test_a_line_is_a_line(self, connection: Connection, worker: HandWorker, alice: Connection) -> None:
+        run_id = carry_out(worker, enter(connection, alice.info.user), [entry(1, "What\nis it?"), entry(2, "Who?")])
+        assert choose(alice, run_id, 2)["question"] == "Who?"
+        assert scalar(alice, "select asked from pgclarify.turn") == "What is it?\nWho?"
+
+
+class TestAgain:
+    @pytest.fixture
+    def second_run(self, connection: Connection, worker: HandWorker, alice: Connection, run_id: int) -> int:
+        """A run in the second turn."""
+        return next_run(connection, worker, alice.info.user, choose(alice, run_id))
+
+    def test_the_same_choice_is_the_same_turn(self, alice: Connection, second_run: int) -> None:
+        assert choose(alice, second_run) == choose(alice, second_run)
+        assert scalar(alice, "select count(*) from pgclarify.turn") == 2
+
+    def test_another_choice_comes_too_late(self, alice: Connection, second_run: int) -> None:
+        chosen = choose(alice, second_run, 1)
+        with pytest.raises(psycopg.errors.ObjectNotInPrerequisiteState, match="turn 2 of conversation") as late:
+            choose(alice, second_run, 2)
+        assert f"conversation_id = {chosen['conversation_id']}" in (late.value.diag.message_hint or "")
+
+    def test_a_run_that_was_asked_in_the_same_turn_comes_too_late(
+        self, connection: Connection, worker: HandWorker, alice: Connection, second_run: int
+    ) -> None:
+        conversation_id = scalar(alice, "select conversation_id from pgclarify.conversation")
+        turn = {"conversation_id": conversation_id, "turn": 1, "question": PROPOSED[0]}
+        other = next_run(connection, worker, alice.info.user, turn, count=3)
+        choose(alice, second_run)
+        assert state_of(alice, CHOOSE, [other, 1]) == NOT_READY
+
+    @pytest.mark.parametrize(("ordinals", "states"), [((1, 2), [NOT_READY, None]), ((1, 1), [None, None])])
+    def test_of_two_at_once_one_is_first(
+        self, connect: Connect, alice: Connection, second_run: int, ordinals: tuple[int, int], states: list[Any]
+    ) -> None:
+        sessions = [connect(alice.info.user) for _ in ordinals]
+        ended = at_once(
+            *(lambda s=s, o=o: choose(s, second_run, o) for s, o in zip(sessions, ordinals, strict=True))  # type: ignore[misc]
+        )
+        assert sorted(ended, key=str, reverse=states[0] is None) == sorted(states, key=str, reverse=states[0] is None)
+        assert scalar(alice, "select count(*) from pgclarify.turn where ordinal = 2") == 1
+
+    def test_waits_for_who_chooses_just_now(self, connect: Connect, alice: Connection, second_run: int) -> None:
+        with alice.transaction():
+            choose(alice, second_run, 1)
+            other = connect(alice.info.user)
+            other.execute("set lock_timeout = '50ms'")
+            assert state_of(other, CHOOSE, [second_run, 2]) == "55P03"
+        assert state_of(other, CHOOSE, [second_run, 2]) == NOT_READY
+
+    def test_a_snapshot_that_is_too_old_is_told_so(self, connect: Connect, alice: Connection, second_run: int) -> None:
+        old = connect(alice.info.user)
+        with old.transaction():
+            old.execute("set transaction isolation level repeatable read")
+            old.execute("select from pgclarify.run")
+            choose(alice, second_run, 1)
+            assert state_of(old, CHOOSE, [second_run, 2]) == "40001"
+
+
+class TestRefused:
+    @pytest.mark.parametrize("ordinal", [0, 3, None])
+    def test_what_was_not_offered(self, alice: Connection, run_id: int, ordinal: int | None) -> None:
+        with pytest.raises(psycopg.errors.InvalidParameterValue) as wrong:
+            choose(alice, run_id, ordinal)
+        assert wrong.value.diag.message_detail == "It has 2, from 1."
+
+    def test_questions_to_answer(self, connection: Connection, worker: HandWorker, alice: Connection) -> None:
+        run_id = carry_out(worker, enter(connection, alice.info.user, form="respond"), [entry(1, None, "Which?")])
+        with pytest.raises(psycopg.errors.ObjectNotInPrerequisiteState) as wrong:
+            choose(alice, run_id)
+        assert f"pgclarify.reply({run_id}" in (wrong.value.diag.message_hint or "")
+
+    def test_a_run_of_something_else(self, connection: Connection, worker: HandWorker, alice: Connection) -> None:
+        run_id = enter(connection, alice.info.user, operation="clarify")
+        worker.answer(run_id)
+        with pytest.raises(psycopg.errors.ObjectNotInPrerequisiteState, match="asked nothing back"):
+            choose(alice, run_id)
+
+    def test_a_run_that_has_nothing(self, connection: Connection, worker: HandWorker, alice: Connection) -> None:
+        run_id = carry_out(worker, enter(connection, alice.info.user), [])
+        with pytest.raises(psycopg.errors.ObjectNotInPrerequisiteState, match="has nothing to reply to"):
+            choose(alice, run_id)
+
+    def test_a_run_that_is_not_over_or_went_wrong(
+        self, connection: Connection, worker: HandWorker, alice: Connection
+    ) -> None:
+        run_id = enter(connection, alice.info.user)
+        assert state_of(alice, CHOOSE, [run_id, 1]) == NOT_READY
+        worker.start(run_id)
+        worker.finish(run_id, 1, "failed", "the model is gone")
+        assert state_of(alice, CHOOSE, [run_id, 1]) == "PC003"
+        assert state_of(alice, "select pgclarify.reply(%s, 'x')", [run_id]) == "PC003"
+
+    def test_who_did_not_ask(
+        self, connection: Connection, connect: Connect, make_role: MakeRole, stranger: Connection, run_id: int
+    ) -> None:
+        assert state_of(stranger, CHOOSE, [run_id, 1]) == UNDEFINED_OBJECT
+        assert state_of(stranger, CHOOSE, [run_id + 1, 1]) == UNDEFINED_OBJECT
+        # Who may look may not speak for others.
+        analyst = connect(make_role("pgclarify_user", "pg_monitor"))
+        assert scalar(analyst, "select count(*) from pgclarify.clarifying_question_list") == 2
+        for statement in (CHOOSE, "select pgclarify.reply(%s, %s::text)"):
+            assert state_of(analyst, statement, [run_id, 1]) == FORBIDDEN
+        reader = connect(make_role("pgclarify_reader"))
+        assert state_of(reader, CHOOSE, [run_id, 1]) == FORBIDDEN
+        assert rows(connection, "select from pgclarify.conversation") == []
+
+    def test_a_member_of_the_role_that_asked_may(
+        self, connect: Connect, make_role: MakeRole, alice: Connection, run_id: int
+    ) -> None:
+        colleague = connect(make_role(alice.info.user))
+        assert choose(colleague, run_id)["turn"] == 1
+
+    def test_a_transaction_that_may_not_write(self, alice: Connection, run_id: int) -> None:
+        alice.execute("set default_transaction_read_only = on")
+        for statement in (CHOOSE, "select pgclarify.reply(%s, %s::text)"):
+            assert state_of(alice, statement, [run_id, 1]) == "25006"
+
+    def test_a_conversation_that_is_gone(
+        self, connection: Connection, worker: HandWorker, alice: Connection, run_id: int
+    ) -> None:
+        later = next_run(connection, worker, alice.info.user, choose(alice, run_id))
+        connection.execute("delete from pgclarify.conversation")
+        assert state_of(alice, CHOOSE, [later, 1]) == UNDEFINED_OBJECT
+
+
+class TestSeen:
+    def test_by_who_asked_and_the_analyst(
+        self, connect: Connect, make_role: MakeRole, alice: Connection, stranger: Connection, run_id: int
+    ) -> None:
+        choose(alice, run_id)
+        counts = (
+            "select count(*) from pgclarify.conversation_turn",
+            "select count(*) from pgclarify.clarifying_question_list",
+            "select count(*) from pgclarify.conversation",
+            "select count(*) from pgclarify.turn",
+        )
+        analyst = connect(make_role("pgclarify_reader", "pg_monitor"))
+        for count in counts:
+            assert scalar(stranger, count) == 0
+            assert scalar(alice, count) > 0
+            assert scalar(analyst, count) > 0
+
+    def test_when_run_and_corpus_are_gone(self, connection: Connection, alice: Connection, run_id: int) -> None:
+        choose(alice, run_id)
+        connection.execute("delete from pgclarify.run")
+        connection.execute("select pgclarify.drop_corpus('atlas')")
+        assert rows(alice, "select run_id, corpus, question from pgclarify.conversation_turn") == [
+            {"run_id": None, "corpus": None, "question": PROPOSED[0]}
+        ]
+
+
+class TestGoingOn:
+    """What clarifying_questions checks of a conversation before anybody is asked."""
+
+    ASK = "select pgclarify.clarifying_questions(%s, options => %s)"
+
+    def options(self, turn: dict[str, Any]) -> str:
+        return f'{{"conversation": {turn["conversation_id"]}}}'
+
+    def test_three_turns_are_enough(
+        self, connection: Connection, worker: HandWorker, alice: Connection, run_id: int
+    ) -> None:
+        turn = choose(alice, run_id)
+        for _ in range(2):
+            turn = choose(alice, next_run(connection, worker, alice.info.user, turn))
+        with pytest.raises(psycopg.errors.ObjectNotInPrerequisiteState, match="has had its 3 turns") as over:
+            alice.execute(self.ASK.encode(), [None, self.options(turn)])
+        assert turn["question"] in (over.value.diag.message_detail or "")
+
+    def test_another_question_is_another_conversation(self, alice: Connection, run_id: int) -> None:
+        turn = choose(alice, run_id)
+        assert state_of(alice, self.ASK, ["Who?", self.options(turn)]) == WRONG
+
+    def test_somebody_elses_conversation_does_not_exist(
+        self, connect: Connect, make_role: MakeRole, alice: Connection, stranger: Connection, run_id: int
+    ) -> None:
+        options = self.options(choose(alice, run_id))
+        analyst = connect(make_role("pgclarify_user", "pg_monitor"))
+        for session in (stranger, analyst):
+            assert state_of(session, self.ASK, [None, options]) == UNDEFINED_OBJECT
+        assert state_of(alice, self.ASK, [None, '{"conversation": 999999999999}']) == UNDEFINED_OBJECT
+
+    def test_a_reply_in_a_transaction_that_made_the_last_turn_would_not_be_seen(
+        self, connection: Connection, worker: HandWorker, alice: Connection, run_id: int
+    ) -> None:
+        with alice.transaction():
+            turn = choose(alice, run_id)
+            later = next_run(connection, worker, alice.info.user, turn)
+            assert state_of(alice, "select pgclarify.reply(%s, 'the old one')", [later]) == "PC004"
+        assert (
+            state_of(alice, "select pgclarify.reply(%s, 'the old one', '{\"timeout\": \"10ms\"}')", [later]) == "PC002"
+        )
+
+
+@pytest.mark.parametrize(
+    ("question", "options"),
+    [
+        (None, "{}"),
+        (" ", "{}"),
+        ("x", '{"scheme": "free"}'),
+        ("x", '{"form": "choose"}'),
+        ("x", '{"count": 0}'),
+        ("x", '{"count": 11}'),
+        ("x", '{"check": "maybe"}'),
+        ("x", '{"top_k": 21}'),
+        ("x", '{"conversation": 0}'),
+        ("x", '{"conversation": "one"}'),
+        ("x", '{"turn": 1}'),
+        ("x", '{"timeout": "soon"}'),
+        ("x", '{"check": "none", "top_k": 3}'),
+        ("x", '{"check": "none", "search": "dense"}'),
+    ],
+)
+def test_what_is_wrong_is_said_before_anybody_is_asked(alice: Connection, question: str | None, options: str) -> None:
+    assert state_of(alice, TestGoingOn.ASK, [question, options]) == WRONG
+
+
+@pytest.mark.parametrize(("reply", "options"), [(None, "{}"), (" \n", "{}"), ("x" * 10001, "{}"), ("x", '{"to": 1}')])
+def test_a_reply_that_is_none(alice: Connection, reply: str | None, options: str) -> None:
+    assert state_of(alice, "select pgclarify.reply(1, %s, %s)", [reply, options]) == WRONG
