@@ -14,15 +14,12 @@ declare
                 case when v_run.settings ? 'retrieval' then '{"method": "adaptive"}' else '{}' end::jsonb
             ) - 'retrieval'
         when 'investigate' then pgclarify._investigate_settings('{}')
-        when 'detect_ambiguity' then '{"top_k": 8}'
-        when 'detect_ambiguity_many' then '{}'
-        when 'rewrite' then '{}'
-        when 'clarifying_questions' then
-            '{"scheme": "at_cot", "form": "respond", "count": 5, "check": "drop", "search": "hybrid", "top_k": 4}'
-        when 'reply' then '{}'
-        when 'list_answers' then
-            '{"search": "hybrid", "top_k": 20, "evidence_tokens": 3000, "max_answers": 10}'
-        else pgclarify._clarify_settings(20, '{}')
+        when 'detect_ambiguity' then pgclarify._detection_settings('{"corpus": "any"}')
+        when 'clarifying_questions' then pgclarify._clarifying_question_settings('{}')
+        when 'list_answers' then pgclarify._check_options('{}', pgclarify._list_answers_options())
+        when 'clarify' then pgclarify._clarify_settings(20, '{}')
+        when 'consolidate' then pgclarify._clarify_settings(20, '{}')
+        else '{}'
     end;
 begin
     return (

@@ -463,39 +463,42 @@ OPERATIONS: dict[str, tuple[dict[str, Any], int | None]] = {
 }
 
 
-@pytest.mark.parametrize("operation", OPERATIONS)
 class TestStates:
     def enter(self, desk: Desk, operation: str) -> int:
         settings, corpus_id = OPERATIONS[operation]
         return desk.enter(operation, settings, question='["cars"]', corpus_id=corpus_id)
 
-    def test_every_state_is_told(self, desk: Desk, operation: str) -> None:
-        run_id = self.enter(desk, operation)
-        other = self.enter(desk, operation)
-        remark = "  State: it waits for a worker, and nothing is done yet"
-        assert remark in desk.told(run_id).splitlines()
-        desk.start(run_id)
-        assert "  State: it goes on; the times of its stages are known when it ends" in desk.told(run_id).splitlines()
-        desk.worker.finish(run_id, status="failed", error="the model could not be reached")
-        assert "  Error: the model could not be reached" in desk.told(run_id).splitlines()
-        desk.user.execute("select pgclarify.cancel(%s)", [other])
-        assert "  State: it was cancelled before a worker took it" in desk.told(other).splitlines()
+    def test_every_state_is_told(self, desk: Desk) -> None:
+        for operation in OPERATIONS:
+            run_id, other = self.enter(desk, operation), self.enter(desk, operation)
+            waiting = "  State: it waits for a worker, and nothing is done yet"
+            assert waiting in desk.told(run_id).splitlines()
+            desk.start(run_id)
+            going_on = "  State: it goes on; the times of its stages are known when it ends"
+            assert going_on in desk.told(run_id).splitlines()
+            desk.worker.finish(run_id, status="failed", error="the model could not be reached")
+            assert "  Error: the model could not be reached" in desk.told(run_id).splitlines()
+            desk.user.execute("select pgclarify.cancel(%s)", [other])
+            assert "  State: it was cancelled before a worker took it" in desk.told(other).splitlines()
 
-    @pytest.mark.parametrize("detail", ["passages", "batches", "stages"])
-    def test_a_run_that_came_to_nothing_is_told(self, desk: Desk, operation: str, detail: str) -> None:
-        run_id = desk.start(self.enter(desk, operation))
-        desk.worker.finish(run_id, stop_reason="nothing was found")
+    def test_a_run_that_came_to_nothing_is_told(self, desk: Desk) -> None:
+        for operation in OPERATIONS:
+            run_id = desk.start(self.enter(desk, operation))
+            desk.worker.finish(run_id, stop_reason="nothing was found")
 
-        told = desk.told(run_id, detail)
-        assert "  Stopped: nothing was found" in told.splitlines()
-        assert body(told) == []
+            for detail in ("passages", "batches", "stages"):
+                told = desk.told(run_id, detail)
+                assert "  Stopped: nothing was found" in told.splitlines()
+                assert body(told) == []
 
-    def test_a_dropped_corpus_is_told_where_there_was_one(self, desk: Desk, operation: str) -> None:
-        run_id = desk.start(self.enter(desk, operation))
-        desk.worker.finish(run_id)
+    def test_a_dropped_corpus_is_told_where_there_was_one(self, desk: Desk) -> None:
+        run_ids = {operation: desk.start(self.enter(desk, operation)) for operation in OPERATIONS}
+        for run_id in run_ids.values():
+            desk.worker.finish(run_id)
         desk.owner.execute("select pgclarify.drop_corpus('insurance')")
 
-        assert ("the corpus was dropped" in desk.told(run_id)) == (OPERATIONS[operation][1] is not None)
+        for operation, run_id in run_ids.items():
+            assert ("the corpus was dropped" in desk.told(run_id)) == (OPERATIONS[operation][1] is not None)
 
 
 def test_what_is_foreign_is_harmless(desk: Desk) -> None:
