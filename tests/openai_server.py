@@ -24,7 +24,7 @@ from typing import Any
 
 from aiohttp import web
 
-from tests import investigation_rules, listing_rules, questioning_rules
+from tests import investigation_rules, listing_rules, questioning_rules, rewriting_rules
 
 MODEL = "rules-1"
 
@@ -113,6 +113,9 @@ def by_rules(chat: Chat) -> Reply:
     asked_back = questioning_rules.reply(chat.purpose, chat.user, chat.schema)
     if asked_back is not None:
         return Reply(json.dumps(asked_back, ensure_ascii=False))
+    rewritten = rewriting_rules.reply(chat.purpose, chat.user)
+    if rewritten is not None:
+        return Reply(json.dumps(rewritten, ensure_ascii=False))
     listed = listing_rules.reply(chat.purpose, chat.user)
     if listed is not None:
         return Reply(json.dumps(listed, ensure_ascii=False))

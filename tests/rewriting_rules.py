@@ -1,0 +1,25 @@
+"""The rules by which the model of tests.openai_server makes a question of a conversation stand on its own.
+
+It puts the first name of the turns in the place of the first pronoun. Asked about a lie, it makes a name up; where
+there is no name, it cannot tell.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+MADE_UP = "Zanzibar"
+
+_NAME = re.compile(r"(?<=\S )[A-Z]\w+(?: [A-Z]\w+)*|^[A-Z]\w+ [A-Z]\w+", re.MULTILINE)
+_PRONOUN = re.compile(r"\b(?:he|she|it|they|him|them)\b", re.IGNORECASE)
+
+
+def reply(purpose: str | None, text: str) -> dict[str, Any] | None:
+    """What the model says to a user message; None if the message is of another kind."""
+    if purpose != "rewriting":
+        return None
+    (question,) = re.findall(r"^Question: (.*)$", text, re.MULTILINE)
+    turns = re.findall(r"^Turn \d+: (.*)$", text, re.MULTILINE)
+    name = MADE_UP if "lie" in question else next((match[0] for match in _NAME.finditer("\n".join(turns))), None)
+    return {"question": None if name is None else _PRONOUN.sub(name, question, count=1)}

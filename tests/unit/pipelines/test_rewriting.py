@@ -1,0 +1,193 @@
+"""Rewriting: only what is ambiguous, only where something was said, only faithfully, and with a reason."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from pgclarify.dialogue import HISTORY_LENGTH, Rewriting
+from pgclarify.errors import EndpointUnavailable, InvalidReply
+from pgclarify.model import RunStatus
+from pgclarify.pipelines.detection import Detector
+from pgclarify.pipelines.rewriting import rewrite
+from pgclarify.testing import FakeClassifier, FakeDialogueStore, FakeEmbedder, FakeRewriter, FakeStore
+
+HISTORY = ["Who painted the Lindvik Altar?", "Ida Holm, in 1903"]
+VAGUE = " Where was  she born?\n"
+CLEAR = "\tWhere was Ida Holm  born? "
+REWRITTEN = "Where was Ida Holm born?"
+
+
+async def carry_out(question=VAGUE, history=HISTORY, rewriter=None, *, store=None, rules=(), **options):
+    """One run: the rewriting, its record, and what the model was asked."""
+    store = store or FakeStore()
+    dialogue = FakeDialogueStore(store, rules=rules)
+    run = store.add_run(question, operation="rewrite", settings={"history": list(history)} if history else {})
+    classifier = FakeClassifier({CLEAR: 0.1}, otherwise=0.9)
+    embedder = FakeEmbedder(**options)
+
+    async def get(_: str) -> FakeEmbedder:
+        return embedder
+
+    await rewrite(run, store, dialogue, Detector(classifier, get), rewriter)
+    return dialogue.rewritings.get(run.run_id), store.runs[run.run_id], dialogue.detections.get(run.run_id)
+
+
+class TestWhatIsNotRewritten:
+    async def test_a_clear_question_comes_back_to_the_byte_without_a_call(self) -> None:
+        model = FakeRewriter({CLEAR: "What?"})
+        rewriting, record, (detection,) = await carry_out(CLEAR, rewriter=model)
+
+        assert rewriting == Rewriting(CLEAR, was_ambiguous=False, reason=None)
+        assert not detection.is_ambiguous
+        assert (record.status, model.calls) == (RunStatus.SUCCEEDED, [])
+        assert [stage.name for stage in record.stages] == ["detection"]
+
+    @pytest.mark.parametrize("history", [[], ["", " \n"]])
+    async def test_nor_one_before_which_nothing_was_said(self, history) -> None:
+        model = FakeRewriter({VAGUE: REWRITTEN})
+        rewriting, record, _ = await carry_out(history=history, rewriter=model)
+
+        assert rewriting.rewritten == VAGUE
+        assert rewriting.was_ambiguous
+        assert "nothing was said before" in rewriting.reason
+        assert (record.status, model.calls) == (RunStatus.SUCCEEDED, [])
+
+    async def test_a_rule_makes_a_clear_question_one_that_is_rewritten(self) -> None:
+        model = FakeRewriter({CLEAR: "Where was the painter Ida Holm born?"})
+        rewriting, _, (detection,) = await carry_out(CLEAR, rewriter=model, rules=[("holm", "lexical", None)])
+
+        assert rewriting.rewritten == "Where was the painter Ida Holm born?"
+        assert detection.kind == "lexical"
+
+
+class TestWithAModel:
+    async def test_the_question_is_rewritten_by_one_call(self) -> None:
+        model = FakeRewriter({VAGUE: REWRITTEN})
+        rewriting, record, (detection,) = await carry_out(rewriter=model)
+
+        assert (rewriting.rewritten, rewriting.was_ambiguous) == (REWRITTEN, True)
+        assert rewriting.reason
+        assert detection.is_ambiguous
+        assert [call.purpose for call in model.calls] == ["rewriting"]
+        assert [(stage.name, stage.calls, stage.rows, stage.note) for stage in record.stages[1:]] == [
+            ("rewriting", 1, 1, REWRITTEN)
+        ]
+
+    async def test_from_the_last_five_turns(self) -> None:
+        model = FakeRewriter({VAGUE: None})
+        await carry_out(history=[f"said {number}" for number in range(30)], rewriter=model)
+
+        (message,) = model.calls[0].messages
+        assert message.content.split("\n")[:HISTORY_LENGTH] == [f"said {number}" for number in range(20, 30)]
+
+    async def test_what_turns_do_not_tell_stays(self) -> None:
+        rewriting, record, _ = await carry_out(rewriter=FakeRewriter({VAGUE: None}))
+
+        assert rewriting == Rewriting(VAGUE, True, "what was said before does not tell what is meant")
+        assert record.status is RunStatus.SUCCEEDED
+
+    async def test_what_the_model_leaves_as_it_was_stays_to_the_byte(self) -> None:
+        rewriting, _, _ = await carry_out(rewriter=FakeRewriter({VAGUE: "Where was she born?"}))
+
+        assert rewriting == Rewriting(VAGUE, True, "the model left it as it was")
+
+    @pytest.mark.parametrize(
+        ("reply", "fault"),
+        [
+            ("Where was Ada Holm born?", 'brings in the name "Ada", which nobody said'),
+            ("Ida Holm was born in 1903.", "is no question"),
+            ("Where was Ida Holm born in 1850?", "brings in the number 1850, which nobody said"),
+        ],
+    )
+    async def test_what_is_not_faithful_is_refused_without_another_call(self, reply, fault) -> None:
+        model = FakeRewriter({VAGUE: reply})
+        rewriting, record, _ = await carry_out(rewriter=model)
+
+        assert (rewriting.rewritten, rewriting.was_ambiguous) == (VAGUE, True)
+        assert f'it {fault}: "{reply}"' in rewriting.reason
+        assert (record.status, len(model.calls)) == (RunStatus.SUCCEEDED, 1)
+
+    @pytest.mark.parametrize("lost", ["1850", '"Blue Night"', "Karl"])
+    async def test_names_numbers_and_quoted_words_of_the_question_must_survive(self, lost) -> None:
+        question = f"Did she know {lost} then?"
+        rewriting, _, _ = await carry_out(question, rewriter=FakeRewriter({question: "Did Ida Holm know then?"}))
+
+        assert rewriting.rewritten == question
+        assert "has lost" in rewriting.reason
+
+    async def test_a_reply_of_a_wrong_form_is_asked_for_once_more(self) -> None:
+        script: Any = {VAGUE: [["a list"], REWRITTEN]}
+        model = FakeRewriter(script)
+        rewriting, record, _ = await carry_out(rewriter=model)
+
+        assert rewriting.rewritten == REWRITTEN
+        assert [call.sample for call in model.calls] == [0, 1]
+        assert record.stages[1].calls == 2
+
+    async def test_a_reply_is_not_paid_for_twice(self) -> None:
+        store, model = FakeStore(), FakeRewriter({VAGUE: REWRITTEN})
+        for _ in range(2):
+            rewriting, record, _ = await carry_out(rewriter=model, store=store)
+
+        assert rewriting.rewritten == REWRITTEN
+        assert len(model.calls) == 1
+        assert record.stages[1].reused_calls == 1
+
+
+class TestWithoutAModel:
+    async def test_a_pronoun_with_one_antecedent_is_replaced_and_nothing_else(self) -> None:
+        rewriting, record, _ = await carry_out()
+
+        assert rewriting.rewritten == " Where was  Ida Holm born?\n"
+        assert '"she" stands for "Ida Holm"' in rewriting.reason
+        assert [(stage.name, stage.calls) for stage in record.stages] == [("detection", 0), ("rewriting", 0)]
+
+    async def test_otherwise_it_says_that_it_cannot(self) -> None:
+        rewriting, record, _ = await carry_out("And why?")
+
+        assert (rewriting.rewritten, rewriting.was_ambiguous) == ("And why?", True)
+        assert rewriting.reason == "there is no language model, and it has no pronoun that rules could replace"
+        assert record.status is RunStatus.SUCCEEDED
+
+
+class TestTrouble:
+    async def test_a_model_that_is_not_reached_leaves_the_question_and_a_partial_run(self) -> None:
+        model = FakeRewriter({VAGUE: EndpointUnavailable("the endpoint is down", detail="It said 503.")})
+        rewriting, record, _ = await carry_out(rewriter=model)
+
+        assert (rewriting.rewritten, rewriting.was_ambiguous) == (VAGUE, True)
+        assert "the endpoint is down: It said 503." in rewriting.reason
+        assert (record.status, record.error) == (RunStatus.PARTIAL, None)
+        assert record.stop_reason == "the endpoint is down: It said 503."
+
+    async def test_so_does_one_that_is_not_understood_twice(self) -> None:
+        model = FakeRewriter({VAGUE: [InvalidReply("it is prose"), InvalidReply("it is prose")]})
+        rewriting, record, _ = await carry_out(rewriter=model)
+
+        assert rewriting.rewritten == VAGUE
+        assert (record.status, len(model.calls)) == (RunStatus.PARTIAL, 2)
+
+    async def test_text_that_no_database_keeps_is_no_question(self) -> None:
+        rewriting, record, _ = await carry_out(rewriter=FakeRewriter({VAGUE: "Where was Ida Holm\x00 born?"}))
+
+        assert rewriting.rewritten == VAGUE
+        assert record.status is RunStatus.PARTIAL
+
+    async def test_a_question_that_cannot_be_embedded_fails_the_run(self) -> None:
+        rewriting, record, _ = await carry_out(fails_on="born")
+
+        assert rewriting is None
+        assert record.status is RunStatus.FAILED
+
+    async def test_a_lost_run_is_left_alone(self) -> None:
+        class Lost(FakeStore):
+            async def record(self, run):
+                self.cancel(run)
+                return await super().record(run)
+
+        rewriting, record, _ = await carry_out(store=Lost())
+
+        assert rewriting is None
+        assert record.status is RunStatus.CANCELLED
