@@ -21,9 +21,10 @@ def reply(purpose: str | None, text: str) -> dict[str, Any] | None:
     """What the model says to a user message of a listing; None if the message is of another kind."""
     if purpose != "listing":
         return None
-    if _END.search(_PASSAGE.sub("", text)):
+    outside = _PASSAGE.sub("", text)
+    if _END.search(outside):
         return _NOTHING
-    (found,) = re.findall(r"^Found so far: (.*)$", text, re.MULTILINE)
+    (found,) = re.findall(r"^Found so far: (.*)$", outside, re.MULTILINE)
     wanted = _words(re.findall(r"^Question: (.*)$", text, re.MULTILINE)[-1])
     for number, _, shown in _PASSAGE.findall(text):
         for sentence in _SENTENCE.findall(_HEADER.sub("", shown)):
