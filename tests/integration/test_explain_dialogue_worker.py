@@ -1,0 +1,101 @@
+"""What real runs of a dialogue leave is told: each thing that they came to stands below a stage of theirs."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import psycopg
+import pytest
+
+from tests.integration.by_hand import scalar
+from tests.integration.explaining import explained
+from tests.openai_server import PROSE, Server
+
+HISTORY = ["Who painted the altar?", "Ida Holm."]
+
+
+def ask(asker: psycopg.Connection[Any], function: str, *parameters: Any) -> list[str]:
+    """Call a function that waits; what is told of its run."""
+    places = ", ".join(["%s"] * len(parameters))
+    asker.execute(f"select pgclarify.{function}({places})".encode(), parameters)
+    return explained(asker, scalar(asker, "select max(run_id) from pgclarify.run_summary")).splitlines()
+
+
+def below(told: list[str], stage: str) -> list[str]:
+    """The lines below a stage."""
+    (start,) = (place for place, line in enumerate(told) if re.match(rf" *->  {stage}\b", line))
+    lines = []
+    for line in told[start + 1 :]:
+        if not line.startswith("        "):
+            break
+        lines.append(line.strip())
+    return lines
+
+
+@pytest.mark.usefixtures("model")
+class TestRuns:
+    def test_of_detection(self, asker: psycopg.Connection[Any]) -> None:
+        for options in ({}, {"corpus": "rental"}):
+            told = ask(asker, "detect_ambiguity", "rental cars", HISTORY, json.dumps(options))
+            first, *because = below(told, "detection")
+            assert re.fullmatch(r"(Ambiguous: \w+|Clear)  \(probability=[01]\.\d\d\)", first)
+            reasons = scalar(asker, "select reasons from pgclarify.detection order by run_id desc limit 1")
+            assert len(because) == len(reasons)
+
+    def test_of_the_detection_of_many(self, asker: psycopg.Connection[Any]) -> None:
+        told = ask(asker, "detect_ambiguity_many", ["cars", "Where was she born?", "vans"])
+        assert told[0].startswith("detect_ambiguity_many: 3 questions  (run ")
+        first, *which = below(told, "detection")
+        assert re.match(rf"Ambiguous: {len(which)} of 3\b", first)
+
+    def test_of_rewriting(self, asker: psycopg.Connection[Any]) -> None:
+        asker.execute("select pgclarify.rewrite('And it?', %s, '{\"threshold\": 0}')", [HISTORY])
+        rewritten = scalar(asker, "select rewritten from pgclarify.rewriting order by run_id desc limit 1")
+        told = explained(asker, scalar(asker, "select max(run_id) from pgclarify.run_summary")).splitlines()
+        first = "Unchanged" if rewritten == "And it?" else f"Question: {rewritten}"
+        assert below(told, "rewriting")[0] == first
+
+    def test_of_asking_back(self, asker: psycopg.Connection[Any]) -> None:
+        asked = ask(asker, "clarifying_questions", "rental cars", "rental")
+        count = scalar(asker, "select max(ordinal) from pgclarify.clarifying_question_list")
+        below_checks = [line for line in below(asked, "checking") if re.match(r"\d+\. ", line)]
+        assert len(below_checks) == count > 0
+        assert all(re.search(r"\(answered by #\d", line) for line in below_checks)
+        assert asked[0].endswith(f"questions={count})")
+
+        run_id = scalar(asker, "select max(run_id) from pgclarify.run_summary")
+        told = ask(asker, "reply", run_id, "with a dog")
+        assert told[0].startswith(f'reply to what run {run_id} asked back in rental: "rental cars"')
+        question = scalar(asker, "select question from pgclarify.conversation_turn order by created_at desc limit 1")
+        assert below(told, "rewriting") == [f"Question: {question}"]
+
+    def test_of_listed_answers(self, asker: psycopg.Connection[Any]) -> None:
+        told = ask(asker, "list_answers", "What does a rental car cost?", "rental")
+        answers = asker.execute("select ordinal, answer from pgclarify.answer_list order by ordinal").fetchall()
+        assert len(answers) > 1
+        for ordinal, answer in answers:
+            first, proof = below(told, f"listing, round {ordinal}")
+            assert first == f"{ordinal}. {answer}"
+            assert proof.startswith("Proof: #")
+
+    @pytest.mark.parametrize(("threshold", "route"), [(0, "clarified"), (1, "answered")])
+    def test_of_clarify_with_a_gate(self, asker: psycopg.Connection[Any], threshold: float, route: str) -> None:
+        question, options = "How many days does rental reimbursement pay for?", {"ask_back": "auto"}
+        told = ask(asker, "clarify", question, "rental", 20, "60s", json.dumps(options | {"threshold": threshold}))
+        assert re.match(rf"  Route: {route}\b", told[4])
+        assert below(told, "detection")[0].startswith("Clear" if route == "answered" else "Ambiguous")
+        (saved,) = (row[0] for row in asker.execute("select max(saved_completions) from pgclarify.run_summary"))
+        assert ("saved" in told[4]) == (route == "answered" and saved > 0)
+        assert any(re.match(r"\d\. .* Answer: ", line) for line in below(told, "consolidation"))
+
+
+def test_what_the_model_failed_at_is_told(asker: psycopg.Connection[Any], model: Server) -> None:
+    model.behavior = lambda _: PROSE
+    for call in ("clarifying_questions('leave', 'rental')", "list_answers('leave', 'rental')"):
+        with pytest.raises(psycopg.Error):
+            asker.execute(f"select pgclarify.{call}".encode())
+        told = explained(asker, scalar(asker, "select max(run_id) from pgclarify.run_summary"))
+        assert ", failed, " in told.splitlines()[0]
+        assert "  Error: " in told
