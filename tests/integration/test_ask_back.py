@@ -1,0 +1,194 @@
+"""clarify with ask_back: with a worker, its detector, and a model server; and with a worker that has no model."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from typing import Any
+
+import psycopg
+import pytest
+
+from tests.openai_server import Chat, Reply, Server, by_rules
+from tests.workers import DOCUMENTS, Worker, load, scalar, wait_until_searchable
+
+Connection = psycopg.Connection[Any]
+
+QUESTION = "How high is the deductible of a rental car?"
+# The probability that is asked for decides, whatever the classifier says.
+CLEAR, AMBIGUOUS = 1, 0
+SUMMARY = (
+    "select route, saved_completions, status, completions, reused_completions, candidates, verdicts, interpretations"
+    " from pgclarify.run_summary where run_id = %s"
+)
+
+
+def clarify(asker: Connection, question: str, threshold: float = CLEAR, **options: object) -> list[tuple[Any, ...]]:
+    given = {"ask_back": "auto", "threshold": threshold, **options}
+    return asker.execute(
+        "select run_id, interpretation, answer, support, document_ids, citations"
+        " from pgclarify.clarify(%s, top_k => 6, options => %s)",
+        [question, json.dumps(given)],
+    ).fetchall()
+
+
+def summary(connection: Connection, run_id: int) -> Any:
+    return connection.execute(SUMMARY.encode(), [run_id]).fetchall()[0]
+
+
+def stages(connection: Connection, run_id: int) -> dict[str, str | None]:
+    rows = connection.execute("select name, note from pgclarify.stage where run_id = %s order by ordinal", [run_id])
+    return dict(rows.fetchall())
+
+
+def unproven(chat: Chat) -> Reply:
+    """A behavior: the model finds no answer in several passages."""
+    if chat.purpose == "answer":
+        return Reply('{"passage": null, "quote": null, "answer": null}')
+    return by_rules(chat)
+
+
+def test_a_clear_question_is_answered_by_one_call(asker: Connection, superuser: Connection, model: Server) -> None:
+    before = model.calls
+    ((run_id, interpretation, answer, support, document_ids, citations),) = clarify(asker, QUESTION)
+    assert model.calls - before == 1
+    assert (interpretation, support, document_ids) == (QUESTION, 1, ["102"])
+    (citation,) = citations
+    assert DOCUMENTS[102][1][citation["start_char"] : citation["end_char"]] == citation["quote"]
+    assert answer in citation["quote"]
+    # Six verdicts and the relaxation, less that call.
+    assert summary(asker, run_id) == ("answered", 6, "succeeded", 1, 0, 6, 1, 1)
+    assert list(stages(superuser, run_id)) == ["detection", "retrieval", "answering", "consolidation"]
+    question, is_ambiguous, reasons = asker.execute(
+        "select question, is_ambiguous, reasons from pgclarify.detection where run_id = %s", [run_id]
+    ).fetchall()[0]
+    assert (question, is_ambiguous) == (QUESTION, False)
+    assert all(reason["text"] for reason in reasons)
+
+
+def test_what_reads_runs_reads_it_too(asker: Connection, superuser: Connection, model: Server) -> None:
+    ((run_id, _, answer, *_),) = clarify(asker, QUESTION)
+    before = model.calls
+    assert scalar(asker, "select answer from pgclarify.result(%s)", run_id) == answer
+    again = asker.execute("select interpretation, answer from pgclarify.consolidate(%s)", [run_id]).fetchall()
+    assert again == [(QUESTION, answer)]
+    told = "\n".join(row[0] for row in asker.execute("select pgclarify.explain(%s)", [run_id]).fetchall())
+    assert "detection" in told
+    assert answer in told
+    assert model.calls == before
+
+
+def test_an_ambiguous_question_is_clarified(asker: Connection, superuser: Connection, model: Server) -> None:
+    rows = clarify(asker, "what does it cost", AMBIGUOUS)
+    run_id = rows[0][0]
+    assert len(rows) > 1
+    route, saved, status, paid, _, candidates, verdicts, interpretations = summary(asker, run_id)
+    assert (route, saved, status, paid) == ("clarified", 0, "succeeded", 7)
+    assert (candidates, verdicts, interpretations) == (6, 6, len(rows))
+    told = stages(superuser, run_id)
+    assert list(told) == ["detection", "relaxation", "retrieval", "judgement", "consolidation"]
+    assert str(told["detection"]).startswith("ambiguous (")
+
+
+def test_without_a_proof_a_clear_question_is_clarified(asker: Connection, superuser: Connection, model: Server) -> None:
+    model.behavior = unproven
+    rows = clarify(asker, "Which fees does a rental have?")
+    run_id = rows[0][0]
+    route, saved, status, paid, _, candidates, verdicts, _ = summary(asker, run_id)
+    assert (route, saved, status, paid, candidates, verdicts) == ("clarified", 0, "succeeded", 8, 6, 6)
+    assert stages(superuser, run_id)["answering"] == "one pass found no proof: no passage answers it"
+
+
+def test_it_goes_with_exploration(asker: Connection, superuser: Connection, model: Server) -> None:
+    rows = clarify(asker, "what is charged for it", AMBIGUOUS, retrieval="adaptive", budget=9)
+    assert summary(asker, rows[0][0])[:3] == ("clarified", 0, "succeeded")
+    assert 0 < summary(asker, rows[0][0])[5] <= 9
+    rows = clarify(asker, QUESTION, retrieval="adaptive", budget=9)
+    assert [row[4] for row in rows] == [["102"]]
+    # The six passages that the ranking has, and the relaxation, less one call.
+    assert summary(asker, rows[0][0])[:3] == ("answered", 6, "succeeded")
+
+
+def test_a_rule_makes_it_ambiguous(asker: Connection, superuser: Connection, model: Server) -> None:
+    superuser.execute(
+        "insert into pgclarify.ambiguity_rule (pattern, kind, note) values ('\\mloyalty\\M', 'lexical', 'of what?')"
+    )
+    try:
+        rows = clarify(asker, "Which upgrade do members of the loyalty program receive?")
+    finally:
+        superuser.execute("delete from pgclarify.ambiguity_rule")
+    run_id = rows[0][0]
+    assert summary(asker, run_id)[0] == "clarified"
+    assert "of what?" in str(stages(superuser, run_id)["detection"])
+    # Without it, the same question goes the other way: no run that it had a say in is served again.
+    rows = clarify(asker, "Which upgrade do members of the loyalty program receive?")
+    assert rows[0][0] > run_id
+    assert summary(asker, rows[0][0])[0] == "answered"
+
+
+def test_asked_again_it_costs_nothing(asker: Connection, model: Server) -> None:
+    question = "How many miles does roadside assistance tow a rental car?"
+    ((first, *_),) = clarify(asker, question)
+    before = model.calls
+    ((second, *_),) = clarify(asker, question)
+    assert second > first
+    assert model.calls == before
+    assert summary(asker, second)[:5] == ("answered", 6, "succeeded", 0, 1)
+
+
+def test_many_questions_go_their_own_ways(asker: Connection, model: Server) -> None:
+    rows = asker.execute(
+        "select run_summary.route, count(*) from pgclarify.clarify_many(%s, top_k => 6, options => %s) as found"
+        " inner join pgclarify.run_summary using (run_id) group by 1",
+        [[QUESTION, "Where may rental cars be driven into under the standard agreement?"], '{"ask_back": "auto"}'],
+    ).fetchall()
+    assert {route for route, _ in rows} <= {"answered", "clarified"}
+    run_id = scalar(asker, "select pgclarify.submit(%s, options => %s)", QUESTION, '{"ask_back": "auto"}')
+    assert scalar(asker, "select status from pgclarify.wait(array[%s::bigint])", run_id) == "succeeded"
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ('{"threshold": 0.5}', 'option "threshold" is for option "ask_back"'),
+        ('{"ask_back": "never"}', 'option "ask_back" has a wrong value'),
+        ('{"ask_back": true}', 'option "ask_back" has a wrong value'),
+        ('{"ask_back": "auto", "threshold": 1.5}', 'option "threshold" has a wrong value'),
+        ('{"ask_back": "auto", "threshold": "0.5"}', 'option "threshold" has a wrong value'),
+    ],
+)
+def test_what_is_not_meant_is_refused(asker: Connection, options: str, message: str) -> None:
+    for call in (
+        "select pgclarify.clarify('cars', options => %s)",
+        "select pgclarify.clarify_many(array['cars'], options => %s)",
+        "select pgclarify.submit('cars', options => %s)",
+    ):
+        with pytest.raises(psycopg.errors.InvalidParameterValue) as refused:
+            asker.execute(call.encode(), [options])
+        assert refused.value.diag.message_primary == message
+
+
+@contextmanager
+def loaded(dsn: str) -> Iterator[Connection]:
+    with closing(psycopg.connect(dsn, autocommit=True)) as connection:
+        load(connection)
+        wait_until_searchable(connection)
+        yield connection
+
+
+def test_without_a_model_the_first_passage_that_answers_is_the_answer(
+    database: str, run_worker: Callable[..., Worker]
+) -> None:
+    run_worker(database)
+    with loaded(database) as connection:
+        rows = clarify(connection, "How much does the collision damage waiver cost for each day?")
+        ((run_id, _, answer, support, document_ids, _),) = rows
+        assert (answer, support, document_ids) == ("twenty-eight dollars", 1, ["112"])
+        route, saved, status, completions, _, candidates, verdicts, _ = summary(connection, run_id)
+        assert (route, status, candidates, verdicts) == ("answered", "succeeded", 6, 1)
+        assert saved == 6 - completions > 0
+        # Nothing answers this one, whichever way it goes.
+        assert clarify(connection, "Who wrote the libretto of the opera?") == []
+        run_id = scalar(connection, "select max(run_id) from pgclarify.run")
+        assert summary(connection, run_id)[:3] == ("clarified", 0, "succeeded")
