@@ -112,6 +112,19 @@ def test_options_of_investigate_are_those_that_are_checked(connection: psycopg.C
             assert f"{option['least']} to {most if most < 10_000 else f'{most:,}'}" in meaning
 
 
+def test_options_of_list_answers_are_those_that_are_checked(connection: psycopg.Connection[Any]) -> None:
+    (known,) = connection.execute("select pgclarify._list_answers_options()").fetchone() or ({},)
+    told = {row[0]: row[1:] for row in tables(SQL_PAGE, "option")["list_answers"]}
+
+    assert told.keys() == known.keys()
+    for name, option in known.items():
+        default, meaning = told[name]
+        assert (json.loads(default) if default else None) == option.get("default")
+        assert set(option.get("choices", [])) <= set(re.findall(r'"(\w+)"', meaning))
+        if option.get("type") == "integer":
+            assert f"{option['least']:,} to {option['most']:,}" in meaning
+
+
 def test_options_of_search_are_those_that_are_checked(connection: psycopg.Connection[Any]) -> None:
     (known,) = connection.execute("select pgclarify._search_options()").fetchone() or ({},)
     told = {row[0]: row[1:] for row in tables(SQL_PAGE, "option")["search"]}
