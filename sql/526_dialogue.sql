@@ -8,6 +8,8 @@ rows 10
 as $$
 declare
     v_longest_match constant integer := 100;
+    -- regexp_substr finds all matches before it returns the first, which takes time by the square of the length.
+    v_most_searched constant integer := 1000;
     v_run pgclarify.run := pgclarify._run_in_hand(_match_ambiguity_rules.run_id, _match_ambiguity_rules.attempt);
 begin
     if v_run.corpus_name is not null then
@@ -20,7 +22,9 @@ begin
     cross join lateral (
         select
             asked.ordinal,
-            coalesce(left(regexp_substr(asked.question, rule.pattern, 1, 1, 'i'), v_longest_match), '') as matched
+            coalesce(
+                left(regexp_substr(left(asked.question, v_most_searched), rule.pattern, 1, 1, 'i'), v_longest_match), ''
+            ) as matched
         from unnest(_match_ambiguity_rules.questions) with ordinality as asked (question, ordinal)
         where asked.question ~* rule.pattern
     ) as found
@@ -33,7 +37,8 @@ $$;
 
 comment on function pgclarify._match_ambiguity_rules(bigint, integer, text[]) is
 'Rules of ambiguity that questions match: those for all corpora, and those for the corpus of the run. A row each, by question, '
-'then by rule. matched: its first words in the question that match, cut to 100 characters.';
+'then by rule. matched: the first words of the question that match, cut to 100 characters; empty if they are not among its '
+'first 1000.';
 grant execute on function pgclarify._match_ambiguity_rules(bigint, integer, text[]) to pgclarify_worker;
 
 create or replace function pgclarify._record_detections(run_id bigint, attempt integer, detections jsonb)
