@@ -217,7 +217,8 @@ $$;
 
 comment on function pgclarify._go_on_asking(pgclarify.conversation, text, jsonb) is
 'Where a conversation goes on: its question, what was said so far, and the turn that comes next. given: the question as it was '
-'given, or null. earlier: what was said before the conversation. Error 55000 after the last turn, 22023 if the question is another.';
+'given, or null. earlier: what was said before the conversation. Error 55000 after the last turn, 22023 if the question is '
+'another.';
 
 create or replace function pgclarify._clarifying_questions(
     caller pgclarify._caller, question text, corpus text, history text[], options jsonb

@@ -244,6 +244,9 @@ def internal_calls(connection: Connection, caller: str) -> dict[str, str]:
         "passage_id": "1",
         "k": "10",
         "sample": "10",
+        "history": "array['cars']",
+        "reply": "'yes'",
+        "ordinal": "1",
     }
     functions = connection.execute("""
         select p.proname, p.proargnames[2:p.pronargs]

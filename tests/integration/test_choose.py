@@ -128,9 +128,7 @@ class TestAgain:
         self, connect: Connect, alice: Connection, second_run: int, ordinals: tuple[int, int], states: list[Any]
     ) -> None:
         sessions = [connect(alice.info.user) for _ in ordinals]
-        ended = at_once(
-            *(lambda s=s, o=o: choose(s, second_run, o) for s, o in zip(sessions, ordinals, strict=True))  # type: ignore[misc]
-        )
+        ended = at_once(*(lambda s=s, o=o: choose(s, second_run, o) for s, o in zip(sessions, ordinals, strict=True)))
         assert sorted(ended, key=str, reverse=states[0] is None) == sorted(states, key=str, reverse=states[0] is None)
         assert scalar(alice, "select count(*) from pgclarify.turn where ordinal = 2") == 1
 

@@ -112,6 +112,20 @@ def test_options_of_investigate_are_those_that_are_checked(connection: psycopg.C
             assert f"{option['least']} to {most if most < 10_000 else f'{most:,}'}" in meaning
 
 
+def test_options_of_clarifying_questions_are_those_that_are_checked(connection: psycopg.Connection[Any]) -> None:
+    known = connection.execute("select pgclarify._clarifying_question_options()").fetchone() or ({},)
+    checked = connection.execute("select pgclarify._clarifying_question_settings('{}')").fetchone() or ({},)
+    told = {row[0]: row[1:] for row in tables(SQL_PAGE, "option")["clarifying_questions"]}
+
+    assert told.keys() == known[0].keys()
+    assert {name: json.loads(default) for name, (default, _) in told.items() if default} == checked[0]
+    for name, option in known[0].items():
+        meaning = told[name][1]
+        assert set(option.get("choices", [])) <= set(re.findall(r'"(\w+)"', meaning))
+        if option.get("type") == "integer" and name != "conversation":
+            assert f"{option['least']} to {option['most']}" in meaning
+
+
 def test_options_of_list_answers_are_those_that_are_checked(connection: psycopg.Connection[Any]) -> None:
     (known,) = connection.execute("select pgclarify._list_answers_options()").fetchone() or ({},)
     told = {row[0]: row[1:] for row in tables(SQL_PAGE, "option")["list_answers"]}

@@ -6,7 +6,7 @@ from dataclasses import asdict
 import pytest
 
 from pgclarify.dialogue import EvidenceCitation
-from pgclarify.errors import EndpointUnavailable
+from pgclarify.errors import CompletionError, EndpointUnavailable
 from pgclarify.model import Reading, RunStatus
 from pgclarify.testing import FakeEmbedder, FakeLedgerTable, FakeQuestioner
 from tests.unit.pipelines.harbor import (
@@ -142,7 +142,8 @@ async def test_the_history_is_told() -> None:
 class TestTrouble:
     async def test_a_reply_that_cannot_be_read_is_asked_for_again(self) -> None:
         good = json.dumps([asdict(one) for one in PROPOSED])
-        asked = await ask_back(FakeQuestioner({QUESTION: ["prose", good]}))
+        said: list[str | CompletionError] = ["prose", good]
+        asked = await ask_back(FakeQuestioner({QUESTION: said}))
         assert (asked.record.status, len(asked.said)) == (RunStatus.SUCCEEDED, 2)
         assert asked.stages()[0] == ("questioning", 2, 2)
 
