@@ -2,8 +2,8 @@
 
 python -m tests.benchmark.ask_back DATA_DIR, where the data sets are (.jsonl.gz): squad2.corpus, squad2.ambiguous and
 squad2.answerable, of which both questions and passages are taken, ambignq.corpus and ambignq.questions. The detector is
-the one that ships. Two providers answer: an oracle, which knows the answers and reads them wherever they stand, and so
-shows what the gate itself loses; and the extractive one.
+the one that ships, and no question is one that it was trained on. Two providers answer: an oracle, which knows the
+answers and reads them wherever they stand, and so shows what the gate itself loses; and the extractive one.
 """
 
 from __future__ import annotations
@@ -34,6 +34,7 @@ from tests.benchmark.ambignq import covered
 from tests.benchmark.figures import step
 from tests.benchmark.ingest import MODEL
 from tests.benchmark.lexical_quality import read
+from training.splits import is_for_training
 
 _QUOTED = 80
 _WAYS: Mapping[str, Mapping[str, object]] = {
@@ -102,20 +103,22 @@ class KnowingInvestigator(FakeInvestigator):
 
 
 def questions(data_dir: Path) -> dict[str, list[Question]]:
-    """All questions, by what they are."""
+    """All questions that the classifier was not trained on, by what they are."""
     ambignq, ambiguous = (load_questions(data_dir, [corpus]) for corpus in ("ambignq", "squad2"))
     ids = {text: document_id for document_id, _, text in readings_quality.documents(data_dir)["squad2"]}
     clear = [
-        Question(
-            "squad2", row["question"], (Known(row["question"], (row["answer"],), frozenset([ids[row["passage"]]])),)
-        )
+        Question("squad2", text, (Known(text, (row["answer"],), frozenset([ids[row["passage"]]])),))
         for row in read(data_dir / "squad2.answerable.jsonl.gz")
-        if row["answer"] != readings_quality.NO_ANSWER
+        if row["answer"] != readings_quality.NO_ANSWER and (text := row["question"].strip())
     ]
-    return {
+    asked = {
         "squad2.answerable": list({one.text: one for one in clear}.values()),
         "squad2.ambiguous": ambiguous,
         "ambignq": ambignq,
+    }
+    return {
+        kind: [one for one in mine if kind == "ambignq" or not is_for_training(one.text.lower())]
+        for kind, mine in asked.items()
     }
 
 
