@@ -25,6 +25,10 @@ OF_RUN = (
     "select * from pgclarify.wait(array[{}]::bigint[])",
     "select pgclarify.cancel({})",
     "select * from pgclarify.consolidate({})",
+    "select * from pgclarify.investigation({})",
+    "select pgclarify.explain({})",
+    "select * from pgclarify.choose({}, 1)",
+    "select * from pgclarify.reply({}, 'the first')",
 )
 OF_CORPUS = (
     "select * from pgclarify.clarify('cars', {})",
@@ -46,10 +50,16 @@ OF_CORPUS = (
     "select * from pgclarify.neighbors({}, 'secret', 1)",
     "select pgclarify.build_graph({})",
     "select * from pgclarify.check_graph({})",
+    "select * from pgclarify.investigate('cars', {})",
+    "select * from pgclarify.clarifying_questions('cars', {})",
+    "select * from pgclarify.list_answers('cars', {})",
 )
 TABLES = (
     "corpus", "embedding_space", "document", "passage", "run", "candidate", "verdict", "interpretation", "citation",
-    "corpus_status", "run_summary", "interpretation_citation", "source_status", "edge",
+    "corpus_status", "run_summary", "interpretation_citation", "source_status", "edge", "stage", "step",
+    "step_citation", "detection", "rewriting", "evidence", "clarifying_question", "conversation", "turn",
+    "listed_answer", "ambiguity_rule", "ambiguity_detection", "evidence_citation", "clarifying_question_list",
+    "conversation_turn", "answer_list", "investigation_step", "investigation_citation",
 )  # fmt: skip
 
 

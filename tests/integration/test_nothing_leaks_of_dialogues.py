@@ -1,0 +1,286 @@
+"""What was asked back, replied, rewritten, listed and found ambiguous is for those alone who may see the run."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from psycopg import sql
+
+from tests.integration.by_hand import Connect, Connection, HandWorker, Hire, MakeRole, scalar, state_of
+from tests.integration.test_nothing_leaks import TABLES, refusal, seen
+
+# A word that stands nowhere but in what is hidden.
+ANIMAL = "zebra"
+QUESTION = f"{ANIMAL} cars"
+DOCUMENT = f"{ANIMAL.title()} cars are insured."
+PRESENT = {
+    "detection", "rewriting", "evidence", "clarifying_question", "conversation", "turn", "listed_answer",
+    "ambiguity_detection", "evidence_citation", "clarifying_question_list", "conversation_turn", "answer_list",
+}  # fmt: skip
+
+
+class House:
+    """A corpus with a reader and an analyst, and all that a member asks of it, and of none."""
+
+    def __init__(self, owner: Connection, connect: Connect, hire: Hire, make_role: MakeRole) -> None:
+        self.owner = owner
+        self.connect = connect
+        self.make_role = make_role
+        self.team = make_role("pgclarify_user", name="team")
+        self.analysts = make_role("pgclarify_user", name="analysts")
+        options = json.dumps({"reader": self.team, "analyst": self.analysts})
+        owner.execute("select pgclarify.create_corpus('hidden', options => %s)", [options])
+        owner.execute("select pgclarify.add_document('hidden', %s, %s, 'Policy')", [f"{ANIMAL} 1", DOCUMENT])
+        # Numbers that nothing else in a message is.
+        owner.execute("alter table pgclarify.run alter column run_id restart with 123456789")
+        owner.execute("alter table pgclarify.conversation alter column conversation_id restart with 234567891")
+        self.worker: HandWorker = hire()
+        self.worker.index_everything()
+        self.asker = connect(self.team)
+        self.corpus_id = int(scalar(owner, "select corpus_id from pgclarify.corpus"))
+
+    def enter(self, operation: str, corpus_id: int | None, parent: int | None = None, **settings: Any) -> int:
+        (run_id,) = scalar(
+            self.owner,
+            "select pgclarify._enter_runs(%s, pgclarify._roles_of(%s), %s, %s, array[%s], %s, %s, null)",
+            self.team,
+            self.team,
+            operation,
+            corpus_id,
+            QUESTION,
+            json.dumps(settings),
+            parent,
+        )
+        return int(run_id)
+
+    def start(self, operation: str, corpus_id: int | None, parent: int | None = None, **settings: Any) -> int:
+        run_id = self.enter(operation, corpus_id, parent, **settings)
+        assert self.worker.start(run_id) is not None
+        return run_id
+
+    def record(self, run_id: int, what: str, name: str, value: object) -> None:
+        self.worker.send(f"record_{what}", run_id=run_id, attempt=1, **{name: json.dumps(value)})
+
+    def cite(self, run_id: int) -> list[dict[str, Any]]:
+        passage_id = scalar(self.owner, "select id from pgclarify.passage")
+        self.worker.send(
+            "record_candidates", run_id=run_id, attempt=1, ranks=[1], document_ids=[f"{ANIMAL} 1"],
+            passage_ids=[passage_id], scores=[0.5], origins=["dense"], via_passage_ids=[None], batches=[1],
+            step_ordinals=[None],
+        )  # fmt: skip
+        return [{"candidate_rank": 1, "quote": DOCUMENT[:5], "start_char": 0, "end_char": 5}]
+
+    def ask_back(self, corpus_id: int | None) -> int:
+        run_id = self.start("clarifying_questions", corpus_id, scheme="at_cot", form="select", count=5, check="drop")
+        citations = [] if corpus_id is None else self.cite(run_id)
+        proposed = {
+            "ambiguity_type": "specify", "reasoning": ANIMAL, "clarifying_question": None,
+            "reformulation": f"{ANIMAL}?",
+        }  # fmt: skip
+        entry = {"ordinal": 1, "proposed": proposed, "is_answerable": True, "citations": citations}
+        self.record(run_id, "clarifying_questions", "questions", [entry])
+        self.worker.finish(run_id)
+        return run_id
+
+    def converse(self, corpus_id: int | None) -> None:
+        """All that there is, of a corpus or of none."""
+        reason = {"source": "rule", "name": ANIMAL, "text": ANIMAL}
+        for operation in ("detect_ambiguity", "rewrite"):
+            has_corpus = operation == "detect_ambiguity"
+            run_id = self.start(operation, corpus_id if has_corpus else None, history=[ANIMAL])
+            found = {
+                "ordinal": 1, "question": QUESTION, "is_ambiguous": True, "probability": 1, "kind": "lexical",
+                "reasons": [reason], "classifier_version": "1",
+            }  # fmt: skip
+            self.record(run_id, "detections", "detections", [found])
+            if operation == "rewrite":
+                rewriting = {"rewritten": ANIMAL, "was_ambiguous": True, "reason": ANIMAL}
+                self.record(run_id, "rewriting", "rewriting", rewriting)
+            self.worker.finish(run_id)
+        asked_back = self.ask_back(corpus_id)
+        self.asker.execute("select pgclarify.choose(%s, 1)", [asked_back])
+        if corpus_id is not None:
+            run_id = self.start("list_answers", corpus_id)
+            answer = {"ordinal": 1, "answer": ANIMAL, "variants": [ANIMAL], "citations": self.cite(run_id)}
+            self.record(run_id, "answer", "answer", answer)
+            self.worker.finish(run_id)
+
+
+@pytest.fixture
+def house(connection: Connection, connect: Connect, hire: Hire, make_role: MakeRole) -> House:
+    return House(connection, connect, hire, make_role)
+
+
+def present(connection: Connection) -> set[str]:
+    """Tables and views of which somebody sees a row."""
+    return {name for name, rows in seen(connection).items() if rows}
+
+
+class TestRows:
+    def test_are_those_of_who_asked_of_members_and_of_the_analyst(self, house: House) -> None:
+        house.converse(house.corpus_id)
+        member = house.connect(house.make_role(house.team))
+        analyst = house.connect(house.make_role(house.analysts))
+        strangers = [house.connect(house.make_role(role)) for role in ("pgclarify_user", "pgclarify_reader")]
+
+        for insider in (house.asker, member, house.owner):
+            assert present(insider) >= PRESENT
+        # What was rewritten was asked of no corpus.
+        assert PRESENT - present(analyst) == {"rewriting"}
+        for stranger in strangers:
+            assert present(stranger) == set()
+            assert ANIMAL not in str(seen(stranger)).casefold()
+
+    def test_of_no_corpus_are_nobody_elses(self, house: House) -> None:
+        house.converse(None)
+        cited = {"evidence", "evidence_citation", "listed_answer", "answer_list"}
+
+        assert PRESENT - present(house.asker) == cited
+        assert PRESENT - present(house.connect(house.make_role(house.team))) == cited
+        for role in (house.analysts, "pgclarify_user", "pgclarify_reader"):
+            assert not present(house.connect(house.make_role(role))) & (PRESENT | {"run", "run_summary"})
+
+    def test_an_analyst_sees_what_was_cited_and_not_the_documents(self, house: House) -> None:
+        house.converse(house.corpus_id)
+        analyst = house.connect(house.make_role(house.analysts))
+        cited = "select quote, title, is_current from pgclarify.evidence_citation"
+
+        assert set(analyst.execute(cited).fetchall()) == {(DOCUMENT[:5], None, False)}
+        assert set(house.asker.execute(cited).fetchall()) == {(DOCUMENT[:5], "Policy", True)}
+        for run_id in (row[0] for row in analyst.execute("select run_id from pgclarify.run").fetchall()):
+            told = "\n".join(row[0] for row in analyst.execute("select pgclarify.explain(%s)", [run_id]))
+            assert "Policy" not in told
+        for table in ("document", "passage"):
+            assert scalar(analyst, f"select count(*) from pgclarify.{table}") == 0  # noqa: S608
+
+    def test_what_may_be_read_no_more_is_a_quote(self, house: House) -> None:
+        name = house.make_role("pgclarify_reader", house.team)
+        member = house.connect(name)
+        house.converse(house.corpus_id)
+        listed = "select title, quote from pgclarify.evidence_citation"
+        read = "select citations, document_ids from pgclarify._answers(array[%s]::bigint[], %s)"
+        run_id = scalar(house.owner, "select max(run_id) from pgclarify.listed_answer")
+        assert set(member.execute(listed).fetchall()) == {("Policy", DOCUMENT[:5])}
+        (before,) = house.owner.execute(read.encode(), [run_id, house.team]).fetchall()
+        assert before[1] == [f"{ANIMAL} 1"]
+
+        house.owner.execute(
+            "select pgclarify.add_document('hidden', %s, %s, 'Policy', readers => '{}')", [f"{ANIMAL} 1", DOCUMENT]
+        )
+
+        assert set(member.execute(listed).fetchall()) == {(None, DOCUMENT[:5])}
+        assert house.owner.execute(read.encode(), [run_id, house.team]).fetchall() == [([], [])]
+        house.owner.execute(sql.SQL("revoke {} from {}").format(sql.Identifier(house.team), sql.Identifier(name)))
+        assert present(member) == set()
+
+    def test_nobody_writes_them(self, house: House) -> None:
+        house.converse(house.corpus_id)
+        tables = PRESENT & {
+            "detection", "rewriting", "evidence", "clarifying_question", "conversation", "turn", "listed_answer"
+        }  # fmt: skip
+        for table in tables:
+            assert state_of(house.asker, f"delete from pgclarify.{table}") == "42501"  # noqa: S608
+        functions = scalar(
+            house.owner,
+            """
+            select array_agg(p.oid::regprocedure::text) from pg_proc as p
+            where p.pronamespace = 'pgclarify'::regnamespace and p.proname ~ '^_(record|keep|match|add_turn)'
+                and has_function_privilege(%s, p.oid, 'execute')
+            """,
+            house.team,
+        )
+        assert functions is None
+
+
+class TestCalls:
+    """What does not exist for the caller is refused as if it were not there."""
+
+    @pytest.mark.parametrize(
+        "statement",
+        ["select pgclarify.choose({}, 1)", "select pgclarify.reply({}, 'yes')", "select pgclarify.explain({})"],
+    )
+    def test_of_somebody_elses_run(self, house: House, statement: str) -> None:
+        run_ids = [house.ask_back(house.corpus_id), house.ask_back(None)]
+        stranger = house.connect(house.make_role("pgclarify_user"))
+
+        missing = refusal(stranger, statement.format(987654321), "987654321")
+        assert missing["sqlstate"] == "42704"
+        for run_id in run_ids:
+            assert refusal(stranger, statement.format(run_id), str(run_id)) == missing
+
+    def test_of_somebody_elses_conversation(self, house: House) -> None:
+        house.converse(None)
+        conversation_id = scalar(house.asker, "select conversation_id from pgclarify.conversation_turn")
+        stranger = house.connect(house.make_role("pgclarify_user"))
+        go_on = 'select pgclarify.clarifying_questions(options => \'{{"check": "none", "conversation": {}}}\')'
+
+        missing = refusal(stranger, go_on.format(987654321), "987654321")
+        assert refusal(stranger, go_on.format(conversation_id), str(conversation_id)) == missing
+
+    def test_an_analyst_looks_on(self, house: House) -> None:
+        run_id = house.ask_back(house.corpus_id)
+        analyst = house.connect(house.make_role(house.analysts))
+
+        for statement in (f"select pgclarify.choose({run_id}, 1)", f"select pgclarify.reply({run_id}, 'yes')"):
+            assert state_of(analyst, statement) == "42501"
+        assert scalar(house.owner, "select count(*) from pgclarify.conversation") == 0
+
+    def test_of_a_corpus_that_is_not_theirs(self, house: House) -> None:
+        stranger = house.connect(house.make_role("pgclarify_user"))
+        detect = "select pgclarify.detect_ambiguity('cars', options => '{{\"corpus\": \"{}\"}}')"
+        rule = "insert into pgclarify.ambiguity_rule (pattern, kind, corpus) values ('x', 'lexical', '{}')"
+
+        for statement, sqlstate in ((detect, "42704"), (rule, "42501")):
+            there = refusal(stranger, statement.format("hidden"), "hidden")
+            # As many letters, which likeness to other names depends on.
+            assert there == refusal(stranger, statement.format("hiddem"), "hiddem")
+            assert there["sqlstate"] == sqlstate
+            assert "hidden" not in str(refusal(stranger, statement.format("hiden"), "hiden"))
+
+
+class TestRules:
+    def test_of_a_corpus_are_for_those_who_see_it(self, house: House) -> None:
+        insert = "insert into pgclarify.ambiguity_rule (pattern, kind, corpus, note) values (%s, 'lexical', %s, %s)"
+        house.owner.execute(insert, [ANIMAL, "hidden", f"a {ANIMAL}"])
+        house.owner.execute(insert, ["python", None, "snake or language"])
+        patterns = "select array_agg(pattern order by pattern) from pgclarify.ambiguity_rule"
+
+        for role in (house.team, house.analysts):
+            assert scalar(house.connect(house.make_role(role)), patterns) == ["python", ANIMAL]
+        for role in ("pgclarify_user", "pgclarify_reader"):
+            assert scalar(house.connect(house.make_role(role)), patterns) == ["python"]
+
+    def test_of_a_corpus_say_nothing_where_it_is_not_asked(self, house: House) -> None:
+        """Neither in a run without a corpus, though its requester may see them, nor in one of another corpus."""
+        insert = "insert into pgclarify.ambiguity_rule (pattern, kind, corpus, note) values (%s, 'lexical', %s, %s)"
+        house.owner.execute(insert, ["cars", "hidden", "of the hidden corpus"])
+        other = int(scalar(house.owner, "select pgclarify.create_corpus('other')"))
+        house.worker.index_everything()
+        matched = {}
+        for corpus_id in (house.corpus_id, other, None):
+            run_id = house.start("detect_ambiguity", corpus_id)
+            matched[corpus_id] = house.worker.send(
+                "match_ambiguity_rules", run_id=run_id, attempt=1, questions=[QUESTION]
+            )
+
+        assert [row["note"] for row in matched[house.corpus_id]] == ["of the hidden corpus"]
+        assert (matched[other], matched[None]) == ([], [])
+
+
+def test_every_table_and_view_is_looked_at(connection: Connection) -> None:
+    """So that a table that is added is added to these tests, too."""
+    readable = connection.execute("""
+        select c.relname from pg_class as c
+        where c.relnamespace = 'pgclarify'::regnamespace and c.relkind in ('r', 'p', 'v')
+            and has_table_privilege('pgclarify_reader', c.oid, 'select')
+    """).fetchall()
+    told_to_all = {
+        "_caller", "applied_sql", "schema_version", "alembic_version", "queue_status", "worker_status",
+    }  # fmt: skip
+
+    assert {name for (name,) in readable} - set(TABLES) <= told_to_all | {
+        "investigation_step",
+        "investigation_citation",
+    }
