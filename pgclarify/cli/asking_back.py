@@ -71,7 +71,7 @@ def ask_back(
             if rows:
                 terminal.results().print(rendering.explain_hint(rows[0]["run_id"]))
             return
-        meant = _converse(database, question, rows, options)
+        meant = _converse(database, question, rows, history or [], options)
         if meant is not None:
             _ask(database, meant, corpus)
 
@@ -109,7 +109,11 @@ def _show(database: connection.Database, question: str, rows: list[Row]) -> None
 
 
 def _converse(
-    database: connection.Database, question: str, rows: list[Row], options: Mapping[str, object]
+    database: connection.Database,
+    question: str,
+    rows: list[Row],
+    history: list[str],
+    options: Mapping[str, object],
 ) -> str | None:
     """Let a person choose or reply, up to three times: the question since then; None if they go away."""
     from pgclarify.cli import dialogue_rendering
@@ -133,7 +137,8 @@ def _converse(
         if not turn["turns_left"] or not _agrees("Ask back once more? [y/N] ", default=False):
             break
         going_on = {**options, "conversation": turn["conversation_id"]}
-        rows = _propose(database, None, None, [], going_on)
+        # Of the conversation itself, the server knows.
+        rows = _propose(database, None, None, history, going_on)
         _show(database, question, rows)
     return question if _agrees("Ask this? [Y/n] ", default=True) else None
 
@@ -167,7 +172,7 @@ def _ask(database: connection.Database, question: str, corpus: str | None) -> No
 def _prompt(text: str) -> str | None:
     """A line that a person types; None at the end of input."""
     try:
-        return terminal.notices().input(text).strip()
+        return terminal.notices().input(text, markup=False, emoji=False).strip()
     except EOFError:
         return None
 

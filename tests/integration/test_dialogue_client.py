@@ -1,0 +1,203 @@
+"""The Python client in a dialogue, against a real server and a real worker, blocking and awaited."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import psycopg
+import pytest
+
+import pgclarify
+from pgclarify import AmbiguityType, Client, RunStatus
+from pgclarify.errors import InputError, NotFound, NotReady, PermissionDenied
+from tests.openai_server import Chat, Reply, Server, by_rules
+from tests.questioning_rules import SUBJECTS, reformulated, reformulation
+from tests.workers import DOCUMENTS, Service, as_role, scalar
+
+pytestmark = pytest.mark.xdist_group("dialogue_client")
+
+SAID = ["Who fixes the dent?", "Nora Blum."]
+FOLLOW_UP = "When does she have time?"
+ABSTENTION = Reply('{"interpretation": null, "answer": null, "quote": null}')
+CLEAR = "How high is the deductible for a rental car that is damaged by hail?"
+
+
+@pytest.fixture
+def client(service: Service, model: Server) -> Iterator[Client]:
+    """A client of a role that may ask and nothing else."""
+    with pgclarify.connect(as_role(service.dsn, service.asker)) as connected:
+        yield connected
+
+
+def knows_no_unicorns(chat: Chat) -> Reply:
+    """Find no passage that is about the last of the subjects."""
+    return ABSTENTION if chat.passage is not None and SUBJECTS[-1] in chat.outside else by_rules(chat)
+
+
+class TestDetecting:
+    def test_a_question_without_its_antecedent(self, client: Client) -> None:
+        found = client.detect_ambiguity(FOLLOW_UP)
+
+        assert found.is_ambiguous
+        assert 0.0 < found.probability <= 1.0
+        assert found.kind == "pragmatic"
+        assert all(reason.text for reason in found.reasons)
+        assert any("she" in reason.text for reason in found.reasons)
+
+    def test_a_clear_question_has_no_kind(self, client: Client) -> None:
+        found = client.detect_ambiguity(CLEAR, threshold=1.0)
+        assert (found.is_ambiguous, found.kind) == (False, None)
+
+    def test_a_corpus_speaks_too(self, client: Client) -> None:
+        found = client.detect_ambiguity("rental car", corpus="rental")
+        assert "corpus" in {reason.source for reason in found.reasons}
+        with pytest.raises(NotFound):
+            client.detect_ambiguity("rental car", corpus="no such")
+
+    def test_many_are_told_in_order_and_as_one_is(self, client: Client) -> None:
+        questions = [FOLLOW_UP, CLEAR, FOLLOW_UP]
+        found = client.detect_ambiguity_many(questions)
+
+        assert [(one.question_ordinal, one.question) for one in found] == list(enumerate(questions, start=1))
+        alone = client.detect_ambiguity(FOLLOW_UP)
+        for one in (found[0], found[2]):
+            assert (one.is_ambiguous, one.kind, one.reasons) == (alone.is_ambiguous, alone.kind, alone.reasons)
+            assert one.probability == pytest.approx(alone.probability, abs=1e-3)
+
+    def test_what_cannot_be_used(self, client: Client) -> None:
+        for wrong in (
+            lambda: client.detect_ambiguity(" "),
+            lambda: client.detect_ambiguity("q", threshold=2),
+            lambda: client.detect_ambiguity("q", ["said"] * 101),
+            lambda: client.detect_ambiguity_many([]),
+            lambda: client.rewrite("q", no_such=1),
+        ):
+            with pytest.raises(InputError):
+                wrong()
+
+
+def test_rewriting(client: Client, model: Server) -> None:
+    rewritten = client.rewrite(FOLLOW_UP, SAID, threshold=0.0)
+    assert (rewritten.rewritten, rewritten.was_ambiguous) == ("When does Nora Blum have time?", True)
+
+    calls = model.calls
+    asked = f"  {CLEAR}"
+    clear = client.rewrite(asked, SAID, threshold=1.0)
+    assert (clear.rewritten, clear.was_ambiguous) == (asked, False)
+    assert model.calls == calls
+
+
+class TestRoute:
+    def test_says_which_way_a_run_went(self, client: Client) -> None:
+        run_ids = {
+            way: client.submit(CLEAR, ask_back="auto", threshold=threshold, top_k=len(DOCUMENTS))
+            for way, threshold in (("answered", 1.0), ("clarified", 0.0))
+        }
+        client.wait(list(run_ids.values()))
+
+        clarified = client.route(run_ids["clarified"])
+        assert (clarified.route, clarified.saved_completions) == ("clarified", 0)
+        assert clarified.ambiguity is not None
+        assert clarified.ambiguity.is_ambiguous
+        answered = client.route(run_ids["answered"])
+        assert answered.route in ("answered", "clarified")
+        assert answered.ambiguity is not None
+        assert not answered.ambiguity.is_ambiguous
+
+    def test_of_a_run_without_a_gate(self, client: Client) -> None:
+        run_id = client.submit("dialogue route", top_k=2)
+        assert client.wait([run_id])[0].status is RunStatus.SUCCEEDED
+        plain = client.route(run_id)
+        assert (plain.run_id, plain.route, plain.saved_completions, plain.ambiguity) == (run_id, None, None, None)
+
+    def test_of_a_run_of_somebody_else(self, service: Service, client: Client, superuser: psycopg.Connection) -> None:
+        run_id = scalar(superuser, "select pgclarify.submit('dialogue unseen', top_k => 2)")
+        with pytest.raises(NotFound):
+            client.route(run_id)
+
+
+class TestAskingBack:
+    def test_a_conversation_of_three_turns(self, client: Client, model: Server) -> None:
+        model.behavior = knows_no_unicorns
+        first = client.clarifying_questions("rental car", form="select")
+        meant = [reformulation("rental car", subject) for subject in SUBJECTS[:2]]
+        assert [one.reformulation for one in first] == meant
+        assert [one.ordinal for one in first] == [1, 2]
+        for one in first:
+            assert isinstance(one.ambiguity_type, AmbiguityType)
+            assert (one.clarifying_question, one.is_answerable) == (None, True)
+            assert [citation.document_id for citation in one.citations][:1] == list(one.document_ids[:1])
+            for citation in one.citations:
+                _, content = DOCUMENTS[int(citation.document_id)]
+                assert content[citation.start_char : citation.end_char] == citation.quote
+
+        turn = client.choose(first[0].run_id, 2)
+        assert (turn.turn, turn.question, turn.turns_left) == (1, meant[1], 2)
+        assert client.choose(first[0].run_id, 2).question == meant[1]
+
+        for ordinal in (2, 3):
+            asked = client.clarifying_questions(conversation=turn.conversation_id, check="none")
+            assert asked[0].clarifying_question
+            before = turn
+            turn = client.reply(asked[0].run_id, f"reply {ordinal}")
+            assert (turn.conversation_id, turn.turn, turn.turns_left) == (before.conversation_id, ordinal, 3 - ordinal)
+            assert turn.question.endswith(f"reply {ordinal}?")
+        with pytest.raises(NotReady):
+            client.clarifying_questions(conversation=turn.conversation_id)
+
+    def test_replying(self, client: Client) -> None:
+        asked = client.clarifying_questions("rental car fees", count=2, scheme="standard")
+        assert [one.ambiguity_type for one in asked] == [None] * len(asked)
+        turn = client.reply(asked[0].run_id, "the cleaning fee")
+        assert turn.question == reformulated("rental car fees", "the cleaning fee")
+
+    def test_unchecked_it_asks_no_corpus(self, service: Service, model: Server) -> None:
+        with pgclarify.connect(as_role(service.dsn, service.asker), corpus="no such") as client:
+            (*_, last) = client.clarifying_questions("dialogue", check="none")
+            assert (last.is_answerable, last.document_ids, last.citations) == (None, (), ())
+            with pytest.raises(NotFound):
+                client.clarifying_questions("dialogue")
+
+    def test_what_is_refused(self, client: Client, superuser: psycopg.Connection) -> None:
+        asked = client.clarifying_questions("rental car days", form="select")
+        with pytest.raises(InputError):
+            client.choose(asked[0].run_id, 99)
+        with pytest.raises(InputError):
+            client.clarifying_questions()
+        with pytest.raises(NotFound):
+            client.choose(2**40, 1)
+        theirs = scalar(
+            superuser,
+            "select min(run_id) from pgclarify.clarifying_questions('rental car prices', options => %s)",
+            '{"form": "select"}',
+        )
+        with pytest.raises((NotFound, PermissionDenied)):
+            client.choose(theirs, 1)
+
+
+def test_listing(client: Client) -> None:
+    found = client.list_answers("What costs dollars?", max_answers=3)
+
+    assert 1 <= len(found) <= 3
+    assert [answer.ordinal for answer in found] == list(range(1, len(found) + 1))
+    for answer in found:
+        assert answer.variants[0] == answer.answer
+        assert answer.document_ids
+        for citation in answer.citations:
+            _, content = DOCUMENTS[int(citation.document_id)]
+            assert content[citation.start_char : citation.end_char] == citation.quote
+    assert client.list_answers("zzzz qqqq?", search="lexical") == []
+
+
+async def test_awaited(service: Service, model: Server) -> None:
+    async with pgclarify.connect_async(as_role(service.dsn, service.asker)) as client:
+        assert (await client.detect_ambiguity(FOLLOW_UP)).is_ambiguous
+        assert len(await client.detect_ambiguity_many([FOLLOW_UP, CLEAR])) == 2
+        assert (await client.rewrite(CLEAR, threshold=1.0)).rewritten == CLEAR
+        asked = await client.clarifying_questions("rental car", form="select")
+        turn = await client.choose(asked[0].run_id, 1)
+        assert turn.question == asked[0].reformulation
+        assert (await client.reply(asked[0].run_id, "another")).turns_left == 2
+        assert await client.list_answers("What costs dollars?", max_answers=1)
+        with pytest.raises(NotFound):
+            await client.route(2**40)

@@ -1,0 +1,286 @@
+"""The commands of a dialogue against a real server and a real worker, and on a terminal."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import re
+import select
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+
+from pgclarify.cli import detecting
+from pgclarify.cli.main import main
+from tests.openai_server import Server
+from tests.questioning_rules import reformulated, reformulation
+from tests.workers import Service, as_role, scalar
+
+pytestmark = pytest.mark.xdist_group("dialogue_commands")
+
+FOLLOW_UP = "When does she have time?"
+CLEAR = "How high is the deductible for a rental car that is damaged by hail?"
+HINT = re.compile(r"^run (\d+): pgclarify explain \1$", re.MULTILINE)
+Run = Callable[..., "Done"]
+
+
+class Done:
+    """What a command left behind."""
+
+    def __init__(self, code: int, out: str, err: str) -> None:
+        self.code, self.out, self.err = code, out, err
+
+    @property
+    def rows(self) -> list[dict[str, Any]]:
+        return [json.loads(line) for line in self.out.splitlines()]
+
+
+@pytest.fixture
+def run(service: Service, model: Server, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    """Runs commands as a role that may ask and nothing else."""
+    monkeypatch.setenv("PGCLARIFY_DATABASE_URL", as_role(service.dsn, service.asker))
+    monkeypatch.setenv("COLUMNS", "200")
+
+    def call(*arguments: str) -> Done:
+        with pytest.raises(SystemExit) as caught:
+            main(arguments)
+        return Done(int(caught.value.code or 0), *capsys.readouterr())
+
+    return call
+
+
+class TestDetect:
+    def test_one(self, run: Run) -> None:
+        done = run("detect", FOLLOW_UP)
+        assert done.code == 0
+        assert done.out.startswith("Ambiguous, pragmatic: what it refers to is missing  (probability ")
+        assert "\n  - " in done.out
+        assert HINT.search(done.out)
+
+    def test_one_as_json(self, run: Run) -> None:
+        (row,) = run("detect", FOLLOW_UP, "--history", "Who fixes it?", "--history", "Nora Blum.", "--json").rows
+        assert row.keys() == {"run_id", "is_ambiguous", "probability", "kind", "reasons"}
+        (alone,) = run("detect", FOLLOW_UP, "--json").rows
+        assert row["probability"] < alone["probability"]
+        (clear,) = run("detect", CLEAR, "--threshold", "1", "--json").rows
+        assert (clear["is_ambiguous"], clear["kind"]) == (False, None)
+
+    def test_with_a_corpus(self, run: Run) -> None:
+        assert "  - corpus: " in run("detect", "rental car", "--corpus", "rental").out
+        done = run("detect", "rental car", "--corpus", "no such")
+        assert (done.code, done.out) == (1, "")
+        assert "no such" in done.err
+
+    def test_many_in_batches(self, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(detecting, "_QUESTIONS_AT_ONCE", 2)
+        file = tmp_path / "searches.txt"
+        file.write_text(f"{FOLLOW_UP}\n\n{CLEAR}\nrental \x1b[2Jcar\n{FOLLOW_UP}\n{CLEAR}\n")
+
+        done = run("detect", "--file", str(file), "--json", "--timeout", "1min")
+        assert [row["question_ordinal"] for row in done.rows] == [1, 2, 3, 4, 5]
+        assert [row["question"] for row in done.rows] == [
+            FOLLOW_UP, CLEAR, "rental \x1b[2Jcar", FOLLOW_UP, CLEAR
+        ]  # fmt: skip
+        ambiguous = sum(row["is_ambiguous"] for row in done.rows)
+        assert f"{ambiguous} of 5 questions " in done.err
+
+        head, *lines = run("detect", "--file", str(file)).out.splitlines()
+        assert head.split() == ["probability", "kind", "question"]
+        assert [line.split()[1] for line in (lines[0], lines[3])] == ["pragmatic", "pragmatic"]
+        assert lines[2].endswith("rental \\x1b[2Jcar")
+
+    def test_many_from_standard_input(self, service: Service, model: Server) -> None:
+        finished = subprocess.run(
+            [sys.executable, "-m", "pgclarify.cli", "detect", "-", "--json"],
+            env={**os.environ, "PGCLARIFY_DATABASE_URL": as_role(service.dsn, service.asker)},
+            input=f"{FOLLOW_UP}\n".encode() * 3,
+            capture_output=True,
+            check=True,
+        )
+        assert [json.loads(line)["question_ordinal"] for line in finished.stdout.splitlines()] == [1, 2, 3]
+
+    @pytest.mark.parametrize("timeout", ["soon", "0s"])
+    def test_a_timeout_that_is_none(self, run: Run, tmp_path: Path, timeout: str) -> None:
+        file = tmp_path / "searches.txt"
+        file.write_text(CLEAR)
+        for arguments in (("detect", CLEAR), ("detect", "--file", str(file)), ("rewrite", CLEAR), ("list", CLEAR)):
+            done = run(*arguments, "--timeout", timeout)
+            assert (done.code, done.out) == (1, "")
+            assert "timeout" in done.err
+
+
+def test_rewrite(run: Run) -> None:
+    clear = run("rewrite", CLEAR, "--history", "Is it insured?", "--threshold", "1")
+    assert (clear.code, clear.out) == (0, f"{CLEAR}\n")
+    assert HINT.search(clear.err)
+    said = ("--history", "Who fixes it?", "--history", "Nora Blum.")
+    assert run("rewrite", FOLLOW_UP, *said, "--threshold", "0").out == "When does Nora Blum have time?\n"
+    (row,) = run("rewrite", FOLLOW_UP, "--json").rows
+    assert row.keys() == {"run_id", "rewritten", "was_ambiguous", "reason"}
+    assert (row["rewritten"], row["was_ambiguous"]) == (FOLLOW_UP, True)
+    assert row["reason"] in " ".join(run("rewrite", FOLLOW_UP).err.split())
+
+
+class TestList:
+    def test_answers_with_their_proof(self, run: Run) -> None:
+        done = run("list", "What costs dollars?", "--max-answers", "2", "--top-k", "12")
+        assert re.match(r'(1 answer|2 answers) to "What costs dollars\?", each with its proof\n\n1\. ', done.out)
+        assert "   [1] 1" in done.out
+        assert HINT.search(done.out)
+
+    def test_as_json(self, run: Run) -> None:
+        rows = run("list", "What costs dollars?", "--max-answers", "2", "--json").rows
+        assert [row["ordinal"] for row in rows] == list(range(1, len(rows) + 1))
+        assert all(row["citations"] for row in rows)
+
+    def test_nothing(self, run: Run) -> None:
+        done = run("list", "zzzz qqqq?", "-o", "search=lexical")
+        assert (done.code, "No document in" in done.out) == (0, True)
+        as_json = run("list", "zzzz qqqq?", "-o", "search=lexical", "--json")
+        assert (as_json.out, "No document in" in as_json.err) == ("", True)
+
+
+class TestAskThroughTheGate:
+    def test_says_why_it_was_clarified(self, run: Run) -> None:
+        done = run("ask", "rental car", "--ask-back", "-o", "threshold=0", "--top-k", "12")
+        assert "each with its proof" in done.out
+        assert "The question is ambiguous (" in done.out
+        assert "so it was clarified." in done.out
+
+    def test_as_json(self, run: Run) -> None:
+        rows = run("ask", "rental car", "--ask-back", "-o", "threshold=0", "--top-k", "12", "--json").rows
+        assert {(row["route"], row["saved_completions"]) for row in rows} == {("clarified", 0)}
+        assert "route" not in run("ask", "rental car", "--top-k", "12", "--json").rows[0]
+
+    def test_a_clear_question(self, run: Run) -> None:
+        done = run("ask", CLEAR, "--ask-back", "-o", "threshold=1", "--top-k", "12")
+        assert done.code == 0
+        assert "The question is clear, " in done.out
+
+    def test_where_nothing_is_found(self, run: Run) -> None:
+        done = run("ask", "zzzz qqqq", "--ask-back", "-o", "search=lexical", "--json")
+        assert (done.code, done.out) == (0, "")
+        assert "No document in" in done.err
+        assert "The question is " in done.err
+
+    def test_a_timeout_that_is_none_asks_nothing(self, run: Run, superuser: psycopg.Connection[Any]) -> None:
+        done = run("ask", "never asked at all", "--ask-back", "--timeout", "soon")
+        assert done.code == 1
+        assert "The timeout is no interval" in done.err
+        asked = "select count(*) from pgclarify.run where question = 'never asked at all'"
+        assert scalar(superuser, asked) == 0
+
+
+class TestAskBack:
+    def test_away_from_a_terminal_it_only_shows(self, run: Run) -> None:
+        done = run("ask-back", "rental car", "--form", "select", "-o", "count=2")
+        assert done.out.startswith('What do you mean by "rental car"?\n\n1. What about ')
+        assert "\n   answered by 1" in done.out
+        assert HINT.search(done.out)
+        rows = run("ask-back", "rental car", "--scheme", "standard", "--json").rows
+        assert all(row["clarifying_question"] and row["ambiguity_type"] is None for row in rows)
+
+    def test_what_was_said_before_goes_along(self, run: Run, superuser: psycopg.Connection[Any]) -> None:
+        (row, *_) = run("ask-back", "rental car", "--history", "I am in Canada.", "--json").rows
+        history = scalar(superuser, "select history from pgclarify.run where run_id = %s", row["run_id"])
+        assert history == ["I am in Canada."]
+
+
+class Terminal:
+    """A command that takes a person for granted: what it shows is read, and answers are typed."""
+
+    def __init__(self, screen: int) -> None:
+        self._screen = screen
+        self.shown = ""
+
+    def read_until(self, words: str) -> str:
+        """What is shown until these words are, ANSI sequences left out."""
+        deadline = time.monotonic() + 60
+        while words not in (plain := re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", self.shown).replace("\r", "")):
+            assert time.monotonic() < deadline, plain
+            if not select.select([self._screen], [], [], 1.0)[0]:
+                continue
+            try:
+                self.shown += os.read(self._screen, 65536).decode(errors="replace")
+            except OSError:
+                raise AssertionError(plain) from None
+        self.shown = ""
+        return plain
+
+    def type(self, line: str) -> None:
+        os.write(self._screen, f"{line}\n".encode())
+
+
+@contextmanager
+def on_a_terminal(service: Service, *arguments: str) -> Iterator[tuple[Terminal, subprocess.Popen[bytes]]]:
+    screen, keyboard = pty.openpty()
+    with subprocess.Popen(
+        [sys.executable, "-m", "pgclarify.cli", *arguments],
+        env={
+            **os.environ,
+            "PGCLARIFY_DATABASE_URL": as_role(service.dsn, service.asker),
+            "TERM": "dumb",
+            "COLUMNS": "200",
+        },
+        stdin=keyboard,
+        stdout=keyboard,
+        stderr=keyboard,
+    ) as process:
+        os.close(keyboard)
+        try:
+            yield Terminal(screen), process
+        finally:
+            process.kill()
+            os.close(screen)
+
+
+class TestAskBackOnATerminal:
+    def test_up_to_three_turns_and_then_it_asks(
+        self, service: Service, model: Server, superuser: psycopg.Connection[Any]
+    ) -> None:
+        first = reformulation("cars", "a deductible after hail")
+        with on_a_terminal(service, "ask-back", "cars", "--form", "select") as (terminal, process):
+            assert f"1. {first}" in terminal.read_until("own words")
+            terminal.type("99")
+            assert "to choose from." in terminal.read_until("own words")
+            terminal.type("1")
+            terminal.read_until("Ask back once more? [y/N]")
+            terminal.type("y")
+            assert first in terminal.read_until("own words")
+            terminal.type("in Canada")
+            terminal.read_until("Ask back once more? [y/N]")
+            terminal.type("y")
+            terminal.read_until("own words")
+            terminal.type("in 2026")
+            # After the third turn, nobody is asked back again.
+            shown = terminal.read_until("Ask this? [Y/n]")
+            assert "once more" not in shown
+            terminal.type("")
+            terminal.read_until("pgclarify explain")
+            assert process.wait(60) == 0
+        asked = "select question from pgclarify.run_summary where operation = 'clarify' order by run_id desc limit 1"
+        assert scalar(superuser, asked) == reformulated("cars", first, "in Canada", "in 2026")
+
+    def test_a_reply_in_words_and_going_away(self, service: Service, model: Server) -> None:
+        with on_a_terminal(service, "ask-back", "hire cars") as (terminal, process):
+            terminal.read_until("Your reply")
+            terminal.type("2")
+            assert reformulated("hire cars", "2") in terminal.read_until("Ask back once more? [y/N]")
+            terminal.type("")
+            terminal.read_until("Ask this? [Y/n]")
+            terminal.type("n")
+            assert process.wait(60) == 0
+
+    def test_end_of_input(self, service: Service, model: Server) -> None:
+        with on_a_terminal(service, "ask-back", "hire cars") as (terminal, process):
+            terminal.read_until("Your reply")
+            terminal.type("\x04")
+            assert process.wait(60) == 0
