@@ -9,7 +9,7 @@ as $$
 declare
     v_longest_match constant integer := 100;
     -- regexp_substr finds all matches before it returns the first, which takes time by the square of the length.
-    v_most_searched constant integer := 1000;
+    v_most_searched constant integer := 500;
     v_run pgclarify.run := pgclarify._run_in_hand(_match_ambiguity_rules.run_id, _match_ambiguity_rules.attempt);
 begin
     if v_run.corpus_name is not null then
@@ -38,7 +38,7 @@ $$;
 comment on function pgclarify._match_ambiguity_rules(bigint, integer, text[]) is
 'Rules of ambiguity that questions match: those for all corpora, and those for the corpus of the run. A row each, by question, '
 'then by rule. matched: the first words of the question that match, cut to 100 characters; empty if they are not among its '
-'first 1000.';
+'first 500.';
 grant execute on function pgclarify._match_ambiguity_rules(bigint, integer, text[]) to pgclarify_worker;
 
 create or replace function pgclarify._record_detections(run_id bigint, attempt integer, detections jsonb)

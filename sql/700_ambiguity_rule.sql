@@ -39,7 +39,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
     -- With so many copies, and nothing repeated that may be empty, 10,000 characters take some 15 ms at worst.
-    v_most_copies constant integer := 200;
+    v_most_copies constant integer := 100;
     v_token text;
     v_copies integer := 0;
     -- Of the groups that are open, the outermost first: how long what came before in them is once counts are written out,

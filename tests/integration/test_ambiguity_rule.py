@@ -1,0 +1,246 @@
+"""Rules of ambiguity: which patterns are taken, who edits which rows, and which of them a run matches."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.integration.by_hand import Connect, Connection, Hire, MakeRole, scalar, state_of
+
+INVALID_PARAMETER = "22023"
+INVALID_PATTERN = "2201B"
+INSUFFICIENT_PRIVILEGE = "42501"
+CHECK_VIOLATION = "23514"
+NOT_NULL_VIOLATION = "23502"
+RUN_IS_LOST = "PC006"
+
+INSERT = "insert into pgclarify.ambiguity_rule (pattern, kind, corpus, note) values (%s, %s, %s, %s)"
+
+
+HARMLESS = [
+    r"\mpython\M",
+    r"^(and|but)\M",
+    r"\mwhat about\M.*\?$",
+    r"\y\d{1,3}\y",
+    r"[a-z\]\d]+x",
+    "[]x]y",
+    "[^]x]y",
+    "[[:alpha:]]{3}x",
+    "[(*)]{2,9}",
+    "[a{100}]{2}",
+    "(?:a|b)c{2,5}?",
+    "(?:(a|b)+)?c",
+    "(,? not)*x",
+    r"\(\w+\)",
+    r"a\{300\}b",
+    "a{,300}",
+    r"\u00e4" * 80,
+    "a" * 500,
+    "x{101}",
+    ".",
+]
+CAN_RUN_AWAY = [
+    # What may be empty, repeated.
+    "(a*)*b",
+    "(.*){99}b",
+    "(a?b?)+c",
+    "(a|)+b",
+    "(|a){3}b",
+    "(^|a|$){2,99}b",
+    r"(\m)+a",
+    r"[[:<:]]+a",
+    "(a{0,3})*b",
+    "((a*|b)c?)*d",
+    "()*a",
+    # Counts: high ones, many, and one in another.
+    "x{102}",
+    "(x{1,99}){1,99}",
+    "(((a{99}){99}){99}){99}",
+    "(" * 38 + "a" + "){9999}" * 38,
+    "a{51}b{52}",
+    "a{60}|b{60}",
+    "x{99999999999999999999}",
+    # Of which a reader who does not know all escapes would take the wrong part for a group.
+    r"(\c)x{10}y{9}){20}",
+    # Back references, also those that are written as numbers of letters.
+    r"(a)\1",
+    r"(a)[b]\1",
+    r"(a)\12",
+    # Looking around, options, comments, directors.
+    "a(?=b)",
+    "a(?!b)",
+    "(?<=a)b",
+    "(?<!a)b",
+    "(?i)a",
+    "(?x)a b",
+    "a(?#b)",
+    "***=a",
+    "***:a",
+    # Nothing to match, or everything.
+    "",
+    "a" * 501,
+    "x*",
+    "foo|",
+    "^",
+]
+DO_NOT_COMPILE = ["(", "a)", "[a", "a{2,1}", "*a", "\\", "[b-a]", "a{2", r"a\q", "{3}"]
+
+
+def state_of_pattern(connection: Connection, pattern: str | None) -> str | None:
+    return state_of(connection, INSERT, [pattern, "lexical", None, None])
+
+
+def states_of_patterns(connection: Connection, patterns: list[str]) -> dict[str, str | None]:
+    return {pattern: state_of_pattern(connection, pattern) for pattern in patterns}
+
+
+class TestPatterns:
+    def test_what_is_harmless_is_taken(self, connection: Connection) -> None:
+        assert states_of_patterns(connection, HARMLESS) == dict.fromkeys(HARMLESS)
+
+    def test_what_can_run_away_is_refused(self, connection: Connection) -> None:
+        assert states_of_patterns(connection, CAN_RUN_AWAY) == dict.fromkeys(CAN_RUN_AWAY, INVALID_PARAMETER)
+
+    def test_what_does_not_compile_is_refused(self, connection: Connection) -> None:
+        assert states_of_patterns(connection, DO_NOT_COMPILE) == dict.fromkeys(DO_NOT_COMPILE, INVALID_PATTERN)
+
+    def test_what_is_allowed_outside_of_brackets_only_is_found_there(self, connection: Connection) -> None:
+        assert state_of_pattern(connection, r"[(a*)]*b") is None
+        assert state_of_pattern(connection, r"[^]]([a]*)*b") == INVALID_PARAMETER
+        assert state_of_pattern(connection, r"\[(a*)*]b") == INVALID_PARAMETER
+        assert state_of_pattern(connection, r"[\](a*)*]b") is None
+
+    def test_there_must_be_one(self, connection: Connection) -> None:
+        assert state_of_pattern(connection, None) == NOT_NULL_VIOLATION
+
+    def test_edits_are_checked_too(self, connection: Connection) -> None:
+        connection.execute(INSERT.encode(), ["it", "pragmatic", None, None])
+
+        assert state_of(connection, "update pgclarify.ambiguity_rule set pattern = '(it'") == INVALID_PATTERN
+        assert state_of(connection, "update pgclarify.ambiguity_rule set kind = 'unkind'") == CHECK_VIOLATION
+        assert state_of(connection, "update pgclarify.ambiguity_rule set note = ''") == CHECK_VIOLATION
+        assert state_of(connection, "update pgclarify.ambiguity_rule set note = repeat('x', 501)") == CHECK_VIOLATION
+
+
+class TestWhoEditsThem:
+    @pytest.fixture
+    def houses(self, connection: Connection, connect: Connect, make_role: MakeRole) -> dict[str, Connection]:
+        """Anna, who owns corpus "annas" and is its only reader; Bert, who owns "berts", which is everyone's."""
+        people = {name: connect(make_role("pgclarify_user", name=name)) for name in ("anna", "bert")}
+        people["reader"] = connect(make_role("pgclarify_reader"))
+        people["anna"].execute(
+            "select pgclarify.create_corpus('annas', options => jsonb_build_object('reader', current_user))"
+        )
+        people["bert"].execute("select pgclarify.create_corpus('berts')")
+        for name in ("anna", "bert"):
+            people[name].execute(INSERT.encode(), [f"of {name}", "lexical", f"{name}s", None])
+        connection.execute(INSERT.encode(), ["of all", "lexical", None, None])
+        return people
+
+    def test_the_owner_of_a_corpus_its_rules(self, houses: dict[str, Connection]) -> None:
+        anna = houses["anna"]
+
+        assert anna.execute("update pgclarify.ambiguity_rule set note = 'hers' returning pattern").fetchall() == [
+            ("of anna",)
+        ]
+        assert anna.execute("delete from pgclarify.ambiguity_rule returning pattern").fetchall() == [("of anna",)]
+
+    @pytest.mark.parametrize("corpus", [None, "berts", "nobodys"])
+    def test_nobody_those_of_others(self, houses: dict[str, Connection], corpus: str | None) -> None:
+        anna = houses["anna"]
+
+        assert state_of(anna, INSERT, ["x", "lexical", corpus, None]) == INSUFFICIENT_PRIVILEGE
+        moved = "update pgclarify.ambiguity_rule set corpus = %s where pattern = 'of anna'"
+        assert state_of(anna, moved, [corpus]) == INSUFFICIENT_PRIVILEGE
+
+    def test_a_corpus_that_is_not_seen_is_as_one_that_is_not(self, houses: dict[str, Connection]) -> None:
+        for corpus in ("annas", "nobodys"):
+            assert state_of(houses["bert"], INSERT, ["x", "lexical", corpus, None]) == INSUFFICIENT_PRIVILEGE
+
+    def test_who_reads_a_corpus_reads_its_rules(self, houses: dict[str, Connection]) -> None:
+        seen = {
+            name: [row[0] for row in person.execute("select pattern from pgclarify.ambiguity_rule order by pattern")]
+            for name, person in houses.items()
+        }
+
+        assert seen == {
+            "anna": ["of all", "of anna", "of bert"],
+            "bert": ["of all", "of bert"],
+            "reader": ["of all", "of bert"],
+        }
+
+    def test_a_reader_edits_none(self, houses: dict[str, Connection]) -> None:
+        for attempt in ("delete from pgclarify.ambiguity_rule", "update pgclarify.ambiguity_rule set note = 'x'"):
+            assert state_of(houses["reader"], attempt) == INSUFFICIENT_PRIVILEGE
+
+    def test_members_of_the_owner_those_for_all(
+        self, houses: dict[str, Connection], connect: Connect, make_role: MakeRole
+    ) -> None:
+        keeper = connect(make_role("pgclarify_owner"))
+
+        keeper.execute(INSERT.encode(), ["x", "lexical", None, None])
+        assert scalar(keeper, "select count(*) from pgclarify.ambiguity_rule") == 4
+        keeper.execute("delete from pgclarify.ambiguity_rule where corpus is null")
+        assert scalar(keeper, "select count(*) from pgclarify.ambiguity_rule") == 2
+
+    def test_they_go_with_their_corpus(self, connection: Connection, houses: dict[str, Connection]) -> None:
+        houses["bert"].execute("select pgclarify.drop_corpus('berts')")
+
+        assert connection.execute("select pattern from pgclarify.ambiguity_rule order by pattern").fetchall() == [
+            ("of all",),
+            ("of anna",),
+        ]
+
+
+class TestMatching:
+    @pytest.fixture
+    def alice(self, connection: Connection, connect: Connect, make_role: MakeRole) -> Connection:
+        for corpus in ("atlas", "bestiary"):
+            connection.execute("select pgclarify.create_corpus(%s)", [corpus])
+        for rule in (
+            (r"\mpython\M", "lexical", None, "a snake or a language"),
+            (r"\mmercury\M", "lexical", "atlas", None),
+            (r"\mjaguar\M", "lexical", "bestiary", None),
+            (r"^and\M", "pragmatic", None, None),
+        ):
+            connection.execute(INSERT.encode(), rule)
+        return connect(make_role("pgclarify_user", name="alice"))
+
+    def matched(
+        self, connection: Connection, hire: Hire, questions: list[str], corpus: str | None
+    ) -> list[tuple[int, str]]:
+        worker = hire()
+        run_id = scalar(
+            connection,
+            """
+            select (pgclarify._enter_runs(
+                'postgres', '{}', 'detect_ambiguity', corpus.corpus_id, array['x'], '{}', null, null
+            ))[1]
+            from (select (select c.corpus_id from pgclarify.corpus as c where c.name = %s)) as corpus (corpus_id)
+            """,
+            corpus,
+        )
+        worker.index_everything()
+        assert worker.start(run_id) is not None
+        found = worker.send("match_ambiguity_rules", run_id=run_id, attempt=1, questions=questions)
+        return [(row["ordinal"], row["matched"]) for row in found]
+
+    def test_in_any_case_of_letters_and_by_question(
+        self, connection: Connection, alice: Connection, hire: Hire
+    ) -> None:
+        questions = ["Where is Mercury?", "And the PYTHON, or a python?", "pythons", "jaguar"]
+
+        assert self.matched(connection, hire, questions, None) == [(2, "PYTHON"), (2, "And")]
+
+    def test_those_of_the_corpus_besides(self, connection: Connection, alice: Connection, hire: Hire) -> None:
+        questions = ["Where is Mercury?", "the python", "jaguar"]
+
+        assert self.matched(connection, hire, questions, "atlas") == [(1, "Mercury"), (2, "python")]
+
+    def test_long_matches_are_cut(self, connection: Connection, alice: Connection, hire: Hire) -> None:
+        connection.execute(INSERT.encode(), ["a+", "syntactic", None, None])
+        connection.execute(INSERT.encode(), ["b+", "syntactic", None, None])
+
+        found = self.matched(connection, hire, ["a" * 9000 + "b"], None)
+
+        # Where the second one begins is not looked for.
+        assert found == [(1, "a" * 100), (1, "")]
