@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from dataclasses import replace
 from functools import partial
 from textwrap import shorten
 from typing import Final
@@ -15,7 +16,7 @@ from typing import Final
 from pgclarify.algorithms import fold
 from pgclarify.algorithms.antecedents import resolve
 from pgclarify.algorithms.faithfulness import find_fault
-from pgclarify.dialogue import HISTORY_LENGTH, Detection, Rewriting
+from pgclarify.dialogue import HISTORY_LENGTH, Detection, DetectionReason, Rewriting
 from pgclarify.errors import CompletionError, ConfigurationError, EmbeddingError, RunLost
 from pgclarify.model import Completion, Run, RunStatus
 from pgclarify.pipelines.completions import Answer, Inquiry, Pace, ask_all, check_storable
@@ -27,6 +28,9 @@ from pgclarify.protocols import DialogueStore, Rewriter, RunStore
 _logger = logging.getLogger(__name__)
 _PACE = Pace()
 _LONGEST_SHOWN: Final = 200
+# Of a question that is vague in itself, what was said before tells no more than with the question.
+_POINTS_BACK: Final = "pragmatic"
+_NOT_ALONE: Final = DetectionReason("classifier", "alone", "without what was said before nobody knows what is meant")
 
 
 async def rewrite(
@@ -40,7 +44,8 @@ async def rewrite(
 ) -> None:
     """Carry out a run whose operation is "rewrite".
 
-    A clear question comes back to the byte, without a call, and so does one before which nothing was said. An ambiguous
+    A question is ambiguous here if it is with what was said before, and also if it only is without: it will be read
+    alone. A clear question comes back to the byte, without a call, and so does one before which nothing was said. An ambiguous
     one is rewritten from the last five turns, by the model or, without one, by rules; what is not faithful is refused,
     and the question comes back as it was, with the reason. The run is partial if the model could not be reached or
     understood, and fails if the question could not be embedded. A run that was cancelled or taken over meanwhile is
@@ -108,10 +113,13 @@ class _Rewrite:
         await self._store.finish_run(self._run, status, [], None, stages=self._trace.stages, stop_reason=failure)
 
     async def _detect(self) -> Detection:
+        question, threshold = self._run.question, self._run.settings.get("threshold")
         with self._trace.stage("detection") as tally:
-            (detection,) = await self._detector.detect(
-                self._run, self._dialogue, [(self._run.question, self._history)], self._run.settings.get("threshold")
-            )
+            # With what was said before, and as it will be read, without it.
+            asked = [(question, self._history), (question, ())] if self._history else [(question, ())]
+            detection, *alone = await self._detector.detect(self._run, self._dialogue, asked, threshold)
+            if not detection.is_ambiguous and alone and alone[0].kind == _POINTS_BACK:
+                detection = replace(alone[0], reasons=(_NOT_ALONE, *alone[0].reasons))
             tally.rows = 1
             tally.note = summarize([detection])
         return detection

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -19,12 +20,14 @@ CLEAR = "\tWhere was Ida Holm  born? "
 REWRITTEN = "Where was Ida Holm born?"
 
 
-async def carry_out(question=VAGUE, history=HISTORY, rewriter=None, *, store=None, rules=(), **options):
+async def carry_out(
+    question=VAGUE, history=HISTORY, rewriter=None, *, store=None, rules=(), classifier=None, **options
+):
     """One run: the rewriting, its record, and what the model was asked."""
     store = store or FakeStore()
     dialogue = FakeDialogueStore(store, rules=rules)
     run = store.add_run(question, operation="rewrite", settings={"history": list(history)} if history else {})
-    classifier = FakeClassifier({CLEAR: 0.1}, otherwise=0.9)
+    classifier = classifier or FakeClassifier({CLEAR: 0.1}, otherwise=0.9)
     embedder = FakeEmbedder(**options)
 
     async def get(_: str) -> FakeEmbedder:
@@ -60,6 +63,33 @@ class TestWhatIsNotRewritten:
 
         assert rewriting.rewritten == "Where was the painter Ida Holm born?"
         assert detection.kind == "lexical"
+
+
+class Settled(FakeClassifier):
+    """What was said before settles every question, though none stands alone."""
+
+    def judge(self, asked, vectors):
+        return [
+            replace(judged, probability=0.2 if history else 0.9)
+            for judged, (_, history) in zip(super().judge(asked, vectors), asked, strict=True)
+        ]
+
+
+class TestWhatOnlyTheHistorySettles:
+    async def test_is_rewritten_since_it_will_be_read_alone(self) -> None:
+        model = FakeRewriter({VAGUE: REWRITTEN})
+        rewriting, _, (detection,) = await carry_out(rewriter=model, classifier=Settled(kind="pragmatic"))
+
+        assert (rewriting.rewritten, rewriting.was_ambiguous) == (REWRITTEN, True)
+        assert (detection.probability, detection.kind) == (0.9, "pragmatic")
+        assert "without what was said before" in detection.reasons[0].text
+
+    async def test_unless_it_is_vague_rather_than_pointing_back(self) -> None:
+        model = FakeRewriter({VAGUE: REWRITTEN})
+        rewriting, _, (detection,) = await carry_out(rewriter=model, classifier=Settled(kind="syntactic"))
+
+        assert (rewriting.rewritten, rewriting.was_ambiguous) == (VAGUE, False)
+        assert (detection.probability, model.calls) == (0.2, [])
 
 
 class TestWithAModel:

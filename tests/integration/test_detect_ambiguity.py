@@ -1,0 +1,241 @@
+"""Detection from end to end: a real worker, its own classifier, rules that users edit, and a corpus's readings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from typing import Any
+
+import psycopg
+import pytest
+
+from tests.integration.by_hand import state_of
+from tests.integration.conversing import rows
+from tests.openai_server import Server
+from tests.workers import CORPUS, Service, load, scalar, until, wait_until_searchable
+
+Connection = psycopg.Connection[Any]
+
+WRONG, UNDEFINED, TIMED_OUT, FORBIDDEN = "22023", "42704", "PC002", "42501"
+VAGUE = "How much does it cost?"
+CLEAR = "How high is the deductible for a rental car that is damaged by hail?"
+MANY = "select * from pgclarify.detect_ambiguity_many(%s)"
+
+
+def detect(connection: Connection, question: str, history: list[str] | None = None, options: str = "{}") -> Any:
+    (row,) = rows(connection, "select * from pgclarify.detect_ambiguity(%s, %s, %s)", question, history or [], options)
+    return row
+
+
+@pytest.fixture
+def rules(superuser: Connection) -> Iterator[Connection]:
+    """Where rules are made; they last as long as the test."""
+    yield superuser
+    superuser.execute("delete from pgclarify.ambiguity_rule")
+
+
+def add_rule(connection: Connection, pattern: str, corpus: str | None = None, note: str | None = None) -> int:
+    insert = """insert into pgclarify.ambiguity_rule (pattern, kind, corpus, note) values (%s, 'lexical', %s, %s)
+        returning ambiguity_rule_id"""
+    return int(scalar(connection, insert, pattern, corpus, note))
+
+
+class TestOneQuestion:
+    def test_without_its_antecedent_is_ambiguous_and_it_is_said_why(self, asker: Connection, model: Server) -> None:
+        calls = model.calls
+        found = detect(asker, VAGUE)
+
+        assert (found["is_ambiguous"], found["kind"]) == (True, "pragmatic")
+        assert 0 < found["probability"] <= 1
+        assert all(reason.keys() == {"source", "name", "text"} for reason in found["reasons"])
+        assert any('"it"' in reason["text"] for reason in found["reasons"])
+        assert model.calls == calls
+
+    @pytest.mark.parametrize(("threshold", "is_ambiguous"), [("0", True), ("1", False)])
+    def test_the_threshold_is_the_callers(self, asker: Connection, threshold: str, is_ambiguous: bool) -> None:
+        found = detect(asker, CLEAR, options=f'{{"threshold": {threshold}}}')
+
+        assert (found["is_ambiguous"], found["kind"] is not None) == (is_ambiguous, is_ambiguous)
+        assert found["probability"] < 1
+
+    def test_what_was_said_before_counts(self, asker: Connection) -> None:
+        alone = detect(asker, VAGUE)
+        told = detect(asker, VAGUE, ["Is there a cleaning fee?", "  ", "Yes"])
+
+        assert told["probability"] != alone["probability"]
+        history = "select history from pgclarify.run where run_id = %s"
+        assert scalar(asker, history, told["run_id"]) == ["Is there a cleaning fee?", "Yes"]
+
+    def test_a_corpus_says_how_many_readings_it_has(self, asker: Connection, model: Server) -> None:
+        calls = model.calls
+        found = detect(asker, CLEAR, options=f'{{"corpus": "{CORPUS}", "top_k": 3}}')
+
+        assert [reason["source"] for reason in found["reasons"]][-1] == "corpus"
+        assert model.calls == calls
+        run = "select corpus, operation, status, candidates from pgclarify.run_summary where run_id = %s"
+        assert rows(asker, run, found["run_id"]) == [
+            {"corpus": CORPUS, "operation": "detect_ambiguity", "status": "succeeded", "candidates": 0}
+        ]
+        stages = rows(asker, "select name, calls from pgclarify.stage where run_id = %s order by 1", found["run_id"])
+        assert stages == [{"name": "checking", "calls": 0}, {"name": "detection", "calls": 0}]
+
+    def test_without_a_corpus_none_is_asked(self, asker: Connection) -> None:
+        """Not the default one either."""
+        found = detect(asker, CLEAR)
+
+        assert "corpus" not in {reason["source"] for reason in found["reasons"]}
+        corpus = "select corpus from pgclarify.run_summary where run_id = %s"
+        assert scalar(asker, corpus, found["run_id"]) is None
+
+    def test_is_seen_in_the_view_in_words(self, asker: Connection) -> None:
+        found = detect(asker, VAGUE)
+
+        (seen,) = rows(asker, "select * from pgclarify.ambiguity_detection where run_id = %s", found["run_id"])
+        assert (seen["operation"], seen["corpus"], seen["ordinal"]) == ("detect_ambiguity", None, 1)
+        assert [seen[name] for name in ("question", "is_ambiguous", "probability", "kind")] == [
+            VAGUE, *(found[name] for name in ("is_ambiguous", "probability", "kind"))
+        ]  # fmt: skip
+        assert seen["reasons"] == "; ".join(reason["text"] for reason in found["reasons"])
+        assert seen["finished_at"] is not None
+
+    @pytest.mark.parametrize("level", ["read committed", "repeatable read", "serializable"])
+    def test_inside_a_transaction(self, asker: Connection, level: str) -> None:
+        outside = [(row["question"], row["kind"]) for row in rows(asker, MANY, [VAGUE, CLEAR, VAGUE])]
+        with asker.transaction():
+            asker.execute(f"set transaction isolation level {level}".encode())
+            asker.execute("select count(*) from pgclarify.run_summary")  # the snapshot is taken here
+            assert detect(asker, VAGUE)["kind"] == "pragmatic"
+            assert [(row["question"], row["kind"]) for row in rows(asker, MANY, [VAGUE, CLEAR, VAGUE])] == outside
+
+    @pytest.mark.parametrize(
+        ("arguments", "state"),
+        [
+            (["", [], "{}"], WRONG),
+            (["x" * 10_001, [], "{}"], WRONG),
+            ([VAGUE, ["said"] * 101, "{}"], WRONG),
+            ([VAGUE, ["x" * 10_001], "{}"], WRONG),
+            ([VAGUE, [None], "{}"], WRONG),
+            ([VAGUE, [], '{"threshold": 1.5}'], WRONG),
+            ([VAGUE, [], '{"threshold": "high"}'], WRONG),
+            ([VAGUE, [], '{"top_k": 5}'], WRONG),
+            ([VAGUE, [], '{"corpus": 7}'], WRONG),
+            ([VAGUE, [], '{"timeout": "never"}'], WRONG),
+            ([VAGUE, [], '{"history": []}'], WRONG),
+            ([VAGUE, [], '{"corpus": "no such corpus"}'], UNDEFINED),
+        ],
+    )
+    def test_what_cannot_be_used_is_refused(self, asker: Connection, arguments: list[Any], state: str) -> None:
+        assert state_of(asker, "select pgclarify.detect_ambiguity(%s, %s, %s)", arguments) == state
+
+
+class TestRules:
+    def test_make_a_question_ambiguous_and_are_told_with_their_note(self, asker: Connection, rules: Connection) -> None:
+        rule_id = add_rule(rules, r"\mHAIL\M", note="hail of ice, or of bullets")
+        found = detect(asker, CLEAR)
+
+        assert (found["is_ambiguous"], found["probability"], found["kind"]) == (True, 1, "lexical")
+        assert found["reasons"][0] == {
+            "source": "rule", "name": f"rule {rule_id}", "text": '"hail": hail of ice, or of bullets'
+        }  # fmt: skip
+
+    def test_count_from_when_they_are_there_to_when_they_are_not(self, asker: Connection, rules: Connection) -> None:
+        before = detect(asker, CLEAR)
+        add_rule(rules, "hail")
+        during = detect(asker, CLEAR)
+        rules.execute("delete from pgclarify.ambiguity_rule")
+
+        assert before["probability"] < 1
+        assert during["probability"] == 1
+        assert detect(asker, CLEAR)["probability"] == before["probability"]
+
+    def test_of_a_corpus_are_for_those_who_ask_it(self, asker: Connection, rules: Connection) -> None:
+        add_rule(rules, "hail", corpus=CORPUS)
+
+        assert detect(asker, CLEAR)["probability"] < 1
+        assert detect(asker, CLEAR, options=f'{{"corpus": "{CORPUS}"}}')["probability"] == 1
+
+    def test_are_matched_for_many_questions(self, asker: Connection, rules: Connection) -> None:
+        add_rule(rules, "hail")
+
+        assert [row["probability"] == 1 for row in rows(asker, MANY, [CLEAR, "How old must a driver be?"])] == [
+            True, False
+        ]  # fmt: skip
+
+
+class TestManyQuestions:
+    def test_have_a_row_each_in_order_and_equal_ones_the_same(self, asker: Connection) -> None:
+        questions = [VAGUE, CLEAR, f"  {VAGUE}\n", VAGUE]
+        found = rows(asker, MANY, questions)
+
+        assert [row["question_ordinal"] for row in found] == [1, 2, 3, 4]
+        assert [row["question"] for row in found] == [VAGUE, CLEAR, VAGUE, VAGUE]
+        assert [row["kind"] for row in found][2:] == ["pragmatic"] * 2
+        kept = "select count(*) from pgclarify.detection where run_id = %s"
+        assert scalar(asker, kept, found[0]["run_id"]) == 2
+
+    def test_are_judged_as_one_is(self, asker: Connection) -> None:
+        (many,), one = rows(asker, MANY, [VAGUE]), detect(asker, VAGUE)
+
+        assert (many["is_ambiguous"], many["kind"], many["reasons"]) == (
+            one["is_ambiguous"], one["kind"], one["reasons"]
+        )  # fmt: skip
+        assert many["probability"] == pytest.approx(one["probability"], abs=1e-3)
+
+    def test_make_a_run_for_each_five_hundred(self, asker: Connection) -> None:
+        questions = [f"What is number {number}?" for number in range(1101)]
+        found = rows(asker, MANY, questions)
+
+        assert [row["question"] for row in found] == questions
+        run_ids = list(dict.fromkeys(row["run_id"] for row in found))
+        summary = "select question, status from pgclarify.run_summary where run_id = any(%s) order by run_id"
+        assert [tuple(row.values()) for row in rows(asker, summary, run_ids)] == [
+            ("500 questions", "succeeded"), ("500 questions", "succeeded"), ("101 questions", "succeeded")
+        ]  # fmt: skip
+
+    def test_may_hold_anything(self, asker: Connection) -> None:
+        questions = ['"', "\\", '["a", 1]', "\u202e\U0001f600", "{}", "'; drop table x; --", "a\nb"]
+
+        assert [row["question"] for row in rows(asker, MANY, questions)] == questions
+
+    @pytest.mark.parametrize(
+        ("questions", "options"),
+        [([], "{}"), (["a", " "], "{}"), (["a", None], "{}"), (["a"], '{"corpus": "rental"}'), (["a"], '{"top_k": 1}')],
+    )
+    def test_what_cannot_be_used_is_refused(self, asker: Connection, questions: list[Any], options: str) -> None:
+        refused = state_of(asker, "select pgclarify.detect_ambiguity_many(%s::text[], %s)", [questions, options])
+        assert refused == WRONG
+
+    def test_a_timeout_names_runs_whose_findings_can_be_read_later(self, asker: Connection) -> None:
+        questions = [f"Is it about number {number}, or about {number * 7}?" for number in range(1000)]
+        with pytest.raises(psycopg.Error) as error:
+            asker.execute('select pgclarify.detect_ambiguity_many(%s, \'{"timeout": "1ms"}\')', [questions])
+
+        assert error.value.sqlstate == TIMED_OUT
+        counted = "select count(*) from pgclarify.ambiguity_detection where question like 'Is it about number %%'"
+        until(lambda: scalar(asker, counted) == 1000)
+
+
+class TestWhoSeesIt:
+    def test_nobody_but_who_asked(self, service: Service, superuser: Connection, asker: Connection) -> None:
+        run_id = detect(asker, VAGUE)["run_id"]
+        superuser.execute("drop role if exists prying")
+        superuser.execute("create role prying login in role pgclarify_user")
+        try:
+            with closing(service.connect("prying")) as other:
+                for table in ("ambiguity_detection", "detection", "run_summary"):
+                    statement = f"select from pgclarify.{table} where run_id = %s"
+                    assert rows(other, statement, run_id) == []
+                for function in ("_ambiguities", "_question_ambiguities", "_current_ambiguities"):
+                    forbidden = f"select pgclarify.{function}(array[{run_id}::bigint], '{service.asker}')"
+                    assert state_of(other, forbidden) == FORBIDDEN
+        finally:
+            superuser.execute("drop role prying")
+
+
+def test_a_worker_without_a_language_model_does_it_too(database: str, connection: Connection, run_worker: Any) -> None:
+    run_worker(database)
+    load(connection, documents=3)
+    wait_until_searchable(connection)
+
+    assert detect(connection, VAGUE)["kind"] == "pragmatic"
+    assert detect(connection, CLEAR, options=f'{{"corpus": "{CORPUS}"}}')["reasons"][-1]["source"] == "corpus"

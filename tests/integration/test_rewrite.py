@@ -1,0 +1,186 @@
+"""Rewriting from end to end: a real worker, its own classifier, and a model server, or none."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import closing
+from typing import Any
+
+import psycopg
+import pytest
+
+from tests.integration.by_hand import state_of
+from tests.integration.conversing import rows
+from tests.openai_server import HANG, PROSE, Reply, Server
+from tests.rewriting_rules import MADE_UP
+from tests.workers import Service, scalar, until
+
+Connection = psycopg.Connection[Any]
+
+WRONG, FORBIDDEN, CANCELLED = "22023", "42501", "57014"
+HISTORY = ["Who painted the Lindvik Altar?", "Ida Holm, in 1903"]
+SURE = '{"threshold": 0}'
+NEVER = '{"threshold": 1}'
+
+
+def rewrite(
+    connection: Connection, question: str, history: list[str] | None = None, options: str = SURE
+) -> dict[str, Any]:
+    said = HISTORY if history is None else history
+    (row,) = rows(connection, "select * from pgclarify.rewrite(%s, %s, %s)", question, said, options)
+    return row
+
+
+@pytest.fixture
+def plain(service: Service) -> Iterator[Connection]:
+    """A session that does not know what is told to others."""
+    with closing(service.connect(service.asker)) as connection:
+        yield connection
+
+
+class TestWithAModel:
+    def test_an_ambiguous_question_is_rewritten_by_one_call(self, asker: Connection, model: Server) -> None:
+        calls = model.calls
+        found = rewrite(asker, "Where was she born?", options="{}")
+
+        assert (found["rewritten"], found["was_ambiguous"]) == ("Where was Lindvik Altar born?", True)
+        assert found["reason"]
+        assert model.calls == calls + 1
+        stages = rows(asker, "select name, calls from pgclarify.stage where run_id = %s order by 1", found["run_id"])
+        assert stages == [{"name": "detection", "calls": 0}, {"name": "rewriting", "calls": 1}]
+        (seen,) = rows(asker, "select * from pgclarify.ambiguity_detection where run_id = %s", found["run_id"])
+        assert (seen["operation"], seen["is_ambiguous"]) == ("rewrite", True)
+
+    def test_asked_again_it_is_not_paid_for_again(self, asker: Connection, model: Server) -> None:
+        first = rewrite(asker, "When did she die?")
+        calls = model.calls
+        second = rewrite(asker, "When did she die?")
+
+        assert second["rewritten"] == first["rewritten"]
+        assert second["run_id"] != first["run_id"]
+        assert model.calls == calls
+
+    @pytest.mark.parametrize("question", ["\t How  old is she?\r\n ", "\u00a0Wie alt ist sie\u2026", "q"])
+    def test_a_clear_one_comes_back_to_the_byte_without_a_call(
+        self, asker: Connection, model: Server, question: str
+    ) -> None:
+        calls = model.calls
+        found = rewrite(asker, question, options=NEVER)
+
+        assert (found["rewritten"], found["was_ambiguous"], found["reason"]) == (question, False, None)
+        assert model.calls == calls
+
+    def test_so_does_one_before_which_nothing_was_said(self, asker: Connection, model: Server) -> None:
+        calls = model.calls
+        found = rewrite(asker, " How old is she? ", ["", "  "])
+
+        assert (found["rewritten"], found["was_ambiguous"]) == (" How old is she? ", True)
+        assert "nothing was said before" in found["reason"]
+        assert model.calls == calls
+
+    def test_what_the_model_makes_up_is_refused(self, asker: Connection, model: Server) -> None:
+        found = rewrite(asker, "Where does it lie?")
+
+        assert found["rewritten"] == "Where does it lie?"
+        assert MADE_UP in found["reason"]
+
+    def test_what_the_turns_do_not_tell_stays(self, asker: Connection, model: Server) -> None:
+        found = rewrite(asker, "Where was she born?", ["who did it", "nobody"])
+
+        assert found["rewritten"] == "Where was she born?"
+        assert "does not tell" in found["reason"]
+
+    @pytest.mark.parametrize("reply", [PROSE, Reply.error(403)])
+    def test_a_model_that_fails_leaves_the_question_and_a_warning(
+        self, asker: Connection, model: Server, reply: Reply
+    ) -> None:
+        model.behavior = lambda chat: reply
+        warnings: list[str] = []
+        asker.add_notice_handler(lambda notice: warnings.append(notice.message_primary or ""))
+        question = f"What was she paid {len(reply.content or '')} times?"
+        found = rewrite(asker, question)
+
+        assert found["rewritten"] == question
+        assert "the model" in found["reason"]
+        assert warnings == [f"run {found['run_id']} is partial: some calls of the model failed"]
+        ended = "select status, stop_reason is not null as why from pgclarify.run_summary where run_id = %s"
+        assert rows(asker, ended, found["run_id"]) == [{"status": "partial", "why": True}]
+
+    @pytest.mark.parametrize("level", ["read committed", "repeatable read", "serializable"])
+    def test_inside_a_transaction(self, asker: Connection, model: Server, level: str) -> None:
+        with asker.transaction():
+            asker.execute(f"set transaction isolation level {level}".encode())
+            asker.execute("select count(*) from pgclarify.run_summary")  # the snapshot is taken here
+            asker.execute(
+                "create temporary table found on commit drop as select * from pgclarify.rewrite(%s, %s, %s)",
+                ["Where was she born?", HISTORY, SURE],
+            )
+            assert scalar(asker, "select rewritten from found") == "Where was Lindvik Altar born?"
+
+    def test_a_cancelled_call_cancels_its_run(self, asker: Connection, plain: Connection, model: Server) -> None:
+        model.behavior = lambda chat: HANG
+        question = "Where did she go in the end?"
+        states: list[str | None] = []
+
+        def ask() -> None:
+            states.append(state_of(asker, "select pgclarify.rewrite(%s, %s, %s)", [question, HISTORY, SURE]))
+
+        waiting = threading.Thread(target=ask)
+        waiting.start()
+        until(lambda: model.in_flight == 1)
+        asker.cancel()
+        waiting.join(60)
+
+        assert states == [CANCELLED]
+        status = "select status from pgclarify.run_summary where question = %s"
+        assert scalar(plain, status, question) == "cancelled"
+        until(lambda: model.in_flight == 0)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["", [], "{}"],
+        [" \n", [], "{}"],
+        ["x" * 10_001, [], "{}"],
+        ["q", ["said"] * 101, "{}"],
+        ["q", ["x" * 10_001], "{}"],
+        ["q", [None], "{}"],
+        ["q", [], '{"threshold": -0.1}'],
+        ["q", [], '{"corpus": "rental"}'],
+        ["q", [], '{"timeout": "0"}'],
+        ["q", [], "[]"],
+    ],
+)
+def test_what_cannot_be_used_is_refused(asker: Connection, arguments: list[Any]) -> None:
+    assert state_of(asker, "select pgclarify.rewrite(%s, %s, %s)", arguments) == WRONG
+
+
+def test_nobody_sees_it_but_who_asked(service: Service, superuser: Connection, asker: Connection) -> None:
+    run_id = rewrite(asker, "Where was she born?")["run_id"]
+    superuser.execute("drop role if exists prying")
+    superuser.execute("create role prying login in role pgclarify_user")
+    try:
+        with closing(service.connect("prying")) as other:
+            assert rows(other, "select from pgclarify.rewriting where run_id = %s", run_id) == []
+            for function in ("_rewritten_questions", "_current_rewritten_questions"):
+                forbidden = f"select pgclarify.{function}(array[{run_id}::bigint], '{service.asker}')"
+                assert state_of(other, forbidden) == FORBIDDEN
+    finally:
+        superuser.execute("drop role prying")
+
+
+def test_without_a_language_model_rules_do_the_plain_cases(
+    database: str, connection: Connection, run_worker: Any
+) -> None:
+    run_worker(database)
+
+    resolved = rewrite(connection, " Where  was she born?")
+    assert (resolved["rewritten"], resolved["was_ambiguous"]) == (" Where  was Ida Holm born?", True)
+    assert '"she" stands for "Ida Holm"' in resolved["reason"]
+    unresolved = rewrite(connection, "And why?")
+    assert unresolved["rewritten"] == "And why?"
+    assert unresolved["reason"].startswith("there is no language model")
+    status = "select array_agg(status order by run_id) from pgclarify.run_summary where operation = 'rewrite'"
+    assert scalar(connection, status) == ["succeeded", "succeeded"]
