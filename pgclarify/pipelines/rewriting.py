@@ -45,11 +45,11 @@ async def rewrite(
     """Carry out a run whose operation is "rewrite".
 
     A question is ambiguous here if it is with what was said before, and also if it only is without: it will be read
-    alone. A clear question comes back to the byte, without a call, and so does one before which nothing was said. An ambiguous
-    one is rewritten from the last five turns, by the model or, without one, by rules; what is not faithful is refused,
-    and the question comes back as it was, with the reason. The run is partial if the model could not be reached or
-    understood, and fails if the question could not be embedded. A run that was cancelled or taken over meanwhile is
-    left alone, without an error.
+    alone. A clear question comes back to the byte, without a call, and so does one before which nothing was said. An
+    ambiguous one is rewritten from the last five turns, by the model or, without one, by rules; what is not faithful is
+    refused, and the question comes back as it was, with the reason. The run is partial if the model could not be
+    reached or understood, and fails if the question could not be embedded. A run that was cancelled or taken over
+    meanwhile is left alone, without an error.
 
     Args:
         run: The run. Of its settings, history and threshold count.
