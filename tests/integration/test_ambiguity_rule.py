@@ -11,7 +11,6 @@ INVALID_PATTERN = "2201B"
 INSUFFICIENT_PRIVILEGE = "42501"
 CHECK_VIOLATION = "23514"
 NOT_NULL_VIOLATION = "23502"
-RUN_IS_LOST = "PC006"
 
 INSERT = "insert into pgclarify.ambiguity_rule (pattern, kind, corpus, note) values (%s, %s, %s, %s)"
 

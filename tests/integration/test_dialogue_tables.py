@@ -1,0 +1,379 @@
+"""What a worker keeps of a dialogue, by the statements that it sends; and the evidence, as its readers see it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Coroutine
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import pytest
+
+from pgclarify.database import DialogueTables, Runs, open_pool
+from pgclarify.dialogue import (
+    AmbiguityType,
+    ClarifyingQuestion,
+    Detection,
+    DetectionReason,
+    EvidenceCitation,
+    ListedAnswer,
+    MatchedRule,
+    ProposedQuestion,
+    Rewriting,
+    Turn,
+)
+from pgclarify.errors import DatabaseError, RunLost
+from pgclarify.model import Run
+from tests.integration.by_hand import Connect, Connection, MakeRole, scalar
+from tests.integration.explaining import Desk, desk
+from tests.integration.investigating import rows
+
+__all__ = ["desk"]
+
+CLEAR = Detection("How long?", False, 0.25, None, (DetectionReason("feature", "length", "two words"),), "1")
+VAGUE = Detection("Why\x7f “it”?", True, 1.0, "pragmatic", (), "1")
+ASKED = ProposedQuestion(AmbiguityType.SPECIFY, "It is broad.", "Which car?", "How long is a rental paid for?")
+CHOICE = ProposedQuestion(None, None, None, "What is the deductible of a rental?")
+THIRTY = EvidenceCitation(1, "thirty days", 30, 41)
+DEDUCTIBLE = EvidenceCitation(2, "A rental deductible", 0, 19)
+CONTENT = "select content from pgclarify.document where id = '101'"
+
+
+@dataclass(frozen=True)
+class Played:
+    """Runs that were started by a worker whose statements Python sends."""
+
+    desk: Desk
+    runs: Runs
+    tables: DialogueTables
+
+    async def start(self, operation: str, corpus_id: int | None = 1, **others: Any) -> Run:
+        """Enter and start a run; with a corpus, its candidates are documents 101 and 102."""
+        run_id = self.desk.enter(operation, others.pop("settings", {}), corpus_id=corpus_id, **others)
+        run = await self.runs.start(run_id)
+        assert run is not None
+        if corpus_id is not None:
+            self.desk.choose(run_id, *((document, 0.5, "dense", None, 1) for document in ("101", "102")))
+        return run
+
+    def kept(self, run: Run, table: str) -> list[dict[str, Any]]:
+        """The rows of a run, without its number and times."""
+        found = rows(self.desk.owner, f"select * from pgclarify.{table} where run_id = %s", run.run_id)  # noqa: S608
+        return [{name: row[name] for name in row if name not in ("run_id", "created_at")} for row in found]
+
+
+@pytest.fixture
+async def played(desk: Desk) -> AsyncIterator[Played]:
+    async with open_pool(desk.worker.connection.info.dsn) as pool:
+        runs = Runs(pool, desk.worker.worker_id)
+        yield Played(desk, runs, DialogueTables(runs))
+
+
+def evidence(ordinal: int, rank: int, citation: EvidenceCitation, document_id: str, desk: Desk) -> dict[str, Any]:
+    return asdict(citation) | {
+        "ordinal": ordinal, "rank": rank, "corpus_id": 1, "document_id": document_id,
+        "passage_id": desk.passages[document_id], "heading": None,
+    }  # fmt: skip
+
+
+class TestKept:
+    async def test_detections_in_order_in_the_place_of_others(self, played: Played) -> None:
+        run = await played.start("detect_ambiguity_many", None)
+
+        await played.tables.record_detections(run, [VAGUE, VAGUE, CLEAR])
+        await played.tables.record_detections(run, [CLEAR, VAGUE])
+
+        assert played.kept(run, "detection") == [
+            asdict(detection) | {"ordinal": ordinal, "reasons": [asdict(reason) for reason in detection.reasons]}
+            for ordinal, detection in enumerate((CLEAR, VAGUE), start=1)
+        ]
+
+    async def test_five_hundred_at_once(self, played: Played) -> None:
+        run = await played.start("detect_ambiguity_many", None)
+
+        await played.tables.record_detections(run, [CLEAR] * 500)
+
+        assert len(played.kept(run, "detection")) == 500
+
+    async def test_the_route_and_what_it_saved(self, played: Played) -> None:
+        run = await played.start("clarify")
+
+        await played.tables.record_route(run, "answered", 18)
+
+        found = "select route, saved_completions from pgclarify.run where run_id = %s"
+        assert played.desk.owner.execute(found.encode(), [run.run_id]).fetchone() == ("answered", 18)
+
+    async def test_the_last_rewriting(self, played: Played) -> None:
+        run = await played.start("rewrite", None)
+
+        await played.tables.record_rewriting(run, Rewriting("Why?", True, "no"))
+        await played.tables.record_rewriting(run, Rewriting("  Why\n“so”?", None))
+
+        assert played.kept(run, "rewriting") == [
+            {"rewritten": "  Why\n“so”?", "was_ambiguous": None, "reason": None},
+        ]
+
+    async def test_clarifying_questions_with_evidence_in_the_place_of_others(self, played: Played) -> None:
+        run = await played.start("clarifying_questions")
+        await played.tables.record_clarifying_questions(
+            run, [ClarifyingQuestion(ordinal, ASKED, True, (THIRTY,)) for ordinal in (1, 2, 3)]
+        )
+
+        await played.tables.record_clarifying_questions(
+            run,
+            [ClarifyingQuestion(1, ASKED, True, (DEDUCTIBLE, THIRTY)), ClarifyingQuestion(2, CHOICE, False)],
+        )
+
+        assert played.kept(run, "clarifying_question") == [
+            asdict(ASKED) | {"ordinal": 1, "is_answerable": True},
+            asdict(CHOICE) | {"ordinal": 2, "is_answerable": False},
+        ]
+        assert played.kept(run, "evidence") == [
+            evidence(1, 1, DEDUCTIBLE, "102", played.desk),
+            evidence(1, 2, THIRTY, "101", played.desk),
+        ]
+
+    async def test_answers_one_by_one(self, played: Played) -> None:
+        run = await played.start("list_answers")
+        await played.tables.record_answer(run, ListedAnswer(1, "ten", ("ten",), (DEDUCTIBLE,)))
+        await played.tables.record_answer(run, ListedAnswer(2, "thirty", ("thirty",), (THIRTY,)))
+
+        await played.tables.record_answer(run, ListedAnswer(1, "ten", ("ten", "10"), (DEDUCTIBLE, THIRTY)))
+
+        assert sorted(played.kept(run, "listed_answer"), key=lambda row: row["ordinal"]) == [
+            {"ordinal": 1, "answer": "ten", "variants": ["ten", "10"]},
+            {"ordinal": 2, "answer": "thirty", "variants": ["thirty"]},
+        ]
+        assert sorted(played.kept(run, "evidence"), key=lambda row: (row["ordinal"], row["rank"])) == [
+            evidence(1, 1, DEDUCTIBLE, "102", played.desk),
+            evidence(1, 2, THIRTY, "101", played.desk),
+            evidence(2, 1, THIRTY, "101", played.desk),
+        ]
+
+    async def test_nothing_that_cites_what_was_not_found(self, played: Played) -> None:
+        run = await played.start("list_answers")
+        unfound = EvidenceCitation(3, "x", 0, 1)
+
+        with pytest.raises(DatabaseError):
+            await played.tables.record_answer(run, ListedAnswer(1, "ten", ("ten",), (THIRTY, unfound)))
+        with pytest.raises(DatabaseError):
+            await played.tables.record_clarifying_questions(run, [ClarifyingQuestion(1, ASKED, True, (unfound,))])
+
+        assert [played.kept(run, table) for table in ("listed_answer", "clarifying_question", "evidence")] == [
+            [],
+            [],
+            [],
+        ]
+
+    async def test_nothing_of_an_earlier_attempt(self, played: Played) -> None:
+        run = await played.start("list_answers")
+        await played.tables.record_detections(run, [VAGUE])
+        await played.tables.record_rewriting(run, Rewriting("Why?", True))
+        await played.tables.record_route(run, "clarified", 1)
+        await played.tables.record_clarifying_questions(run, [ClarifyingQuestion(1, ASKED, True, (THIRTY,))])
+        await played.tables.record_answer(run, ListedAnswer(1, "ten", ("ten",), (THIRTY,)))
+
+        assert await played.runs.start(run.run_id) is not None
+
+        for table in ("detection", "rewriting", "clarifying_question", "listed_answer", "evidence"):
+            assert played.kept(run, table) == []
+        found = "select route, saved_completions from pgclarify.run where run_id = %s"
+        assert played.desk.owner.execute(found.encode(), [run.run_id]).fetchone() == (None, None)
+
+    @pytest.mark.parametrize(
+        "keep",
+        [
+            lambda tables, run: tables.match_rules(run, ["Why?"]),
+            lambda tables, run: tables.record_detections(run, [VAGUE]),
+            lambda tables, run: tables.record_route(run, "clarified", 0),
+            lambda tables, run: tables.record_rewriting(run, Rewriting("Why?", True)),
+            lambda tables, run: tables.record_clarifying_questions(run, []),
+            lambda tables, run: tables.turns(run),
+            lambda tables, run: tables.record_answer(run, ListedAnswer(1, "ten", ("ten",), ())),
+        ],
+    )
+    async def test_nothing_by_a_worker_that_lost_the_run(
+        self, played: Played, keep: Callable[[DialogueTables, Run], Coroutine[Any, Any, object]]
+    ) -> None:
+        run = await played.start("reply", None)
+        assert await played.runs.start(run.run_id) is not None
+
+        with pytest.raises(RunLost):
+            await keep(played.tables, run)
+
+
+async def test_rules_are_matched(played: Played) -> None:
+    rule_id = scalar(
+        played.desk.owner,
+        r"""insert into pgclarify.ambiguity_rule (pattern, kind, note) values ('\mit\M', 'pragmatic', 'What is it?')
+        returning ambiguity_rule_id""",
+    )
+    run = await played.start("detect_ambiguity", None)
+
+    assert await played.tables.match_rules(run, ["Why?", "What is IT?"]) == [
+        MatchedRule(2, rule_id, "pragmatic", "What is it?", "IT")
+    ]
+    assert await played.tables.match_rules(run, []) == []
+
+
+class TestTurns:
+    async def asked(self, played: Played, *proposed: ProposedQuestion) -> int:
+        run = await played.start("clarifying_questions", None, question="cars")
+        checked = [ClarifyingQuestion(ordinal, one) for ordinal, one in enumerate(proposed, start=1)]
+        await played.tables.record_clarifying_questions(run, checked)
+        played.desk.worker.finish(run.run_id)
+        return run.run_id
+
+    async def test_the_first(self, played: Played) -> None:
+        asked = await self.asked(played, ASKED, CHOICE)
+        run = await played.start("reply", None, settings={"text": "A small one"}, parent_run_id=asked)
+
+        assert await played.tables.turns(run) == (
+            "cars",
+            [Turn(["Which car?", "What is the deductible of a rental?"], "A small one")],
+        )
+
+    async def test_a_later_one(self, played: Played) -> None:
+        conversation_id = scalar(
+            played.desk.owner,
+            """
+            with begun as (
+                insert into pgclarify.conversation (question, requested_by) values ('any cars?', 'postgres')
+                returning conversation_id
+            ), turns as (
+                insert into pgclarify.turn (conversation_id, ordinal, form, asked, reply, question)
+                select begun.conversation_id, turn.* from begun, (values
+                    (2, 'respond', 'Where?', 'Here', 'q2'), (1, 'select', E'One?\\nTwo?', 'Two?', 'q1')
+                ) as turn
+            )
+            select conversation_id from begun
+            """,
+        )
+        asked = await self.asked(played, ASKED)
+        settings = {"text": "A small one", "conversation": conversation_id}
+        run = await played.start("reply", None, settings=settings, parent_run_id=asked)
+
+        assert await played.tables.turns(run) == (
+            "any cars?",
+            [Turn(["One?", "Two?"], "Two?"), Turn(["Where?"], "Here"), Turn(["Which car?"], "A small one")],
+        )
+
+    @pytest.mark.parametrize("gone", ["conversation", "run"])
+    async def test_of_what_is_gone(self, played: Played, gone: str) -> None:
+        asked = await self.asked(played, ASKED)
+        settings = {"text": "A small one"} | ({"conversation": 1} if gone == "conversation" else {})
+        run = await played.start("reply", None, settings=settings, parent_run_id=asked)
+        if gone == "run":
+            played.desk.owner.execute("delete from pgclarify.run where run_id = %s", [asked])
+
+        with pytest.raises(DatabaseError):
+            await played.tables.turns(run)
+
+
+class TestEvidence:
+    async def listed(self, played: Played) -> Run:
+        run = await played.start("list_answers")
+        again = EvidenceCitation(1, "Rental", 0, 6)
+        await played.tables.record_answer(run, ListedAnswer(1, "ten", ("ten",), (DEDUCTIBLE, THIRTY)))
+        await played.tables.record_answer(run, ListedAnswer(2, "thirty", ("thirty",), (THIRTY, DEDUCTIBLE, again)))
+        return run
+
+    def seen(self, played: Played, run: Run, ordinal: int) -> tuple[list[dict[str, Any]], list[str]]:
+        """The citations and the documents of an entry, for who asked."""
+        row = played.desk.owner.execute(
+            """
+            select pgclarify._evidence(asked.run_id, asked.ordinal, pgclarify._roles_of(asked.name)),
+                pgclarify._evidence_document_ids(asked.run_id, asked.ordinal, pgclarify._roles_of(asked.name))
+            from (select %s::bigint as run_id, %s::integer as ordinal, %s::name as name) as asked
+            """,
+            [run.run_id, ordinal, played.desk.user.info.user],
+        ).fetchone()
+        assert row is not None
+        return row[0], row[1]
+
+    async def test_is_the_same_in_the_view_and_in_rows(self, played: Played) -> None:
+        run = await self.listed(played)
+
+        viewed = rows(played.desk.user, "select * from pgclarify.evidence_citation order by ordinal, rank")
+        told = [citation for ordinal in (1, 2, 3) for citation in self.seen(played, run, ordinal)[0]]
+
+        assert told == viewed
+        assert [(one["ordinal"], one["rank"], one["document_id"], one["title"]) for one in told] == [
+            (1, 1, "102", "Deductible"), (1, 2, "101", "Coverage"),
+            (2, 1, "101", "Coverage"), (2, 2, "102", "Deductible"), (2, 3, "101", "Coverage"),
+        ]  # fmt: skip
+        assert all(one["is_current"] for one in told)
+        assert [self.seen(played, run, ordinal)[1] for ordinal in (1, 2, 3)] == [["102", "101"], ["101", "102"], []]
+
+    async def test_tells_where_the_quote_stands_now(self, played: Played) -> None:
+        run = await self.listed(played)
+        content = scalar(played.desk.owner, CONTENT)
+        played.desk.owner.execute(
+            "select pgclarify.add_document('insurance', '101', 'Now: ' || %s)", [content.replace("Rental", "Car")]
+        )
+
+        moved, gone = self.seen(played, run, 2)[0][::2]
+
+        assert (moved["start_char"], moved["end_char"], moved["is_current"]) == (32, 43, True)
+        assert (gone["start_char"], gone["end_char"], gone["is_current"]) == (0, 6, False)
+        viewed = rows(played.desk.user, "select * from pgclarify.evidence_citation where ordinal = 2 order by rank")
+        assert viewed[::2] == [moved, gone]
+
+    async def test_of_documents_that_may_not_be_read_is_left_out(self, played: Played, make_role: MakeRole) -> None:
+        run = await self.listed(played)
+        played.desk.owner.execute(
+            "update pgclarify.document set readers = array[%s]::name[] where id = '101'", [make_role(name="boss")]
+        )
+
+        citations, document_ids = self.seen(played, run, 2)
+
+        assert ([one["quote"] for one in citations], document_ids) == (["A rental deductible"], ["102"])
+        # The view keeps what was quoted, as that of any run does, and tells nothing of the document.
+        viewed = rows(played.desk.user, "select * from pgclarify.evidence_citation where ordinal = 2 order by rank")
+        assert [(one["title"], one["is_current"]) for one in viewed] == [
+            (None, False), ("Deductible", True), (None, False)
+        ]  # fmt: skip
+
+    async def test_outlives_its_document(self, played: Played) -> None:
+        run = await self.listed(played)
+        played.desk.owner.execute("select pgclarify.remove_document('insurance', '101')")
+
+        assert self.seen(played, run, 2)[1] == ["102"]
+        quotes = "select quote from pgclarify.evidence_citation where document_id = '101'"
+        assert played.desk.user.execute(quotes.encode()).fetchall() == [("thirty days",), ("thirty days",), ("Rental",)]
+
+
+class TestWhoSeesThem:
+    TABLES = ("detection", "rewriting", "clarifying_question", "listed_answer", "evidence", "conversation", "turn")
+
+    def counts(self, connection: Connection) -> dict[str, int]:
+        return {name: scalar(connection, f"select count(*) from pgclarify.{name}") for name in self.TABLES}  # noqa: S608
+
+    async def test_who_asked_members_of_that_role_and_the_analyst(
+        self, played: Played, connect: Connect, make_role: MakeRole
+    ) -> None:
+        owner, asker = played.desk.owner, played.desk.user
+        run = await played.start("list_answers")
+        await played.tables.record_detections(run, [VAGUE])
+        await played.tables.record_rewriting(run, Rewriting("Why?", True))
+        await played.tables.record_clarifying_questions(run, [ClarifyingQuestion(1, ASKED)])
+        await played.tables.record_answer(run, ListedAnswer(1, "ten", ("ten",), (THIRTY,)))
+        owner.execute(
+            """
+            with begun as (
+                insert into pgclarify.conversation (question, corpus_id, requested_by) values ('cars', 1, %s)
+                returning conversation_id
+            )
+            insert into pgclarify.turn (conversation_id, ordinal, form, asked, reply, question)
+            select conversation_id, 1, 'select', 'a', 'a', 'a' from begun
+            """,
+            [asker.info.user],
+        )
+        analysts = make_role(name="analysts")
+        owner.execute("update pgclarify.corpus set analyst = %s", [analysts])
+        member = connect(make_role("pgclarify_reader", asker.info.user))
+        analyst = connect(make_role("pgclarify_reader", analysts))
+        stranger = connect(make_role("pgclarify_user"))
+
+        for somebody in (asker, member, analyst):
+            assert self.counts(somebody) == dict.fromkeys(self.TABLES, 1)
+        assert self.counts(stranger) == dict.fromkeys(self.TABLES, 0)
