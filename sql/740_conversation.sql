@@ -168,10 +168,16 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
     v_conversation_id bigint := (_add_turn.turn).conversation_id;
+    v_corpus_id bigint;
 begin
     if v_conversation_id is null then
+        -- It may have been dropped since it was asked.
+        select corpus.corpus_id into v_corpus_id
+        from pgclarify.corpus
+        where corpus.corpus_id = (_add_turn.run).corpus_id
+        for key share;
         insert into pgclarify.conversation (question, corpus_id, requested_by)
-        values ((_add_turn.run).question, (_add_turn.run).corpus_id, _add_turn.requester)
+        values ((_add_turn.run).question, v_corpus_id, _add_turn.requester)
         returning conversation.conversation_id into v_conversation_id;
     end if;
     begin

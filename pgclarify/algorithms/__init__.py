@@ -7,6 +7,7 @@ from pgclarify.algorithms.consolidation import Mode, consolidate, medoid
 from pgclarify.algorithms.exploration import Explored, Explorer, credit, explore
 from pgclarify.algorithms.fusion import fuse
 from pgclarify.algorithms.numerals import write_numbers
+from pgclarify.algorithms.proposals import proposes_same
 from pgclarify.algorithms.questions import asks_same, names, stands_alone
 from pgclarify.algorithms.quotation import find_quote, fold
 from pgclarify.algorithms.uncertainty import confidence, penalize, semantic_sets, to_unit_interval
@@ -30,6 +31,7 @@ __all__ = [
     "medoid",
     "names",
     "penalize",
+    "proposes_same",
     "relate",
     "relate_answers",
     "semantic_sets",

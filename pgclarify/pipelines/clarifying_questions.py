@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
-from pgclarify.algorithms.proposals import proposes_same
+from pgclarify.algorithms import proposes_same
 from pgclarify.dialogue import ClarifyingQuestion, Form, PromptScheme, ProposedQuestion
 from pgclarify.errors import CompletionError, EmbeddingError, InvalidReply, RunLost
 from pgclarify.model import Completion, Run, RunStatus
@@ -37,19 +37,19 @@ async def propose_questions(
 ) -> None:
     """Carry out a run whose operation is "clarifying_questions".
 
-    One call proposes; with a corpus, each reformulation is checked against it. It succeeds also if nothing is left that
-    could be answered; is partial if passages could not be judged; and fails if nothing was proposed. A run that was
-    cancelled or taken over meanwhile is left alone, without an error.
+    One call proposes; with an embedder, each reformulation is checked against the corpus. It succeeds also if nothing
+    is left that could be answered; is partial if passages could not be judged; and fails if nothing was proposed. A run
+    that was cancelled or taken over meanwhile is left alone, without an error.
 
     Args:
-        run: The run; settings: scheme, form, count, history (absent if there is none), check; search and top_k if it
-            has a corpus.
+        run: The run; settings: scheme, form, count, history (absent if there is none), check; search and top_k if there
+            is an embedder. With check drop, what no document answers is left out.
         store: Its tables and the ledger.
         exploration: Where the passages are, and where the candidates go.
         dialogue: Where the questions go.
         questioner: Who proposes.
         verifier: Who judges passages.
-        embedder: The corpus's model; None if and only if there is no corpus.
+        embedder: The corpus's model; None if nothing is to be checked.
         pace: How often to look for replies that other runs are paying for.
 
     Raises:
@@ -57,7 +57,7 @@ async def propose_questions(
     """
     proposing = _Proposing(run, store, dialogue, questioner, pace)
     check = None
-    if embedder is not None and run.settings["check"] != "none":
+    if embedder is not None:
         check = AnswerabilityCheck(
             run,
             ledger=store,

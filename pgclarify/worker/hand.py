@@ -175,6 +175,7 @@ class Hand:
     async def _ask_back(self, run: Run, tables: RunTables) -> None:
         if self._judges.questioner is None:
             raise no_language_model("asking back", "ask clarify, which does without")
+        is_checked = run.corpus_id is not None and run.settings["check"] != "none"
         await propose_questions(
             run,
             tables,
@@ -182,7 +183,7 @@ class Hand:
             DialogueTables(self._runs),
             self._judges.questioner,
             self._judges.verifier,
-            None if run.corpus_id is None else await self._embedder(run),
+            await self._embedder(run) if is_checked else None,
         )
 
     async def _reply(self, run: Run, tables: RunTables) -> None:

@@ -311,3 +311,12 @@ def test_what_is_wrong_is_said_before_anybody_is_asked(alice: Connection, questi
 @pytest.mark.parametrize(("reply", "options"), [(None, "{}"), (" \n", "{}"), ("x" * 10001, "{}"), ("x", '{"to": 1}')])
 def test_a_reply_that_is_none(alice: Connection, reply: str | None, options: str) -> None:
     assert state_of(alice, "select pgclarify.reply(1, %s, %s)", [reply, options]) == WRONG
+
+
+def test_a_corpus_that_was_dropped_since_is_no_obstacle(
+    connection: Connection, worker: HandWorker, alice: Connection
+) -> None:
+    run_id = carry_out(worker, enter(connection, alice.info.user))
+    connection.execute("select pgclarify.drop_corpus('atlas')")
+    assert choose(alice, run_id)["question"] == PROPOSED[0]
+    assert scalar(alice, "select corpus_id is null from pgclarify.conversation")

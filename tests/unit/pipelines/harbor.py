@@ -87,10 +87,11 @@ async def ask_back(
     questioner: FakeQuestioner | None = None,
     verifier: FakeVerifier | None = None,
     *,
-    has_corpus: bool = True,
+    is_checked: bool = True,
     first: Sequence[int] | None = None,
     gone: Sequence[int] = (),
     table: FakeLedgerTable | None = None,
+    store: FakeStore | None = None,
     embedder: Embedder | None = None,
     question: str = QUESTION,
     **settings: object,
@@ -98,11 +99,11 @@ async def ask_back(
     """Carry a run out; by default, two proposals of which the corpus answers both."""
     questioner = questioner or FakeQuestioner({question: PROPOSED})
     verifier = verifier or HarborVerifier(dict(READINGS))
-    store = FakeStore(table=table)
+    store = store or FakeStore(table=table)
     passages = [Passage(f"d{number}", number, text, start_char=100 * number) for number, text in enumerate(CONTENTS, 1)]
     exploration = FakeExplorationStore(store, passages, first=first, gone=gone)
     dialogue = FakeDialogueStore(store)
     run = store.add_run(question, operation="clarifying_questions", settings={**SETTINGS, **settings})
-    corpus_embedder = (embedder or FakeEmbedder()) if has_corpus else None
+    corpus_embedder = (embedder or FakeEmbedder()) if is_checked else None
     await propose_questions(run, store, exploration, dialogue, questioner, verifier, corpus_embedder, pace=PACE)
     return Asked(run, store.runs[run.run_id], dialogue.questions.get(run.run_id), exploration, questioner, verifier)

@@ -7,8 +7,8 @@ import pytest
 
 from pgclarify.dialogue import EvidenceCitation
 from pgclarify.errors import CompletionError, EndpointUnavailable
-from pgclarify.model import Reading, RunStatus
-from pgclarify.testing import FakeEmbedder, FakeLedgerTable, FakeQuestioner
+from pgclarify.model import Completion, CompletionRequest, Reading, RunStatus
+from pgclarify.testing import FakeEmbedder, FakeLedgerTable, FakeQuestioner, FakeStore
 from tests.unit.pipelines.harbor import (
     BERTH,
     COST,
@@ -89,9 +89,8 @@ async def test_a_quote_that_the_passage_does_not_have_proves_nothing() -> None:
     assert (await ask_back(verifier=made_up)).questions == []
 
 
-@pytest.mark.parametrize("has_corpus", [True, False])
-async def test_without_a_check_nothing_is_judged(has_corpus: bool) -> None:
-    asked = await ask_back(check="none" if has_corpus else "drop", has_corpus=has_corpus)
+async def test_without_a_check_nothing_is_judged() -> None:
+    asked = await ask_back(check="none", is_checked=False)
 
     assert [(one.is_answerable, one.citations) for one in asked.questions or []] == [(None, ()), (None, ())]
     assert asked.exploration.searches == []
@@ -187,3 +186,15 @@ class TestTrouble:
         again = await ask_back(table=table)
         assert again.questions == first.questions
         assert (again.questioner.calls, again.verifier.calls) == ([], [])
+
+    async def test_a_run_that_is_lost_is_left_alone(self) -> None:
+        class LosingVerifier(HarborVerifier):
+            async def complete(self, request: CompletionRequest) -> Completion:
+                store.cancel(store.runs[1].run)
+                return await super().complete(request)
+
+        store = FakeStore()
+        asked = await ask_back(verifier=LosingVerifier(dict(READINGS)), store=store)
+        assert asked.record.status is RunStatus.CANCELLED
+        assert asked.questions is None
+        assert asked.record.stages == []
