@@ -298,7 +298,7 @@ def least_calls(run: Run, verdicts: int, *, relaxes: bool) -> int:
         verdicts: How many different passages the first ranking has.
         relaxes: Whether the verifier relaxes questions.
     """
-    budget = run.settings.get("budget", run.settings["top_k"])
+    budget: int = run.settings.get("budget", run.settings["top_k"])
     return min(verdicts, budget, _FIRST_BATCH) + (relaxes and budget > _FIRST_BATCH)
 
 
