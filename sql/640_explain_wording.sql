@@ -7,10 +7,19 @@ set search_path = pg_catalog, pg_temp
 begin atomic
     select
         case
-            when _asked.operation = 'detect_ambiguity_many' and _asked.question ~ '^\s*\[' then (
+            when _asked.operation = 'detect_ambiguity_many' and starts_with(_asked.question, '[') then (
                 -- Its strings are counted, and nothing is parsed: a run is shown whatever it was asked.
                 select counted.strings || case when counted.strings = 1 then ' question' else ' questions' end
-                from regexp_count(_asked.question, '"(?:[^"\\]|\\.)*"') as counted (strings)
+                from (
+                    select
+                        case
+                            when strpos(_asked.question, '\') = 0 then _asked.question
+                            else replace(replace(_asked.question, '\\', ''), '\"', '')
+                        end collate "C" as line
+                ) as unescaped
+                cross join lateral (
+                    select (octet_length(unescaped.line) - octet_length(replace(unescaped.line, '"', ''))) / 2 as strings
+                ) as counted
             )
             else _asked.question
         end;

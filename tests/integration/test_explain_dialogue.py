@@ -106,6 +106,7 @@ class TestDetection:
             (json.dumps(["one"]), "1 question"),
             (json.dumps(['a "quoted" \\ one', "[", "x" * 9000]), "3 questions"),
             (json.dumps(["]", "\u00fc\n"] * 250), "500 questions"),
+            (json.dumps(['a"\\", "', "\\", '\\\\"', '"', ""], ensure_ascii=False), "5 questions"),
             ("[", "0 questions"),
             ("no JSON", "no JSON"),
             ('{"a": 1', '{"a": 1'),
