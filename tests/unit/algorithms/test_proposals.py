@@ -16,6 +16,7 @@ from pgclarify.algorithms import proposes_same
         ("Do you want information about the harbor\u2019s history?", "Are you looking for the harbor history"),
         ("Could you tell me if you mean the novel?", "Do you mean the novel?"),
         ("Do you want prices of berths?", "Do you want the price of a berth?"),
+        ("Are you looking for butter or margarine?", "Do you mean the butter or the margarine?"),
         ("", "?"),
     ],
 )
