@@ -149,7 +149,8 @@ def _are_one(one: _Said, other: _Said) -> bool:
     if _abbreviates(one, other) or _abbreviates(other, one):
         return True
     if not _numbers_agree(one.numbers, other.numbers):
-        return False
+        # With other words, May is a month of one and a name of the other.
+        return _may_be_one_date(one.numbers, other.numbers) and _plain(one.words) == _plain(other.words)
     short, full = sorted((one.words, other.words), key=lambda words: (len(words), words))
     if len(short) == len(full):
         return _are_alike(short, full)
@@ -160,24 +161,23 @@ def _abbreviates(short: _Said, full: _Said) -> bool:
     return len(short.acronym) > 1 and short.acronym == full.initials and len(full.words) > 1
 
 
+def _plain(words: tuple[str, ...]) -> list[str]:
+    return [word for word in words if word not in _LINKS]
+
+
 def _numbers_agree(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
-    if one == other:
-        return True
+    """Whether the numbers are the same, and in the same order unless they are a date."""
+    return one == other or (not _MONTHS.isdisjoint(one) and Counter(one) == Counter(other))
+
+
+def _may_be_one_date(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
+    """Whether one is a date of which the other says more: a year and a month, a month and a day."""
     few, many = sorted((Counter(one), Counter(other)), key=Counter.total)
-    if _MONTHS.isdisjoint(many):
+    if _MONTHS.isdisjoint(many) or not few <= many:
         return False
-    if few == many:
-        return True
-    # A date of which the other says more: a year and a month, a month and a day.
-    extra = many - few
-    return (
-        few <= many
-        and any(_part_of_date(number) in ("month", "year") for number in few)
-        and all(
-            _part_of_date(number) is not None and _part_of_date(number) not in map(_part_of_date, few)
-            for number in extra
-        )
-    )
+    there = {_part_of_date(number) for number in few}
+    more = {_part_of_date(number) for number in many - few}
+    return not there.isdisjoint({"month", "year"}) and None not in more and more.isdisjoint(there)
 
 
 def _part_of_date(number: str) -> str | None:
