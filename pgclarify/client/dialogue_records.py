@@ -34,7 +34,7 @@ class Ambiguity:
 
     Attributes:
         run_id: The run.
-        is_ambiguous: True if the probability reaches the threshold, or a rule or the corpus says so.
+        is_ambiguous: True if the probability reaches the threshold, or a rule says so.
         probability: Of being ambiguous, from 0 to 1; 1 if a rule matched.
         kind: pragmatic (what it refers to is missing or in the history), syntactic (it is vague or under-specified) or
             lexical (a name or word with several meanings); None unless ambiguous.
