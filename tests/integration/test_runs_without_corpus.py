@@ -1,0 +1,187 @@
+"""Runs that are asked of no corpus, and what was said before a question."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.integration.by_hand import Connect, Connection, HandWorker, MakeRole, scalar, state_of
+from tests.integration.explaining import Desk, desk
+
+__all__ = ["desk"]
+
+INVALID_PARAMETER = "22023"
+CHECK_VIOLATION = "23514"
+LOCK_NOT_AVAILABLE = "55P03"
+TIMED_OUT = "PC002"
+NO_WORKER = "PC001"
+RUN = """
+    select status, error, corpus_id, corpus_name, corpus_revision, linked_passages from pgclarify.run where run_id = %s
+"""
+DETECT = "select * from pgclarify.detect_ambiguity('Is it?', options => '{\"timeout\": \"50ms\"}')"
+
+
+class TestStarted:
+    def test_without_a_corpus_there_is_nothing_of_one(self, desk: Desk) -> None:
+        run_id = desk.enter("detect_ambiguity", {"threshold": 0.5}, corpus_id=None)
+
+        assert desk.worker.start(run_id) == {
+            "attempt": 1, "operation": "detect_ambiguity", "question": "rental cars", "settings": {"threshold": 0.5},
+            "corpus_id": None, "embedding_model": None, "dimensions": None, "parent_run_id": None,
+        }  # fmt: skip
+        assert desk.owner.execute(RUN.encode(), [run_id]).fetchone() == ("running", None, None, None, None, None)
+        desk.worker.finish(run_id)
+        assert desk.owner.execute(RUN.encode(), [run_id]).fetchone() == ("succeeded", None, None, None, None, None)
+
+    def test_with_one_it_is_told(self, desk: Desk) -> None:
+        run = desk.worker.start(desk.enter("detect_ambiguity", {}))
+
+        assert run is not None
+        assert (run["corpus_id"], run["embedding_model"], run["dimensions"]) == (1, "all-MiniLM-L6-v2", 4)
+
+    def test_with_one_that_was_dropped_it_fails(self, desk: Desk) -> None:
+        run_id = desk.enter("detect_ambiguity", {})
+        desk.owner.execute("select pgclarify.drop_corpus('insurance')")
+
+        assert desk.worker.start(run_id) is None
+        status, error, corpus_id, corpus_name, *_ = desk.owner.execute(RUN.encode(), [run_id]).fetchall()[0]
+        assert (status, error, corpus_id, corpus_name) == ("failed", "the corpus was dropped", None, "insurance")
+
+    def test_a_corpus_that_is_gone_before_the_run_is_entered_makes_none(self, desk: Desk) -> None:
+        before = scalar(desk.owner, "select count(*) from pgclarify.run")
+
+        enter = "select pgclarify._enter_runs('postgres', '{}', 'rewrite', 99, array['q'], '{}', null, null)"
+        assert scalar(desk.owner, enter) is None
+        assert scalar(desk.owner, "select count(*) from pgclarify.run") == before
+
+    @pytest.mark.parametrize("operation", ["clarify", "consolidate", "search", "investigate", "list_answers"])
+    def test_what_looks_into_a_corpus_has_one(self, desk: Desk, operation: str) -> None:
+        enter = "select pgclarify._enter_runs('postgres', '{}', %s, null, array['q'], '{}', null, null)"
+
+        assert state_of(desk.owner, enter, [operation]) == CHECK_VIOLATION
+
+
+class TestHistory:
+    SAID = ("Who wrote Emma?", "Jane Austen.")
+
+    def test_is_a_column_and_comes_back_as_a_setting(self, desk: Desk) -> None:
+        settings = {"threshold": 0.5, "history": list(self.SAID)}
+        run_id = desk.enter("rewrite", settings, corpus_id=None)
+
+        kept = "select settings, history from pgclarify.run where run_id = %s"
+        assert desk.owner.execute(kept.encode(), [run_id]).fetchone() == ({"threshold": 0.5}, list(self.SAID))
+        run = desk.worker.start(run_id)
+        assert run is not None
+        assert run["settings"] == settings
+
+    def test_makes_another_question_of_it(self, desk: Desk) -> None:
+        settings: dict[str, Any] = {"check": "drop"}
+        with_history = settings | {"history": list(self.SAID)}
+        run_id = desk.enter("clarifying_questions", with_history)
+        desk.start(run_id)
+        desk.worker.finish(run_id)
+
+        answered = """
+            select answered.run_id
+            from (select %s::name as name) as asker
+            cross join lateral pgclarify._find_answered(
+                1, 'clarifying_questions', array['rental cars'], %s, asker.name, pgclarify._roles_of(asker.name)
+            ) as answered
+        """
+
+        def found(asked: dict[str, Any]) -> list[tuple[Any, ...]]:
+            return desk.owner.execute(answered.encode(), [desk.user.info.user, json.dumps(asked)]).fetchall()
+
+        assert found(with_history) == [(run_id,)]
+        assert found(settings) == found(settings | {"history": ["Jane Austen."]}) == []
+
+    def test_is_trimmed_and_has_no_blank_elements(self, connection: Connection) -> None:
+        check = "select pgclarify._check_history(%s)"
+
+        assert scalar(connection, check, [" Who? ", "", "\n\t ", "She."]) == ["Who?", "She."]
+        assert scalar(connection, check, [" "]) == scalar(connection, check, []) == []
+        assert scalar(connection, check, None) == []
+
+    def test_that_is_too_much_or_none_is_refused(self, connection: Connection) -> None:
+        for history in (["a"] * 101, [None], ["a", "b" * 10_001]):
+            assert state_of(connection, "select pgclarify._check_history(%s)", [history]) == INVALID_PARAMETER
+
+    def test_may_be_long(self, connection: Connection) -> None:
+        said = ["b" * 10_000 + "\n"] * 100
+
+        assert scalar(connection, "select pgclarify._check_history(%s)", said) == ["b" * 10_000] * 100
+
+
+class TestNumbers:
+    KNOWN = '{"threshold": {"type": "number", "least": 0, "most": 1, "default": 0.5}}'
+    CHECK = "select pgclarify._check_options(%s, %s)::text"
+
+    def test_that_are_the_same_are_the_same_text(self, connection: Connection) -> None:
+        kept = {"0": "0", "1.0": "1", "0.50": "0.5", "5e-1": "0.5", "0.1234567": "0.123457", "null": "0.5"}
+
+        assert scalar(connection, self.CHECK, "{}", self.KNOWN) == '{"threshold": 0.5}'
+        for given, number in kept.items():
+            found = scalar(connection, self.CHECK, f'{{"threshold": {given}}}', self.KNOWN)
+            assert found == f'{{"threshold": {number}}}'
+
+    def test_out_of_range_are_refused(self, connection: Connection) -> None:
+        for given in ("-0.1", "1.000001", "1e9", '"0.5"', "true", "[0.5]"):
+            assert state_of(connection, self.CHECK, [f'{{"threshold": {given}}}', self.KNOWN]) == INVALID_PARAMETER
+
+
+class TestAsked:
+    def test_each_time_anew(self, desk: Desk) -> None:
+        for _ in range(2):
+            assert state_of(desk.user, DETECT) == TIMED_OUT
+        runs = "select run_id from pgclarify.run order by run_id"
+        first, second = (row[0] for row in desk.user.execute(runs.encode()))
+        desk.start(first)
+        desk.worker.finish(first)
+
+        assert state_of(desk.user, DETECT) == TIMED_OUT
+        assert scalar(desk.user, "select count(*) from pgclarify.run") == 3
+        assert second > first
+
+    def test_where_there_is_no_corpus_at_all(
+        self, connection: Connection, connect: Connect, make_role: MakeRole
+    ) -> None:
+        assert state_of(connect(make_role("pgclarify_user")), DETECT) == NO_WORKER
+
+    def test_and_seen_by_who_asked_and_members_of_that_role(
+        self, desk: Desk, connect: Connect, make_role: MakeRole
+    ) -> None:
+        run_id = desk.enter("detect_ambiguity", {}, corpus_id=None)
+        member = connect(make_role("pgclarify_reader", desk.user.info.user))
+        analysts = make_role(name="analysts")
+        desk.owner.execute("update pgclarify.corpus set analyst = %s", [analysts])
+        strangers = connect(make_role("pgclarify_user")), connect(make_role("pgclarify_reader", analysts))
+
+        seen = "select run_id from pgclarify.run"
+        assert member.execute(seen.encode()).fetchall() == desk.user.execute(seen.encode()).fetchall() == [(run_id,)]
+        assert [stranger.execute(seen.encode()).fetchall() for stranger in strangers] == [[], []]
+
+
+class TestWhoStartsThem:
+    @pytest.mark.parametrize("operation", ["rewrite", "clarifying_questions", "reply", "list_answers"])
+    def test_what_takes_a_model_is_left_to_who_has_one(
+        self, desk: Desk, connect: Connect, make_role: MakeRole, operation: str
+    ) -> None:
+        thinker = HandWorker(connect(make_role("pgclarify_worker")), model="a-large-one", provider="openai")
+        run_id = desk.enter(operation, {}, corpus_id=1 if operation == "list_answers" else None)
+
+        assert state_of_start(desk.worker, run_id) == LOCK_NOT_AVAILABLE
+        assert thinker.start(run_id) is not None
+
+    @pytest.mark.parametrize("operation", ["detect_ambiguity", "detect_ambiguity_many"])
+    def test_what_takes_none_is_anyones(self, desk: Desk, operation: str) -> None:
+        run_id = desk.enter(operation, {}, corpus_id=None)
+
+        assert state_of_start(desk.worker, run_id) is None
+
+
+def state_of_start(worker: HandWorker, run_id: int) -> str | None:
+    """The SQLSTATE that starting a run ends with; None if it succeeds."""
+    start = "select * from pgclarify._start_run(%s, %s)"
+    return state_of(worker.connection, start, [run_id, worker.worker_id])
