@@ -83,7 +83,7 @@ limit %(most)s;
 -- Of the last runs those that failed or came out in part, newest first, and what went wrong or why they stopped.
 select
     run_summary.run_id, run_summary.corpus, run_summary.question, run_summary.status, run_summary.finished_at,
-    coalesce(run_summary.error, failure.error, step.reason, run_summary.stop_reason) as error,
+    coalesce(run_summary.error, failure.error, step.reason, checking.note, run_summary.stop_reason) as error,
     failure.failed_passages
 from pgclarify.run_summary
 left join lateral (
@@ -101,6 +101,11 @@ left join lateral (
     order by investigation_step.ordinal
     limit 1
 ) as step on true
+left join pgclarify.stage as checking
+    on
+        run_summary.run_id = checking.run_id
+        and checking.name = 'checking'
+        and run_summary.operation = 'clarifying_questions'
 where
     run_summary.status in ('failed', 'partial')
     -- Without a bound, a house without errors would be searched from end to end.

@@ -9,9 +9,10 @@ from typing import Any
 import psycopg
 import pytest
 
+from pgclarify.database.queries import queries
 from tests.integration.by_hand import scalar
 from tests.integration.explaining import explained
-from tests.openai_server import PROSE, Server
+from tests.openai_server import PROSE, Server, by_rules
 
 HISTORY = ["Who painted the altar?", "Ida Holm."]
 
@@ -99,3 +100,15 @@ def test_what_the_model_failed_at_is_told(asker: psycopg.Connection[Any], model:
         told = explained(asker, scalar(asker, "select max(run_id) from pgclarify.run_summary"))
         assert ", failed, " in told.splitlines()[0]
         assert "  Error: " in told
+
+
+def test_verdicts_that_failed_are_told(asker: psycopg.Connection[Any], model: Server) -> None:
+    model.behavior = lambda chat: PROSE if chat.purpose == "verdict" else by_rules(chat)
+    told = ask(asker, "clarifying_questions", "limousines", "rental")
+    assert ", partial, " in told[0]
+    (note,) = (line.removeprefix("Note: ") for line in below(told, "checking") if line.startswith("Note"))
+    assert re.match(r"(\d+) of \1 verdicts failed: ", note)
+    # Which pgclarify status shows.
+    run_id, *_, error, _ = asker.execute(queries["cli_list_recent_errors"], {"most": 1}).fetchall()[0]
+    assert run_id == scalar(asker, "select max(run_id) from pgclarify.run_summary")
+    assert error.startswith(note.removesuffix("…"))
