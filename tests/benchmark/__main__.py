@@ -7,6 +7,7 @@ from tests.benchmark import (
     churn,
     clarify_latency,
     clarify_throughput,
+    detection,
     edits,
     exploration,
     graph,
@@ -36,6 +37,7 @@ show(
         *figures,
         *capture.measure(),
         *ingest.measure(),
+        *detection.measure(questions=4_000),
         *edits.measure(rows=2_000, seconds=12),
         *churn.measure(seconds=20),
     ]

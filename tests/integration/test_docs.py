@@ -126,6 +126,20 @@ def test_options_of_clarifying_questions_are_those_that_are_checked(connection: 
             assert f"{option['least']} to {option['most']}" in meaning
 
 
+@pytest.mark.parametrize(
+    ("function", "asked"),
+    [("detect_ambiguity", "'q', '{}'"), ("detect_ambiguity_many", "'{q}'"), ("rewrite", "'q', '{}'")],
+)
+def test_options_before_asking_are_those_that_are_checked(
+    connection: psycopg.Connection[Any], function: str, asked: str
+) -> None:
+    with pytest.raises(psycopg.errors.InvalidParameterValue) as refused:
+        connection.execute(f"select pgclarify.{function}({asked}, '{{\"no such\": 1}}')".encode())
+    detail = refused.value.diag.message_detail or ""
+    told = {row[0] for row in tables(SQL_PAGE, "option")[function]}
+    assert told == set(re.findall(r"\w+", detail.partition(":")[2]))
+
+
 def test_options_of_list_answers_are_those_that_are_checked(connection: psycopg.Connection[Any]) -> None:
     (known,) = connection.execute("select pgclarify._list_answers_options()").fetchone() or ({},)
     told = {row[0]: row[1:] for row in tables(SQL_PAGE, "option")["list_answers"]}
