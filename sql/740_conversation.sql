@@ -1,4 +1,4 @@
--- Conversations: what came back to what was asked back, and the question since then.
+-- Conversations: their turns, and where they go on.
 
 create or replace view pgclarify.conversation_turn with (security_invoker) as
 select
@@ -35,66 +35,78 @@ comment on column pgclarify.conversation_turn.question is 'The question since th
 comment on column pgclarify.conversation_turn.created_at is 'When the reply came.';
 grant select on pgclarify.conversation_turn to pgclarify_reader;
 
-create or replace function pgclarify._check_can_write()
-returns void
-language plpgsql stable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-    if current_setting('transaction_read_only')::boolean then
-        raise exception 'a turn of a conversation cannot be kept in a read-only transaction'
-            using errcode = 'read_only_sql_transaction',
-                detail = case
-                    when pg_is_in_recovery() then 'This server is a standby.'
-                    else 'Its setting transaction_read_only is on.'
-                end,
-                hint = case
-                    when pg_is_in_recovery() then 'Call it on the primary.'
-                    else 'Call it in a transaction that may write.'
-                end;
-    end if;
-end
-$$;
-
-comment on function pgclarify._check_can_write() is 'Error 25006 in a read-only transaction, before anything is paid for.';
-
-create or replace function pgclarify._run_to_reply_to(caller pgclarify._caller, run_id bigint)
-returns pgclarify.run
+create or replace function pgclarify._find_conversation(roles name[], conversation_id bigint)
+returns pgclarify.conversation
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_run constant pgclarify.run := pgclarify._visible_run(_run_to_reply_to.caller, _run_to_reply_to.run_id);
+    v_conversation pgclarify.conversation;
 begin
-    if v_run.operation <> 'clarifying_questions' then
-        raise exception 'run % asked nothing back', v_run.run_id
-            using errcode = 'object_not_in_prerequisite_state',
-                detail = format('Its operation is %s.', v_run.operation),
-                hint = 'Pass the run_id of a row of pgclarify.clarifying_questions.';
+    select conversation.* into v_conversation
+    from pgclarify.conversation
+    where conversation.conversation_id = _find_conversation.conversation_id
+        and conversation.requested_by = any(_find_conversation.roles);
+    if not found then
+        raise exception 'conversation % does not exist', _find_conversation.conversation_id
+            using errcode = 'undefined_object',
+                detail = 'There is none of that number that you may go on with.',
+                hint = 'One begins with pgclarify.choose or pgclarify.reply, which return its number.';
     end if;
-    if v_run.requested_by <> all(pgclarify._roles_of((_run_to_reply_to.caller).name)) then
-        raise exception 'run % was asked by somebody else', v_run.run_id
-            using errcode = 'insufficient_privilege',
-                detail = format('Role %s asked, and its members may reply.', v_run.requested_by),
-                hint = 'Ask pgclarify.clarifying_questions yourself.';
-    end if;
-    if v_run.status not in ('succeeded', 'partial') then
-        perform pgclarify._raise_unless_answered(seen, v_run.operation)
-        from pgclarify._run_outcomes(array[v_run.run_id]) as seen;
-    end if;
-    if not exists (select from pgclarify.clarifying_question as listed where listed.run_id = v_run.run_id) then
-        raise exception 'run % has nothing to reply to', v_run.run_id
-            using errcode = 'object_not_in_prerequisite_state',
-                detail = 'No document answers what the model proposed, so nothing was asked back.',
-                hint = 'Ask with option check mark, or of another corpus.';
-    end if;
-    return v_run;
+    return v_conversation;
 end
 $$;
 
-comment on function pgclarify._run_to_reply_to(pgclarify._caller, bigint) is
-'A run that asked something back of the caller; errors: 42704, 42501 if the caller may see it and no more, PC003 if it failed, '
-'55000 if it is not over, or asked nothing back.';
+comment on function pgclarify._find_conversation(name[], bigint) is
+'The conversation, if a holder of these roles asked; error 42704 otherwise, as if there were none.';
+
+create or replace function pgclarify._go_on_asking(
+    conversation pgclarify.conversation, given text, earlier jsonb
+)
+returns table (question text, history jsonb, next_turn integer)
+language plpgsql stable security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_most_turns constant integer := 3;
+    v_conversation_id constant bigint := (_go_on_asking.conversation).conversation_id;
+    v_last pgclarify.turn;
+    v_said jsonb;
+begin
+    select turn.* into v_last
+    from pgclarify.turn
+    where turn.conversation_id = v_conversation_id
+    order by turn.ordinal desc
+    limit 1;
+    if v_last.ordinal = v_most_turns then
+        raise exception 'conversation % has had its % turns', v_conversation_id, v_most_turns
+            using errcode = 'object_not_in_prerequisite_state',
+                detail = format('Its question is now: "%s".', pgclarify._shown(v_last.question)),
+                hint = 'Ask pgclarify.clarify with that question.';
+    end if;
+    if btrim(_go_on_asking.given, E' \t\r\n\f\v') <> btrim(v_last.question, E' \t\r\n\f\v') then
+        raise exception 'conversation % is about another question', v_conversation_id
+            using errcode = 'invalid_parameter_value',
+                detail = format('Its question is now: "%s".', pgclarify._shown(v_last.question)),
+                hint = 'Leave the question out, or option "conversation".';
+    end if;
+    select jsonb_agg(said.line order by said.ordinal, said.part) into v_said
+    from (
+        select 0 as ordinal, 0 as part, (_go_on_asking.conversation).question as line
+        union all
+        select turn.ordinal, part.number, part.line
+        from pgclarify.turn
+        cross join lateral (values (1, turn.asked), (2, turn.reply)) as part (number, line)
+        where turn.conversation_id = v_conversation_id
+    ) as said;
+    return query select v_last.question, _go_on_asking.earlier || v_said, v_last.ordinal + 1;
+end
+$$;
+
+comment on function pgclarify._go_on_asking(pgclarify.conversation, text, jsonb) is
+'Where a conversation goes on: its question, what was said so far, and the turn that comes next. given: the question as it was '
+'given, or null. earlier: what was said before the conversation. Error 55000 after the last turn, 22023 if the question is '
+'another.';
 
 create or replace function pgclarify._asked_back(run_id bigint)
 returns text
@@ -215,194 +227,3 @@ begin atomic
 end;
 
 comment on function pgclarify._reformulated(bigint, integer, text) is 'Where a conversation stands after a turn, of three.';
-
-create or replace function pgclarify._choose(caller pgclarify._caller, run_id bigint, ordinal integer)
-returns setof pgclarify.reformulated_question
-language plpgsql volatile security definer
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-    v_requester constant name := pgclarify._verify_caller(_choose.caller);
-    v_run pgclarify.run;
-    v_turn pgclarify.turn;
-    v_chosen text;
-begin
-    perform pgclarify._check_can_write();
-    v_run := pgclarify._run_to_reply_to(_choose.caller, _choose.run_id);
-    if v_run.settings ->> 'form' <> 'select' then
-        raise exception 'run % has questions to answer, and nothing to choose from', v_run.run_id
-            using errcode = 'object_not_in_prerequisite_state',
-                hint = format(
-                    'Reply in words: select * from pgclarify.reply(%s, ''…''). To choose, ask with option form select.',
-                    v_run.run_id
-                );
-    end if;
-    select listed.reformulation into v_chosen
-    from pgclarify.clarifying_question as listed
-    where listed.run_id = v_run.run_id and listed.ordinal = _choose.ordinal;
-    if v_chosen is null then
-        raise exception 'run % has no reformulation %', v_run.run_id, coalesce(_choose.ordinal::text, 'null')
-            using errcode = 'invalid_parameter_value',
-                detail = (
-                    select format('It has %s, from 1.', count(*))
-                    from pgclarify.clarifying_question as listed
-                    where listed.run_id = v_run.run_id
-                ),
-                hint = 'Pass the ordinal of one, or reply in words if none is meant.';
-    end if;
-    v_turn := pgclarify._find_turn(v_run, pgclarify._roles_of(v_requester), v_chosen);
-    return next case
-        when v_turn.question is null then pgclarify._add_turn(v_requester, v_run, v_turn, 'select', v_chosen, v_chosen)
-        else pgclarify._reformulated(v_turn.conversation_id, v_turn.ordinal, v_turn.question)
-    end;
-end
-$$;
-
-comment on function pgclarify._choose(pgclarify._caller, bigint, integer) is 'See choose.';
-grant execute on function pgclarify._choose(pgclarify._caller, bigint, integer) to pgclarify_user;
-
-create or replace function pgclarify.choose(run_id bigint, ordinal integer)
-returns setof pgclarify.reformulated_question
-language plpgsql volatile
-set search_path = pg_catalog, pg_temp
-rows 1
-as $$
-begin
-    return query
-    select seen.*
-    from pgclarify._caller
-    cross join lateral pgclarify._choose(_caller, choose.run_id, choose.ordinal) as seen;
-end
-$$;
-
-comment on function pgclarify.choose(bigint, integer) is
-'Choose one of the reformulations that clarifying_questions offered: it is the question from now on. No model is asked. Begins '
-'a conversation, or is the next turn of the one that was asked back in. run_id: a run of clarifying_questions with form '
-'select. ordinal: the reformulation''s place.';
-grant execute on function pgclarify.choose(bigint, integer) to pgclarify_user;
-
-create or replace function pgclarify._check_reply(reply text)
-returns text
-language plpgsql immutable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-    v_reply constant text := btrim(_check_reply.reply, E' \t\r\n\f\v');
-begin
-    if coalesce(length(v_reply), 0) not between 1 and 10000 then
-        raise exception 'a reply needs 1 to 10000 characters'
-            using errcode = 'invalid_parameter_value',
-                detail = format('It has %s.', coalesce(length(v_reply), 0)),
-                hint = 'Say in your own words what is meant.';
-    end if;
-    return v_reply;
-end
-$$;
-
-comment on function pgclarify._check_reply(text) is 'The reply without surrounding white space, or error 22023.';
-
-create or replace function pgclarify._check_is_committed(conversation_id bigint)
-returns void
-language plpgsql stable security definer
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-    if exists (
-        select from pgclarify.conversation
-        where conversation.conversation_id = _check_is_committed.conversation_id
-            and not pgclarify._is_committed(conversation.xmin)
-    ) or exists (
-        select from pgclarify.turn
-        where turn.conversation_id = _check_is_committed.conversation_id and not pgclarify._is_committed(turn.xmin)
-    ) then
-        raise exception 'conversation % is not committed yet', _check_is_committed.conversation_id
-            using errcode = 'PC004',
-                detail = 'Its last turn was made in a transaction that is still open, so no worker sees it.',
-                hint = 'Commit first, then reply.';
-    end if;
-end
-$$;
-
-comment on function pgclarify._check_is_committed(bigint) is
-'Error PC004 if a turn of a conversation was made in a transaction that is still open. Null is no conversation.';
-
-create or replace function pgclarify._current_rewritten(run_id bigint, requester name)
-returns text
-language plpgsql volatile security definer
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-    if pgclarify._is_out_of_sight(array[_current_rewritten.run_id]) then
-        return pgclarify._rows(
-            'rewritten_question', array[_current_rewritten.run_id], _current_rewritten.requester
-        ) -> 0 ->> 'rewritten';
-    end if;
-    return (select rewriting.rewritten from pgclarify.rewriting where rewriting.run_id = _current_rewritten.run_id);
-end
-$$;
-
-comment on function pgclarify._current_rewritten(bigint, name) is
-'The question that a run which is over came to, also one that the snapshot of this transaction is too old to see.';
-
-create or replace function pgclarify._reply(caller pgclarify._caller, run_id bigint, reply text, options jsonb)
-returns setof pgclarify.reformulated_question
-language plpgsql volatile security definer
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-    v_requester constant name := pgclarify._verify_caller(_reply.caller);
-    v_options constant jsonb := pgclarify._check_options(
-        _reply.options, '{"timeout": {"type": "string", "default": "60s"}}'
-    );
-    v_timeout constant interval := pgclarify._timeout(v_options ->> 'timeout');
-    v_reply constant text := pgclarify._check_reply(_reply.reply);
-    v_run pgclarify.run;
-    v_turn pgclarify.turn;
-    v_run_ids bigint[];
-begin
-    perform pgclarify._check_can_write();
-    v_run := pgclarify._run_to_reply_to(_reply.caller, _reply.run_id);
-    v_turn := pgclarify._find_turn(v_run, pgclarify._roles_of(v_requester), v_reply);
-    if v_turn.question is not null then
-        return next pgclarify._reformulated(v_turn.conversation_id, v_turn.ordinal, v_turn.question);
-        return;
-    end if;
-    perform pgclarify._check_is_committed(v_turn.conversation_id);
-    v_run_ids := pgclarify._ask(
-        _reply.caller,
-        'reply',
-        v_run.corpus_id,
-        array[v_run.question],
-        jsonb_strip_nulls(jsonb_build_object('text', v_reply, 'conversation', v_turn.conversation_id)),
-        v_timeout,
-        v_run.run_id
-    );
-    perform pgclarify._raise_unless_answered(seen, 'reply') from pgclarify._current_outcomes(v_run_ids) as seen;
-    return next pgclarify._add_turn(
-        v_requester, v_run, v_turn, 'respond', v_reply, pgclarify._current_rewritten(v_run_ids[1], v_requester)
-    );
-end
-$$;
-
-comment on function pgclarify._reply(pgclarify._caller, bigint, text, jsonb) is 'See reply.';
-grant execute on function pgclarify._reply(pgclarify._caller, bigint, text, jsonb) to pgclarify_user;
-
-create or replace function pgclarify.reply(run_id bigint, reply text, options jsonb default '{}')
-returns setof pgclarify.reformulated_question
-language plpgsql volatile
-set search_path = pg_catalog, pg_temp
-rows 1
-as $$
-begin
-    return query
-    select seen.*
-    from pgclarify._caller
-    cross join lateral pgclarify._reply(_caller, reply.run_id, reply.reply, reply.options) as seen;
-end
-$$;
-
-comment on function pgclarify.reply(bigint, text, jsonb) is
-'Reply in words to what clarifying_questions asked back, or offered: a language model makes one question of the conversation. '
-'Waits. Begins a conversation, or is the next turn of the one that was asked back in. run_id: a run of clarifying_questions. '
-'reply: 1 to 10,000 characters. options: timeout (60s).';
-grant execute on function pgclarify.reply(bigint, text, jsonb) to pgclarify_user;
