@@ -10,23 +10,24 @@ from __future__ import annotations
 import argparse
 import asyncio
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, hstack
+from sklearn.decomposition import PCA
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import average_precision_score, f1_score
 from sklearn.model_selection import StratifiedGroupKFold
 from sklearn.svm import SVC
 
 from pgclarify.algorithms.ambiguity import AmbiguityKind
-from pgclarify.algorithms.ambiguity.classifier import scaled_features
+from pgclarify.algorithms.ambiguity.classifier import compare, scaled_features
 from pgclarify.algorithms.ambiguity.features import alone, within
 from pgclarify.algorithms.ambiguity.grams import BUCKETS, places
-from pgclarify.algorithms.ambiguity.shipped import ALONE, DIMENSIONS, TEXTS, Linear, Trained, pack
+from pgclarify.algorithms.ambiguity.shipped import ALONE, DIMENSIONS, PROJECTED, TEXTS, Part, Trained, pack, project
 from pgclarify.algorithms.ambiguity.wording import Wording, asking_part, take_apart
 from pgclarify.embedding import load_embedder
 from training.examples import Example, borrowed, clamber, coqa, made
@@ -37,14 +38,7 @@ _MODEL: Final = "all-MiniLM-L6-v2"
 _FOLDS: Final = 5
 _REPEATS: Final = 3
 
-# Found by cross-validation within the training side.
-_WIDTH: Final = 1.0
-_FEATURE_WEIGHT: Final = 0.15
 _MARGIN: Final = 1.0
-_BLEND: Final = (1.5, 0.5)
-_FEATURES_IN_LINEAR: Final = 0.2
-_GRAMS_IN_LINEAR: Final = 4.0
-_VECTORS_IN_LINEAR: Final = 20.0
 
 Vectors = NDArray[np.float32]
 
@@ -128,86 +122,87 @@ def _grams(wordings: Sequence[Wording]) -> csr_matrix:
     )
 
 
+def fit_projection(parts: Sequence[Prepared]) -> Vectors:
+    """Find the directions in which vectors differ most: float32, shape (DIMENSIONS, PROJECTED)."""
+    vectors = np.concatenate([part.vectors.reshape(-1, DIMENSIONS) for part in parts])
+    directions: Vectors = PCA(PROJECTED, random_state=0).fit(vectors).components_.T.astype(np.float32)
+    return directions
+
+
+def fit(data: Prepared, projection: Vectors) -> Part:
+    """Train a part, uncalibrated."""
+    recipe = _WITHIN if data.examples[0].history else _ALONE
+    points = _points(data, recipe, projection)
+    machine = SVC(C=_MARGIN, gamma=recipe.width).fit(points, data.labels, data.weights)
+    features, vectors, grams, bias = recipe.regress(data)
+    return Part(
+        features=features.astype(np.float32),
+        vectors=vectors.astype(np.float32),
+        grams=grams.astype(np.float32),
+        bias=bias.astype(np.float32),
+        examples=machine.support_vectors_,
+        example_weights=machine.dual_coef_[0].astype(np.float32),
+        kernel=np.array([recipe.width, recipe.feature_weight, machine.intercept_[0]], dtype=np.float32),
+        blend=np.array(recipe.blend, dtype=np.float32),
+        calibration=np.array([1, 0], dtype=np.float32),
+    )
+
+
+def odds(part: Part, data: Prepared, projection: Vectors) -> Vectors:
+    """Log odds before calibration: float32, shape (n_examples,)."""
+    recipe = _WITHIN if data.examples[0].history else _ALONE
+    by_example, by_weight = part.blend
+    linear = data.features @ part.features + data.vectors @ part.vectors + data.grams @ part.grams + part.bias
+    blended: Vectors = by_example * compare(_points(data, recipe, projection), part) + by_weight * linear
+    return blended
+
+
+def _points(data: Prepared, recipe: Recipe, projection: Vectors) -> Vectors:
+    return np.hstack([project(data.vectors, projection), recipe.feature_weight * data.features])
+
+
+def _regress_together(data: Prepared) -> list[NDArray[np.float64]]:
+    """One regression on features and pieces of text: weights of features, vectors and pieces, and the bias."""
+    stacked = hstack([csr_matrix(data.features) * 0.2, data.grams * 4.0]).tocsr()
+    fitted = LogisticRegression(C=1.0, max_iter=2_000).fit(stacked, data.labels, data.weights)
+    features, grams = np.split(fitted.coef_[0], [data.features.shape[1]])
+    return [features * 0.2, np.zeros(data.vectors.shape[1]), grams * 4.0, fitted.intercept_]
+
+
+def _regress_apart(data: Prepared) -> list[NDArray[np.float64]]:
+    """Three regressions on features, vectors and pieces of text, added up so that each counts as much as the others."""
+    weights, total = [], np.zeros(1)
+    for block, strength in ((data.features, 0.001), (data.vectors * 20.0, 0.0005), (data.grams * 3.0, 1.0)):
+        fitted = LogisticRegression(C=strength, max_iter=2_000).fit(block, data.labels, data.weights)
+        spread = fitted.decision_function(block).std()
+        weights.append(fitted.coef_[0] / spread)
+        total += fitted.intercept_ / spread
+    features, vectors, grams = weights
+    return [features, vectors * 20.0, grams * 3.0, total]
+
+
 @dataclass(frozen=True)
-class Comparison:
-    """The support vector machine of questions alone."""
+class Recipe:
+    """How a part is trained; found by cross-validation within the training side.
 
-    examples: Vectors
-    weights: Vectors
-    bias: float
+    Attributes:
+        width: Of the comparison with examples.
+        feature_weight: What features count for in it.
+        blend: What the comparison and the regressions count for.
+        regress: Gives the weights of features, vectors and pieces of text, and the bias.
+    """
 
-    def odds(self, data: Prepared) -> NDArray[np.float64]:
-        """Its decision."""
-        points = _points(data)
-        distances = np.sum(points**2, axis=1)[:, None] + np.sum(self.examples**2, axis=1) - 2 * points @ self.examples.T
-        decision: NDArray[np.float64] = np.exp(-_WIDTH * distances) @ self.weights + self.bias
-        return decision
-
-
-def _points(data: Prepared) -> Vectors:
-    return np.hstack([data.vectors, _FEATURE_WEIGHT * data.features])
+    width: float
+    feature_weight: float
+    blend: tuple[float, float]
+    regress: Callable[[Prepared], list[NDArray[np.float64]]]
 
 
-def fit_comparison(data: Prepared) -> Comparison:
-    """Train the support vector machine."""
-    machine = SVC(C=_MARGIN, gamma=_WIDTH).fit(_points(data), data.labels, data.weights)
-    return Comparison(machine.support_vectors_, machine.dual_coef_[0].astype(np.float32), float(machine.intercept_[0]))
+_ALONE: Final = Recipe(1.0, 0.2, (1.5, 0.4), _regress_together)
+_WITHIN: Final = Recipe(0.7, 0.05, (4.0, 1.0), _regress_apart)
 
 
-def fit_alone(data: Prepared) -> Linear:
-    """Train the regression on features and pieces of questions alone."""
-    features, grams, bias = _regression(
-        [(data.features, _FEATURES_IN_LINEAR), (data.grams, _GRAMS_IN_LINEAR)], data, strength=1.0
-    )
-    return _linear(features, np.zeros(DIMENSIONS), grams, bias)
-
-
-def fit_within(data: Prepared) -> Linear:
-    """Train three regressions for conversations, on features, vectors and pieces, and take their mean."""
-    (features, first), (vectors, second), (grams, third) = (
-        _regression([(data.features, 1.0)], data, strength=0.002),
-        _regression([(data.vectors, _VECTORS_IN_LINEAR)], data, strength=0.0005),
-        _regression([(data.grams, 3.0)], data, strength=2.0),
-    )
-    return _linear(features / 3, vectors / 3, grams / 3, (first + second + third) / 3)
-
-
-def _regression(
-    blocks: Sequence[tuple[Vectors | csr_matrix, float]], data: Prepared, *, strength: float
-) -> list[NDArray[np.float64]]:
-    """Weights of each block, and the bias; each block is multiplied by its scale, which counts against the penalty."""
-    stacked = hstack([csr_matrix(block) * scale for block, scale in blocks]).tocsr()
-    fitted = LogisticRegression(C=strength, max_iter=2_000).fit(stacked, data.labels, data.weights)
-    ends = np.cumsum([block.shape[1] for block, _ in blocks])[:-1]
-    parts = np.split(fitted.coef_[0], ends)
-    return [*(part * scale for part, (_, scale) in zip(parts, blocks, strict=True)), fitted.intercept_]
-
-
-def _linear(*parts: NDArray[np.float64]) -> Linear:
-    return Linear(*(part.astype(np.float32) for part in parts))
-
-
-def linear_odds(linear: Linear, data: Prepared) -> NDArray[np.float64]:
-    """Log odds of a regression."""
-    odds: NDArray[np.float64] = (
-        data.features @ linear.features + data.vectors @ linear.vectors + data.grams @ linear.grams + linear.bias
-    )
-    return odds
-
-
-def odds_alone(training: Prepared, data: Prepared) -> NDArray[np.float64]:
-    """Train on some questions alone, and judge others; not calibrated."""
-    by_example, by_weight = _BLEND
-    compared = fit_comparison(training).odds(data)
-    return by_example * compared + by_weight * linear_odds(fit_alone(training), data)
-
-
-def odds_within(training: Prepared, data: Prepared) -> NDArray[np.float64]:
-    """Train on some conversations, and judge others; not calibrated."""
-    return linear_odds(fit_within(training), data)
-
-
-def cross_validate(data: Prepared, odds: Callable[[Prepared, Prepared], NDArray[np.float64]]) -> NDArray[np.float64]:
+def cross_validate(data: Prepared, projection: Vectors) -> NDArray[np.float64]:
     """Judge every example by models that were trained on none of its group; the mean of several shufflings.
 
     Returns:
@@ -222,7 +217,7 @@ def cross_validate(data: Prepared, odds: Callable[[Prepared, Prepared], NDArray[
         for _, tested in folds.split(real, data.labels[real], groups[real]):
             held_out = real[tested]
             kept = np.flatnonzero(~np.isin(groups, groups[held_out]))
-            total[tested] += odds(data.take(kept), data.take(held_out)) / _REPEATS
+            total[tested] += odds(fit(data.take(kept), projection), data.take(held_out), projection) / _REPEATS
     return total
 
 
@@ -232,18 +227,16 @@ def calibrate(odds: NDArray[np.float64], labels: NDArray[np.intp], *, at_best_f1
     Args:
         odds: Of examples that were not trained on.
         labels: 1 for ambiguous.
-        at_best_f1: Move the intercept so that a half is where F1 is best. Where few questions are ambiguous, hardly one
-            would be more likely so than not.
+        at_best_f1: Move the intercept so that a half is where the F1 to be expected of these probabilities is best.
+            Where few questions are ambiguous, hardly one would be more likely so than not.
     """
     fitted = LogisticRegression(C=1e6).fit(odds[:, None], labels)
     slope, intercept = float(fitted.coef_[0, 0]), float(fitted.intercept_[0])
     if at_best_f1:
-        shares = np.linspace(0.03, 0.6, 58)
-        levels = np.quantile(odds, 1 - shares)
-        scores = np.array([f1_score(labels, odds >= level) for level in levels])
-        # Neighbors are averaged: a single row more or less should not decide.
-        smooth = np.convolve(np.pad(scores, 3, mode="edge"), np.full(7, 1 / 7), mode="valid")
-        intercept = -slope * float(levels[int(np.argmax(smooth))])
+        falling = np.sort(odds)[::-1]
+        probabilities = 1 / (1 + np.exp(-(slope * falling + intercept)))
+        expected = 2 * np.cumsum(probabilities) / (np.arange(1, len(odds) + 1) + probabilities.sum())
+        intercept = -slope * float(falling[int(np.argmax(expected))])
     return slope, intercept
 
 
@@ -276,35 +269,33 @@ def training_data(data_dir: Path) -> tuple[Prepared, Prepared, Scale]:
 
 def train(questions: Prepared, conversations: Prepared, scale: Scale) -> Trained:
     """Train all parts, and calibrate them by cross-validation."""
-    comparison = fit_comparison(questions)
+    projection = fit_projection([questions, conversations])
     return Trained(
         mean=scale.mean,
         deviation=scale.deviation,
-        examples=comparison.examples,
-        example_weights=comparison.weights,
-        kernel=np.array([_WIDTH, _FEATURE_WEIGHT, comparison.bias], dtype=np.float32),
-        alone=fit_alone(questions),
-        within=fit_within(conversations),
+        projection=projection,
         kinds=fit_kinds([questions, conversations]),
-        blend=np.array(_BLEND, dtype=np.float32),
-        calibration=np.array(
-            [
-                calibrate(cross_validate(questions, odds_alone), _real_labels(questions), at_best_f1=False),
-                calibrate(cross_validate(conversations, odds_within), _real_labels(conversations), at_best_f1=True),
-            ],
-            dtype=np.float32,
-        ),
+        alone=_calibrated(questions, projection),
+        within=_calibrated(conversations, projection),
     )
 
 
+def _calibrated(data: Prepared, projection: Vectors) -> Part:
+    is_within = bool(data.examples[0].history)
+    line = calibrate(cross_validate(data, projection), _real_labels(data), at_best_f1=is_within)
+    return replace(fit(data, projection), calibration=np.array(line, dtype=np.float32))
+
+
 def _real_labels(data: Prepared) -> NDArray[np.intp]:
-    return data.labels[data.weights == 1]
+    labels: NDArray[np.intp] = data.labels[data.weights == 1]
+    return labels
 
 
 def check(questions: Prepared, conversations: Prepared) -> None:
     """Print what cross-validation says."""
-    for name, data, odds in (("clamber", questions, odds_alone), ("abg-coqa", conversations, odds_within)):
-        judged, labels = cross_validate(data, odds), _real_labels(data)
+    projection = fit_projection([questions, conversations])
+    for name, data in (("clamber", questions), ("abg-coqa", conversations)):
+        judged, labels = cross_validate(data, projection), _real_labels(data)
         slope, intercept = calibrate(judged, labels, at_best_f1=bool(data.examples[0].history))
         is_called = slope * judged + intercept >= 0
         print(

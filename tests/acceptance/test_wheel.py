@@ -1,4 +1,4 @@
-"""The wheel: migrations, SQL and the demo's documents travel inside."""
+"""The wheel: migrations, SQL, the demo's documents and what was trained travel inside."""
 
 from __future__ import annotations
 
@@ -54,4 +54,6 @@ def test_the_wheel_works_away_from_the_checkout(empty_house: House, tmp_path: Pa
     assert {path.name for path in (CHECKOUT / "sql").glob("*.sql")} == {
         path.name for path in (packages / "pgclarify" / "_sql").glob("*.sql")
     }
-    assert not list(packages.glob("tests*"))
+    trained = Path("pgclarify", "algorithms", "ambiguity", "classifier.npz")
+    assert (packages / trained).read_bytes() == (CHECKOUT / trained).read_bytes()
+    assert not [*packages.glob("tests*"), *packages.glob("training*")]

@@ -16,7 +16,7 @@ from pgclarify.algorithms.ambiguity.features import alone, within
 from pgclarify.algorithms.ambiguity.grams import places
 from pgclarify.algorithms.ambiguity.judgement import AmbiguityKind, Judgement
 from pgclarify.algorithms.ambiguity.reasons import Spoken, explain
-from pgclarify.algorithms.ambiguity.shipped import ALONE, DIMENSIONS, TEXTS, WITHIN, unpack
+from pgclarify.algorithms.ambiguity.shipped import ALONE, DIMENSIONS, TEXTS, WITHIN, Part, project, unpack
 from pgclarify.algorithms.ambiguity.wording import Wording, asking_part, take_apart
 from pgclarify.errors import DimensionMismatch
 
@@ -29,12 +29,12 @@ _KINDS: Final = tuple(AmbiguityKind)
 class AmbiguityClassifier:
     """Tells whether a question is ambiguous, of which kind, and why.
 
-    Of a question alone it looks at the vector and features, compared with examples that it was trained on (a support
-    vector machine), and at words and letters in a row (a logistic regression). Of a question with turns before it, it
-    looks at three vectors, more features and words in a row (a logistic regression). Thread-safe.
+    Two models are added up, for questions alone and once more for questions with turns before them: a support vector
+    machine, which compares vector and features with those of examples, and a logistic regression on features, vectors,
+    and words and letters in a row. Thread-safe.
 
     Source: Detect, then rewrite (summary): sentence embedding, length, referential words and Coleman-Liau index. The
-    other features, and the two models, are ours.
+    other features, and the models, are ours.
 
     Attributes:
         embedding_model: The model whose vectors it was trained on.
@@ -48,7 +48,6 @@ class AmbiguityClassifier:
     def __init__(self, content: bytes) -> None:
         self.version = hashlib.sha256(content).hexdigest()[:12]
         self._trained = unpack(content)
-        self._squares = np.sum(self._trained.examples**2, axis=1)
 
     @classmethod
     def load(cls) -> AmbiguityClassifier:
@@ -102,29 +101,25 @@ class AmbiguityClassifier:
 
     def _judge(self, wordings: Sequence[Wording], vectors: NDArray[np.float32], *, is_within: bool) -> list[Judgement]:
         trained = self._trained
+        part = trained.within if is_within else trained.alone
         features = scaled_features(wordings, trained.mean, trained.deviation, is_within=is_within)
-        linear = trained.within if is_within else trained.alone
-        of_features = features * linear.features
-        meaning = vectors @ linear.vectors
-        wording = gram_sums(wordings, linear.grams)
-        odds = of_features.sum(axis=1) + meaning + wording + linear.bias
-        if not is_within:
-            comparison = self._compare(np.hstack([vectors, features * trained.kernel[1]]))
-            by_example, by_weight = trained.blend
-            of_features, wording = of_features * by_weight, wording * by_weight
-            meaning = by_example * comparison
-            odds = meaning + by_weight * odds
-        slope, intercept = trained.calibration[int(is_within)]
-        probabilities = 1 / (1 + np.exp(-np.clip(slope * odds + intercept, -30, 30)))
+        by_example, by_weight = part.blend
+        slope, intercept = part.calibration
+        of_features = slope * by_weight * features * part.features
+        wording = slope * by_weight * gram_sums(wordings, part.grams)
+        points = np.hstack([project(vectors, trained.projection), features * part.kernel[1]])
+        meaning = slope * (by_example * compare(points, part) + by_weight * (vectors @ part.vectors))
+        odds = of_features.sum(axis=1) + wording + meaning + slope * by_weight * part.bias + intercept
+        probabilities = 1 / (1 + np.exp(-np.clip(odds, -30, 30)))
         kinds = self._kinds(vectors[:, :DIMENSIONS], features[:, : len(ALONE)], is_within=is_within)
         names = WITHIN if is_within else ALONE
         spoken = zip(
             wordings,
             probabilities.tolist(),
             kinds.tolist(),
-            (slope * of_features).tolist(),
-            (slope * wording).tolist(),
-            (slope * meaning).tolist(),
+            of_features.tolist(),
+            wording.tolist(),
+            meaning.tolist(),
             strict=True,
         )
         return [
@@ -140,19 +135,21 @@ class AmbiguityClassifier:
             for question, probability, kind, by_feature, by_wording, by_meaning in spoken
         ]
 
-    def _compare(self, points: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Compare with all examples: float32, shape (n_points,)."""
-        trained = self._trained
-        distances = np.sum(points**2, axis=1)[:, None] + self._squares - 2 * points @ trained.examples.T
-        compared: NDArray[np.float32] = np.exp(-trained.kernel[0] * distances) @ trained.example_weights
-        return compared + trained.kernel[2]
-
     def _kinds(
         self, vectors: NDArray[np.float32], features: NDArray[np.float32], *, is_within: bool
     ) -> NDArray[np.intp]:
         constants = np.tile(np.array([float(is_within), 1.0], dtype=np.float32), (len(vectors), 1))
         kinds: NDArray[np.intp] = np.argmax(np.hstack([vectors, features, constants]) @ self._trained.kinds.T, axis=1)
         return kinds
+
+
+def compare(points: NDArray[np.float32], part: Part) -> NDArray[np.float32]:
+    """Compare with all examples: what a support vector machine decides; float32, shape (n_points,)."""
+    width, _, bias = part.kernel
+    squares = np.sum(points**2, axis=1)[:, None] + np.sum(part.examples**2, axis=1)
+    decided: NDArray[np.float32] = np.exp(-width * (squares - 2 * points @ part.examples.T)) @ part.example_weights
+    decided += bias
+    return decided
 
 
 def scaled_features(

@@ -19,8 +19,9 @@ _LETTERS: Final = range(3, 6)
 def places(wording: Wording) -> list[int]:
     """List where the pieces of a question are in the table, each once, in [0, BUCKETS).
 
-    Pieces are up to three words and marks in a row, three to five letters in a row within a word, and of the turns
-    before the question the words of the last answer and up to two words in a row of the last question.
+    Pieces are up to three words and marks in a row. Of a question alone also three to five letters in a row within a
+    word; with history, the words of the last answer, and up to two words in a row of the last question. (With
+    both, letters drown the rest.)
     """
     return sorted({zlib.crc32(piece.encode()) % BUCKETS for piece in _pieces(wording)})
 
@@ -28,15 +29,15 @@ def places(wording: Wording) -> list[int]:
 def _pieces(wording: Wording) -> Iterator[str]:
     tokens = [token.lower() for token in _TOKEN.findall(wording.question)]
     yield from _rows(["<", *tokens, ">"], _MOST_WORDS, "")
+    if wording.recent:
+        yield from _rows(["<", *wording.last_answer, ">"], 1, "answer:")
+        yield from _rows(["<", *wording.last_question, ">"], 2, "before:")
+        return
     for token in set(tokens):
         word = f" {token} "
         for length in _LETTERS:
             for start in range(len(word) - length + 1):
                 yield f"letters:{word[start : start + length]}"
-    if wording.last_answer:
-        yield from _rows(["<", *wording.last_answer, ">"], 1, "answer:")
-    if wording.last_question:
-        yield from _rows(["<", *wording.last_question, ">"], 2, "before:")
 
 
 def _rows(words: Sequence[str], most: int, prefix: str) -> Iterator[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from textwrap import shorten
 from typing import Final
 
 from pgclarify.algorithms.ambiguity.judgement import Reason
@@ -13,6 +14,8 @@ from pgclarify.algorithms.ambiguity.wording import Wording, coleman_liau
 _LEAST: Final = 0.05
 _MOST_REASONS: Final = 4
 _MOST_NAMED: Final = 3
+# Characters of a name or an answer that a reason repeats.
+_SHOWN: Final = 40
 _PLAIN_GRADE: Final = 6.0
 
 _LENGTH: Final = frozenset(
@@ -128,12 +131,15 @@ def _time(wording: Wording) -> str:
 def _history_open(wording: Wording) -> str:
     if not wording.last_answer:
         return ""
-    said = " ".join(wording.last_answer[:_MOST_NAMED])
-    return f'what was said before ("{said}{"…" if len(wording.last_answer) > _MOST_NAMED else ""}") leaves it open'
+    return f'what was said before ("{shorten(" ".join(wording.last_answer), _SHOWN, placeholder="…")}") leaves it open'
 
 
 def _form(wording: Wording) -> str:
-    return f'questions that begin with "{wording.words[0]}" are often so' if wording.words else ""
+    return (
+        f'questions that begin with "{shorten(wording.words[0], _SHOWN, placeholder="…")}" are often so'
+        if wording.words
+        else ""
+    )
 
 
 def _number(count: int) -> str:
@@ -141,7 +147,7 @@ def _number(count: int) -> str:
 
 
 def _listed(words: tuple[str, ...]) -> str:
-    shown = [f'"{word}"' for word in dict.fromkeys(words)][:_MOST_NAMED]
+    shown = [f'"{shorten(word, _SHOWN, placeholder="…")}"' for word in dict.fromkeys(words)][:_MOST_NAMED]
     return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import zipfile
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any, Final
 
@@ -19,58 +20,71 @@ from pgclarify.errors import ConfigurationError
 DIMENSIONS: Final = 384
 # With history: of the question, of the last turns, and of both together.
 TEXTS: Final = 3
+# Vectors are compared in so many directions.
+PROJECTED: Final = 128
+# Smaller arrays keep their full precision.
+_SMALL: Final = 512
 _LARGEST: Final = 127
+_LEAST_STEP: Final = 1e-6
 _BARE: Final = take_apart("", [])
 ALONE: Final = tuple(alone(_BARE))
 WITHIN: Final = ALONE + tuple(within(_BARE))
 
 
 @dataclass(frozen=True, slots=True)
-class Linear:
-    """Weights of features, of vectors and of pieces of text.
+class Part:
+    """What was learned of one kind of input: questions alone, or questions with turns before them. All float32.
 
     Attributes:
-        features: float32, shape (n_features,); for features of mean 0 and deviation 1.
-        vectors: float32, shape (n_texts * DIMENSIONS,).
-        grams: float32, shape (BUCKETS,).
-        bias: float32, shape (1,).
+        features: Weights of the features, scaled to mean 0 and deviation 1; shape (n_features,).
+        vectors: Weights of the vectors, shape (n_texts * DIMENSIONS,).
+        grams: Weights of pieces of text, shape (BUCKETS,).
+        bias: Of these three, shape (1,).
+        examples: What inputs are compared with: projected vectors, and features times the second of kernel; shape
+            (n_examples, n_texts * PROJECTED + n_features).
+        example_weights: Shape (n_examples,).
+        kernel: The width of the comparison, what features count for in it, its bias; shape (3,).
+        blend: What the comparison and the weights count for, shape (2,).
+        calibration: Slope and intercept of the log odds, shape (2,).
     """
 
     features: NDArray[np.float32]
     vectors: NDArray[np.float32]
     grams: NDArray[np.float32]
     bias: NDArray[np.float32]
+    examples: NDArray[np.float32]
+    example_weights: NDArray[np.float32]
+    kernel: NDArray[np.float32]
+    blend: NDArray[np.float32]
+    calibration: NDArray[np.float32]
 
 
 @dataclass(frozen=True, slots=True)
 class Trained:
-    """All that was learned. Everything is float32.
+    """All that was learned.
 
     Attributes:
-        mean: Of the features with history, shape (len(WITHIN),).
+        mean: Of the features with history, float32, shape (len(WITHIN),).
         deviation: Of the same, shape (len(WITHIN),).
-        examples: What a question alone is compared with: its vector, and its features times feature_weight, shape
-            (n_examples, DIMENSIONS + len(ALONE)).
-        example_weights: Shape (n_examples,).
-        kernel: The width of the comparison, the weight of features in it, its bias, shape (3,).
-        alone: For a question alone.
-        within: For a question with turns before it.
+        projection: Onto the directions in which vectors differ most, float32, shape (DIMENSIONS, PROJECTED).
         kinds: For each kind, in the order of AmbiguityKind: weights of the vector of the question, of its features,
-            of whether there are turns, and a bias, shape (3, DIMENSIONS + len(ALONE) + 2).
-        blend: What comparison and weights count for together, shape (2,).
-        calibration: Slope and intercept of the log odds, for a question alone and with history, shape (2, 2).
+            of whether there are turns, and a bias; float32, shape (3, DIMENSIONS + len(ALONE) + 2).
+        alone: Of questions alone.
+        within: Of questions with turns before them.
     """
 
     mean: NDArray[np.float32]
     deviation: NDArray[np.float32]
-    examples: NDArray[np.float32]
-    example_weights: NDArray[np.float32]
-    kernel: NDArray[np.float32]
-    alone: Linear
-    within: Linear
+    projection: NDArray[np.float32]
     kinds: NDArray[np.float32]
-    blend: NDArray[np.float32]
-    calibration: NDArray[np.float32]
+    alone: Part
+    within: Part
+
+
+def project(vectors: NDArray[np.float32], projection: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Project each of the vectors that stand side by side in a row: float32, shape (n_rows, n_texts * PROJECTED)."""
+    projected: NDArray[np.float32] = vectors.reshape(-1, DIMENSIONS) @ projection
+    return projected.reshape(len(vectors), -1)
 
 
 def pack(trained: Trained) -> bytes:
@@ -78,11 +92,13 @@ def pack(trained: Trained) -> bytes:
 
     Examples become whole numbers, a byte each; other large arrays have half precision.
     """
-    arrays: dict[str, NDArray[Any]] = {"features": np.array("\n".join(WITHIN))}
+    arrays: dict[str, NDArray[Any]] = {"names": np.array("\n".join(WITHIN))}
     for name, array in _arrays(trained).items():
-        arrays[name] = array.astype(np.float16 if array.size > len(WITHIN) else np.float32)
-    steps = np.maximum(np.abs(trained.examples).max(axis=0), 1e-6) / _LARGEST
-    arrays |= {"examples": np.round(trained.examples / steps).astype(np.int8), "example_steps": steps}
+        if name.endswith("_examples"):
+            steps = np.maximum(np.abs(array).max(axis=0), _LEAST_STEP) / _LARGEST
+            arrays |= {name: np.round(array / steps).astype(np.int8), f"{name}_steps": steps}
+        else:
+            arrays[name] = array.astype(np.float16 if array.size > _SMALL else np.float32)
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, array in arrays.items():
@@ -105,21 +121,15 @@ def unpack(content: bytes) -> Trained:
             arrays = {name: archive[name] for name in archive.files}
     except (ValueError, OSError, EOFError, KeyError, zipfile.BadZipFile) as error:
         raise _broken("It is not an npz archive of plain arrays.") from error
-    if str(arrays.pop("features", "")) != "\n".join(WITHIN):
+    if str(arrays.pop("names", "")) != "\n".join(WITHIN):
         raise _broken("It was trained for other features than this version counts.")
-    count = len(arrays.get("example_weights", ()))
-    shapes = {
+    shapes: dict[str, tuple[int, ...]] = {
         "mean": (len(WITHIN),),
         "deviation": (len(WITHIN),),
-        "examples": (count, DIMENSIONS + len(ALONE)),
-        "example_steps": (DIMENSIONS + len(ALONE),),
-        "example_weights": (count,),
-        "kernel": (3,),
-        **_linear_shapes("alone", len(ALONE), 1),
-        **_linear_shapes("within", len(WITHIN), TEXTS),
+        "projection": (DIMENSIONS, PROJECTED),
         "kinds": (len(AmbiguityKind), DIMENSIONS + len(ALONE) + 2),
-        "blend": (2,),
-        "calibration": (2, 2),
+        **_part_shapes("alone", len(arrays.get("alone_example_weights", ())), len(ALONE), 1),
+        **_part_shapes("within", len(arrays.get("within_example_weights", ())), len(WITHIN), TEXTS),
     }
     if arrays.keys() != shapes.keys():
         raise _broken(f"Missing or unknown: {', '.join(sorted(arrays.keys() ^ shapes.keys()))}.")
@@ -128,34 +138,47 @@ def unpack(content: bytes) -> Trained:
         if array.shape != shape or array.dtype.kind not in "fi" or not np.isfinite(array).all():
             raise _broken(f"{name} should be {shape}, and finite; it is {array.shape} of {array.dtype}.")
         arrays[name] = array.astype(np.float32)
-    arrays["examples"] *= arrays.pop("example_steps")
     if not (arrays["deviation"] > 0).all():
         raise _broken("A deviation is not positive.")
-    linear = {
-        part: Linear(**{field.name: arrays.pop(f"{part}_{field.name}") for field in fields(Linear)})
-        for part in ("alone", "within")
-    }
-    return Trained(**arrays, alone=linear["alone"], within=linear["within"])
+    return Trained(
+        **{name: arrays[name] for name in ("mean", "deviation", "projection", "kinds")},
+        alone=_part("alone", arrays),
+        within=_part("within", arrays),
+    )
 
 
 def _arrays(trained: Trained) -> dict[str, NDArray[np.float32]]:
     arrays: dict[str, NDArray[np.float32]] = {}
     for field in fields(Trained):
         value = getattr(trained, field.name)
-        if isinstance(value, Linear):
-            arrays |= {f"{field.name}_{part.name}": getattr(value, part.name) for part in fields(Linear)}
+        if isinstance(value, Part):
+            arrays |= {f"{field.name}_{inner.name}": getattr(value, inner.name) for inner in fields(Part)}
         else:
             arrays[field.name] = value
     return arrays
 
 
-def _linear_shapes(part: str, features: int, texts: int) -> dict[str, tuple[int, ...]]:
-    return {
-        f"{part}_features": (features,),
-        f"{part}_vectors": (texts * DIMENSIONS,),
-        f"{part}_grams": (BUCKETS,),
-        f"{part}_bias": (1,),
+def _part(name: str, arrays: Mapping[str, NDArray[np.float32]]) -> Part:
+    given = {field.name: arrays[f"{name}_{field.name}"] for field in fields(Part)}
+    given["examples"] = given["examples"] * arrays[f"{name}_examples_steps"]
+    return Part(**given)
+
+
+def _part_shapes(name: str, examples: int, features: int, texts: int) -> dict[str, tuple[int, ...]]:
+    width = texts * PROJECTED + features
+    shapes = {
+        "features": (features,),
+        "vectors": (texts * DIMENSIONS,),
+        "grams": (BUCKETS,),
+        "bias": (1,),
+        "examples": (examples, width),
+        "examples_steps": (width,),
+        "example_weights": (examples,),
+        "kernel": (3,),
+        "blend": (2,),
+        "calibration": (2,),
     }
+    return {f"{name}_{part}": shape for part, shape in shapes.items()}
 
 
 def _broken(detail: str) -> ConfigurationError:

@@ -1,0 +1,103 @@
+from __future__ import annotations
+
+import pytest
+
+from pgclarify.algorithms.ambiguity.features import alone, within
+from pgclarify.algorithms.ambiguity.grams import BUCKETS, places
+from pgclarify.algorithms.ambiguity.wording import coleman_liau, take_apart
+
+
+def test_coleman_liau_of_a_worked_example() -> None:
+    # 9 words, 34 letters, 2 sentences: L = 377.8, S = 22.2.
+    text = "The quick fox runs. It jumps over lazy dogs."
+
+    assert coleman_liau(text) == pytest.approx(0.0588 * 377.778 - 0.296 * 22.222 - 15.8, abs=1e-3)
+    assert coleman_liau(text) == pytest.approx(-0.164, abs=1e-3)
+
+
+def test_a_text_without_a_full_stop_is_a_sentence() -> None:
+    assert coleman_liau("rental cars") == pytest.approx(0.0588 * 500 - 0.296 * 50 - 15.8)
+
+
+def test_a_text_without_words_has_no_grade() -> None:
+    assert coleman_liau(" ?!") == 0
+
+
+@pytest.mark.parametrize(
+    ("question", "referential"),
+    [
+        ("How old is he?", ("he",)),
+        ("What's his name?", ("his",)),
+        ("Who else did they invite?", ("else", "they")),
+        ("Is there a fee?", ()),
+        ("How many are there?", ()),
+        ("What happened there?", ("there",)),
+        ("Which film that won a prize is the longest?", ()),
+        ("What does that mean?", ("that",)),
+        ("What is that?", ("that",)),
+        ("Which one?", ("one",)),
+        ("What is one mile in meters?", ()),
+        ("What was the other?", ("other",)),
+        ("What other fees are due?", ("other",)),
+        ("What is the capital of France?", ()),
+    ],
+)
+def test_words_that_stand_for_something_said_elsewhere(question: str, referential: tuple[str, ...]) -> None:
+    assert take_apart(question, []).referential == referential
+
+
+@pytest.mark.parametrize(
+    ("question", "has_antecedent"),
+    [
+        ("How old is he?", False),
+        ("When did it come out?", False),
+        ("Which company sold its shares?", True),
+        ("Do cats like their owners?", True),
+        ("When did Titanic open, and who made it?", True),
+        ('Who wrote "dust" and when did she?', True),
+    ],
+)
+def test_an_antecedent_is_a_name_a_quotation_or_a_noun_before(question: str, has_antecedent: bool) -> None:
+    assert take_apart(question, []).has_antecedent is has_antecedent
+
+
+def test_candidates_are_names_in_the_history_latest_first() -> None:
+    wording = take_apart("How old is she?", ["Who won the match?", "Serena beat Venus.", "Where was that?", "In Rome."])
+
+    assert wording.candidates[0] == "rome"
+    assert "venus" in wording.candidates
+    assert wording.last_names == ("rome",)
+
+
+def test_yes_is_no_name() -> None:
+    assert take_apart("Who?", ["Was anybody there?", "Yes"]).candidates == ()
+
+
+def test_the_last_exchange_is_found() -> None:
+    wording = take_apart("Who?", ["Did it rain?", "No", "Was there anyone else?", "Yes"])
+
+    assert wording.last_question == ("was", "there", "anyone", "else")
+    assert wording.last_answer == ("yes",)
+    assert wording.turns == 4
+    assert within(wording)["short after yes or no"] == 1
+
+
+def test_features_are_of_about_the_same_size() -> None:
+    for question, history in (("x" * 10_000, ["y " * 5_000] * 10), ("", []), ("Why?", ["No."])):
+        wording = take_apart(question, history)
+        values = [*alone(wording).values(), *within(wording).values()]
+        assert all(abs(value) <= 10 for value in values)
+
+
+def test_pieces_are_places_in_the_table_each_once() -> None:
+    found = places(take_apart("Who was the first, and who was the last?", []))
+
+    assert found == sorted(set(found))
+    assert found[0] >= 0
+    assert found[-1] < BUCKETS
+
+
+def test_pieces_know_what_was_said_before() -> None:
+    after_yes = set(places(take_apart("Who?", ["Anyone else?", "Yes"])))
+
+    assert after_yes != set(places(take_apart("Who?", ["Anyone else?", "No"])))
