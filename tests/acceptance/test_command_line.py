@@ -78,10 +78,24 @@ def test_ask_what_nothing_answers(loaded: House) -> None:
     assert result.stdout == ""
 
 
-def test_investigate_takes_a_language_model(loaded: House) -> None:
-    result = loaded.run("investigate", "who pays the refueling fee", "--corpus", "fees")
+@pytest.mark.parametrize("command", ["investigate", "ask-back", "list"])
+def test_what_takes_a_language_model_says_so(loaded: House, command: str) -> None:
+    result = loaded.run(command, "who pays the refueling fee", "--corpus", "fees")
     assert (result.returncode, result.stdout) == (1, "")
     assert "language model" in result.stderr
+
+
+def test_a_vague_question_is_told_from_a_clear_one(loaded: House) -> None:
+    assert loaded.done("detect", "When does she have time?").startswith("Ambiguous, pragmatic")
+    (row,) = map(json.loads, loaded.done("detect", "What is the refueling fee in Ohio?", "--json").splitlines())
+    assert row["kind"] in (None, "syntactic")
+
+
+def test_one_pass_answers_a_clear_question(loaded: House) -> None:
+    asked = ("ask", "what is the refueling fee", "--corpus", "fees", "--ask-back", "-o", "threshold=1")
+    printed = loaded.done(*asked)
+    assert "ninety dollars" in printed
+    assert "The question is clear, so one pass answered it" in printed
 
 
 def test_status(loaded: House) -> None:
