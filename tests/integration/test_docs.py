@@ -86,7 +86,9 @@ def test_options_are_those_that_are_checked(connection: psycopg.Connection[Any])
     told = {row[0]: re.findall(r"\w+", row[1]) for row in options["clarify"]}
     assert told.keys() == known.keys()
     for name, option in known.items():
-        if "choices" in option:
+        if "choices" in option and "default" not in option:
+            assert set(told[name]) == {*option["choices"], "no", "default"}
+        elif "choices" in option:
             assert (set(told[name]), told[name][0]) == (set(option["choices"]), option["default"])
         if option.get("type") == "integer":
             assert {str(option["least"]), str(option["most"])} <= set(told[name])
