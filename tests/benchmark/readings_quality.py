@@ -1,8 +1,7 @@
 """Whether the readings that a corpus supports tell ambiguous questions from clear ones.
 
 python -m tests.benchmark.readings_quality DATA_DIR, where the data sets are (.jsonl.gz): squad2.corpus,
-squad2.ambiguous and squad2.answerable, of which both questions and passages are taken, ambignq.corpus and
-ambignq.questions.
+squad2.ambiguous, squad2.answerable, ambignq.corpus and ambignq.questions.
 """
 
 from __future__ import annotations
@@ -71,17 +70,6 @@ def groups(data_dir: Path) -> list[Group]:
         _group("ambignq, several readings", "ambignq", True, (row for row in ambignq if row["interpretations"])),
         _group("ambignq, one", "ambignq", False, (row for row in ambignq if not row["interpretations"])),
     ]
-
-
-def documents(data_dir: Path) -> dict[str, list[tuple[str, str | None, str]]]:
-    """By corpus, the id, title and text of each document. What answers an answerable question is among them."""
-    found = {
-        corpus: [(row["id"], row["title"], row["text"]) for row in read(data_dir / f"{corpus}.corpus.jsonl.gz")]
-        for corpus in ("squad2", "ambignq")
-    }
-    extra = dict.fromkeys(row["passage"] for row in read(data_dir / "squad2.answerable.jsonl.gz"))
-    found["squad2"] += [(f"answerable {place}", None, text) for place, text in enumerate(extra)]
-    return found
 
 
 async def signals(dsn: str, asked: Sequence[Group], top_k: int) -> dict[str, list[Signals]]:
@@ -189,12 +177,13 @@ def _spread(vectors: NDArray[np.float32]) -> float:
 def load(dsn: str, data_dir: Path) -> None:
     """Load the documents with a worker that is alive, and wait until they are searchable."""
     with product.connect(dsn) as connection:
-        for corpus, rows in documents(data_dir).items():
+        for corpus in ("squad2", "ambignq"):
             with step(f"loading {corpus}"):
                 connection.execute("select pgclarify.create_corpus(%s)", [corpus])
-                for document_id, title, text in rows:
+                for row in read(data_dir / f"{corpus}.corpus.jsonl.gz"):
                     connection.execute(
-                        "select pgclarify.add_document(%s, %s, %s, %s)", [corpus, str(document_id), text, title]
+                        "select pgclarify.add_document(%s, %s, %s, %s)",
+                        [corpus, str(row["id"]), row["text"], row["title"]],
                     )
                 pending = "select pending from pgclarify.corpus_status where corpus = %s"
                 while connection.execute(pending, [corpus]).fetchall()[0]["pending"]:
