@@ -81,12 +81,12 @@ set search_path = pg_catalog, pg_temp
 begin atomic
     select detection.run_id, detection.is_ambiguous, detection.probability, detection.kind, detection.reasons
     from pgclarify.detection
-    where detection.run_id = any(_ambiguities.run_ids) and _ambiguities.requester is not null
+    where detection.run_id = any(_ambiguities.run_ids)
     order by detection.run_id, detection.ordinal;
 end;
 
 comment on function pgclarify._ambiguities(bigint[], name) is
-'What runs of detect_ambiguity found, without asking who may see them.';
+'What runs of detect_ambiguity found, without asking who may see them: nothing in it depends on who the requester is.';
 
 create or replace function pgclarify._current_ambiguities(run_ids bigint[], requester name)
 returns setof pgclarify.ambiguity
@@ -185,12 +185,12 @@ begin atomic
         detection.reasons
     from unnest(_question_ambiguities.run_ids) with ordinality as asked (run_id, ordinal)
     inner join pgclarify.detection on asked.run_id = detection.run_id
-    where _question_ambiguities.requester is not null
     order by asked.ordinal, detection.ordinal;
 end;
 
 comment on function pgclarify._question_ambiguities(bigint[], name) is
-'What runs of detect_ambiguity_many found, in their order, without asking who may see them. question_ordinal counts through.';
+'What runs of detect_ambiguity_many found, in their order, without asking who may see them: nothing in it depends on who the '
+'requester is. question_ordinal counts through.';
 
 create or replace function pgclarify._current_question_ambiguities(run_ids bigint[], requester name)
 returns setof pgclarify.question_ambiguity

@@ -63,7 +63,7 @@ def _judge(connection: product.Connection, questions: Sequence[str]) -> float:
 def _encode(model: SentenceTransformer, texts: Sequence[str]) -> float:
     with step(f"{len(texts):,} questions encoded"):
         started = time.perf_counter()
-        model.encode(list(texts), batch_size=256, show_progress_bar=False)
+        model.encode(list(texts), normalize_embeddings=True, show_progress_bar=False)
         return time.perf_counter() - started
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from tests.integration.by_hand import state_of
+from tests.integration.by_hand import MakeRole, state_of
 from tests.integration.conversing import rows
 from tests.openai_server import Server
 from tests.workers import CORPUS, Service, load, scalar, until, wait_until_searchable
@@ -215,21 +215,14 @@ class TestManyQuestions:
         until(lambda: scalar(asker, counted) == 1000)
 
 
-class TestWhoSeesIt:
-    def test_nobody_but_who_asked(self, service: Service, superuser: Connection, asker: Connection) -> None:
-        run_id = detect(asker, VAGUE)["run_id"]
-        superuser.execute("drop role if exists prying")
-        superuser.execute("create role prying login in role pgclarify_user")
-        try:
-            with closing(service.connect("prying")) as other:
-                for table in ("ambiguity_detection", "detection", "run_summary"):
-                    statement = f"select from pgclarify.{table} where run_id = %s"
-                    assert rows(other, statement, run_id) == []
-                for function in ("_ambiguities", "_question_ambiguities", "_current_ambiguities"):
-                    forbidden = f"select pgclarify.{function}(array[{run_id}::bigint], '{service.asker}')"
-                    assert state_of(other, forbidden) == FORBIDDEN
-        finally:
-            superuser.execute("drop role prying")
+def test_nobody_sees_it_but_who_asked(service: Service, asker: Connection, make_role: MakeRole) -> None:
+    run_id = detect(asker, VAGUE)["run_id"]
+    with closing(service.connect(make_role("pgclarify_user"))) as other:
+        for table in ("ambiguity_detection", "detection", "run_summary"):
+            assert rows(other, f"select from pgclarify.{table} where run_id = %s", run_id) == []
+        for function in ("_ambiguities", "_question_ambiguities", "_current_ambiguities"):
+            forbidden = f"select pgclarify.{function}(array[{run_id}::bigint], '{service.asker}')"
+            assert state_of(other, forbidden) == FORBIDDEN
 
 
 def test_a_worker_without_a_language_model_does_it_too(database: str, connection: Connection, run_worker: Any) -> None:

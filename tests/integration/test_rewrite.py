@@ -10,7 +10,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from tests.integration.by_hand import state_of
+from tests.integration.by_hand import MakeRole, state_of
 from tests.integration.conversing import rows
 from tests.openai_server import HANG, PROSE, Reply, Server
 from tests.rewriting_rules import MADE_UP
@@ -157,18 +157,13 @@ def test_what_cannot_be_used_is_refused(asker: Connection, arguments: list[Any])
     assert state_of(asker, "select pgclarify.rewrite(%s, %s, %s)", arguments) == WRONG
 
 
-def test_nobody_sees_it_but_who_asked(service: Service, superuser: Connection, asker: Connection) -> None:
+def test_nobody_sees_it_but_who_asked(service: Service, asker: Connection, make_role: MakeRole) -> None:
     run_id = rewrite(asker, "Where was she born?")["run_id"]
-    superuser.execute("drop role if exists prying")
-    superuser.execute("create role prying login in role pgclarify_user")
-    try:
-        with closing(service.connect("prying")) as other:
-            assert rows(other, "select from pgclarify.rewriting where run_id = %s", run_id) == []
-            for function in ("_rewritten_questions", "_current_rewritten_questions"):
-                forbidden = f"select pgclarify.{function}(array[{run_id}::bigint], '{service.asker}')"
-                assert state_of(other, forbidden) == FORBIDDEN
-    finally:
-        superuser.execute("drop role prying")
+    with closing(service.connect(make_role("pgclarify_user"))) as other:
+        assert rows(other, "select from pgclarify.rewriting where run_id = %s", run_id) == []
+        for function in ("_rewritten_questions", "_current_rewritten_questions"):
+            forbidden = f"select pgclarify.{function}(array[{run_id}::bigint], '{service.asker}')"
+            assert state_of(other, forbidden) == FORBIDDEN
 
 
 def test_without_a_language_model_rules_do_the_plain_cases(
