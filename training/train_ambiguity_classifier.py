@@ -174,9 +174,10 @@ def _regress_apart(data: Prepared) -> list[NDArray[np.float64]]:
     weights, total = [], np.zeros(1)
     for block, strength in ((data.features, 0.001), (data.vectors * 20.0, 0.0005), (data.grams * 3.0, 1.0)):
         fitted = LogisticRegression(C=strength, max_iter=2_000).fit(block, data.labels, data.weights)
-        spread = fitted.decision_function(block).std()
-        weights.append(fitted.coef_[0] / spread)
-        total += fitted.intercept_ / spread
+        decided = fitted.decision_function(block)[data.weights == 1]
+        weights.append(fitted.coef_[0] / decided.std())
+        # About its mean: the bias over the spread would depend on how many examples there are, and calibration with it.
+        total += (fitted.intercept_ - decided.mean()) / decided.std()
     features, vectors, grams = weights
     return [features, vectors * 20.0, grams * 3.0, total]
 
