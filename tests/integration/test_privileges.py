@@ -236,7 +236,7 @@ def test_nobody_who_reads_may_write(connection: psycopg.Connection[Any]) -> None
             and c.relnamespace = 'pgclarify'::regnamespace
     """).fetchall()  # noqa: S608 - a constant
 
-    # A worker copies its passages there, and rules are rows that their owners edit; everything else goes through functions.
+    # A worker copies its passages there, and rules are rows that owners edit; everything else goes through functions.
     assert set(writable) == {
         ("pgclarify_user", "pgclarify.ambiguity_rule"),
         ("pgclarify_worker", "pgclarify.staged_passage"),

@@ -1,0 +1,187 @@
+-- explain: its first lines, what was asked, of whom, which way it went and how it stands.
+
+create or replace function pgclarify._unusual_settings(run pgclarify.run)
+returns text
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_run alias for $1;
+    v_usual constant jsonb := case v_run.operation
+        when 'search' then
+            pgclarify._search_settings(
+                10,
+                case when v_run.settings ? 'retrieval' then '{"method": "adaptive"}' else '{}' end::jsonb
+            ) - 'retrieval'
+        when 'investigate' then pgclarify._investigate_settings('{}')
+        when 'detect_ambiguity' then pgclarify._detection_settings('{"corpus": "any"}')
+        when 'clarifying_questions' then pgclarify._clarifying_question_settings('{}')
+        when 'list_answers' then pgclarify._check_options('{}', pgclarify._list_answers_options())
+        when 'clarify' then pgclarify._clarify_settings(20, '{}')
+        when 'consolidate' then pgclarify._clarify_settings(20, '{}')
+        else '{}'
+    end;
+begin
+    return (
+        select
+            string_agg(
+                format('%s=%s', setting.key, pgclarify._shown(setting.value #>> '{}')), ', ' order by setting.key
+            )
+        from jsonb_each(v_run.settings) as setting
+        where
+            setting.value is distinct from v_usual -> setting.key
+            -- No settings: what the verdicts that are consolidated again were embedded by, and a reply.
+            and setting.key not in ('parent_embed', 'text')
+    );
+end
+$$;
+
+comment on function pgclarify._unusual_settings(pgclarify.run) is
+'Settings of a run that a call which names no option does not have; null if there are none.';
+
+create or replace function pgclarify._told_route(run pgclarify.run)
+returns text
+language sql stable security definer
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select
+        case (_told_route.run).route
+            when 'answered' then 'answered in one pass'
+            else 'clarified'
+        end
+        || case
+            when (_told_route.run).route = 'answered' then ', since the question is clear'
+            when detection.is_ambiguous then format(', since the question is ambiguous (%s)', detection.kind)
+            when not detection.is_ambiguous then ', since the question is clear, but one pass found no proof of an answer'
+            else ''
+        end
+        || case
+            when (_told_route.run).saved_completions = 1 then '; it saved 1 call'
+            when (_told_route.run).saved_completions > 1
+                then format('; it saved %s calls', (_told_route.run).saved_completions)
+            else ''
+        end
+    from (select) as always
+    left join pgclarify.detection on detection.run_id = (_told_route.run).run_id and detection.ordinal = 1;
+end;
+
+comment on function pgclarify._told_route(pgclarify.run) is
+'Which way a run with ask_back went, why, and what that saved; null while it is undecided.';
+
+create or replace function pgclarify._explain_head(run pgclarify.run, total_ms double precision)
+returns setof text
+language plpgsql stable security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_run alias for $1;
+    v_waited_ms double precision := 1000 * extract(epoch from v_run.started_at - v_run.created_at);
+    v_is_over boolean := v_run.finished_at is not null;
+    v_settings text;
+    v_remark text;
+begin
+    return next format(
+        '%s%s%s: %s  (%s)', v_run.operation,
+        case when v_run.operation = 'reply' then coalesce(' to what run ' || v_run.parent_run_id || ' asked back', '') end,
+        coalesce(' in ' || pgclarify._shown(v_run.corpus_name, 60), ''),
+        case
+            when v_run.operation = 'detect_ambiguity_many'
+                then pgclarify._shown(pgclarify._asked(v_run.operation, v_run.question))
+            else '"' || pgclarify._shown(v_run.question) || '"'
+        end,
+        concat_ws(
+            ', ',
+            'run ' || v_run.run_id,
+            v_run.status,
+            'time=' || pgclarify._shown_number(_explain_head.total_ms) || ' ms' || case when v_is_over then '' else ' so far' end,
+            case
+                when v_run.operation in ('clarify', 'consolidate') and v_run.status in ('succeeded', 'partial') then (
+                    select 'readings=' || count(*) from pgclarify.interpretation
+                    where interpretation.run_id = v_run.run_id
+                )
+                when v_run.operation = 'search' and v_run.status = 'succeeded' then (
+                    select 'passages=' || count(*) from pgclarify.candidate where candidate.run_id = v_run.run_id
+                )
+                when v_run.operation = 'investigate' then (
+                    select 'steps=' || count(*) from pgclarify.step where step.run_id = v_run.run_id
+                )
+                when v_run.operation = 'detect_ambiguity_many' and v_run.status in ('succeeded', 'partial') then (
+                    select 'ambiguous=' || count(*) filter (where detection.is_ambiguous)
+                    from pgclarify.detection where detection.run_id = v_run.run_id
+                )
+                when v_run.operation = 'clarifying_questions' and v_run.status in ('succeeded', 'partial') then (
+                    select 'questions=' || count(*) from pgclarify.clarifying_question
+                    where clarifying_question.run_id = v_run.run_id
+                )
+                when v_run.operation = 'list_answers' then (
+                    select 'answers=' || count(*) from pgclarify.listed_answer
+                    where listed_answer.run_id = v_run.run_id
+                )
+            end
+        )
+    );
+    if v_run.operation = 'reply' then
+        return next format('  Reply: "%s"', pgclarify._shown(v_run.settings ->> 'text', 200));
+    end if;
+    if jsonb_array_length(v_run.history) > 0 then
+        return next format(
+            '  Said before: %s"%s"',
+            case
+                when jsonb_array_length(v_run.history) > 1
+                    then jsonb_array_length(v_run.history) - 1 || ' more, and then '
+                else ''
+            end,
+            pgclarify._shown(v_run.history ->> -1)
+        );
+    end if;
+    return next format(
+        '  Asked by %s at %s%s', pgclarify._shown(v_run.requested_by), to_char(v_run.created_at, 'YYYY-MM-DD HH24:MI:SS TZ'),
+        case
+            when v_run.attempt > 1 then
+                format(
+                    ', started again %s ms later, as attempt %s', pgclarify._shown_number(v_waited_ms), v_run.attempt
+                )
+            else coalesce(', waited ' || pgclarify._shown_number(v_waited_ms) || ' ms for a worker', '')
+        end
+    );
+    if v_run.model is not null then
+        return next format(
+            '  Model %s, prompts %s, worker %s%s', pgclarify._shown(v_run.model), pgclarify._shown(v_run.prompt_version),
+            v_run.worker_id,
+            (
+                select format(' (%s on %s)', pgclarify._shown(worker.provider), pgclarify._shown(worker.host))
+                from pgclarify.worker where worker.worker_id = v_run.worker_id
+            )
+        );
+    end if;
+    v_settings := pgclarify._unusual_settings(v_run);
+    if v_settings is not null then
+        return next '  Settings other than the defaults: ' || v_settings;
+    end if;
+    if v_run.route is not null then
+        return next '  Route: ' || pgclarify._told_route(v_run);
+    end if;
+    if v_run.error is not null then
+        return next '  Error: ' || pgclarify._shown(v_run.error, 400);
+    end if;
+    v_remark := case
+        when exists (select from pgclarify.stage where stage.run_id = v_run.run_id) then null
+        when v_run.status = 'queued' and v_run.attempt = 0 then
+            case
+                when exists (select from pgclarify._living_workers()) then 'it waits for a worker, and nothing is done yet'
+                else 'it waits for a worker, and none is running'
+            end
+        when v_run.attempt = 0 and v_run.status = 'cancelled' then 'it was cancelled before a worker took it'
+        when not v_is_over then 'it goes on; the times of its stages are known when it ends'
+        when v_run.status = 'cancelled' then 'it was cancelled, and the times of its stages are not known'
+        when v_run.status = 'failed' then null
+        else 'it is of an earlier version, and the times of its stages are not known'
+    end;
+    if v_remark is not null then
+        return next '  State: ' || v_remark;
+    end if;
+end
+$$;
+
+comment on function pgclarify._explain_head(pgclarify.run, double precision) is
+'The first lines of explain: what was asked, of whom, how it stands. total_ms: how long it took, or has so far.';
