@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
 from dataclasses import replace
 from functools import partial
 from textwrap import shorten
@@ -28,8 +29,8 @@ from pgclarify.protocols import DialogueStore, Rewriter, RunStore
 _logger = logging.getLogger(__name__)
 _PACE = Pace()
 _LONGEST_SHOWN: Final = 200
-# Of a question that is vague in itself, what was said before tells no more than with the question.
-_POINTS_BACK: Final = "pragmatic"
+# "And in 1950?", "What about the museum?"
+_GOES_ON: Final = re.compile(r"\s*(?:and|or|but|(?:and )?(?:what|how) about|what of|else)\b", re.IGNORECASE)
 _NOT_ALONE: Final = DetectionReason("classifier", "alone", "without what was said before nobody knows what is meant")
 
 
@@ -118,7 +119,7 @@ class _Rewrite:
             # With what was said before, and as it will be read, without it.
             asked = [(question, self._history), (question, ())] if self._history else [(question, ())]
             detection, *alone = await self._detector.detect(self._run, self._dialogue, asked, threshold)
-            if not detection.is_ambiguous and alone and alone[0].kind == _POINTS_BACK:
+            if not detection.is_ambiguous and any(_leans_on_history(one) for one in alone):
                 detection = replace(alone[0], reasons=(_NOT_ALONE, *alone[0].reasons))
             tally.rows = 1
             tally.note = summarize([detection])
@@ -187,3 +188,11 @@ class _Rewrite:
         is_changed = rewriting.rewritten != self._run.question
         tally.rows = int(is_changed)
         tally.note = rewriting.rewritten if is_changed else rewriting.reason
+
+
+def _leans_on_history(alone: Detection) -> bool:
+    """Tell whether what is missing in a question, judged alone, was said before.
+
+    It was if the question points back or goes on; one that is vague in itself is no clearer with its history.
+    """
+    return alone.kind == "pragmatic" or (alone.is_ambiguous and _GOES_ON.match(alone.question) is not None)

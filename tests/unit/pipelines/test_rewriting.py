@@ -84,6 +84,14 @@ class TestWhatOnlyTheHistorySettles:
         assert (detection.probability, detection.kind) == (0.9, "pragmatic")
         assert "without what was said before" in detection.reasons[0].text
 
+    @pytest.mark.parametrize("question", ["And in 1950?", " what about the museum", "Or in May?"])
+    async def test_so_is_one_that_goes_on(self, question) -> None:
+        model = FakeRewriter({question: None})
+        rewriting, _, _ = await carry_out(question, rewriter=model, classifier=Settled(kind="syntactic"))
+
+        assert rewriting.was_ambiguous
+        assert len(model.calls) == 1
+
     async def test_unless_it_is_vague_rather_than_pointing_back(self) -> None:
         model = FakeRewriter({VAGUE: REWRITTEN})
         rewriting, _, (detection,) = await carry_out(rewriter=model, classifier=Settled(kind="syntactic"))
