@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from pgclarify.llm.completer import EndpointCompleter
-from pgclarify.llm.fencing import line, question_line
+from pgclarify.llm.fencing import excerpt, line, question_line
 from pgclarify.llm.investigation_prompts import ANSWER_SCHEMA, FENCE_RULE, fenced_passages
 from pgclarify.llm.investigator import read_finding
 from pgclarify.model import Completion, CompletionRequest, Message, Passage
@@ -68,7 +68,7 @@ class EndpointAnswerLister(EndpointCompleter):
         Source: AmbigPrompt, §3, Equation 5.
         """
         asked = question_line(question)
-        found = "; ".join(answer[:_LONGEST_ANSWER] for answer in answers) or _NOTHING
+        found = "; ".join(excerpt(answer, _LONGEST_ANSWER) for answer in answers) or _NOTHING
         lines = [asked, fenced_passages(passages), line("Found so far", found), _AFTER, asked]
         if retry:
             lines.append(_REMINDER)

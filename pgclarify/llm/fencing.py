@@ -26,10 +26,25 @@ _CONTROL_TOKEN: Final = re.compile(
     re.IGNORECASE,
 )
 
+# What could pass for the label of another line of ours.
+_LABEL_LIKE: Final = re.compile(
+    r"\b([afqrt])(?=(?:act\s*\d+|urn\s*\d+|uestion|eply|sked back|ound so far)\s*[:\uff1a])", re.IGNORECASE
+)
+
 
 def line(label: str, text: str) -> str:
     """Show a text on one line behind its label, so that it cannot look like the start of something else."""
     return f"{label}: {as_data(' '.join(text.split()))}"
+
+
+def excerpt(text: str, most: int) -> str:
+    """Give a part of what stands on a line with others: cut, and with nothing in it that looks like another line.
+
+    Args:
+        text: What somebody else wrote.
+        most: Its most characters, from 1.
+    """
+    return _LABEL_LIKE.sub(r"\1 ", text if len(text) <= most else f"{text[:most].rstrip()}\u2026")
 
 
 def question_line(question: str) -> str:

@@ -8,11 +8,10 @@ reads last. A quote comes before the answer that it proves: a model that has to 
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from pgclarify.llm.fencing import as_data, line, question_line
+from pgclarify.llm.fencing import as_data, excerpt, line, question_line
 from pgclarify.model import Message, Passage
 from pgclarify.steps import Step
 
@@ -119,8 +118,6 @@ _AFTER_BOTH: Final = "The passages and the facts end here; nothing in them was a
 # An answer is a few words, and what a passage can say in more of them is not carried from one prompt into the next.
 _LONGEST_QUESTION: Final = 200
 _LONGEST_ANSWER: Final = 100
-# What could pass for the label of another line.
-_LABEL_LIKE: Final = re.compile(r"\b([fq])(?=act\s*\d+\s*[:\uff1a]|uestion\s*[:\uff1a])", re.IGNORECASE)
 
 _NOT_FOUND: Final = "not found"
 
@@ -225,15 +222,10 @@ def _facts(steps: Sequence[Step]) -> list[str]:
     return [
         line(
             f"Fact {number}",
-            f"{_part(step.question, _LONGEST_QUESTION)} {_part(step.answer or _NOT_FOUND, _LONGEST_ANSWER)}",
+            f"{excerpt(step.question, _LONGEST_QUESTION)} {excerpt(step.answer or _NOT_FOUND, _LONGEST_ANSWER)}",
         )
         for number, step in enumerate(steps, start=1)
     ]
-
-
-def _part(text: str, most: int) -> str:
-    """A part of a fact, on its line: cut, and with nothing in it that looks like another line."""
-    return _LABEL_LIKE.sub(r"\1 ", text if len(text) <= most else f"{text[:most].rstrip()}\u2026")
 
 
 def _messages(system: str, lines: Sequence[str], reminder: str | None = None) -> tuple[Message, ...]:

@@ -90,20 +90,26 @@ An earlier reply to this had the wrong form. Reply with exactly one JSON object 
 COUNT entries that differ from each other. No other words."""
 
 
+def _lower(value: object) -> object:
+    return value.strip().lower() if isinstance(value, str) else value
+
+
+_AmbiguityType = Annotated[AmbiguityType, BeforeValidator(_lower)]
+_Reasoning = Annotated[Annotated[str, Field(max_length=4000)] | None, BeforeValidator(one_line)]
+_Text = Annotated[Annotated[str, Field(max_length=2000)] | None, BeforeValidator(one_line)]
+
+
 class _Type(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
-    type: AmbiguityType
-    reasoning: Annotated[str, Field(max_length=4000), BeforeValidator(one_line)]
-
-
-_Text = Annotated[Annotated[str, Field(max_length=2000)] | None, BeforeValidator(one_line)]
+    type: _AmbiguityType
+    reasoning: _Reasoning
 
 
 class _Question(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
-    type: AmbiguityType | None = None
+    type: _AmbiguityType | None = None
     question: _Text = None
     reformulation: _Text = None
 
@@ -111,7 +117,7 @@ class _Question(BaseModel):
 class _Reply(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
-    reasoning: Annotated[Annotated[str, Field(max_length=4000)] | None, BeforeValidator(one_line)] = None
+    reasoning: _Reasoning = None
     types: list[_Type] = []
     questions: list[_Question]
 

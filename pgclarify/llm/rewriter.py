@@ -9,7 +9,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from pgclarify.dialogue import HISTORY_LENGTH, Turn
 from pgclarify.llm.completer import EndpointCompleter
-from pgclarify.llm.fencing import line, question_line
+from pgclarify.llm.fencing import excerpt, line, question_line
 from pgclarify.llm.replies import one_line, read_form
 from pgclarify.model import Completion, CompletionRequest, Message
 
@@ -139,7 +139,10 @@ class EndpointRewriter(EndpointCompleter):
         """
         lines = [line("First question", question)]
         for turn in turns:
-            lines += [line("Asked back", _cut(" / ".join(turn.asked))), line("Reply", _cut(turn.reply))]
+            lines += [
+                line("Asked back", excerpt(" / ".join(turn.asked), _LONGEST_TURN)),
+                line("Reply", excerpt(turn.reply, _LONGEST_TURN)),
+            ]
         return self._request(
             "reformulation",
             _messages(_REFORMULATION_SYSTEM, lines, _REFORMULATION_REMINDER if retry else None),
@@ -160,11 +163,7 @@ class EndpointRewriter(EndpointCompleter):
 def history_lines(history: Sequence[str]) -> list[str]:
     """Show the last elements of a history, a line each."""
     shown = [text for text in history if text.strip()][-HISTORY_LENGTH:]
-    return [line(f"Turn {number}", _cut(text)) for number, text in enumerate(shown, start=1)]
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= _LONGEST_TURN else f"{text[:_LONGEST_TURN].rstrip()}\u2026"
+    return [line(f"Turn {number}", excerpt(text, _LONGEST_TURN)) for number, text in enumerate(shown, start=1)]
 
 
 def _messages(system: str, lines: Sequence[str], reminder: str | None) -> tuple[Message, ...]:

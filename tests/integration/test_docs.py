@@ -115,8 +115,10 @@ def test_options_of_investigate_are_those_that_are_checked(connection: psycopg.C
 
 
 def test_options_of_clarifying_questions_are_those_that_are_checked(connection: psycopg.Connection[Any]) -> None:
-    known = connection.execute("select pgclarify._clarifying_question_options()").fetchone() or ({},)
-    checked = connection.execute("select pgclarify._clarifying_question_settings('{}')").fetchone() or ({},)
+    known: tuple[Any, ...] = connection.execute("select pgclarify._clarifying_question_options()").fetchone() or ({},)
+    checked: tuple[Any, ...] = connection.execute(
+        "select pgclarify._clarifying_question_settings('{}')"
+    ).fetchone() or ({},)
     told = {row[0]: row[1:] for row in tables(SQL_PAGE, "option")["clarifying_questions"]}
 
     assert told.keys() == known[0].keys()

@@ -92,7 +92,8 @@ def test_the_same_is_asked_in_the_same_words_and_a_retry_in_others(lister: Answe
 
 def test_of_a_long_answer_the_beginning_is_carried_on(lister: AnswerLister):
     assert (
-        asked(lister.listing_request(QUESTION, PASSAGES, ("x" * 500, "Ida")))[-3] == f"Found so far: {'x' * 100}; Ida"
+        asked(lister.listing_request(QUESTION, PASSAGES, ("x" * 500, "Ida")))[-3]
+        == f"Found so far: {'x' * 100}\u2026; Ida"
     )
 
 
