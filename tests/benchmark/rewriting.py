@@ -2,7 +2,7 @@
 
 python -m tests.benchmark.rewriting DATA_DIR --base-url URL --model NAME [--conversations 60] [--replies FILE]
 
-DATA_DIR has abg-coqa.jsonl.gz; the conversations are of the part that the classifier is not trained on for benchmarks, a
+DATA_DIR has abg-coqa.jsonl.gz; the conversations are of the part that is not for training, a
 third of them ambiguous by the data set's label. Five ways, all from one reply for each question: what the model says to
 every question; the same under pgclarify's checks; the first for only those questions that were found to be ambiguous;
 `rewrite`, which is both; and `rewrite` without a model. Damaged are questions of which a name, a number or a quoted
