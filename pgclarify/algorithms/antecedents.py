@@ -37,7 +37,7 @@ _BE: Final = r"(?:is|are|was|were|be|been|am|isn't|aren't|wasn't|weren't|has bee
 # Words that look like pronouns and mean nothing: "is there a", "how long does it take", "is it true that".
 _EMPTY: Final = re.compile(
     rf"""
-    \b{_BE}\s+(?P<there>there)\b (?! \s*[?.!]*\s*$ ) | \b(?P<there_is>there)(?:['\u2019]s|\s+{_BE})\b
+    \b{_BE}\s+(?P<there>there)\b (?! [\s?.!]*$ ) | \b(?P<there_is>there)(?:['\u2019]s|\s+{_BE})\b
     | \bhow\s+(?:many|much)\b.{{0,80}}\b{_BE}\s+(?P<count>there)\b
     | \b(?P<takes>it)\s+(?:takes?|took|rains?|rained|snows?|snowed|matters?)\b
     | \b{_BE}\s+(?P<true>it)\s+(?:true|false|possible|legal|safe\s+to|better\s+to|raining|snowing|likely|time)\b
@@ -46,10 +46,18 @@ _EMPTY: Final = re.compile(
     """,
     re.IGNORECASE | re.VERBOSE,
 )
-# What is longer is no plain case.
+# What is longer is no plain case; and all that follows takes a time that this bounds.
 _MOST_WORDS: Final = 1000
+_MOST_CHARACTERS: Final = 10_000
 # Words of the shortest question that leaves nothing out: "Who founded Ortval?"
 _WHOLE: Final = 3
+# With it begins what goes on from what was said before, or answers it.
+_GOING_ON: Final = frozenset(
+    str.split("and or but nor so then also because yes no yeah not neither both either too maybe perhaps")
+)
+# "In 1903" answers something; "After the war Carl Berg moved to Ortval" tells something.
+_SHORT: Final = 4
+_CLOSING: Final = " \t\r\n\"'\u201d\u2019\u00bb)"
 _WORD: Final = re.compile(r"[^\W_]+(?:['\u2019-][^\W_]+)*")
 # "Who taught her mathematics?" is not about her mathematics.
 _GIVING: Final = frozenset(
@@ -91,9 +99,10 @@ def resolve(question: str, history: Sequence[str]) -> Resolution:
 
     Args:
         question: The question.
-        history: What was said before it, oldest first; all of it is looked at.
+        history: What was said before it, oldest first: all of it, or what is left out might be what is meant.
     """
-    if sum(len(text.split()) for text in (question, *history)) > _MOST_WORDS:
+    history = [text for text in history if text.strip()]
+    if _is_long((question, *history)):
         return Resolution(None, "so much was said that rules do not tell what is meant")
     pointers = _pointers(question)
     if not pointers:
@@ -130,9 +139,20 @@ def resolve(question: str, history: Sequence[str]) -> Resolution:
     return Resolution(f"{before}{text}{after}", f'{said} stands for "{mention.text}", the only one before it that fits')
 
 
+def words_that_point_back(question: str) -> list[str]:
+    """List the words of a question that mean something said elsewhere, in lower case, each once."""
+    return list(dict.fromkeys(" ".join(match[0].lower().split()) for match in _pointers(question)))
+
+
+def _is_long(texts: Sequence[str]) -> bool:
+    if sum(map(len, texts)) > _MOST_CHARACTERS:
+        return True
+    return sum(1 for text in texts for _ in _WORD.finditer(text)) > _MOST_WORDS
+
+
 def _pointers(question: str) -> list[re.Match[str]]:
     """Words that point back: those that mean nothing, and those bound within the question, are none."""
-    empty = [match.span(match.lastgroup) if match.lastgroup else match.span() for match in _EMPTY.finditer(question)]
+    empty = {match.span(match.lastgroup) if match.lastgroup else match.span() for match in _EMPTY.finditer(question)}
     found = [match for match in _POINTER.finditer(question) if match.span() not in empty]
     pointers = [match for match in found if match[0].lower() not in _REFLEXIVE]
     return pointers or found
@@ -190,11 +210,21 @@ def _fits(mention: Mention, word: str) -> bool:
 
 
 def _begins_in_the_middle(history: Sequence[str]) -> bool:
-    """Tell whether something was said before the history that it leaves out: "Where?", "Created by whom?"."""
+    """Tell whether something was said before the history that it leaves out.
+
+    It was if it begins with what goes on ("And when?", "Who else came?"), with an answer ("Yes", "In 1903"), or with a
+    question that leaves something out ("Where?", "To do what?", "Created by whom?").
+    """
     words = [match[0].lower() for match in _WORD.finditer(history[0])] if history else []
-    if not words or not history[0].rstrip().endswith("?"):
-        return False
-    return len(words) < _WHOLE or (words[0] not in ASKING and AUXILIARIES.isdisjoint(words))
+    if not words:
+        return bool(history)
+    if words[0] in _GOING_ON or "else" in words:
+        return True
+    # "In which city did he live?" is whole.
+    if len(words) <= _SHORT and words[0] in PREPOSITIONS and ASKING.isdisjoint(words[1:2]):
+        return True
+    is_question = history[0].rstrip(_CLOSING).endswith("?")
+    return is_question and (len(words) < _WHOLE or (words[0] not in ASKING and AUXILIARIES.isdisjoint(words)))
 
 
 def _is_unnamed(word: str, mention: Mention, history: Sequence[str]) -> bool:

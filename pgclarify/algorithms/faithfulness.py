@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
 from typing import Final
 
 from pgclarify.algorithms.english import ASKING, AUXILIARIES, FUNCTION_WORDS
@@ -22,12 +23,25 @@ _WORD: Final = re.compile(r"\w+")
 # "The first one" counts one, not two.
 _ORDINAL_ONE: Final = re.compile(r"\b(first|second|third|last|\w+th)\s+ones?\b", re.IGNORECASE)
 _NUMERAL: Final = re.compile(r"\d+(?:st|nd|rd|th|s)?")
-# Where a sentence ends, but not after "Dr." or "J.".
-_SENTENCE: Final = re.compile(r"(?<=[?!\u2026\n])\s*|(?<=[a-z0-9)]{3}\.)\s+")
-_QUOTED: Final = re.compile(
-    r"\"([^\"]+)\"|\u201c([^\u201d]+)\u201d|\u201e([^\u201c\u201d]+)[\u201c\u201d]|\u00ab([^\u00bb]+)\u00bb"
-    r"|(?<!\w)'([^']+)'(?!\w)|\u2018([^\u2019]+)\u2019(?!\w)"
+# Where a sentence ends, but not after "Dr.", "J." or "Prof.".
+_SENTENCE: Final = re.compile(
+    r"(?<=[?!\u2026\n\u3002\uff01\uff1f\u061f])\s*"
+    r"|(?<=[a-z0-9)]{3}\.)(?<!\b[Pp]rof\.)(?<!\b[Cc]orp\.)(?<!\b[Cc]apt\.)(?<!\b[Ss]ept\.)\s+"
 )
+# None goes over the beginning of another, so that what is opened and not closed is not read over and over.
+_QUOTED: Final = re.compile(
+    r"\"([^\"]+)\"|\u201c([^\u201c\u201d]+)\u201d|\u201e([^\u201c\u201d\u201e]+)[\u201c\u201d]"
+    r"|\u00ab([^\u00ab\u00bb]+)\u00bb|(?<!\w)'([^']+)'(?!\w)|\u2018([^\u2018\u2019]+)\u2019(?!\w)"
+)
+# In folded text; "no. 5" is no "no".
+_NEGATION: Final = re.compile(
+    r"\b(?:\w+n't|(?:do|does|did|is|are|was|were|has|have|had|could|would|should|ca|wo)nt|not|cannot|no(?!\.?\s?\d)"
+    r"|never|none|nobody|nothing|nowhere|neither|nor|without|hardly|barely|scarcely|seldom|rarely|unless|except)\b"
+)
+# "No, where was she born?", "Did she sell it or not?", "It was sold, wasn't it?": they ask the same without.
+_IDLE: Final = re.compile(r"^\W*no\s*[,.;:!]|\bor not\W*$|,\s*(?:no|\w+n't \w+)\W*$")
+# Of what a reason repeats, in characters.
+_LONGEST_SHOWN: Final = 80
 _FIRST: Final = re.compile(r"[^\W_]+(['\u2019]s\b)?(?=(\s+[^\W\d_a-z])?)")
 _QUESTION_MARKS: Final = ("?", "\uff1f", "\u061f", "\u037e")
 _CLOSING: Final = " \t\r\n\"'\u201d\u2019\u00bb).!"
@@ -40,10 +54,11 @@ _ORDERS: Final = frozenset(
 
 
 def find_fault(question: str, rewritten: str, history: Sequence[str]) -> str | None:
-    """Say why a rewritten question must not stand in the place of another.
+    """Say why a rewritten question must not stand in the place of another, in time linear in all that was said.
 
     All names, numbers and quoted strings of the question have to be in it (a name may be bent: Ada, Ada's), half of its
-    other words, and no name or number that was not said before. It has to be a question that is not much longer.
+    other words, all of its negations and no other, and no name or number that was not said before. It has to be a
+    question that is not much longer, on no more lines and in no more sentences.
 
     Args:
         question: As it was asked.
@@ -58,37 +73,91 @@ def find_fault(question: str, rewritten: str, history: Sequence[str]) -> str | N
         return "says nothing"
     if len(new_words) > _MOST_TIMES * len(words) + _MOST_WORDS_MORE:
         return "is much longer"
-    told = "\n".join((*history, question))
-    said = _bent(_WORD.findall(fold(told)))
-    known = _inner_names(told)
-    folded, bent = fold(rewritten), _bent(new_words)
-    lost = [
-        *(f'the quoted words "{quoted}"' for quoted in _quoted(question) if fold(quoted) not in folded),
-        *(f"the number {number}" for number in sorted(_numbers(question) - _numbers(rewritten))),
-        *(
-            f'the name "{_spelled(name, question)}"'
-            for name in sorted(_names(question, known))
-            if _bare(name) not in bent
-        ),
-    ]
-    if lost:
-        return f"has lost {lost[0]}"
-    gained = [
-        *(f"the number {number}" for number in sorted(_numbers(rewritten) - _numbers(told)) if number not in said),
-        *(
-            f'the name "{_spelled(name, rewritten)}"'
-            for name in sorted(_names(rewritten, known))
-            if _bare(name) not in said
-        ),
-    ]
-    if gained:
-        return f"brings in {gained[0]}, which nobody said"
+    told = (*history, question)
+    known = {name for text in told for name in _inner_names(text)}
+    loss = next(_losses(question, rewritten, known), None)
+    if loss is not None:
+        return f"has lost {loss}"
+    gain = next(_gains(rewritten, told, known), None)
+    if gain is not None:
+        return f"brings in {gain}, which nobody said"
     if _asks(question) and not _asks(rewritten):
         return "is no question"
+    return _other_meaning(question, rewritten, told)
+
+
+def _losses(question: str, rewritten: str, known: set[str]) -> Iterator[str]:
+    """What the question has and the rewritten one has not, in words."""
+    folded = fold(rewritten)
+    for quoted in dict.fromkeys(_quoted(question)):
+        if fold(quoted) not in folded:
+            yield f'the quoted words "{_shown(quoted)}"'
+    for number in sorted(_numbers(question) - _numbers(rewritten)):
+        yield f"the number {_shown(number)}"
+    bent = _bent(_WORD.findall(folded))
+    for name in sorted(_names(question, known)):
+        if _bare(name) not in bent:
+            yield f'the name "{_spelled(name, question)}"'
+
+
+def _gains(rewritten: str, told: Sequence[str], known: set[str]) -> Iterator[str]:
+    """What the rewritten question has and nobody said, in words."""
+    said = _bent(word for text in told for word in _WORD.findall(fold(text)))
+    # Text by text: "twenty" and, said by somebody else, "three" are not 23.
+    for number in sorted(_numbers(rewritten).difference(*map(_numbers, told))):
+        if number not in said:
+            yield f"the number {_shown(number)}"
+    for name in sorted(_names(rewritten, known)):
+        if _bare(name) not in said:
+            yield f'the name "{_spelled(name, rewritten)}"'
+
+
+def _other_meaning(question: str, rewritten: str, told: Sequence[str]) -> str | None:
+    """Say what makes the rewritten question another one, though it has the same names and numbers."""
+    said = fold("\n".join(told))
+    negations, new_negations = _count_negations(question, said), _count_negations(rewritten, said)
+    if negations != new_negations:
+        return "brings in a negation" if new_negations > negations else "has lost a negation"
+    if _count_lines(rewritten) > _count_lines(question):
+        return "has more lines"
+    if _count_sentences(rewritten, said) > max(1, _count_sentences(question, said)):
+        return "has more sentences"
     content = _content(question)
     if 2 * len(content & _content(rewritten)) < len(content):
         return "asks in other words"
     return None
+
+
+def _count_negations(text: str, said: str) -> int:
+    """Count the negations of a text, but for those of titles that were said: "The Man Without Qualities"."""
+    text = _without_titles(text, said)
+    in_names = [
+        word
+        for word, following in pairwise(_WORD.findall(text))
+        if _NEGATION.fullmatch(fold(word))
+        and word.istitle()
+        and following[0].isupper()
+        and f"{fold(word)} {fold(following)}" in said
+    ]
+    return len(_NEGATION.findall(_IDLE.sub(" ", fold(text)))) - len(in_names)
+
+
+def _count_lines(text: str) -> int:
+    return len(text.strip().splitlines())
+
+
+def _count_sentences(text: str, said: str) -> int:
+    return sum(_WORD.search(sentence) is not None for sentence in _sentences(_without_titles(text, said)))
+
+
+def _without_titles(text: str, said: str) -> str:
+    """Text without what it quotes, if that was said and has several words."""
+
+    def replace(match: re.Match[str]) -> str:
+        quoted = fold(next(filter(None, match.groups())))
+        return " " if len(quoted.split()) > 1 and quoted in said else match[0]
+
+    return _QUOTED.sub(replace, text)
 
 
 def _quoted(text: str) -> list[str]:
@@ -146,7 +215,11 @@ def _asks(text: str) -> bool:
 def _spelled(name: str, text: str) -> str:
     """A name as a text has it."""
     found = re.search(rf"\b{re.escape(name)}", text, re.IGNORECASE)
-    return found[0] if found else name
+    return _shown(found[0] if found else name)
+
+
+def _shown(text: str) -> str:
+    return text if len(text) <= _LONGEST_SHOWN else f"{text[: _LONGEST_SHOWN - 1]}\u2026"
 
 
 def _content(text: str) -> set[str]:

@@ -79,10 +79,7 @@ class _Token:
     text: str
     start: int
     is_initial: bool
-
-    @property
-    def word(self) -> str:
-        return _POSSESSIVE.sub("", self.text).lower()
+    word: str
 
     @property
     def is_word(self) -> bool:
@@ -97,25 +94,25 @@ def list_mentions(history: Sequence[str]) -> list[Mention]:
     """List whom and what a conversation names, each once, in the order in which they come.
 
     Args:
-        history: What was said, oldest first.
+        history: What was said, oldest first; each mention is compared with all others, so this is for short ones.
     """
-    found: list[Mention] = []
+    found: list[tuple[Mention, frozenset[str]]] = []
     asked = ""
     for text in history:
         for mention in _Reader(text, asked).mentions():
             _add(found, mention)
         asked = text.strip().lower()
-    return found
+    return [mention for mention, _ in found]
 
 
-def _add(found: list[Mention], mention: Mention) -> None:
-    """Add a mention, unless it is one of those by a shorter or longer name."""
+def _add(found: list[tuple[Mention, frozenset[str]]], mention: Mention) -> None:
+    """Add a mention, with the words that count, unless it is one of those by a shorter or longer name."""
     words = _bare(mention.text)
-    for place, other in enumerate(found):
-        if other.is_name == mention.is_name and (words <= _bare(other.text) or words >= _bare(other.text)):
-            longer = mention if len(words) > len(_bare(other.text)) else other
+    for place, (other, other_words) in enumerate(found):
+        if _is_alike(mention, other) and (words <= other_words or words >= other_words):
+            longer = mention if len(words) > len(other_words) else other
             known = next((one for one in (other, mention) if one.sort is not Sort.UNKNOWN), longer)
-            found[place] = Mention(
+            merged = Mention(
                 longer.text,
                 known.sort,
                 other.gender or mention.gender,
@@ -124,8 +121,15 @@ def _add(found: list[Mention], mention: Mention) -> None:
                 longer.is_name,
                 other.is_person or mention.is_person,
             )
+            found[place] = merged, words | other_words
             return
-    found.append(mention)
+    found.append((mention, words))
+
+
+def _is_alike(mention: Mention, other: Mention) -> bool:
+    """Tell whether two mentions could be one: a name is no noun, and of a pair, neither is the pair."""
+    is_pair, is_other_pair = mention.is_plural is True, other.is_plural is True
+    return mention.is_name == other.is_name and (is_pair == is_other_pair or not mention.is_name)
 
 
 def _looks_plural(word: str) -> bool:
@@ -144,11 +148,13 @@ class _Reader:
         self._tokens: list[_Token] = []
         is_initial = True
         for match in _TOKEN.finditer(text):
-            self._tokens.append(_Token(match[0], match.start(), is_initial))
+            word = _POSSESSIVE.sub("", match[0]).lower()
+            self._tokens.append(_Token(match[0], match.start(), is_initial, word))
             is_initial = match[0] in _END
         letters = [character for character in text if character.isalpha()]
         self._is_shouted = len(self._tokens) > 1 and bool(letters) and all(one.isupper() for one in letters)
         self._has_capitals = any(token.text[0].isupper() for token in self._tokens)
+        self._has_pronouns = any(token.word in PRONOUNS for token in self._tokens)
         self._asks_place = re.match(r"where\b|(?:in )?(?:which|what) (?:city|country|town|place|state)\b", asked)
         self._asks_person = re.match(r"who\b|whom\b|whose\b", asked)
         self._asks_what_it_is = re.match(
@@ -284,8 +290,7 @@ class _Reader:
             self._taken.update(range(place, end + (1 if inverted else 0)))
             if self._describes(place):
                 continue
-            is_clear = is_clear and not any(token.word in PRONOUNS for token in self._tokens)
-            yield self._noun(end - 1, f"the {self._said(place + 1, end)}", is_clear=is_clear)
+            yield self._noun(end - 1, f"the {self._said(place + 1, end)}", is_clear=is_clear and not self._has_pronouns)
 
     def _noun(self, place: int, text: str, *, is_clear: bool) -> Mention:
         head = self._tokens[place].word

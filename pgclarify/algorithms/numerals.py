@@ -25,6 +25,11 @@ _VALUES = (
 _SCALES = {"hundred": 10**2, "thousand": 10**3, "million": 10**6, "billion": 10**9, "bn": 10**9, "trillion": 10**12}
 _MONTHS = str.split("January February March April May June July August September October November December")
 _ROMAN = {"I": 1, "V": 5, "X": 10}
+# What is longer is no number that anybody would say: XXXVIII has seven letters, "nine hundred ninety-nine million nine
+# hundred ninety-nine thousand nine hundred ninety-nine" has fourteen words, and no measure has more digits.
+_MOST_LETTERS = 8
+_MOST_WORDS = 14
+_MOST_DIGITS = 28
 
 _VALUE = "|".join(sorted(_VALUES, key=len, reverse=True))
 _SCALE = "|".join(_SCALES)
@@ -37,9 +42,9 @@ _QUANTITY = re.compile(
     | (?<![\w.,$£€]) (?P<year>(?:1\d|20)\d\d) (?: [-\u2013/] (?P<end>\d\d) )? \b (?! [.,]\d | \s?% )
     | (?<![\w.]) (?P<digits>\d{{1,3}}(?:,\d{{3}})+(?:\.\d+)?|\d+(?:\.\d+)?) (?:st|nd|rd|th)?
       (?: \s? (?P<scale>{_SCALE}) )?
-    | \b (?P<words>(?:{_VALUE})(?:(?:\s|-|\sand\s)(?:{_VALUE}|{_SCALE}))*) \b
+    | \b (?P<words>(?:{_VALUE})(?:(?:\s|-|\sand\s)(?:{_VALUE}|{_SCALE})\b){{0,{_MOST_WORDS - 1}}}) \b
     | \b (?P<month>{"|".join(_MONTHS)}) \b
-    | \b (?P<roman>[IVX]+) \b
+    | \b (?P<roman>[IVX]{{1,{_MOST_LETTERS}}}) \b
     """,
     re.VERBOSE | re.IGNORECASE,
 )
@@ -49,10 +54,14 @@ _NUMBERED = re.compile(
     r"|version|volume|war)\s$",
     re.IGNORECASE,
 )
+_BEFORE_NUMBERED = 20
+# "Meters per second"
+_UNIT = re.compile(r"(?:\d|\bper|\bone)[\s-]$", re.IGNORECASE)
+_BEFORE_UNIT = 4
 
 
 def find_quantities(text: str, *, is_question: bool) -> tuple[dict[str, frozenset[str]], str]:
-    """Find the numbers of an English text, in one notation.
+    """Find the numbers of an English text, in one notation, in time linear in its length.
 
     Args:
         text: Any text.
@@ -62,7 +71,7 @@ def find_quantities(text: str, *, is_question: bool) -> tuple[dict[str, frozense
         The numbers by kind, each kind only if there is one (number: "30", "1500000", "1.5"; year: "1919"; decade:
         "1980s"; month: "october"; clock: "18:00"), and the text without them.
     """
-    text = unicodedata.normalize("NFKC", text)
+    text = _normalized(text)
     quantities: dict[str, set[str]] = defaultdict(set)
     rest: list[str] = []
     position = 0
@@ -83,14 +92,18 @@ def write_numbers(text: str) -> str:
         text: "On May 1, two to three".
 
     Returns:
-        "On may 1, 2 to 3": see `find_quantities` for the notation.
+        "On may 1, 2 to 3": see `find_quantities` for the notation. White space at its ends may be gone.
     """
 
     def write(match: re.Match[str]) -> str:
         values = [value for _, value in _read(match, is_question=False)]
         return f" {' '.join(values)} " if values else match[0]
 
-    return _QUANTITY.sub(write, unicodedata.normalize("NFKC", text))
+    return _QUANTITY.sub(write, _normalized(text))
+
+
+def _normalized(text: str) -> str:
+    return unicodedata.normalize("NFKC", text).strip()
 
 
 def _read(match: re.Match[str], *, is_question: bool) -> Iterator[tuple[str, str]]:
@@ -110,7 +123,12 @@ def _read(match: re.Match[str], *, is_question: bool) -> Iterator[tuple[str, str
         if match["end"]:
             yield "year", match["year"][:2] + match["end"]
     elif match["digits"]:
-        value = Decimal(match["digits"].replace(",", "")) * _SCALES.get((match["scale"] or "").casefold(), 1)
+        digits = match["digits"].replace(",", "")
+        if len(digits) > _MOST_DIGITS:
+            # Arithmetic would round it.
+            yield "number", digits
+            return
+        value = Decimal(digits) * _SCALES.get((match["scale"] or "").casefold(), 1)
         yield "number", f"{value.normalize():f}"
     elif match["words"]:
         if _is_number(match, is_question=is_question):
@@ -124,17 +142,17 @@ def _read(match: re.Match[str], *, is_question: bool) -> Iterator[tuple[str, str
 
 
 def _is_number(match: re.Match[str], *, is_question: bool) -> bool:
-    word, before, after = match["words"].casefold(), match.string[: match.start()], match.string[match.end() :]
+    word, text = match["words"].casefold(), match.string
     if word == "one":
-        starts_answer = not is_question and not before.strip() and not after.startswith(" of ")
+        starts_answer = not is_question and match.start() == 0 and not text.startswith(" of ", match.end())
         return starts_answer or _follows_numbered(match)
     if word == "second":
-        return re.search(r"(?:\d|\bper|\bone)[\s-]$", before, re.IGNORECASE) is None
+        return _UNIT.search(text, max(0, match.start() - _BEFORE_UNIT), match.start()) is None
     return True
 
 
 def _follows_numbered(match: re.Match[str]) -> bool:
-    return _NUMBERED.search(match.string, max(0, match.start() - 20), match.start()) is not None
+    return _NUMBERED.search(match.string, max(0, match.start() - _BEFORE_NUMBERED), match.start()) is not None
 
 
 def _value(words: list[str]) -> int:
@@ -143,7 +161,8 @@ def _value(words: list[str]) -> int:
         if word in _VALUES:
             current += _VALUES[word]
         elif word == "hundred":
-            current *= 100
+            # A second "hundred" adds nothing.
+            current *= 100 if current < 100 else 1
         elif word in _SCALES:
             total += current * _SCALES[word]
             current = 0
@@ -151,7 +170,9 @@ def _value(words: list[str]) -> int:
 
 
 def _roman_value(numeral: str) -> int:
-    values = [_ROMAN[letter] for letter in numeral]
-    return sum(
-        -value if any(later > value for later in values[index + 1 :]) else value for index, value in enumerate(values)
-    )
+    value = largest = 0
+    for letter in reversed(numeral):
+        one = _ROMAN[letter]
+        value += one if one >= largest else -one
+        largest = max(largest, one)
+    return value

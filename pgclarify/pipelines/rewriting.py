@@ -15,7 +15,7 @@ from textwrap import shorten
 from typing import Final
 
 from pgclarify.algorithms import fold
-from pgclarify.algorithms.antecedents import resolve
+from pgclarify.algorithms.antecedents import resolve, words_that_point_back
 from pgclarify.algorithms.faithfulness import find_fault
 from pgclarify.dialogue import HISTORY_LENGTH, Detection, DetectionReason, Rewriting
 from pgclarify.errors import CompletionError, ConfigurationError, EmbeddingError, RunLost
@@ -30,8 +30,11 @@ _logger = logging.getLogger(__name__)
 _PACE = Pace()
 _LONGEST_SHOWN: Final = 200
 # "And in 1950?", "What about the museum?"
-_GOES_ON: Final = re.compile(r"\s*(?:and|or|but|(?:and )?(?:what|how) about|what of|else)\b", re.IGNORECASE)
-_NOT_ALONE: Final = DetectionReason("classifier", "alone", "without what was said before nobody knows what is meant")
+_GOES_ON: Final = re.compile(r"\s*(and|or|but|(?:and )?(?:what|how) about|what of|else)\b", re.IGNORECASE)
+# How many of the words that point back a reason names.
+_MOST_NAMED: Final = 3
+# Reasons of a judgement without history that are about what was said before.
+_OF_HISTORY: Final = frozenset({"referential_words", "history"})
 
 
 async def rewrite(
@@ -47,10 +50,10 @@ async def rewrite(
 
     A question is ambiguous here if it is with what was said before, and also if it only is without: it will be read
     alone. A clear question comes back to the byte, without a call, and so does one before which nothing was said. An
-    ambiguous one is rewritten from the last five turns, by the model or, without one, by rules; what is not faithful is
-    refused, and the question comes back as it was, with the reason. The run is partial if the model could not be
-    reached or understood, and fails if the question could not be embedded. A run that was cancelled or taken over
-    meanwhile is left alone, without an error.
+    ambiguous one is rewritten by the model, from the last five turns, or, without one, by rules, which look at all that
+    was said; what is not faithful is refused, and the question comes back as it was, with the reason. The run is
+    partial if the model could not be reached or understood, and fails if the question could not be embedded. A run that
+    was cancelled or taken over meanwhile is left alone, without an error.
 
     Args:
         run: The run. Of its settings, history and threshold count.
@@ -120,14 +123,14 @@ class _Rewrite:
             asked = [(question, self._history), (question, ())] if self._history else [(question, ())]
             detection, *alone = await self._detector.detect(self._run, self._dialogue, asked, threshold)
             if not detection.is_ambiguous and any(_leans_on_history(one) for one in alone):
-                detection = replace(alone[0], reasons=(_NOT_ALONE, *alone[0].reasons))
+                detection = replace(alone[0], reasons=_reasons_alone(alone[0]))
             tally.rows = 1
             tally.note = summarize([detection])
         return detection
 
     async def _by_rules(self) -> Rewriting:
         with self._trace.stage("rewriting") as tally:
-            resolution = await asyncio.to_thread(resolve, self._run.question, self._last_said)
+            resolution = await asyncio.to_thread(resolve, self._run.question, self._history)
             if resolution.rewritten is None:
                 rewriting = self._as_it_was(f"there is no language model, and {resolution.reason}")
             else:
@@ -196,3 +199,23 @@ def _leans_on_history(alone: Detection) -> bool:
     It was if the question points back or goes on; one that is vague in itself is no clearer with its history.
     """
     return alone.kind == "pragmatic" or (alone.is_ambiguous and _GOES_ON.match(alone.question) is not None)
+
+
+def _reasons_alone(alone: Detection) -> tuple[DetectionReason, ...]:
+    """Why a question is ambiguous only without what was said before.
+
+    What the judgement says of a history that it was not shown is left out.
+    """
+    words = words_that_point_back(alone.question)[:_MOST_NAMED]
+    goes_on = _GOES_ON.match(alone.question)
+    if words:
+        why = "it says " + " and ".join(f'"{word}"' for word in words)
+    elif goes_on is not None:
+        why = f'it goes on, with "{goes_on[1].lower()}"'
+    else:
+        why = "it leaves something out"
+    text = f"read alone, {why}, and does not say what is meant; what was said before may settle it"
+    return (
+        DetectionReason("classifier", "alone", text),
+        *(reason for reason in alone.reasons if reason.name not in _OF_HISTORY),
+    )

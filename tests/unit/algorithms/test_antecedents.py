@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pgclarify.algorithms.antecedents import resolve
+from pgclarify.algorithms.antecedents import resolve, words_that_point_back
 
 _PAINTER = ("Who painted the Lindvik Altar?", "Ida Holm, in 1903")
 _TOWER = ("How tall is the Varden Tower?", "330 meters")
@@ -16,6 +16,16 @@ _CARL = ("Who was Carl Berg?", "A painter")
     ("history", "question", "rewritten"),
     [
         (_PAINTER, "Where was she born?", "Where was Ida Holm born?"),
+        (("", *_PAINTER), "Where was she born?", "Where was Ida Holm born?"),
+        (("Ida Holm", "She is a painter."), "Where was she born?", "Where was Ida Holm born?"),
+        (("In which town did Carl Berg live?", "Ortval"), "When did he die?", "When did Carl Berg die?"),
+        (("After the war Carl Berg was a painter.", "Yes"), "When did he die?", "When did Carl Berg die?"),
+        (("Who was Carl Berg?\u201d", "A painter"), "When did he die?", "When did Carl Berg die?"),
+        (
+            ("Tell me about Ortval", "It is a town."),
+            "How old is the castle there? !",
+            "How old is the castle in Ortval? !",
+        ),
         (_PAINTER, "Who taught her?", "Who taught Ida Holm?"),
         (_PAINTER, "Who was her teacher?", "Who was Ida Holm's teacher?"),
         (_PAINTER, "Who married her in 1910?", "Who married Ida Holm in 1910?"),
@@ -65,6 +75,7 @@ def test_a_pronoun_with_one_antecedent_is_replaced(history, question, rewritten)
         # Two that it can mean.
         (_FOUNDERS, "When did he die?"),
         (("Who met Carl Berg?", "Jon Dahl"), "Where was he born?"),
+        (("Who was Carl Berg?", "A painter like Jon Dahl and Otto Lind"), "Where was he born?"),
         (("Where is the Varden Tower?", "In Ortval"), "How old is it?"),
         (("What is the capital of Vardland?", "Ortval"), "How many people live there?"),
         # Somebody whom nobody named, or what is somebody else's.
@@ -80,6 +91,14 @@ def test_a_pronoun_with_one_antecedent_is_replaced(history, question, rewritten)
         # A history of which the beginning is missing.
         (("By whom?", "Carl Berg"), "What breed of dog was he?"),
         (("Created by whom?", "Carl Berg"), "What breed of dog was he?"),
+        (("And who was Carl Berg?", "A painter"), "When did he die?"),
+        (("But is Carl Berg dead?", "Yes"), "When did he die?"),
+        (("To do what?", "Paint", "Who paints?", "Carl Berg"), "When did he die?"),
+        (("Who else was on the boat?", "Carl Berg"), "When did he die?"),
+        (("Yes.", "Who was Carl Berg?", "A painter"), "When did he die?"),
+        (("In Carl Berg's.", "Whose is that?", "A painter's"), "When did he die?"),
+        (("?", *_CARL), "When did he die?"),
+        (("", " ", "And who was Carl Berg?", "A painter"), "When did he die?"),
         # Nothing that it can mean.
         (_CARL, "Where was she born?"),
         (_PAINTER, "When did they meet?"),
@@ -163,6 +182,31 @@ def test_nothing_that_is_said_is_an_error(text):
     for history in ((), (text,), (text, *_CARL), _CARL):
         resolution = resolve(text, history)
         assert resolution.reason
+
+
+def test_a_word_at_the_end_points_back_whatever_closes_the_question():
+    assert words_that_point_back("Where is there ? ?") == ["there"]
+    assert words_that_point_back("Is there a castle there?") == ["there"]
+
+
+@pytest.mark.parametrize(
+    ("question", "words"),
+    [
+        ("Where was she born?", ["she"]),
+        ("Did He sell it to her, or did she?", ["he", "it", "her", "she"]),
+        ("Was it the \n other?", ["it", "the other"]),
+        ("Is it true that it is raining?", ["it"]),
+        ("How long does it take?", []),
+        ("Who was Carl Berg?", []),
+    ],
+)
+def test_words_that_point_back(question, words):
+    assert words_that_point_back(question) == words
+
+
+@pytest.mark.parametrize("said", ["a,b;" * 600, "Ab,Bc," * 600, "\u4ed6," * 1100, "(" * 10_001, "x" * 10_001])
+def test_much_is_much_without_white_space_too(said):
+    assert "so much was said" in resolve("When did he die?", (*_CARL, said)).reason
 
 
 def test_so_much_that_nobody_would_call_it_plain_is_left_alone():

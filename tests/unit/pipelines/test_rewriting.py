@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from pgclarify.algorithms.ambiguity import Reason
 from pgclarify.dialogue import HISTORY_LENGTH, Rewriting
 from pgclarify.errors import EndpointUnavailable, InvalidReply
 from pgclarify.model import RunStatus
@@ -75,6 +76,17 @@ class Settled(FakeClassifier):
         ]
 
 
+class Unknowing(Settled):
+    """It says why, as the classifier does that is not told what was said before."""
+
+    def judge(self, asked, vectors):
+        said = (
+            Reason("feature", "referential_words", 'it says "she", and nothing before says who or what is meant'),
+            Reason("feature", "length", "it has four words"),
+        )
+        return [replace(judged, reasons=said) for judged in super().judge(asked, vectors)]
+
+
 class TestWhatOnlyTheHistorySettles:
     async def test_is_rewritten_since_it_will_be_read_alone(self) -> None:
         model = FakeRewriter({VAGUE: REWRITTEN})
@@ -82,7 +94,25 @@ class TestWhatOnlyTheHistorySettles:
 
         assert (rewriting.rewritten, rewriting.was_ambiguous) == (REWRITTEN, True)
         assert (detection.probability, detection.kind) == (0.9, "pragmatic")
-        assert "without what was said before" in detection.reasons[0].text
+        assert detection.reasons[0].text == (
+            'read alone, it says "she", and does not say what is meant; what was said before may settle it'
+        )
+
+    async def test_what_a_judgement_without_history_says_of_the_history_is_no_reason(self) -> None:
+        _, _, (detection,) = await carry_out(
+            history=["Who wrote Emma?", "Jane Austen."], question="When was she born?", classifier=Unknowing()
+        )
+
+        assert detection.is_ambiguous
+        assert [(reason.name, reason.text) for reason in detection.reasons[1:]] == [("length", "it has four words")]
+
+    @pytest.mark.parametrize(
+        ("question", "why"), [("What about May?", 'it goes on, with "what about"'), ("Why?", "it leaves something out")]
+    )
+    async def test_a_question_without_a_pronoun_has_reasons_too(self, question, why) -> None:
+        _, _, (detection,) = await carry_out(question, classifier=Settled(kind="pragmatic"))
+
+        assert why in detection.reasons[0].text
 
     @pytest.mark.parametrize("question", ["And in 1950?", " what about the museum", "Or in May?"])
     async def test_so_is_one_that_goes_on(self, question) -> None:
@@ -181,6 +211,15 @@ class TestWithoutAModel:
         assert rewriting.rewritten == " Where was  Ida Holm born?\n"
         assert '"she" stands for "Ida Holm"' in rewriting.reason
         assert [(stage.name, stage.calls) for stage in record.stages] == [("detection", 0), ("rewriting", 0)]
+
+    async def test_the_rules_look_at_all_that_was_said(self) -> None:
+        talk = ["Is it warm?", "Yes"] * HISTORY_LENGTH
+
+        rewriting, _, _ = await carry_out(history=["Who was Ada Dahl?", "A singer", *talk, *HISTORY])
+
+        assert rewriting.rewritten == VAGUE
+        assert '"Ada Dahl"' in rewriting.reason
+        assert '"Ida Holm"' in rewriting.reason
 
     async def test_otherwise_it_says_that_it_cannot(self) -> None:
         rewriting, record, _ = await carry_out("And why?")
