@@ -150,10 +150,12 @@ def test_much_that_was_said_makes_no_difference(said):
     assert find_fault("When did he die?", "When did Torvald die?", history) is not None
 
 
-def test_a_quotation_does_not_go_over_the_beginning_of_another():
-    question = "\u201eWho sang \u201eblue night\u201c to her?"
+@pytest.mark.parametrize("marks", ["\u201e\u201c", "\u201c\u201d", "\u00ab\u00bb", "\u2018\u2019"])
+def test_a_quotation_does_not_go_over_the_beginning_of_another(marks):
+    beginning, end = marks
+    question = f"{beginning}Of her: who sang {beginning}blue night{end}?"
 
-    assert find_fault(question, "Who sang \u201eblue night\u201c to Ida Holm?", _HISTORY) is None
+    assert find_fault(question, f"Who sang {beginning}blue night{end} of Ida Holm?", _HISTORY) is None
 
 
 def test_a_reason_is_short_however_much_is_lost():
