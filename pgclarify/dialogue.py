@@ -72,10 +72,11 @@ class Detection:
 
     Attributes:
         question: The question.
-        is_ambiguous: Whether the probability reaches the threshold, or a rule or the corpus says so.
+        is_ambiguous: Whether the probability reaches the threshold, or a rule says so.
         probability: Of being ambiguous, from 0 to 1; 1 if a rule matched.
         kind: pragmatic, syntactic or lexical; None unless ambiguous.
-        reasons: What spoke, each with its source (classifier, feature, rule, corpus), name and text.
+        reasons: What spoke, each with its source (classifier, feature, rule, corpus), name and text. What a corpus
+            supports is said, and decides nothing.
         classifier_version: Of the classifier.
     """
 
@@ -171,7 +172,8 @@ class ClarifyingQuestion:
     Attributes:
         ordinal: From 1.
         proposed: As the model gave it.
-        is_answerable: Whether a document answers the reformulation; None if that was not checked.
+        is_answerable: Whether a document answers the reformulation; None if there is no reformulation, if it was not
+            checked, or if no passage answers it and some could not be judged.
         citations: What answers it, best first; empty unless answerable.
     """
 

@@ -1,7 +1,7 @@
 """Pure methods: numpy in, plain data out. No I/O, no database, no model."""
 
 from pgclarify.algorithms.agreement import Relation, relate
-from pgclarify.algorithms.answer_variants import find_variant, is_variant
+from pgclarify.algorithms.answer_variants import find_variant, is_last_name, is_variant
 from pgclarify.algorithms.answers import answer_directions, relate_answers
 from pgclarify.algorithms.consolidation import Mode, consolidate, medoid
 from pgclarify.algorithms.exploration import Explored, Explorer, credit, explore
@@ -27,6 +27,7 @@ __all__ = [
     "find_variant",
     "fold",
     "fuse",
+    "is_last_name",
     "is_variant",
     "medoid",
     "names",

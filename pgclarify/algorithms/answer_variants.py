@@ -1,8 +1,8 @@
-"""Is an answer one that was found before, spelled otherwise or said with more or fewer words?
+"""Is an answer one that was found before, spelled otherwise?
 
 Answers to one question are listed one by one, so two that are one would be a row too many, and two that are taken for
-one would lose an answer. So what counts is narrow: the numbers have to be the same, and the words but for what a name
-may leave out. `relate_answers` is for votes, where "agrees" may mean much less.
+one would lose an answer. The latter is worse, so what counts is narrow: numbers and words have to be the same, but for
+how they are spelled. `relate_answers` is for votes, where "agrees" may mean much less.
 """
 
 from __future__ import annotations
@@ -10,46 +10,39 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from pgclarify.algorithms.given_names import GIVEN_NAMES
 from pgclarify.algorithms.numerals import write_numbers
 from pgclarify.algorithms.quotation import fold
 
 _TOKEN: Final = re.compile(r"\d+(?:[.:]\d+)*s?(?!\w)|[^\W_]+|'s(?!\w)|[%$€£&]")
+_LETTERS: Final = re.compile(r"[^\W\d_]+")
 _DOTTED_INITIALS: Final = re.compile(r"\b([^\W\d_])\.(?:\s(?=[^\W\d_]\.))?(?=[^\W\d_]\b|\W|$)")
 _MINUS: Final = re.compile(r"(?:^|(?<=[\s(]))[-\u2212](?=\d)")
 _PARENTHESIS: Final = re.compile(r"\s*\([^()]*\)")
 _SYMBOLS: Final = {"%": "percent", "$": "dollar", "€": "euro", "£": "pound", "&": "and"}
-_SKIPPED: Final = frozenset(str.split("a an the dr mr mrs ms sir approximately"))
+_SKIPPED: Final = frozenset(str.split("a an the approximately"))
+# "Dr. Nora Blum" is Nora Blum; but Mr. Bean is not a bean, and Mrs. John Smith not John Smith.
+_TITLES: Final = frozenset(str.split("dr mr ms sir"))
+# These are no part of the name that they come before.
+_BEFORE_NAMES: Final = frozenset(str.split("the a and but as when while for in on at by with to from dr mr mrs ms sir"))
+# In 1919, on 1 May, in London.
+_PLACING: Final = frozenset(str.split("in on at"))
 
 _MONTHS: Final = frozenset(
     str.split("january february march april may june july august september october november december")
 )
 # Numerals in small letters, as a corpus without capitals has them; "i" is hardly ever one.
 _NUMERAL: Final = re.compile(r"[ivx]{2,4}")
-# What comes before one of these is what the answer is about: the Battle of Hastings, a book by Ann.
-_LINKS: Final = frozenset(str.split("of for from by in on at to with about 's"))
-_SAME_OF: Final = frozenset(str.split("city town state county kingdom republic island people of"))
-# Said of one and not of the other, they make it another one, wherever they stand.
-_OPPOSING: Final = frozenset(
-    str.split(
-        "not no never without except but and or than before after until minus under over jr sr junior senior"
-        " wife husband widow son daughter father mother brother sister family"
-    )
-)
-# And these do before the word that they belong to: North Carolina, vice president.
-_QUALIFYING: Final = frozenset(
-    str.split(
-        "north south east west northern southern eastern western northeast northwest southeast southwest new old upper"
-        " lower inner outer great greater little vice deputy former ex non anti acting co assistant half pre post early"
-        " late more less prime grand step left right saint st democratic papua equatorial"
-    )
-)
-# Spellings of one word differ in the last letters: Vishwaroop, Vishwaroopam; but Niger is not Nigeria.
+# Of what an acronym stands for, these have no letter in it.
+_LINKS: Final = frozenset(str.split("of for from by in on at to with about 's and"))
+# Spellings of one word, as names from India have them: Vishwaroop, Vishwaroopam. Any other ending may make another
+# word: Republican, Christopher, Dominica, Christiana.
+_SPELLED_ENDINGS: Final = frozenset(str.split("am m h"))
 _LONG_WORD: Final = 8
-_ENDING: Final = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,12 +52,14 @@ class _Said:
     Attributes:
         numbers: Numbers, years, months and the like, in one notation, in order.
         words: All others, folded, in order.
+        small: Those that are written in small letters.
         acronym: The answer itself where it is nothing but capitals, folded; empty otherwise.
         initials: First letters of everything that it says, but for links.
     """
 
     numbers: tuple[str, ...]
     words: tuple[str, ...]
+    small: frozenset[str]
     acronym: str
     initials: str
 
@@ -73,13 +68,14 @@ def is_variant(one: str, other: str) -> bool:
     """Tell whether two answers to one question are one answer, as far as their words can tell.
 
     Numbers have to be the same, in whatever notation, and in the same order; a date may say more of a day than another
-    (1919, October 1919), but nothing else. Of the words, case, accents, punctuation, articles and titles make no
-    difference; and then they are
+    (1919, October 1919), but nothing else. All words have to be there in both, too, in order: one more makes another
+    answer (Kansas City Royals, Prince William, John Quincy Adams, 10 dollars). Case, accents, punctuation, articles,
+    titles before a full name, and what only one of the two has in parentheses make no difference; nor do
 
-    - the same, but for a plural, an initial or the last letters of a long word (Vishwaroopam, Vishwaroop); or
-    - those of a name, of which the other says more (Goldwyn, Tony Goldwyn; Moussa Faki, Moussa Faki Mahamat), unless
-      what it says in addition makes it another one (North Carolina, Elizabeth II, the wife of ...); or
-    - an acronym and what it stands for.
+    - the plural of a word in small letters, an initial before a last name (J. Ping, Jean Ping), or one of few endings
+      of a long word (Vishwaroop, Vishwaroopam);
+    - the order of a comma (Blum, Nora); or
+    - an acronym instead of what it stands for.
 
     Args:
         one: An answer, a few words long.
@@ -99,38 +95,97 @@ def is_variant(one: str, other: str) -> bool:
     )
 
 
-def find_variant(answer: str, found: Sequence[Sequence[str]]) -> int | None:
+def is_last_name(last: str, full: str, texts: Iterable[str]) -> bool:
+    """Tell whether an answer is the last name of a person whom another names in full (Goldwyn, Tony Goldwyn).
+
+    Words alone cannot tell: King may be Stephen King. So it has to stand in a text that says the full name as well, and
+    gives that last name to nobody else. First names are known from a list of common ones, so that Latin is not Medieval
+    Latin, nor William Prince William; initials may come after them.
+
+    Args:
+        last: An answer.
+        full: Another.
+        texts: Where the former was found.
+    """
+    (name, *others), (*first, full_last) = _capitals(last) or [""], _capitals(full) or [""]
+    is_full = bool(first) and first[0] in GIVEN_NAMES and all(len(word) == 1 for word in first[1:])
+    if others or not is_full or not name or name != full_last or name in GIVEN_NAMES:
+        return False
+    return any(_names_one(_plain(text), [*first, name]) for text in texts)
+
+
+def find_variant(
+    answer: str, found: Sequence[Collection[str]], *, is_one: Callable[[str, str], bool] = is_variant
+) -> int | None:
     """Find the answer among those found so far that one is a variant of.
 
-    It has to be one of all its variants: after "2003" and "May 2003", "June 2003" is another answer.
+    It has to be one of all its variants: after "2003" and "May 2003", "June 2003" is another answer. What was found in
+    the same words is that answer in any case.
 
     Args:
         answer: A few words.
         found: For each answer found so far, its variants, at least one.
+        is_one: Compares the answer with a variant.
 
     Returns:
         Its index in found, the first that fits; None if the answer is a further one.
     """
+    said = fold(answer)
     for index, variants in enumerate(found):
-        if all(is_variant(answer, variant) for variant in variants):
+        if said in map(fold, variants):
+            return index
+    for index, variants in enumerate(found):
+        if all(is_one(answer, variant) for variant in variants):
             return index
     return None
 
 
 def _read(text: str, *, months: frozenset[str]) -> _Said:
     letters = re.sub(r"[\s.]", "", text)
+    small = {word for word in _LETTERS.findall(_plain(text)) if word.islower()}
     written = write_numbers(_DOTTED_INITIALS.sub(r"\1", _MINUS.sub(" minus ", text)))
     # Accents stand apart once a text is folded.
     folded = "".join(character for character in fold(written) if not unicodedata.combining(character))
     said = [_SYMBOLS.get(word, word) for word in _TOKEN.findall(folded)]
-    # "A" alone, the article, may be all there is.
-    told = [word for word in said if word not in _SKIPPED] or said
+    # What comes last is no article, nor is a capital within: vitamin A, A. P. J. Abdul Kalam.
+    told = [
+        word
+        for place, word in enumerate(said, start=1)
+        if word not in _SKIPPED or place == len(said) or (word == "a" and place > 1 and word not in small)
+    ]
+    if len(told) > 1 and told[0] in _PLACING and (told[0] in small or told[1] in months or _is_number(told[1])):
+        del told[0]
+    if len(told) > 2 and told[0] in _TITLES:
+        del told[0]
     return _Said(
         numbers=tuple(word for word in told if word in months or _is_number(word)),
         words=tuple(word for word in told if not (word in months or _is_number(word))),
+        small=frozenset(small.union(_SYMBOLS.values())),
         acronym=letters.casefold() if letters.isalpha() and letters.isupper() else "",
-        initials="".join(word[0] for word in told if word not in _LINKS | {"and"}),
+        initials="".join(word[0] for word in told if word not in _LINKS),
     )
+
+
+def _plain(text: str) -> str:
+    """A text without accents, capitals as they are."""
+    return "".join(one for one in unicodedata.normalize("NFKD", text) if not unicodedata.combining(one))
+
+
+def _capitals(text: str) -> list[str]:
+    """The words of a text, folded, if all have a capital; none otherwise."""
+    words = _LETTERS.findall(_plain(text))
+    is_name = all(word[0].isupper() for word in words) and not any(map(str.isdigit, text))
+    return [word.casefold() for word in words] if is_name else []
+
+
+def _names_one(text: str, full: Sequence[str]) -> bool:
+    """Whether a text says a full name, and the last name after no other name."""
+    *first, last = map(re.escape, full)
+    rest, named = re.subn(r"\.?\s+".join((rf"\b{first[0]}", *first[1:], rf"{last}\b")), ",", text, flags=re.IGNORECASE)
+    # After a full stop another sentence begins, unless it is that of an initial.
+    before = rf"\b([^\W\d_]+)(?:(?<=\b[^\W\d_])\.)?[\s-]+{last}\b"
+    others = (match[1] for match in re.finditer(before, rest, re.IGNORECASE))
+    return named > 0 and all(word[0].islower() or word.casefold() in _BEFORE_NAMES for word in others)
 
 
 def _is_number(word: str) -> bool:
@@ -148,21 +203,14 @@ def _are_one(one: _Said, other: _Said) -> bool:
         return False
     if _abbreviates(one, other) or _abbreviates(other, one):
         return True
-    if not _numbers_agree(one.numbers, other.numbers):
-        # With other words, May is a month of one and a name of the other.
-        return _may_be_one_date(one.numbers, other.numbers) and _plain(one.words) == _plain(other.words)
-    short, full = sorted((one.words, other.words), key=lambda words: (len(words), words))
-    if len(short) == len(full):
-        return _are_alike(short, full)
-    return _says_less(short, full)
+    if _numbers_agree(one.numbers, other.numbers):
+        return _are_alike(one, other)
+    # With other words, May is a month of one and a name of the other.
+    return _may_be_one_date(one.numbers, other.numbers) and one.words == other.words
 
 
 def _abbreviates(short: _Said, full: _Said) -> bool:
     return len(short.acronym) > 1 and short.acronym == full.initials and len(full.words) > 1
-
-
-def _plain(words: tuple[str, ...]) -> list[str]:
-    return [word for word in words if word not in _LINKS]
 
 
 def _numbers_agree(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
@@ -188,61 +236,30 @@ def _part_of_date(number: str) -> str | None:
     return "year" if len(number) == 4 else "day" if int(number) <= 31 else None
 
 
-def _are_alike(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
+def _are_alike(one: _Said, other: _Said) -> bool:
     """Whether each word is that of the other in its place, some only nearly so."""
-    if one == other:
+    if one.words == other.words:
         return True
-    if not all(_is_alike(*pair) for pair in zip(one, other, strict=True)):
+    if len(one.words) != len(other.words):
         return False
-    # "J. B." says nothing by itself.
-    return any(len(word) > 1 and len(match) > 1 for word, match in zip(one, other, strict=True))
+    small = one.small | other.small
+    *first, last = zip(one.words, other.words, strict=True)
+    # An initial comes before a name; what comes last tells apart: vitamin C, vitamin cream.
+    return _is_alike(*last, small=small) and all(_is_alike(*pair, small=small) or _is_initial(*pair) for pair in first)
 
 
-def _is_alike(one: str, other: str) -> bool:
+def _is_initial(one: str, other: str) -> bool:
+    short, full = sorted((one, other), key=len)
+    return len(short) == 1 and full.startswith(short)
+
+
+def _is_alike(one: str, other: str, *, small: frozenset[str]) -> bool:
     if one == other:
         return True
     short, full = sorted((one, other), key=len)
-    if len(short) == 1:
-        return full.startswith(short)
-    rest = full.removeprefix(short) if full.startswith(short) else None
-    if rest is None:
+    if not full.startswith(short):
         return False
-    return (rest == "s" and len(short) > 2) or (len(short) >= _LONG_WORD and len(rest) <= _ENDING)
-
-
-def _says_less(short: tuple[str, ...], full: tuple[str, ...]) -> bool:
-    """Whether a name has all the words of another, in order, and what it has besides does not make it another one."""
-    if not short:
-        # Only numbers are left, which agree: 10, 10 episodes.
-        return _OPPOSING.isdisjoint(full)
-    places = _places(short, full)
-    if places is None:
-        return False
-    extra = [place for place in range(len(full)) if place not in places]
-    for place in extra:
-        word, after = full[place], full[place + 1 : place + 2]
-        if word in _OPPOSING or word == "'s" or (len(word) == 1 and any(len(one) == 1 for one in short)):
-            return False
-        if word in _QUALIFYING and place + 1 in places:
-            return False
-        if word in _LINKS and place < places[0] and not _SAME_OF.issuperset(full[:place]):
-            return False
-        if after and after[0] == "'s":
-            return False
-    # The head of an English name of one word comes last: Oxford University is not Oxford.
-    is_cut = len(short) == 1 and places[0] == 0
-    return not is_cut or full[1] in _LINKS
-
-
-def _places(short: tuple[str, ...], full: tuple[str, ...]) -> list[int] | None:
-    """Where the words of one stand in another, in order, the last ones that there are; None if not all do."""
-    places: list[int] = []
-    rest = len(full)
-    for word in reversed(short):
-        while rest and full[rest - 1] != word:
-            rest -= 1
-        if not rest:
-            return None
-        rest -= 1
-        places.append(rest)
-    return places[::-1]
+    rest = full[len(short) :]
+    # Alien and Aliens are two films.
+    is_plural = rest == "s" and len(short) > 2 and {short, full} <= small
+    return is_plural or (len(short) >= _LONG_WORD and rest in _SPELLED_ENDINGS)

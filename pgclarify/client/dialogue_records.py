@@ -127,9 +127,10 @@ class ProposedQuestion:
         ambiguity_type: What it does about the ambiguity; None for schemes that name no types.
         clarifying_question: A question to whoever asked; None where there are reformulations to choose from.
         reformulation: The question as it would be asked by somebody who means this; None if the model gave none.
-        document_ids: Documents that answer the reformulation, best first; empty if none, or if it was not checked.
+        document_ids: Documents that answer the reformulation, best first; empty unless it is answerable.
         reasoning: Why the model thinks so; None for schemes without reasoning.
-        is_answerable: Whether a document answers the reformulation; None if it was not checked.
+        is_answerable: Whether a document answers the reformulation; None if there is no reformulation, if it was not
+            checked, or if no passage answers it and some could not be judged.
         citations: What answers it.
     """
 

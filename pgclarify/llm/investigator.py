@@ -30,12 +30,16 @@ _NO_ANSWER: Final = re.compile(
     r"(?:it is |is |the answer is |there (?:is|are) )?(?:unknown|unclear|none|n/?a"
     r"|not (?:(?:explicitly |directly )?(?:found|known|given|stated|mentioned|specified|provided|available|applicable)"
     rf"(?: (?:in|by|from) {_SHOWN})?|in {_SHOWN})"
-    r"|no (?:further|more|other|additional)(?: answers?)?(?: (?:is |was |were |are )?(?:given|found|told|mentioned))?"
+    r"|no (?:further|more|other|additional)(?= )(?: answers?)?"
+    r"(?: (?:is |was |were |are )?(?:given|found|told|mentioned))?"
     rf"(?: (?:in|by|from) {_SHOWN})?"
     r"|no (?:answer|information|passage|mention)"
     r"(?: (?:about|on|of|in|for|is|was|given|found|available|provided|mentions?|tells?|states?|that|which)\b.*)?)\.?",
     re.IGNORECASE,
 )
+
+# By itself, this may be the name of a song. It is no answer where nothing is quoted.
+_NO_FURTHER: Final = re.compile(r"(?:there (?:is|are) )?no (?:further|more|other|additional)\.?", re.IGNORECASE)
 
 
 def _answer_or_null(value: object) -> object:
@@ -177,7 +181,7 @@ def read_finding(completion: Completion) -> Finding:
         InvalidReply: If the reply does not fit ANSWER_SCHEMA, or has an answer without a quote.
     """
     reply = read_form(_AnswerReply, completion)
-    if reply.answer is None:
+    if reply.answer is None or (reply.quote is None and _NO_FURTHER.fullmatch(reply.answer)):
         return Finding()
     if reply.quote is None:
         raise _without_quote(completion)

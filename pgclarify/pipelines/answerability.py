@@ -115,6 +115,8 @@ class AnswerabilityCheck:
         with self._trace.stage("retrieval") as tally:
             needs_vectors = Query.needs_vector(method, None)
             vectors = await self._embedder.encode(questions) if needs_vectors else [None] * len(questions)
+            # One after the other: each holds the run's row, so that several at once would wait for each other, each on
+            # one of the few connections that all runs share.
             rankings = [
                 await self._passages.find_passages(self._run, question, vector, method=method, depth=depth)
                 for question, vector in zip(questions, vectors, strict=True)

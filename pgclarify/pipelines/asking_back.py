@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final, TypeAlias
 
-from pgclarify.errors import CompletionError
+from pgclarify.errors import CompletionError, EmbeddingError
 from pgclarify.model import Candidate, Completion, Outcome, Run, Verdict
-from pgclarify.pipelines.completions import Answer, Inquiry, Pace, ask_all
+from pgclarify.pipelines.completions import Answer, Inquiry, Pace, ask_one
 from pgclarify.pipelines.detection import Detector, summarize
 from pgclarify.pipelines.failures import describe
 from pgclarify.pipelines.first_stage import FirstStage
@@ -138,25 +138,26 @@ class OnePass:
     async def _ask(self, investigator: Investigator, candidates: Sequence[Candidate], tally: Tally) -> Answered | None:
         """Have an answer read out of several passages, by one call, or two if the first reply proves nothing."""
         question = self._run.question
-        answers: list[Answer[Proven | None]] = []
 
         def read(completion: Completion) -> Proven | None:
             return prove(investigator.read_answer(completion), candidates, asked=question)
 
-        async def land(_: int, answer: Answer[Proven | None]) -> None:
-            answers.append(answer)
-
         tally.rows = len(candidates)
         render = partial(investigator.answer_request, question, [candidate.passage for candidate in candidates])
         inquiry = Inquiry(render(), partial(render, retry=True), read)
-        await ask_all(self._store, investigator, [inquiry], land, pace=self._pace, tally=tally)
-        (answer,) = answers
+        answer = await ask_one(self._store, investigator, inquiry, pace=self._pace, tally=tally)
         if not isinstance(answer.value, Proven):
             missing = describe(answer.value) if isinstance(answer.value, CompletionError) else "no passage answers it"
             tally.note = f"one pass found no proof: {missing}"
             return None
+        try:
+            verdict = await self._verdict(answer.value, answer)
+        except EmbeddingError as error:
+            # A reading without a vector is no reading, as anywhere else; the long way may find another.
+            tally.note = f"one pass found no proof: {describe(error)}"
+            return None
         tally.note = answer.value.answer
-        return await self._verdict(answer.value, answer)
+        return verdict
 
     async def _verdict(self, proven: Proven, answer: Answer[Proven | None]) -> Answered:
         candidate, citation = proven.cited[0], proven.citations[0]

@@ -9,7 +9,7 @@ from typing import Protocol, TypeVar
 
 from pgclarify.errors import CompletionError, InvalidReply
 from pgclarify.model import Completion, CompletionRequest
-from pgclarify.pipelines.completions import Answer, Inquiry, Pace, Paid, ask_all, complete_all
+from pgclarify.pipelines.completions import Inquiry, Pace, Paid, ask_one, complete_all
 from pgclarify.pipelines.trace import Tally
 from pgclarify.protocols import Completer, Ledger
 
@@ -113,22 +113,11 @@ class Calls:
         """
         if not self.take(1):
             return OutOfCalls()
-        answers: list[Answer[T]] = []
-
-        async def land(_: int, answer: Answer[T]) -> None:
-            answers.append(answer)
-
         inquiry = Inquiry(render(), partial(render, retry=True), read)
-        await ask_all(
-            self._ledger,
-            self._completer,
-            [inquiry],
-            land,
-            pace=self._pace,
-            tally=tally,
-            may_retry=partial(self.take, 1),
+        answer = await ask_one(
+            self._ledger, self._completer, inquiry, pace=self._pace, tally=tally, may_retry=partial(self.take, 1)
         )
-        return answers[0].value
+        return answer.value
 
     async def make(self, requests: list[CompletionRequest], tally: Tally) -> list[Paid | CompletionError]:
         """Make calls that have been taken, all at once.

@@ -15,7 +15,7 @@ from pgclarify.dialogue import ClarifyingQuestion, Form, PromptScheme, ProposedQ
 from pgclarify.errors import CompletionError, EmbeddingError, InvalidReply, RunLost
 from pgclarify.model import Completion, Run, RunStatus
 from pgclarify.pipelines.answerability import Answerability, AnswerabilityCheck
-from pgclarify.pipelines.completions import Answer, Inquiry, Pace, ask_all, check_storable
+from pgclarify.pipelines.completions import Inquiry, Pace, ask_one, check_storable
 from pgclarify.pipelines.failures import counted, describe
 from pgclarify.pipelines.trace import Trace
 from pgclarify.protocols import DialogueStore, Embedder, ExplorationStore, Questioner, RunStore, Verifier
@@ -138,15 +138,10 @@ class _Proposing:
             form=self._form,
             count=settings["count"],
         )
-        answers: list[Answer[list[ProposedQuestion]]] = []
-
-        async def land(_: int, answer: Answer[list[ProposedQuestion]]) -> None:
-            answers.append(answer)
-
         inquiry = Inquiry(render(), partial(render, retry=True), self._read)
         with self.trace.stage("questioning") as tally:
-            await ask_all(self._store, self._questioner, [inquiry], land, pace=self._pace, tally=tally)
-            value = answers[0].value
+            answer = await ask_one(self._store, self._questioner, inquiry, pace=self._pace, tally=tally)
+            value = answer.value
             if isinstance(value, CompletionError):
                 raise value
             tally.rows = len(value)

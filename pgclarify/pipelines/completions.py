@@ -119,6 +119,29 @@ async def ask_all(
     await complete_all(ledger, completer, [inquiry.request for inquiry in inquiries], first, pace=pace, tally=tally)
 
 
+async def ask_one(
+    ledger: Ledger,
+    completer: Completer,
+    inquiry: Inquiry[T],
+    *,
+    pace: Pace,
+    tally: Meter | None = None,
+    may_retry: Callable[[], bool] | None = None,
+) -> Answer[T]:
+    """Ask one thing as `ask_all` does, and return its answer.
+
+    Raises:
+        DatabaseError: If the ledger fails.
+    """
+    answers: list[Answer[T]] = []
+
+    async def land(_: int, answer: Answer[T]) -> None:
+        answers.append(answer)
+
+    await ask_all(ledger, completer, [inquiry], land, pace=pace, tally=tally, may_retry=may_retry)
+    return answers[0]
+
+
 async def complete_all(
     ledger: Ledger,
     completer: Completer,

@@ -15,7 +15,7 @@ from dataclasses import replace
 from typing import Final, TypeAlias
 
 from pgclarify.dialogue import Detection, DetectionReason, MatchedRule
-from pgclarify.errors import ConfigurationError, EmbeddingError, RunLost
+from pgclarify.errors import CompletionError, ConfigurationError, EmbeddingError, RunLost
 from pgclarify.model import Run, RunStatus
 from pgclarify.pipelines.failures import counted, describe
 from pgclarify.pipelines.readings import Readings
@@ -125,8 +125,8 @@ async def detect(
 ) -> None:
     """Carry out a run whose operation is "detect_ambiguity" or "detect_ambiguity_many": its detections are its result.
 
-    It succeeds, or fails if a question could not be embedded. A run that was cancelled or taken over meanwhile is left
-    alone, without an error.
+    It succeeds, or fails if a question could not be embedded or no passage of the corpus be judged. A run that was
+    cancelled or taken over meanwhile is left alone, without an error.
 
     Args:
         run: The run; its question, or its array of questions in JSON. Of its settings, history and threshold count.
@@ -158,7 +158,7 @@ async def detect(
                     tally.rows = readings.count
                     tally.note = readings.reason.text
                 detections = [replace(one, reasons=(*one.reasons, readings.reason)) for one in detections]
-        except (ConfigurationError, EmbeddingError) as error:
+        except (CompletionError, ConfigurationError, EmbeddingError) as error:
             await store.finish_run(run, RunStatus.FAILED, [], describe(error), stages=trace.stages)
         else:
             await dialogue.record_detections(run, detections)

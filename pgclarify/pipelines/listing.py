@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
-from pgclarify.algorithms import find_variant, fold
+from pgclarify.algorithms import find_variant, fold, is_last_name, is_variant
 from pgclarify.dialogue import EvidenceCitation, ListedAnswer
 from pgclarify.errors import CompletionError, ConfigurationError, EmbeddingError, InvalidReply, RunLost
-from pgclarify.model import Candidate, Completion, Run, RunStatus
+from pgclarify.model import Candidate, Completion, CompletionRequest, Run, RunStatus
 from pgclarify.pipelines.calls import CALLS_TO_ANSWER, Calls, Unproven
 from pgclarify.pipelines.completions import Pace
 from pgclarify.pipelines.failures import counted, describe
@@ -27,6 +27,11 @@ _logger = logging.getLogger(__name__)
 _PACE = Pace()
 # About as many as a token of English text has.
 _TOKEN_CHARS = 4
+# Rounds in a row may bring nothing but another spelling of an answer, since the next request shows it, and so asks for
+# something else.
+_MOST_SPELLED = 2
+# Rounds beyond one for each answer.
+_SPARE_ROUNDS = 5
 
 
 async def list_answers(
@@ -98,7 +103,7 @@ def cut_evidence(candidates: Sequence[Candidate], tokens: int) -> list[Candidate
     """Leave of some candidates what a budget has room for.
 
     The first ones that fit in, with title and headings, whole; the first that does not fit ends it. Only the very first
-    is read in any case, as far as there is room.
+    is read in any case, its content as far as there is room, beside title and headings, which are never cut.
 
     Args:
         candidates: By rank.
@@ -142,13 +147,17 @@ class _Entry:
     def add(self, proven: Proven) -> bool:
         """Add a spelling and its proof; false if both are known."""
         before = len(self.variants), len(self.citations)
-        if fold(proven.answer) not in map(fold, self.variants):
+        if not self.has(proven.answer):
             self.variants.append(proven.answer)
         new = (
             EvidenceCitation(one.candidate_rank, one.quote, one.start_char, one.end_char) for one in proven.citations
         )
         self.citations += [one for one in new if one not in self.citations]
         return (len(self.variants), len(self.citations)) != before
+
+    def has(self, answer: str) -> bool:
+        """Tell whether it was found in this spelling."""
+        return fold(answer) in map(fold, self.variants)
 
     def listed(self) -> ListedAnswer:
         return ListedAnswer(self.ordinal, self.variants[0], tuple(self.variants), tuple(self.citations))
@@ -173,8 +182,11 @@ class _Listing:
         self._shown = shown
         self._trace = trace
         self._most: int = run.settings["max_answers"]
-        self._calls = Calls(store, lister, most=CALLS_TO_ANSWER * self._most, pace=pace)
+        self._most_rounds = self._most + _SPARE_ROUNDS
+        self._calls = Calls(store, lister, most=CALLS_TO_ANSWER * self._most_rounds, pace=pace)
         self._entries: list[_Entry] = []
+        # All spellings, in the order in which they were found, and what was read where they were.
+        self._read_in: dict[str, list[str]] = {}
         # Entries that a reply of this round added to.
         self._grown: dict[int, _Entry] = {}
 
@@ -187,14 +199,27 @@ class _Listing:
         if not self._shown:
             self._trace.stop_reason = "the search found nothing"
             return RunStatus.SUCCEEDED
+        rounds = spelled = 0
         while len(self._entries) < self._most:
-            with self._trace.stage("listing", batch=len(self._entries) + 1) as tally:
+            if rounds == self._most_rounds:
+                self._trace.stop_reason = f"the limit of {counted(rounds, 'round')} was reached"
+                return RunStatus.SUCCEEDED
+            rounds += 1
+            known = len(self._read_in)
+            with self._trace.stage("listing", batch=rounds) as tally:
                 value = await self._ask(tally)
+            if isinstance(value, Proven):
+                spelled = 0
+                continue
+            has_spelled = isinstance(value, _Repeated | Unproven) and len(self._read_in) > known
+            if has_spelled and spelled < _MOST_SPELLED:
+                spelled += 1
+                continue
             match value:
-                case Proven():
-                    continue
                 case None:
                     self._trace.stop_reason = "no further answer" if self._entries else "the passages give no answer"
+                case _Repeated() if has_spelled:
+                    self._trace.stop_reason = "rounds brought nothing but other spellings"
                 case _Repeated():
                     self._trace.stop_reason = "a round brought nothing new"
                 case Unproven():
@@ -211,10 +236,7 @@ class _Listing:
 
     async def _ask(self, tally: Tally) -> Proven | CompletionError | None:
         """Ask for one more answer, and keep it, and whatever spellings of others came instead of it."""
-        answers = tuple(entry.variants[0] for entry in self._entries)
-        passages = [candidate.passage for candidate in self._shown]
-        render = partial(self._lister.listing_request, self._run.question, passages, answers)
-        value = await self._calls.ask(render, self._read, tally=tally)
+        value = await self._calls.ask(self._render, self._read, tally=tally)
         if isinstance(value, Proven):
             entry = _Entry(len(self._entries) + 1)
             entry.add(value)
@@ -226,17 +248,36 @@ class _Listing:
         tally.note = _told(value)
         return value
 
+    def _render(self, *, retry: bool = False) -> CompletionRequest:
+        """Ask for one more than all spellings that were found by now, those of this round's first reply included."""
+        passages = [candidate.passage for candidate in self._shown]
+        return self._lister.listing_request(self._run.question, passages, tuple(self._read_in), retry=retry)
+
     def _read(self, completion: Completion) -> Proven | None:
         proven = prove_told(self._lister.read_listing(completion), self._shown, asked=self._run.question)
         if proven is None:
             return None
-        known = find_variant(proven.answer, [entry.variants for entry in self._entries])
+        texts = [passage_text(one.passage) for one in proven.cited]
+        known = find_variant(
+            proven.answer, [entry.variants for entry in self._entries], is_one=partial(self._is_one, texts)
+        )
         if known is None:
+            self._read_in[proven.answer] = texts
             return proven
         entry = self._entries[known]
+        if not entry.has(proven.answer):
+            self._read_in[proven.answer] = texts
         if entry.add(proven):
             self._grown[entry.ordinal] = entry
         raise _Repeated
+
+    def _is_one(self, texts: Sequence[str], answer: str, variant: str) -> bool:
+        """Whether an answer that stands in some texts is one that was found before."""
+        return (
+            is_variant(answer, variant)
+            or is_last_name(answer, variant, texts)
+            or is_last_name(variant, answer, self._read_in[variant])
+        )
 
 
 def _told(value: Proven | CompletionError | None) -> str:

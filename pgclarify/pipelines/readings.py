@@ -14,6 +14,7 @@ from pgclarify.dialogue import DetectionReason
 from pgclarify.errors import CompletionError
 from pgclarify.model import Candidate, Outcome, Reading, Run
 from pgclarify.pipelines.completions import Answer
+from pgclarify.pipelines.failures import counted
 from pgclarify.pipelines.interpretations import Grounded, interpret, vectors_of
 from pgclarify.pipelines.judging import decide
 from pgclarify.protocols import Embedder, ExplorationStore, Verifier
@@ -29,10 +30,14 @@ class Readings:
     Attributes:
         interpretations: They, as questions.
         answers: The answer to each.
+        judged: How many passages were looked at.
+        failed: How many of them could not be judged, less than all.
     """
 
     interpretations: tuple[str, ...]
     answers: tuple[str, ...]
+    judged: int = 0
+    failed: int = 0
 
     @property
     def count(self) -> int:
@@ -42,11 +47,12 @@ class Readings:
     @property
     def reason(self) -> DetectionReason:
         """What they say about the question, for whoever asked. They decide nothing."""
-        return DetectionReason("corpus", "readings", self._text())
+        missing = f"; {self.failed} of {counted(self.judged, 'passage')} could not be judged" if self.failed else ""
+        return DetectionReason("corpus", "readings", self._text() + missing)
 
     def _text(self) -> str:
         if not self.count:
-            return "no passage of the corpus that was looked at answers it"
+            return f"no passage of the corpus that was {'judged' if self.failed else 'looked at'} answers it"
         shown = ", ".join(f'"{shorten(answer, _LONGEST_SHOWN)}"' for answer in self.answers[:_MOST_SHOWN])
         if self.count == 1:
             return f"the corpus supports one reading, with the answer {shown}"
@@ -73,6 +79,7 @@ async def count_readings(
         top_k: Passages to judge, from 1.
 
     Raises:
+        CompletionError: If there were passages, and none could be judged.
         EmbeddingError: If the question could not be embedded.
         RunLost: If the run is no longer this worker's.
     """
@@ -92,10 +99,18 @@ async def count_readings(
     verdicts = await asyncio.gather(
         *(decide(run, candidate, answer, embedder) for candidate, answer in zip(candidates, answers, strict=True))
     )
+    errors = [verdict.error for verdict in verdicts if verdict.outcome is Outcome.FAILED]
+    if errors and len(errors) == len(verdicts):
+        raise CompletionError("no passage of the corpus could be judged", detail=errors[0])
     grounded = [
         (candidate.passage.document_id, verdict)
         for candidate, verdict in zip(candidates, verdicts, strict=True)
         if verdict.outcome is Outcome.GROUNDED
     ]
     readings = await interpret(run, [Grounded.of(*pair) for pair in grounded], vectors_of(grounded))
-    return Readings(tuple(one.interpretation for one in readings), tuple(one.answer for one in readings))
+    return Readings(
+        interpretations=tuple(one.interpretation for one in readings),
+        answers=tuple(one.answer for one in readings),
+        judged=len(verdicts),
+        failed=len(errors),
+    )

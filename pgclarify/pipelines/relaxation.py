@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from pgclarify.errors import CompletionError, InvalidReply
 from pgclarify.model import Completion, Run
-from pgclarify.pipelines.completions import Answer, Inquiry, Pace, ask_all, check_storable
+from pgclarify.pipelines.completions import Inquiry, Pace, ask_one, check_storable
 from pgclarify.pipelines.trace import Trace
 from pgclarify.protocols import RunStore, Verifier
 
@@ -36,15 +36,9 @@ async def relax(run: Run, store: RunStore, verifier: Verifier, trace: Trace, *, 
         check_storable(relaxed)
         return relaxed
 
-    answers: list[Answer[str]] = []
-
-    async def land(_: int, answer: Answer[str]) -> None:
-        answers.append(answer)
-
     inquiry = Inquiry(request, lambda: replace(request, sample=1), read)
     with trace.stage("relaxation") as tally:
-        await ask_all(store, verifier, [inquiry], land, pace=pace, tally=tally)
-        (answer,) = answers
+        answer = await ask_one(store, verifier, inquiry, pace=pace, tally=tally)
         match answer.value:
             case InvalidReply():
                 relaxed = run.question

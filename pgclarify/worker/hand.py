@@ -163,8 +163,7 @@ class Hand:
     async def _detect(self, run: Run, tables: RunTables) -> None:
         async def count() -> Readings:
             # What is not recorded must not be paid for.
-            extractive = self._judges.extractive
-            verifier = self._judges.verifier if extractive is None else await extractive()
+            verifier = await self._judges.asking_nobody()
             embedder = await self._embedder(run)
             return await count_readings(
                 run, run.question, ExplorationTables(self._runs), verifier, embedder, run.settings["top_k"]

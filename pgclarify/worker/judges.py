@@ -32,7 +32,7 @@ class Judges:
         rewriter: Makes questions stand on their own; None without a language model.
         questioner: Proposes what to ask back; None without a language model.
         answer_lister: Finds one answer after the other; None without a language model.
-        extractive: Gives a verifier that asks nobody; None if verifier is one.
+        extractive: Gives a verifier that asks nobody; None if verifier is one, or if nobody will ask for it.
     """
 
     verifier: Verifier
@@ -43,6 +43,19 @@ class Judges:
     questioner: Questioner | None = None
     answer_lister: AnswerLister | None = None
     extractive: Callable[[], Awaitable[Verifier]] | None = None
+
+    async def asking_nobody(self) -> Verifier:
+        """Give a verifier whose calls need no ledger, since it makes none.
+
+        Raises:
+            ConfigurationError: If there is none.
+            EmbeddingError: If it needs an embedding model that cannot be loaded.
+        """
+        if self.verifier.provider == Provider.EXTRACTIVE:
+            return self.verifier
+        if self.extractive is None:
+            raise ConfigurationError("this worker has no verifier that asks nobody")
+        return await self.extractive()
 
 
 @asynccontextmanager

@@ -150,7 +150,15 @@ def test_there_are_many_ways_to_say_that_there_is_none(lister: AnswerLister, ans
     assert lister.read_listing(said({"quote": quote, "passage": 1, "answer": answer})) == Finding()
 
 
-@pytest.mark.parametrize("answer", ["no", "No More Heroes", "No Other Answer Band", "There Is No Evil", "None of Us"])
+@pytest.mark.parametrize("answer", ["no more", "No other.", "There are no more.", "there is no other"])
+def test_without_a_quote_there_is_no_more(lister: AnswerLister, answer: str):
+    """With one, it is the name of something."""
+    assert lister.read_listing(said({"quote": None, "passage": None, "answer": answer})) == Finding()
+
+
+@pytest.mark.parametrize(
+    "answer", ["no", "No More", "no other", "No More Heroes", "No Other Answer Band", "There Is No Evil", "None of Us"]
+)
 def test_what_only_looks_like_no_is_an_answer(lister: AnswerLister, answer: str):
     assert lister.read_listing(said({"quote": "It says so.", "passage": 1, "answer": answer})).answer == answer
 

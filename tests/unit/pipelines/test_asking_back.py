@@ -171,6 +171,16 @@ async def test_without_a_proof_it_is_clarified(answer: Line | list[Line], calls:
     assert record.stop_reason is None
 
 
+async def test_an_answer_that_cannot_be_embedded_proves_nothing() -> None:
+    desk = Desk()
+    # The question can be; its answer cannot.
+    desk.embedder = FakeEmbedder(fails_on="two years")
+    record = await desk.ask()
+    assert (record.status, desk.route) == (RunStatus.PARTIAL, ("clarified", 0))
+    assert {found.answer for found in record.interpretations} == {"30 dollars a day"}
+    assert str(notes(record)["answering"]).startswith("one pass found no proof: a text cannot be embedded")
+
+
 async def test_a_second_reply_that_proves_it_counts_as_a_call() -> None:
     desk = Desk(answer=["what?", PROVEN])
     record = await desk.ask()

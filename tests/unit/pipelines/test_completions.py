@@ -10,7 +10,7 @@ import pytest
 
 from pgclarify.errors import CompletionError, DatabaseError, EndpointUnavailable, InvalidReply, RunLost
 from pgclarify.model import Claim, Completion, CompletionRequest, Message
-from pgclarify.pipelines.completions import Answer, Inquiry, Pace, Paid, ask_all, complete_all
+from pgclarify.pipelines.completions import Answer, Inquiry, Pace, Paid, ask_one, complete_all
 from pgclarify.testing import FakeLedger, FakeLedgerTable, FakeVerifier
 
 FAST = Pace(first=0.001, longest=0.002)
@@ -358,20 +358,13 @@ async def test_nothing_to_ask_claims_nothing() -> None:
 
 
 async def ask(ledger: FakeLedger, verifier: FakeVerifier, text: str) -> Answer[int]:
-    answers: list[Answer[int]] = []
-
-    async def land(index: int, answer: Answer[int]) -> None:
-        answers.append(answer)
-
     def read(completion: Completion) -> int:
         if not completion.reply.isdigit():
             raise InvalidReply("no number")
         return int(completion.reply)
 
     inquiry = Inquiry(request(text), lambda: request(text, sample=1), read)
-    await ask_all(ledger, verifier, [inquiry], land, pace=FAST)
-    (answer,) = answers
-    return answer
+    return await ask_one(ledger, verifier, inquiry, pace=FAST)
 
 
 async def test_a_reply_that_fits_is_not_asked_for_again() -> None:

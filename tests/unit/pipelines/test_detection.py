@@ -8,7 +8,7 @@ import threading
 import pytest
 
 from pgclarify.dialogue import Detection, DetectionReason
-from pgclarify.errors import EmbeddingError, RunLost
+from pgclarify.errors import CompletionError, EmbeddingError, RunLost
 from pgclarify.model import RunStatus
 from pgclarify.pipelines.detection import Detector, detect, summarize
 from pgclarify.pipelines.readings import Readings
@@ -29,7 +29,13 @@ def detector(classifier: FakeClassifier, embedder: FakeEmbedder | None = None) -
 
 
 async def carry_out(
-    question, *, settings=None, operation="detect_ambiguity", rules=(), readings: Readings | None = None, **options
+    question,
+    *,
+    settings=None,
+    operation="detect_ambiguity",
+    rules=(),
+    readings: Readings | CompletionError | None = None,
+    **options,
 ):
     """One run; what was recorded, and its record."""
     store = FakeStore()
@@ -38,6 +44,8 @@ async def carry_out(
     classifier = FakeClassifier({VAGUE: 0.8}, otherwise=0.1)
 
     async def count() -> Readings:
+        if isinstance(readings, CompletionError):
+            raise readings
         assert readings is not None
         return readings
 
@@ -112,6 +120,13 @@ class TestReadingsOfACorpus:
         assert found.is_ambiguous is False
         assert found.reasons[-1] == readings.reason
         assert [(stage.name, stage.rows) for stage in record.stages] == [("detection", 1), ("checking", 2)]
+
+    async def test_fail_the_run_if_none_could_be_judged(self) -> None:
+        found, record, _ = await carry_out(CLEAR, readings=CompletionError("no passage could be judged"))
+
+        assert found is None
+        assert (record.status, record.error) == (RunStatus.FAILED, "no passage could be judged")
+        assert [stage.name for stage in record.stages] == ["detection", "checking"]
 
 
 class TestManyQuestions:

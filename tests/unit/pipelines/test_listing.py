@@ -26,7 +26,7 @@ from pgclarify.testing import (
 QUESTION = "Who played the queen in Lindvik Castle?"
 FILM = "In the film of 2003, Ida Holm played the queen."
 SERIES = "In the series of 1988, the queen was played by Ada Berg."
-REVIEW = "Holm is a fine queen, and Berg was the better one."
+REVIEW = "After Ida Holm, Ada Berg: Holm is a fine queen, and Berg was the better one."
 CONTENTS = (FILM, SERIES, REVIEW)
 
 HOLM = Finding("Ida Holm", (Evidence(1, "Ida Holm played the queen"),))
@@ -148,7 +148,7 @@ class TestRounds:
 
 class TestVariants:
     async def test_are_kept_with_their_proof_and_end_the_rounds(self) -> None:
-        world = World(HOLM, BERG, [HOLM_AGAIN, HOLM_AGAIN])
+        world = World(HOLM, BERG, HOLM_AGAIN, [HOLM_AGAIN, HOLM_AGAIN])
         assert ended(await world.carry_out()) == (RunStatus.SUCCEEDED, "a round brought nothing new")
         first, second = world.answers
         assert (first.answer, first.variants) == ("Ida Holm", ("Ida Holm", "Holm"))
@@ -156,14 +156,73 @@ class TestVariants:
         assert (second.variants, len(second.citations)) == (("Ada Berg",), 1)
 
     async def test_are_asked_past_once(self) -> None:
-        world = World(HOLM, [HOLM_AGAIN, BERG])
+        world = World(HOLM, HOLM_AGAIN, [Finding(), BERG])
         assert ended(await world.carry_out()) == (RunStatus.SUCCEEDED, "no further answer")
         assert [one.variants for one in world.answers] == [("Ida Holm", "Holm"), ("Ada Berg",)]
+        # The second time, the model is shown what it said the first time.
+        asked = [request.messages[-1].content.splitlines()[len(CONTENTS) + 1 :] for request in world.lister.calls]
+        assert asked == [[], ["Ida Holm"], ["Ida Holm", "Holm"], ["Ida Holm", "Holm", "Ada Berg"]]
 
     async def test_are_kept_where_the_model_then_has_no_more(self) -> None:
-        world = World(HOLM, [HOLM_AGAIN, Finding()])
+        world = World(HOLM, HOLM_AGAIN, [BERG, Finding()])
         assert ended(await world.carry_out()) == (RunStatus.SUCCEEDED, "no further answer")
         assert [one.variants for one in world.answers] == [("Ida Holm", "Holm")]
+
+    async def test_a_new_spelling_does_not_end_the_rounds(self) -> None:
+        world = World(HOLM, HOLM_AGAIN, [BERG, HOLM_AGAIN])
+        assert ended(await world.carry_out()) == (RunStatus.SUCCEEDED, "no further answer")
+        assert [one.variants for one in world.answers] == [("Ida Holm", "Holm"), ("Ada Berg",)]
+        # Nor if what came next proves nothing.
+        world = World(HOLM, HOLM_AGAIN, [BERG, MADE_UP])
+        assert ended(await world.carry_out()) == (RunStatus.SUCCEEDED, "no further answer")
+        assert len(world.answers) == 2
+
+    async def test_but_no_more_than_two_in_a_row(self) -> None:
+        spelled = [
+            Finding(answer, HOLM.evidence) for answer in ("Holm, Ida", "I. Holm", "the I. Holm", "Ida  Holm (a)")
+        ]
+        lines: list[list[Line]] = [[one, HOLM] for one in spelled]
+        world = World(HOLM, *lines)
+        record = await world.carry_out()
+        assert ended(record) == (RunStatus.SUCCEEDED, "rounds brought nothing but other spellings")
+        assert [one.variants for one in world.answers] == [("Ida Holm", "Holm, Ida", "I. Holm", "the I. Holm")]
+        assert [stage.batch for stage in record.stages[1:]] == [1, 2, 3, 4]
+
+    async def test_rounds_are_limited(self) -> None:
+        people = ["Ida Holm", "Uma Berg", "Eva Lund", "Ola Dahl"]
+        content = f"The queens are {', '.join(people)}."
+        spellings = [
+            spelling
+            for person in people
+            for first, last in [person.split()]
+            for spelling in (person, f"{last}, {first}", f"{first[0]}. {last}")
+        ]
+        findings = [Finding(one, (Evidence(1, content),)) for one in spellings]
+        lines: list[list[Line]] = [[one, findings[0]] for one in findings]
+        world = World(*lines, contents=(content,), max_answers=4)
+        assert ended(await world.carry_out()) == (RunStatus.SUCCEEDED, "the limit of 9 rounds was reached")
+        assert [one.answer for one in world.answers] == people[:3]
+        assert [len(one.variants) for one in world.answers] == [3, 3, 3]
+
+    async def test_a_last_name_is_somebodys_whom_the_passage_names(self) -> None:
+        content = "Berg was a fine queen."
+        last = Finding("Berg", (Evidence(3, content),))
+        world = World(HOLM, BERG, last, contents=(FILM, SERIES, content))
+        await world.carry_out()
+        assert [one.variants for one in world.answers] == [("Ida Holm",), ("Ada Berg",), ("Berg",)]
+        # Found first, or last.
+        content = "Ada Berg was the queen after Ida Holm, and Berg was a fine one."
+        last = Finding("Berg", (Evidence(3, "Berg was a fine one"),))
+        world = World(last, BERG, contents=(FILM, SERIES, content))
+        await world.carry_out()
+        assert [one.variants for one in world.answers] == [("Berg", "Ada Berg")]
+
+    async def test_one_word_more_is_another_answer(self) -> None:
+        content = "Lindvik Castle was followed by Lindvik Castle Returns."
+        findings = [Finding(answer, (Evidence(1, content),)) for answer in ("Lindvik Castle", "Lindvik Castle Returns")]
+        world = World(*findings, contents=(content,), question="Which films are there?")
+        await world.carry_out()
+        assert [one.answer for one in world.answers] == ["Lindvik Castle", "Lindvik Castle Returns"]
 
     async def test_the_same_words_and_quote_add_nothing(self) -> None:
         world = World(HOLM, [HOLM, HOLM])

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pytest
 
 from pgclarify.dialogue import DetectionReason
-from pgclarify.errors import EmbeddingError, InvalidReply, RunLost
+from pgclarify.errors import CompletionError, EmbeddingError, InvalidReply, RunLost
 from pgclarify.model import Passage, Reading
 from pgclarify.pipelines.readings import Readings, count_readings
 from pgclarify.testing import FakeEmbedder, FakeExplorationStore, FakeStore, FakeVerifier
@@ -65,9 +65,24 @@ async def test_a_quote_that_is_not_there_is_no_reading() -> None:
     assert (await Counter([DRIVERS], FakeVerifier({DRIVERS: made_up})).count()).count == 0
 
 
-async def test_a_passage_that_cannot_be_judged_is_none() -> None:
+async def test_a_passage_that_cannot_be_judged_is_counted() -> None:
     counter = Counter([DRIVERS, COVERED], FakeVerifier({DRIVERS: InvalidReply("no"), COVERED: COVERAGE}))
-    assert (await counter.count()).interpretations == (COVERAGE.interpretation,)
+    readings = await counter.count()
+    assert (readings.interpretations, readings.judged, readings.failed) == ((COVERAGE.interpretation,), 2, 1)
+    # A reading that cannot be embedded was not judged either.
+    readings = await Counter([DRIVERS, COVERED], verifier()).count(embedder=FakeEmbedder(fails_on="license"))
+    assert (readings.interpretations, readings.failed) == ((COVERAGE.interpretation,), 1)
+
+
+async def test_where_no_passage_can_be_judged_nothing_is_said_of_the_corpus() -> None:
+    failing = FakeVerifier({DRIVERS: InvalidReply("no"), COVERED: InvalidReply("no")})
+    with pytest.raises(CompletionError):
+        await Counter([DRIVERS, COVERED], failing).count()
+
+
+async def test_a_corpus_without_passages_has_none() -> None:
+    readings = await Counter([], verifier()).count()
+    assert (readings.count, readings.judged, readings.failed) == (0, 0, 0)
 
 
 async def test_a_question_that_cannot_be_embedded_is_an_error() -> None:
@@ -93,6 +108,23 @@ async def test_a_lost_run_is_lost() -> None:
 )
 def test_the_reason_says_which_there_are(answers: tuple[str, ...], text: str) -> None:
     assert Readings(("?",) * len(answers), answers).reason == DetectionReason("corpus", "readings", text)
+
+
+@pytest.mark.parametrize(
+    ("readings", "text"),
+    [
+        (
+            Readings((), (), judged=8, failed=7),
+            "no passage of the corpus that was judged answers it; 7 of 8 passages could not be judged",
+        ),
+        (
+            Readings(("?",), ("1917",), judged=2, failed=1),
+            'the corpus supports one reading, with the answer "1917"; 1 of 2 passages could not be judged',
+        ),
+    ],
+)
+def test_the_reason_says_what_could_not_be_judged(readings: Readings, text: str) -> None:
+    assert readings.reason.text == text
 
 
 def test_long_answers_are_cut() -> None:

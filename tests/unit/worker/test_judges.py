@@ -12,6 +12,7 @@ from pgclarify.config import Provider, Settings
 from pgclarify.embedding.registry import Embedders
 from pgclarify.errors import ConfigurationError
 from pgclarify.llm.extractive import ExtractiveVerifier
+from pgclarify.testing import FakeVerifier
 from pgclarify.worker.judges import Judges, open_judges
 from tests.small_model import save_small_model
 
@@ -54,6 +55,16 @@ async def test_with_an_endpoint_one_model_holds_all_offices(settings: dict[str, 
         assert [(one.provider, one.model) for one in offices if one is not None] == [("openai", "a-model")] * 4
     # It needs no model here.
     assert embedders.loaded == []
+
+
+async def test_what_is_not_recorded_is_judged_by_one_that_asks_nobody(embedders: Embedders, model: str) -> None:
+    async with open_judges(Settings(embedding_model=model, **ENDPOINT), embedders) as judges:  # type: ignore[arg-type]
+        assert isinstance(await judges.asking_nobody(), ExtractiveVerifier)
+    assert embedders.loaded == [model]
+    extractive = FakeVerifier(provider="extractive")
+    assert await Judges(extractive).asking_nobody() is extractive
+    with pytest.raises(ConfigurationError):
+        await Judges(FakeVerifier(provider="openai")).asking_nobody()
 
 
 @pytest.mark.parametrize("settings", [{}, {**ENDPOINT, "llm_provider": Provider.EXTRACTIVE}])
