@@ -13,11 +13,15 @@ from typing import Any, Final
 
 from pgclarify.algorithms.ambiguity import AmbiguityKind
 from pgclarify.algorithms.ambiguity.wording import Wording, take_apart
-from training.splits import clamber_group, coqa_group, is_for_training
+from training.splits import clamber_group, coqa_group
 
 _SEED: Final = 6
-# What was made, or comes from another kind of data, counts for less than what people labelled.
+_EVERYDAY: Final = Path(__file__).parent / "everyday"
+# What was made, or comes from another kind of data, counts for less than what people labelled. Vague everyday questions
+# are told from others with few examples, clear ones are not.
 _BORROWED_WEIGHT: Final = 0.5
+_CLEAR_WEIGHT: Final = 1.0
+_VAGUE_WEIGHT: Final = 0.5
 _MADE_WEIGHT: Final = 0.2
 
 _NAME: Final = re.compile(
@@ -32,10 +36,10 @@ class Example:
     """A question with its label.
 
     Attributes:
-        source: "clamber", "abg-coqa", "squad2", or what was made: "name dropped", "pronoun", "blurred", "no history",
-            "other history".
+        source: "clamber", "abg-coqa", "squad2", "everyday", or what was made: "name dropped", "pronoun", "blurred",
+            "no history", "other history".
         group: Examples of one group are never on both sides of a split.
-        weight: How much it counts in training; what is not 1 is never tested on.
+        weight: How much it counts in training.
     """
 
     source: str
@@ -46,6 +50,11 @@ class Example:
     kind: AmbiguityKind | None
     weight: float = 1.0
     subclass: str = ""
+
+    @property
+    def is_labelled(self) -> bool:
+        """Whether it is a row of a data set about ambiguity: those that figures and calibration are about."""
+        return self.source in {"clamber", "abg-coqa"}
 
 
 def read(data_dir: Path, name: str) -> Iterator[dict[str, Any]]:
@@ -95,7 +104,20 @@ def borrowed(data_dir: Path) -> list[Example]:
         question = row["question"].strip()
         if _names_its_matter(take_apart(question, ())):
             examples.append(Example("squad2", question.lower(), question, (), False, None, _BORROWED_WEIGHT))
-    return [example for example in examples if is_for_training(example.group)]
+    return examples
+
+
+def everyday() -> list[Example]:
+    """Questions that we wrote, clear and vague ones, such as are put to a search field or a customer service.
+
+    No data set of ambiguous questions has them: without them, what is short and names nobody is called ambiguous.
+    """
+    examples = []
+    for name, is_ambiguous, weight in (("clear", False, _CLEAR_WEIGHT), ("vague", True, _VAGUE_WEIGHT)):
+        for question in (_EVERYDAY / f"{name}.txt").read_text(encoding="utf-8").splitlines():
+            kind = _kind(take_apart(question, ())) if is_ambiguous else None
+            examples.append(Example("everyday", question.lower(), question, (), is_ambiguous, kind, weight))
+    return examples
 
 
 def made(real: Sequence[Example]) -> list[Example]:

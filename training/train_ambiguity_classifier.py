@@ -1,8 +1,9 @@
 """Train the ambiguity classifier that ships with pgclarify.
 
-python -m training.train_ambiguity_classifier DATA_DIR [--check], where clamber, abg-coqa and squad2.* are. Trains on
-the training side of the split alone, and writes pgclarify/algorithms/ambiguity/classifier.npz. With --check it prints
-what cross-validation within that side says, and writes nothing.
+python -m training.train_ambiguity_classifier DATA_DIR [--part all|training] [--output FILE] [--check], where clamber,
+abg-coqa and squad2.* are. Trains on all rows, and writes pgclarify/algorithms/ambiguity/classifier.npz. With --part
+training it trains on the training side of the split alone, as the benchmark does, and writes what it is told to. With
+--check it prints what cross-validation within the part says, and writes nothing.
 """
 
 from __future__ import annotations
@@ -30,13 +31,15 @@ from pgclarify.algorithms.ambiguity.grams import BUCKETS, places
 from pgclarify.algorithms.ambiguity.shipped import ALONE, DIMENSIONS, PROJECTED, TEXTS, Part, Trained, pack, project
 from pgclarify.algorithms.ambiguity.wording import Wording, asking_part, take_apart
 from pgclarify.embedding import load_embedder
-from training.examples import Example, borrowed, clamber, coqa, made
+from training.examples import Example, borrowed, clamber, coqa, everyday, made
 from training.splits import is_for_training
 
 FILE: Final = Path(__file__).parents[1] / "pgclarify" / "algorithms" / "ambiguity" / "classifier.npz"
 _MODEL: Final = "all-MiniLM-L6-v2"
 _FOLDS: Final = 5
 _REPEATS: Final = 3
+
+_TESTED: Final = ("clamber", "abg-coqa", "squad2", "everyday")
 
 _MARGIN: Final = 1.0
 
@@ -62,6 +65,16 @@ class Prepared:
     def labels(self) -> NDArray[np.intp]:
         """1 for ambiguous."""
         return np.array([example.is_ambiguous for example in self.examples], dtype=np.intp)
+
+    @property
+    def sources(self) -> NDArray[np.str_]:
+        """Where each comes from."""
+        return np.array([example.source for example in self.examples])
+
+    @property
+    def is_labelled(self) -> NDArray[np.bool_]:
+        """Which are rows of a data set about ambiguity."""
+        return np.array([example.is_labelled for example in self.examples])
 
     @property
     def weights(self) -> NDArray[np.float64]:
@@ -174,7 +187,7 @@ def _regress_apart(data: Prepared) -> list[NDArray[np.float64]]:
     weights, total = [], np.zeros(1)
     for block, strength in ((data.features, 0.001), (data.vectors * 20.0, 0.0005), (data.grams * 3.0, 1.0)):
         fitted = LogisticRegression(C=strength, max_iter=2_000).fit(block, data.labels, data.weights)
-        decided = fitted.decision_function(block)[data.weights == 1]
+        decided = fitted.decision_function(block)[data.is_labelled]
         weights.append(fitted.coef_[0] / decided.std())
         # About its mean: the bias over the spread would depend on how many examples there are, and calibration with it.
         total += (fitted.intercept_ - decided.mean()) / decided.std()
@@ -207,19 +220,26 @@ def cross_validate(data: Prepared, projection: Vectors) -> NDArray[np.float64]:
     """Judge every example by models that were trained on none of its group; the mean of several shufflings.
 
     Returns:
-        Log odds of the real examples, those of weight 1, in their order; the others are only trained on.
+        Log odds, shape (n_examples,); not a number for those that were made, which are only trained on.
     """
-    is_real = data.weights == 1
     groups = np.array([example.group for example in data.examples])
-    real = np.flatnonzero(is_real)
-    total = np.zeros(len(real))
+    total = np.where(np.isin(data.sources, _TESTED), 0.0, np.nan)
     for repeat in range(_REPEATS):
-        folds = StratifiedGroupKFold(_FOLDS, shuffle=True, random_state=repeat)
-        for _, tested in folds.split(real, data.labels[real], groups[real]):
-            held_out = real[tested]
+        # Each source has folds of its own, so that those of one do not depend on what the others have.
+        folds = zip(
+            *(_folds(data, groups, source, repeat) for source in sorted({*data.sources} & {*_TESTED})), strict=True
+        )
+        for parts in folds:
+            held_out = np.concatenate(parts)
             kept = np.flatnonzero(~np.isin(groups, groups[held_out]))
-            total[tested] += odds(fit(data.take(kept), projection), data.take(held_out), projection) / _REPEATS
+            total[held_out] += odds(fit(data.take(kept), projection), data.take(held_out), projection) / _REPEATS
     return total
+
+
+def _folds(data: Prepared, groups: NDArray[np.str_], source: str, repeat: int) -> list[NDArray[np.intp]]:
+    rows = np.flatnonzero(data.sources == source)
+    folds = StratifiedGroupKFold(_FOLDS, shuffle=True, random_state=repeat)
+    return [rows[held_out] for _, held_out in folds.split(rows, data.labels[rows], groups[rows])]
 
 
 def calibrate(odds: NDArray[np.float64], labels: NDArray[np.intp], *, at_best_f1: bool) -> tuple[float, float]:
@@ -258,12 +278,16 @@ def fit_kinds(parts: Sequence[Prepared]) -> Vectors:
     return np.hstack([fitted.coef_ * scale, fitted.intercept_[:, None]]).astype(np.float32)
 
 
-def training_data(data_dir: Path) -> tuple[Prepared, Prepared, Scale]:
-    """Prepare the training side: questions alone, and conversations; and how their features are scaled."""
-    real = [example for example in [*clamber(data_dir), *coqa(data_dir)] if is_for_training(example.group)]
+def training_data(data_dir: Path, *, only_training_side: bool) -> tuple[Prepared, Prepared, Scale]:
+    """Prepare all rows, or the training side: questions alone, and conversations; and how their features are scaled."""
+
+    def chosen(examples: Sequence[Example]) -> list[Example]:
+        return [example for example in examples if not only_training_side or is_for_training(example.group)]
+
+    real = chosen([*clamber(data_dir), *coqa(data_dir)])
     scale = scale_of([take_apart(example.question, example.history) for example in real])
-    examples = [*real, *borrowed(data_dir)]
-    examples += made(examples)
+    examples = [*real, *chosen(borrowed(data_dir))]
+    examples += [*made(examples), *everyday()]
     parts = [[example for example in examples if bool(example.history) == is_within] for is_within in (False, True)]
     return prepare(parts[0], scale), prepare(parts[1], scale), scale
 
@@ -282,38 +306,42 @@ def train(questions: Prepared, conversations: Prepared, scale: Scale) -> Trained
 
 
 def _calibrated(data: Prepared, projection: Vectors) -> Part:
-    is_within = bool(data.examples[0].history)
-    line = calibrate(cross_validate(data, projection), _real_labels(data), at_best_f1=is_within)
+    is_within, rows = bool(data.examples[0].history), data.is_labelled
+    line = calibrate(cross_validate(data, projection)[rows], data.labels[rows], at_best_f1=is_within)
     return replace(fit(data, projection), calibration=np.array(line, dtype=np.float32))
-
-
-def _real_labels(data: Prepared) -> NDArray[np.intp]:
-    labels: NDArray[np.intp] = data.labels[data.weights == 1]
-    return labels
 
 
 def check(questions: Prepared, conversations: Prepared) -> None:
     """Print what cross-validation says."""
     projection = fit_projection([questions, conversations])
-    for name, data in (("clamber", questions), ("abg-coqa", conversations)):
-        judged, labels = cross_validate(data, projection), _real_labels(data)
-        slope, intercept = calibrate(judged, labels, at_best_f1=bool(data.examples[0].history))
+    for data in (questions, conversations):
+        judged, rows = cross_validate(data, projection), data.is_labelled
+        slope, intercept = calibrate(judged[rows], data.labels[rows], at_best_f1=bool(data.examples[0].history))
         is_called = slope * judged + intercept >= 0
+        labels, called, name = data.labels[rows], is_called[rows], data.sources[rows][0]
         print(
-            f"{name}: {len(labels)} of {len(data.examples)} examples are real;"
-            f" accuracy {np.mean(is_called == labels):.3f}, F1 {f1_score(labels, is_called):.3f},"
-            f" average precision {average_precision_score(labels, judged):.3f}"
+            f"{name}: {len(labels)} of {len(data.examples)} examples are labelled;"
+            f" accuracy {np.mean(called == labels):.3f}, F1 {f1_score(labels, called):.3f},"
+            f" average precision {average_precision_score(labels, judged[rows]):.3f}"
         )
+        for source in sorted({*data.sources[~rows]} & {*_TESTED}):
+            clear, vague = (np.mean(is_called[(data.sources == source) & (data.labels == label)]) for label in (0, 1))
+            print(f"{source}: {clear:.2f} of the clear and {vague:.2f} of the ambiguous are called ambiguous")
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("data_dir", type=Path)
+    parser.add_argument("--part", choices=("all", "training"), default="all", help="what is trained on")
+    parser.add_argument("--output", type=Path, help="where to write; the file that ships, if all is trained on")
     parser.add_argument("--check", action="store_true", help="cross-validate, and write nothing")
     given = parser.parse_args()
-    questions, conversations, scale = training_data(given.data_dir)
-    if given.check:
-        check(questions, conversations)
+    output = given.output or (FILE if given.part == "all" else None)
+    if output is None and not given.check:
+        parser.error("what is trained on a part does not ship: tell --output")
+    prepared = training_data(given.data_dir, only_training_side=given.part == "training")
+    if output is None or given.check:
+        check(*prepared[:2])
     else:
-        FILE.write_bytes(pack(train(questions, conversations, scale)))
-        print(f"{FILE.name}: {FILE.stat().st_size:,} bytes")
+        output.write_bytes(pack(train(*prepared)))
+        print(f"{output.name}: {output.stat().st_size:,} bytes")

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from pgclarify.algorithms.ambiguity import AmbiguityKind
-from training.examples import Example, made
+from training.examples import Example, everyday, made
 
 
 def clear(question: str, *history: str, source: str = "clamber") -> Example:
@@ -48,3 +48,21 @@ def test_the_same_is_made_each_time() -> None:
     examples = [clear("Who is the director of the film Dune?"), clear("When did Ada Byron marry?"), TALK]
 
     assert made(examples) == made(examples)
+
+
+def test_everyday_questions_are_clear_or_vague_and_each_is_there_once() -> None:
+    examples = everyday()
+    questions = [example.question.lower() for example in examples]
+
+    assert len(set(questions)) == len(questions)
+    assert all(question.strip() == question and question for question in questions)
+    for is_ambiguous in (False, True):
+        assert sum(example.is_ambiguous is is_ambiguous for example in examples) >= 100
+    assert not any(example.is_labelled for example in examples)
+
+
+def test_what_people_labelled_counts_and_what_is_made_of_it_does_not() -> None:
+    named = clear("Who is the director of the film Dune?")
+
+    assert named.is_labelled
+    assert not any(example.is_labelled for example in made([named, TALK]))
