@@ -211,18 +211,18 @@ class TestVariants:
     def test_are_one_answer(self, asker: Connection, superuser: Connection, model: Server) -> None:
         contents = {
             "register": "The mayor of Lindvik is Nora Blum.",
-            "diary": "In spring the mayor was Ms Blum.",
+            "diary": "In spring the mayor was N Blum.",
             "tax": "Taxes are due in May.",
         }
         add_corpus(superuser, "town", contents)
         found = list_answers(asker, "Who is the mayor?", "town")
 
         (only,) = found
-        assert sorted(only["variants"]) == ["Ms Blum", "Nora Blum"]
+        assert sorted(only["variants"]) == ["N Blum", "Nora Blum"]
         assert only["variants"][0] == only["answer"]
         assert sorted(only["document_ids"]) == ["diary", "register"]
         reason = "select stop_reason from pgclarify.run where run_id = %s"
-        assert scalar(asker, reason, only["run_id"]) == "a round brought nothing new"
+        assert scalar(asker, reason, only["run_id"]) == "no further answer"
 
 
 class TestOrders:

@@ -222,6 +222,7 @@ class TestLastName:
             ("Adams", "John Adams", "John Adams, and after him John Quincy Adams."),
             ("Adams", "John Adams", "John Adams, and after him John Q. Adams."),
             ("Zuma", "Jacob Zuma", "Jacob Zuma, and Nkosazana Dlamini-Zuma."),
+            ("Mr Blum", "Nora Blum", "Nora Blum and Mr Blum are married."),
             ("King", "Stephen King", "The king was crowned; so was King Edward."),
             ("William", "Tony William", "Tony William and William."),
             ("Mary", "Bloody Mary", "Bloody Mary; Mary."),
