@@ -1,14 +1,17 @@
 """Rewriting only what is ambiguous against rewriting everything, with a real model.
 
-python -m tests.benchmark.rewriting DATA_DIR --base-url URL --model NAME [--conversations 60] [--replies FILE]
+python -m tests.benchmark.rewriting DATA_DIR --base-url URL --model NAME [--classifier FILE] [--conversations 60]
+    [--replies FILE]
 
-DATA_DIR has abg-coqa.jsonl.gz; the conversations are of the part that is not for training, a
-third of them ambiguous by the data set's label. Five ways, all from one reply for each question: what the model says to
-every question; the same under pgclarify's checks; the first for only those questions that were found to be ambiguous;
-`rewrite`, which is both; and `rewrite` without a model. Damaged are questions of which a name, a number or a quoted
-string is gone, or whose meaning changed: the embedding (all-MiniLM-L6-v2) is less than 0.6 like that of the question,
-and less than 0.6 like that of the question behind the last turn. What is lost is counted here by other means than in
-the product's checks.
+DATA_DIR has clamber, abg-coqa and squad2.*. The conversations are of the side of abg-coqa's split that is not for
+training, a third of them ambiguous by the data set's label. The classifier that ships is trained on all rows, these
+too; so another one finds what is ambiguous here, which the same script trains on the other side, in some minutes, or
+FILE, which was trained with --part training before. Five ways, all from one reply for each question: what the model
+says to every question; the same under pgclarify's checks; the first for only those questions that were found to be
+ambiguous; `rewrite`, which is both; and `rewrite` without a model. Damaged are questions of which a name, a number or a
+quoted string is gone, or whose meaning changed: the embedding (all-MiniLM-L6-v2) is less than 0.6 like that of the
+question, and less than 0.6 like that of the question behind the last turn. What is lost is counted here by other means
+than in the product's checks.
 """
 
 from __future__ import annotations
@@ -39,6 +42,7 @@ from pgclarify.pipelines.detection import Detector
 from pgclarify.pipelines.rewriting import rewrite
 from pgclarify.protocols import Embedder
 from pgclarify.testing import FakeDialogueStore, FakeStore
+from tests.benchmark.ambiguity_quality import trained_on_one_side
 from tests.benchmark.ingest import MODEL
 from tests.benchmark.kept_replies import KeptReplies
 from tests.benchmark.lexical_quality import read
@@ -95,7 +99,11 @@ class _KeptRewriter(EndpointRewriter):
 
 
 async def ask(
-    rows: Sequence[dict[str, Any]], endpoint: Endpoint, replies: Path | None, embedder: Embedder
+    rows: Sequence[dict[str, Any]],
+    endpoint: Endpoint,
+    replies: Path | None,
+    embedder: Embedder,
+    classifier: AmbiguityClassifier,
 ) -> list[Asked]:
     """Ask the model about every question, one call at a time; pgclarify rewrites it with and without a model."""
     rewriter = _KeptRewriter(endpoint, replies)
@@ -103,7 +111,7 @@ async def ask(
     async def embedders(_: str) -> Embedder:
         return embedder
 
-    detector = Detector(AmbiguityClassifier.load(), embedders)
+    detector = Detector(classifier, embedders)
     asked = []
     for row in rows:
         question = row["target_turn"]["question"]
@@ -235,16 +243,21 @@ async def _main() -> None:
     parser.add_argument("data_dir", type=Path)
     parser.add_argument("--base-url", required=True)
     parser.add_argument("--model", required=True)
+    parser.add_argument("--classifier", type=Path, help="trained with --part training before")
     parser.add_argument("--conversations", type=int, default=60)
     parser.add_argument("--replies", type=Path, help="file of JSON lines that replies are kept in")
     parser.add_argument("--verbose", action="store_true")
     given = parser.parse_args()
+    if given.classifier:
+        classifier = AmbiguityClassifier(given.classifier.read_bytes())
+    else:
+        classifier = await asyncio.to_thread(trained_on_one_side, given.data_dir)
     embedder = await asyncio.to_thread(load_embedder, MODEL)
     rows = sample(list(read(given.data_dir / "abg-coqa.jsonl.gz")), given.conversations)
     async with Endpoint(
         model=given.model, base_url=given.base_url, api_key=SecretStr("none"), concurrency=1, timeout=600
     ) as endpoint:
-        asked = await ask(rows, endpoint, given.replies, embedder)
+        asked = await ask(rows, endpoint, given.replies, embedder, classifier)
     await show(asked, embedder, verbose=given.verbose)
 
 
