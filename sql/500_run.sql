@@ -40,7 +40,9 @@ returns boolean
 language sql immutable parallel safe
 set search_path = pg_catalog, pg_temp
 begin atomic
-    select _detects.operation = 'detect_ambiguity' or coalesce(_detects.settings ? 'ask_back', false);
+    select
+        _detects.operation in ('detect_ambiguity', 'detect_ambiguity_many', 'rewrite')
+        or coalesce(_detects.settings ? 'ask_back', false);
 end;
 
 comment on function pgclarify._detects(text, jsonb) is
@@ -124,6 +126,26 @@ $$;
 
 comment on function pgclarify._defer_runs(bigint[], integer) is 'Queue one job a run; higher priority first.';
 
+create or replace function pgclarify._count_questions(operation text, question text)
+returns integer
+language sql immutable parallel safe
+set search_path = pg_catalog, pg_temp
+begin atomic
+    -- Its strings are counted, and nothing is parsed: a run is entered and shown whatever was asked.
+    select (octet_length(unescaped.line) - octet_length(replace(unescaped.line, '"', ''))) / 2
+    from (
+        select
+            case
+                when strpos(_count_questions.question, '\') = 0 then _count_questions.question
+                else replace(replace(_count_questions.question, '\\', ''), '\"', '')
+            end collate "C" as line
+    ) as unescaped
+    where _count_questions.operation = 'detect_ambiguity_many' and starts_with(_count_questions.question, '[');
+end;
+
+comment on function pgclarify._count_questions(text, text) is
+'How many questions a run of detect_ambiguity_many has, whose question is a JSON array of them; null for others.';
+
 create or replace function pgclarify._enter_runs(
     requester name,
     roles name[],
@@ -145,15 +167,22 @@ begin
         insert into pgclarify.run
         (operation, corpus_id, corpus_name, question, settings, history, parent_run_id, requested_by, reuse_key, call_id)
         select
-            _enter_runs.operation, corpus.corpus_id, corpus.name, asked.question, _enter_runs.settings - 'history',
+            _enter_runs.operation, corpus.corpus_id, corpus.name, asked.question, given.settings - 'history',
             coalesce(_enter_runs.settings -> 'history', '[]'), _enter_runs.parent_run_id, _enter_runs.requester,
             pgclarify._reuse_key(
-                _enter_runs.operation, corpus.corpus_id, asked.question, _enter_runs.settings, _enter_runs.requester,
+                _enter_runs.operation, corpus.corpus_id, asked.question, given.settings, _enter_runs.requester,
                 _enter_runs.roles
             ),
             _enter_runs.call_id
         from unnest(_enter_runs.questions) with ordinality as asked (question, ordinal)
         left join pgclarify.corpus on corpus.corpus_id = _enter_runs.corpus_id
+        cross join lateral (
+            select
+                -- Counted once, and not each time that the run is shown.
+                _enter_runs.settings || jsonb_strip_nulls(
+                    jsonb_build_object('questions', pgclarify._count_questions(_enter_runs.operation, asked.question))
+                ) as settings
+        ) as given
         -- Not of no corpus where there was one.
         where _enter_runs.corpus_id is null or corpus.corpus_id is not null
         order by asked.ordinal
@@ -168,4 +197,5 @@ $$;
 
 comment on function pgclarify._enter_runs(name, name[], text, bigint, text[], jsonb, bigint, uuid) is
 'Enter one queued run for each question, with its job, and return their ids in the order of the questions. corpus_id: null for '
-'what is asked of no corpus. settings: with what was said before, as _with_history has it.';
+'what is asked of no corpus. settings: with what was said before, as _with_history has it. Those of detect_ambiguity_many get '
+'how many "questions" there are.';

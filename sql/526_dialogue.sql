@@ -11,34 +11,68 @@ declare
     -- regexp_substr finds all matches before it returns the first, which takes time by the square of the length.
     v_most_searched constant integer := 500;
     v_run pgclarify.run := pgclarify._run_in_hand(_match_ambiguity_rules.run_id, _match_ambiguity_rules.attempt);
+    v_limit constant interval := current_setting('statement_timeout')::interval;
+    v_rule record;
+    v_began timestamptz;
+    v_took interval;
+    v_slowest_id bigint;
+    v_slowest_took interval;
 begin
     if v_run.corpus_name is not null then
         perform pgclarify._check_searchable(v_run);
     end if;
-    return query
-    select found.ordinal::integer, rule.ambiguity_rule_id, rule.kind, rule.note, found.matched
-    from pgclarify.ambiguity_rule as rule
-    -- Rule by rule, so that each is compiled once.
-    cross join lateral (
+    for v_rule in
+        select rule.ambiguity_rule_id, rule.pattern, rule.kind, rule.note
+        from pgclarify.ambiguity_rule as rule
+        where
+            rule.corpus is null
+            or rule.corpus = (select corpus.name from pgclarify.corpus where corpus.corpus_id = v_run.corpus_id)
+        order by rule.ambiguity_rule_id
+    loop
+        v_began := clock_timestamp();
+        -- Rule by rule, so that each is compiled once: a session keeps few of them.
+        return query
         select
-            asked.ordinal,
+            asked.ordinal::integer,
+            v_rule.ambiguity_rule_id,
+            v_rule.kind,
+            v_rule.note,
             coalesce(
-                left(regexp_substr(left(asked.question, v_most_searched), rule.pattern, 1, 1, 'i'), v_longest_match), ''
-            ) as matched
+                left(regexp_substr(left(asked.question, v_most_searched), v_rule.pattern, 1, 1, 'i'), v_longest_match), ''
+            )
         from unnest(_match_ambiguity_rules.questions) with ordinality as asked (question, ordinal)
-        where asked.question ~* rule.pattern
-    ) as found
-    where
-        rule.corpus is null
-        or rule.corpus = (select corpus.name from pgclarify.corpus where corpus.corpus_id = v_run.corpus_id)
-    order by found.ordinal, rule.ambiguity_rule_id;
+        where asked.question ~* v_rule.pattern;
+        v_took := clock_timestamp() - v_began;
+        if v_slowest_took is null or v_took > v_slowest_took then
+            v_slowest_id := v_rule.ambiguity_rule_id;
+            v_slowest_took := v_took;
+        end if;
+    end loop;
+exception
+    when query_canceled then
+        -- By somebody, and not by the limit, which runs from a moment before.
+        if v_began is null or v_limit = interval '0' or clock_timestamp() < statement_timestamp() + 0.9 * v_limit then
+            raise;
+        end if;
+        v_took := clock_timestamp() - v_began;
+        if v_slowest_took is null or v_took > v_slowest_took then
+            v_slowest_id := v_rule.ambiguity_rule_id;
+            v_slowest_took := v_took;
+        end if;
+        raise exception 'rules of ambiguity could not be tried within %', current_setting('statement_timeout')
+            using errcode = 'program_limit_exceeded',
+                detail = format(
+                    'The slowest is rule %s, which took %s seconds: make it simpler, or delete it.',
+                    v_slowest_id, round(extract(epoch from v_slowest_took), 1)
+                ),
+                hint = format('See: select * from pgclarify.ambiguity_rule where ambiguity_rule_id = %s.', v_slowest_id);
 end
 $$;
 
 comment on function pgclarify._match_ambiguity_rules(bigint, integer, text[]) is
-'Rules of ambiguity that questions match: those for all corpora, and those for the corpus of the run. A row each, by question, '
-'then by rule. matched: the first words of the question that match, cut to 100 characters; empty if they are not among its '
-'first 500.';
+'Rules of ambiguity that questions match: those for all corpora, and those for the corpus of the run. A row each, by rule, '
+'then by question. matched: the first words of the question that match, cut to 100 characters; empty if they are not among its '
+'first 500. Error 54000, which names the slowest of them, if they take longer than statement_timeout.';
 grant execute on function pgclarify._match_ambiguity_rules(bigint, integer, text[]) to pgclarify_worker;
 
 create or replace function pgclarify._record_detections(run_id bigint, attempt integer, detections jsonb)
@@ -229,9 +263,8 @@ declare
     v_run pgclarify.run := pgclarify._hold_run(_record_answer.run_id, _record_answer.attempt);
     v_ordinal constant integer := _record_answer.answer -> 'ordinal';
 begin
-    -- In the place of what is there, with its evidence: whoever does not know whether it has been kept sends it again.
-    delete from pgclarify.listed_answer as earlier
-    where earlier.run_id = v_run.run_id and earlier.ordinal = v_ordinal;
+    -- In the place of what is there, with its evidence: whoever does not know whether it has been kept sends it again. It was
+    -- found when it came first.
     delete from pgclarify.evidence as earlier
     where earlier.run_id = v_run.run_id and earlier.ordinal = v_ordinal;
     insert into pgclarify.listed_answer (run_id, ordinal, answer, variants)
@@ -240,7 +273,9 @@ begin
         v_ordinal,
         _record_answer.answer ->> 'answer',
         array(select jsonb_array_elements_text(_record_answer.answer -> 'variants'))
-    );
+    )
+    on conflict on constraint listed_answer_pk do update
+    set answer = excluded.answer, variants = excluded.variants;
     perform pgclarify._keep_evidence(v_run.run_id, v_ordinal, _record_answer.answer -> 'citations');
 end
 $$;

@@ -1,33 +1,21 @@
 -- How explain words things: what was asked, lengths of time, the figures of a line, passages.
 
-create or replace function pgclarify._asked(operation text, question text)
+create or replace function pgclarify._asked(question text, settings jsonb)
 returns text
 language sql immutable parallel safe
 set search_path = pg_catalog, pg_temp
 begin atomic
     select
-        case
-            when _asked.operation = 'detect_ambiguity_many' and starts_with(_asked.question, '[') then (
-                -- Its strings are counted, and nothing is parsed: a run is shown whatever it was asked.
-                select counted.strings || case when counted.strings = 1 then ' question' else ' questions' end
-                from (
-                    select
-                        case
-                            when strpos(_asked.question, '\') = 0 then _asked.question
-                            else replace(replace(_asked.question, '\\', ''), '\"', '')
-                        end collate "C" as line
-                ) as unescaped
-                cross join lateral (
-                    select (octet_length(unescaped.line) - octet_length(replace(unescaped.line, '"', ''))) / 2 as strings
-                ) as counted
-            )
-            else _asked.question
-        end;
+        coalesce(
+            (_asked.settings ->> 'questions')
+            || case when _asked.settings -> 'questions' = '1' then ' question' else ' questions' end,
+            _asked.question
+        );
 end;
 
-comment on function pgclarify._asked(text, text) is
-'What a run was asked, for people: of detect_ambiguity_many, whose question is a JSON array, how many questions.';
-grant execute on function pgclarify._asked(text, text) to pgclarify_reader;
+comment on function pgclarify._asked(text, jsonb) is
+'What a run was asked, for people: of detect_ambiguity_many, how many questions.';
+grant execute on function pgclarify._asked(text, jsonb) to pgclarify_reader;
 
 create or replace function pgclarify._shown_number(given double precision)
 returns text

@@ -30,8 +30,8 @@ begin
         from jsonb_each(v_run.settings) as setting
         where
             setting.value is distinct from v_usual -> setting.key
-            -- No settings: what the verdicts that are consolidated again were embedded by, and a reply.
-            and setting.key not in ('parent_embed', 'text')
+            -- No settings: what the verdicts that are consolidated again were embedded by, a reply, and how many were asked.
+            and setting.key not in ('parent_embed', 'text', 'questions')
     );
 end
 $$;
@@ -86,7 +86,7 @@ begin
         coalesce(' in ' || pgclarify._shown(v_run.corpus_name, 60), ''),
         case
             when v_run.operation = 'detect_ambiguity_many'
-                then pgclarify._shown(pgclarify._asked(v_run.operation, v_run.question))
+                then pgclarify._asked(v_run.question, v_run.settings)
             else '"' || pgclarify._shown(v_run.question) || '"'
         end,
         concat_ws(

@@ -8,9 +8,10 @@ begin atomic
     select found.token[1], found.ordinal
     from regexp_matches(
         _pattern_tokens.pattern,
-        -- Escapes; bracket expressions, in which a first ] is a letter; what begins a group; quantifiers; and the rest.
-        '\\u[0-9a-fA-F]{4}|\\U[0-9a-fA-F]{8}|\\x[0-9a-fA-F]+|\\c.|\\.'
-        '|\[\^?\]?(?:\[[:.=][^]]*[:.=]\]|\\.|[^]\\])*\]'
+        -- Escapes; bracket expressions, in which a first ] is a letter, and \c takes a letter whatever it is; their beginnings
+        -- up to what is refused in them; what begins a group; quantifiers; and the rest. Of several, the longest.
+        '\\u[0-9a-fA-F]{4}|\\U[0-9a-fA-F]{8}|\\x[0-9a-fA-F]+|\\c.|\\[^c]'
+        '|\[\^?\]?(?:\[:[a-z<>]+:\]|\[(?![.:=])|\\c.|\\[^c]|[^][\\])*(?:\]|\[[.=])'
         '|\(\?<?.|\{[0-9]+(?:,[0-9]*)?\}\??|[*+?]\??|.',
         'g'
     ) with ordinality as found (token, ordinal);
@@ -40,6 +41,8 @@ as $$
 declare
     -- With so many copies, and nothing repeated that may be empty, 10,000 characters take some 15 ms at worst.
     v_most_copies constant integer := 100;
+    -- PostgreSQL tries all ways to pass by them, which doubles what it compiles with each: 16 take a second.
+    v_most_bounds constant integer := 6;
     v_token text;
     v_copies integer := 0;
     -- Of the groups that are open, the outermost first: how long what came before in them is once counts are written out,
@@ -47,6 +50,13 @@ declare
     v_outer_lengths integer[] := '{}';
     v_outer_empties boolean[] := '{}';
     v_outer_alternatives boolean[] := '{}';
+    -- Bounds of words and lines: how many there are in them, and in a row, with no letter in between that has to be there.
+    v_outer_bounds integer[] := '{}';
+    v_outer_rows integer[] := '{}';
+    v_outer_alternative_rows integer[] := '{}';
+    v_bounds integer := 0;
+    v_row integer := 0;
+    v_alternative_row integer := 0;
     v_length integer := 0;
     v_may_be_empty boolean := true;
     v_has_empty_alternative boolean := false;
@@ -54,6 +64,8 @@ declare
     v_last_length integer := 0;
     v_may_last_be_empty boolean;
     v_might_have_been_empty boolean;
+    v_last_bounds integer := 0;
+    v_last_row integer := 0;
     v_count integer;
 begin
     for v_token in
@@ -63,6 +75,12 @@ begin
             perform pgclarify._raise_unfit_pattern(
                 'a pattern must not refer back to what it matched', 'Back references such as \1 can take for ever.',
                 'Write the alternatives out.'
+            );
+        elsif v_token ~ '^\[.*\[[.=]$' then
+            perform pgclarify._raise_unfit_pattern(
+                'a pattern must not have collating elements or equivalence classes in brackets',
+                format('It has "%s".', pgclarify._shown(v_token)),
+                'Of what begins with [ in brackets there are only classes such as [:alpha:]. A [ itself is written \[.'
             );
         elsif v_token like '(?%' and v_token <> '(?:' then
             perform pgclarify._raise_unfit_pattern(
@@ -74,6 +92,11 @@ begin
             v_outer_lengths := v_outer_lengths || v_length;
             v_outer_empties := v_outer_empties || v_may_be_empty;
             v_outer_alternatives := v_outer_alternatives || v_has_empty_alternative;
+            v_outer_bounds := v_outer_bounds || v_bounds;
+            v_outer_rows := v_outer_rows || v_row;
+            v_outer_alternative_rows := v_outer_alternative_rows || v_alternative_row;
+            v_bounds := 0;
+            v_alternative_row := 0;
             v_length := 0;
             v_may_be_empty := true;
             v_has_empty_alternative := false;
@@ -85,10 +108,23 @@ begin
             v_might_have_been_empty := v_outer_empties[cardinality(v_outer_lengths)];
             v_may_be_empty := v_might_have_been_empty and v_may_last_be_empty;
             v_has_empty_alternative := v_outer_alternatives[cardinality(v_outer_lengths)];
+            v_last_bounds := v_bounds;
+            v_last_row := v_outer_rows[cardinality(v_outer_rows)];
+            v_row := case
+                when v_may_last_be_empty then v_last_row + v_last_bounds
+                else greatest(v_alternative_row, v_row)
+            end;
+            v_bounds := v_outer_bounds[cardinality(v_outer_bounds)] + v_last_bounds;
+            v_alternative_row := v_outer_alternative_rows[cardinality(v_outer_alternative_rows)];
             v_outer_lengths := trim_array(v_outer_lengths, 1);
             v_outer_empties := trim_array(v_outer_empties, 1);
             v_outer_alternatives := trim_array(v_outer_alternatives, 1);
+            v_outer_bounds := trim_array(v_outer_bounds, 1);
+            v_outer_rows := trim_array(v_outer_rows, 1);
+            v_outer_alternative_rows := trim_array(v_outer_alternative_rows, 1);
         elsif v_token = '|' then
+            v_alternative_row := greatest(v_alternative_row, v_row);
+            v_row := coalesce(v_outer_rows[cardinality(v_outer_rows)], 0);
             v_has_empty_alternative := v_has_empty_alternative or v_may_be_empty;
             v_may_be_empty := true;
             v_last_length := 0;
@@ -100,26 +136,33 @@ begin
                     'Let one of the two quantifiers go: (a+)* is (a+)?, and (a*)+ is a*.'
                 );
             end if;
-            if left(v_token, 1) = '{' then
-                select max(number[1]::integer) into v_count
-                from regexp_matches(v_token, '[0-9]{1,4}', 'g') as number;
-                v_copies := v_copies + v_last_length * greatest(v_count - 1, 0);
-                if v_copies > v_most_copies then
-                    perform pgclarify._raise_unfit_pattern(
-                        'a pattern must not repeat so much by counts',
-                        format(
-                            'Written out, its counts in braces are more than %s letters; those in each other multiply.',
-                            v_most_copies
-                        ),
-                        'Use * or +, or smaller counts.'
-                    );
-                end if;
-                v_length := v_length + v_last_length * greatest(v_count - 1, 0);
-                v_last_length := v_last_length * greatest(v_count, 1);
-            end if;
+            v_count := case when left(v_token, 1) <> '{' then 1 else (
+                select max(number[1]::integer) from regexp_matches(v_token, '[0-9]{1,4}', 'g') as number
+            ) end;
+            v_copies := v_copies + v_last_length * greatest(v_count - 1, 0);
+            v_length := v_length + v_last_length * greatest(v_count - 1, 0);
+            v_last_length := v_last_length * greatest(v_count, 1);
             if v_token ~ '^([*?]|\{0+[,}])' then
+                v_copies := v_copies + 1;
                 v_may_last_be_empty := true;
                 v_may_be_empty := v_might_have_been_empty;
+                v_row := v_last_row + v_last_bounds;
+            end if;
+            if left(v_token, 1) <> '?' and v_last_bounds > 0 then
+                -- What ends one copy stands before what begins the next.
+                v_bounds := v_bounds + v_last_bounds * greatest(v_count - 1, 1);
+                v_row := v_last_row + v_last_bounds * greatest(v_count, 2);
+            end if;
+            if v_copies > v_most_copies then
+                perform pgclarify._raise_unfit_pattern(
+                    'a pattern must not repeat so much',
+                    format(
+                        'Written out, its counts in braces, and what is optional in it, are more than %s copies; counts in each '
+                        'other multiply.',
+                        v_most_copies
+                    ),
+                    'Use * or + in place of counts, smaller counts, or several rules.'
+                );
             end if;
         else
             v_length := v_length + 1;
@@ -127,6 +170,19 @@ begin
             v_might_have_been_empty := v_may_be_empty;
             v_may_last_be_empty := v_token in ('^', '$', '\m', '\M', '\y', '\Y', '\A', '\Z', '[[:<:]]', '[[:>:]]');
             v_may_be_empty := v_may_be_empty and v_may_last_be_empty;
+            v_last_bounds := v_may_last_be_empty::integer;
+            v_last_row := v_row;
+            v_bounds := v_bounds + v_last_bounds;
+            v_row := case when v_may_last_be_empty then v_row + 1 else 0 end;
+        end if;
+        if v_row > v_most_bounds then
+            perform pgclarify._raise_unfit_pattern(
+                'a pattern must not have so many bounds of words or lines in a row',
+                format(
+                    'More than %s of ^, $, \m, \M, \y and \Y come with nothing in between that has to be there.', v_most_bounds
+                ),
+                'Leave some out, or make several rules of it.'
+            );
         end if;
     end loop;
 end
@@ -134,7 +190,7 @@ $$;
 
 comment on function pgclarify._check_pattern_runs(text) is
 'Error 22023 if matching a regular expression could take long: back references, looking around, what may be empty repeated, '
-'high counts.';
+'high counts, many bounds in a row; and if its brackets have more than letters, escapes and classes in them.';
 
 create or replace function pgclarify._is_fit_pattern(pattern text)
 returns boolean
@@ -187,3 +243,23 @@ comment on function pgclarify._is_fit_pattern(text) is
 '2201B otherwise.';
 -- A constraint asks it as whoever writes the row.
 grant execute on function pgclarify._is_fit_pattern(text) to pgclarify_user;
+
+create or replace function pgclarify._refuse_rule(corpus text)
+returns boolean
+language plpgsql stable security definer
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+    raise exception 'the rules of a corpus are edited by the role that owns it'
+        using errcode = 'insufficient_privilege',
+            detail = case
+                when _refuse_rule.corpus is null then 'This one is for all corpora, since its corpus is null.'
+                else format('Corpus "%s" is not yours, or there is none.', pgclarify._shown(_refuse_rule.corpus))
+            end,
+            hint = 'Name a corpus that you own. Rules for all are left to members of pgclarify_owner.';
+end
+$$;
+
+comment on function pgclarify._refuse_rule(text) is
+'Error 42501, with a way out, which a policy has none of by itself: for those of table ambiguity_rule.';
+grant execute on function pgclarify._refuse_rule(text) to pgclarify_user;

@@ -182,15 +182,18 @@ begin atomic
         detection.is_ambiguous,
         detection.probability,
         detection.kind,
-        detection.reasons
+        detection.reasons,
+        run.status
     from unnest(_question_ambiguities.run_ids) with ordinality as asked (run_id, ordinal)
-    inner join pgclarify.detection on asked.run_id = detection.run_id
+    inner join pgclarify.run on asked.run_id = run.run_id
+    inner join pgclarify.detection on run.run_id = detection.run_id
+    where run.status = 'succeeded'
     order by asked.ordinal, detection.ordinal;
 end;
 
 comment on function pgclarify._question_ambiguities(bigint[], name) is
-'What runs of detect_ambiguity_many found, in their order, without asking who may see them: nothing in it depends on who the '
-'requester is. question_ordinal counts through.';
+'What runs of detect_ambiguity_many that succeeded found, in their order, without asking who may see them: nothing in it '
+'depends on who the requester is. question_ordinal counts through.';
 
 create or replace function pgclarify._current_question_ambiguities(run_ids bigint[], requester name)
 returns setof pgclarify.question_ambiguity
@@ -220,52 +223,133 @@ $$;
 comment on function pgclarify._current_question_ambiguities(bigint[], name) is
 'What runs of detect_ambiguity_many that are over found, also those that the snapshot of this transaction is too old to see.';
 
+create or replace function pgclarify._questions_at_once()
+returns integer
+language sql immutable parallel safe
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select 50000;
+end;
+
+comment on function pgclarify._questions_at_once() is
+'How many questions of detect_ambiguity_many are entered, awaited and read together, so that no payload grows with their '
+'number.';
+
+create or replace function pgclarify._raise_many_timed_out(
+    timeout interval,
+    questions integer,
+    done integer,
+    in_hand integer,
+    first_run_id bigint,
+    detail text,
+    hint text
+)
+returns void
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+    raise exception 'the answers did not come within %', _raise_many_timed_out.timeout
+        using errcode = 'PC002',
+            detail = concat_ws(
+                ' ',
+                format(
+                    'Of %s questions, %s are done and %s in hand.', _raise_many_timed_out.questions,
+                    _raise_many_timed_out.done, _raise_many_timed_out.in_hand
+                ),
+                _raise_many_timed_out.detail
+            ),
+            hint = concat_ws(
+                ' ',
+                _raise_many_timed_out.hint,
+                'What is done: select * from pgclarify.ambiguity_detection where operation = ''detect_ambiguity_many'' and '
+                || 'run_id >= ' || _raise_many_timed_out.first_run_id || ' order by run_id, ordinal.',
+                'Ask again from question '
+                || nullif(_raise_many_timed_out.done + _raise_many_timed_out.in_hand, _raise_many_timed_out.questions) + 1
+                || ' on.'
+            );
+end
+$$;
+
+comment on function pgclarify._raise_many_timed_out(interval, integer, integer, integer, bigint, text, text) is
+'Error PC002: how many questions of detect_ambiguity_many are done, how to read them, and where to go on. first_run_id: the '
+'first of those that are done; null if none is. detail, hint: of what is in hand; null if nothing is.';
+
 create or replace function pgclarify._detect_ambiguity_many(caller pgclarify._caller, questions text[], options jsonb)
 returns setof pgclarify.question_ambiguity
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    -- One run each: few enough that others get their turn between two, many enough that runs cost nothing.
+    -- Of one run: few enough that others get their turn between two, many enough that runs cost nothing.
     v_chunk constant integer := 500;
+    v_wave constant integer := pgclarify._questions_at_once();
     v_questions text[] := pgclarify._check_questions(_detect_ambiguity_many.questions);
+    v_total constant integer := cardinality(v_questions);
     v_settings jsonb := pgclarify._check_options(
         _detect_ambiguity_many.options,
         '{"threshold": {"type": "number", "least": 0, "most": 1}, "timeout": {"type": "string"}}'
     );
+    v_timeout interval := case when v_settings ? 'timeout' then pgclarify._timeout(v_settings ->> 'timeout') end;
+    v_deadline timestamptz := pgclarify._deadline(v_timeout);
+    v_done integer := 0;
+    v_asked text[];
     v_distinct text[];
     v_run_ids bigint[];
+    v_first_run_id bigint;
+    v_detail text;
+    v_hint text;
 begin
-    select array_agg(asked.question order by asked.ordinal) into v_distinct
-    from (
-        select given.question, min(given.ordinal) as ordinal
-        from unnest(v_questions) with ordinality as given (question, ordinal)
-        group by given.question
-    ) as asked;
-    v_run_ids := pgclarify._ask(
-        _detect_ambiguity_many.caller, 'detect_ambiguity_many', null,
-        array(
-            select jsonb_agg(asked.question order by asked.ordinal)::text
-            from unnest(v_distinct) with ordinality as asked (question, ordinal)
-            group by (asked.ordinal - 1) / v_chunk
-            order by (asked.ordinal - 1) / v_chunk
+    while v_done < v_total loop
+        if v_done > 0 and clock_timestamp() >= v_deadline then
+            perform pgclarify._raise_many_timed_out(v_timeout, v_total, v_done, 0, v_first_run_id, null, null);
+        end if;
+        v_asked := v_questions[v_done + 1:v_done + v_wave];
+        v_distinct := array(
+            select given.question
+            from unnest(v_asked) with ordinality as given (question, ordinal)
+            group by given.question
+            order by min(given.ordinal)
+        );
+        begin
+            v_run_ids := pgclarify._ask(
+                _detect_ambiguity_many.caller, 'detect_ambiguity_many', null,
+                array(
+                    select jsonb_agg(given.question order by given.ordinal)::text
+                    from unnest(v_distinct) with ordinality as given (question, ordinal)
+                    group by (given.ordinal - 1) / v_chunk
+                    order by (given.ordinal - 1) / v_chunk
+                ),
+                v_settings - 'timeout',
+                -- The first ones are entered however little time there is, and go on.
+                greatest(v_deadline - clock_timestamp(), interval '1 microsecond')
+            );
+        exception
+            when sqlstate 'PC002' then
+                get stacked diagnostics v_detail = pg_exception_detail, v_hint = pg_exception_hint;
+                perform pgclarify._raise_many_timed_out(
+                    v_timeout, v_total, v_done, cardinality(v_asked), v_first_run_id, v_detail, v_hint
+                );
+        end;
+        v_first_run_id := coalesce(v_first_run_id, v_run_ids[1]);
+        return query
+        with outcome as materialized (
+            select seen.run_id, seen.status from pgclarify._current_outcomes(v_run_ids) as seen
         ),
-        v_settings - 'timeout',
-        case when v_settings ? 'timeout' then pgclarify._timeout(v_settings ->> 'timeout') end
-    );
-    perform pgclarify._raise_unless_answered(seen, 'detect_ambiguity_many')
-    from pgclarify._current_outcomes(v_run_ids) as seen;
-    return query
-    with found as materialized (
-        select seen.*
-        from pgclarify._current_question_ambiguities(v_run_ids, (_detect_ambiguity_many.caller).name) as seen
-    )
-    select
-        asked.ordinal::integer, asked.question, found.run_id, found.is_ambiguous, found.probability, found.kind,
-        found.reasons
-    from unnest(v_questions) with ordinality as asked (question, ordinal)
-    inner join found on asked.question = found.question
-    order by asked.ordinal;
+        found as materialized (
+            select seen.*
+            from pgclarify._current_question_ambiguities(v_run_ids, (_detect_ambiguity_many.caller).name) as seen
+        )
+        select
+            v_done + asked.ordinal::integer, asked.question, outcome.run_id, found.is_ambiguous, found.probability,
+            found.kind, found.reasons, outcome.status
+        from unnest(v_asked) with ordinality as asked (question, ordinal)
+        inner join unnest(v_distinct) with ordinality as given (question, ordinal) on given.question = asked.question
+        inner join outcome on outcome.run_id = v_run_ids[(given.ordinal - 1) / v_chunk + 1]
+        left join found on found.question = asked.question
+        order by asked.ordinal;
+        v_done := v_done + cardinality(v_asked);
+    end loop;
 end
 $$;
 
@@ -288,7 +372,7 @@ end
 $$;
 
 comment on function pgclarify.detect_ambiguity_many(text[], jsonb) is
-'detect_ambiguity for many questions without a history, a log of searches, say: one row each, in order; equal questions are '
-'judged once. questions: each 1 to 10,000 characters. options: threshold (0 to 1; the classifier''s own), timeout (for all '
-'together; null, without end).';
+'detect_ambiguity for many questions without a history, a log of searches, say: one row each, in order; equal ones among '
+'50,000 are judged once. One whose run failed or was cancelled has a row that says so in status. questions: each 1 to 10,000 '
+'characters. options: threshold (0 to 1; the classifier''s own), timeout (for all together; null, without end).';
 grant execute on function pgclarify.detect_ambiguity_many(text[], jsonb) to pgclarify_user;

@@ -51,6 +51,7 @@ language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
+    v_longest constant integer := 10000;
     v_history jsonb := pgclarify._check_history(_rewrite.history);
     v_settings jsonb := pgclarify._check_options(
         _rewrite.options,
@@ -62,6 +63,12 @@ declare
     v_run_ids bigint[];
 begin
     perform pgclarify._check_questions(array[_rewrite.question]);
+    if length(_rewrite.question) > v_longest then
+        raise exception 'a question needs 1 to % characters', v_longest
+            using errcode = 'invalid_parameter_value',
+                detail = format('It has %s, with the white space around it.', length(_rewrite.question)),
+                hint = 'Leave white space before and after it out.';
+    end if;
     v_run_ids := pgclarify._ask(
         _rewrite.caller, 'rewrite', null,
         -- As it is, with surrounding white space: what is clear comes back to the byte.

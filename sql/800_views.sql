@@ -52,7 +52,7 @@ select
     run.run_id,
     run.operation,
     run.corpus_name as corpus,
-    pgclarify._asked(run.operation, run.question) as question,
+    pgclarify._asked(run.question, run.settings) as question,
     run.status,
     run.error,
     run.requested_by,

@@ -195,10 +195,13 @@ grant select on pgclarify.ambiguity_rule to pgclarify_reader;
 drop policy if exists ambiguity_rule_is_inserted_by_the_owner_of_the_corpus on pgclarify.ambiguity_rule;
 create policy ambiguity_rule_is_inserted_by_the_owner_of_the_corpus on pgclarify.ambiguity_rule
 for insert to pgclarify_user with check (
-    corpus in (
-        select corpus.name from pgclarify.corpus
-        where corpus.owner = any((select pgclarify._my_roles())::name[])
-    )
+    case
+        when corpus in (
+            select corpus.name from pgclarify.corpus
+            where corpus.owner = any((select pgclarify._my_roles())::name[])
+        ) then true
+        else pgclarify._refuse_rule(corpus)
+    end
 );
 comment on policy ambiguity_rule_is_inserted_by_the_owner_of_the_corpus on pgclarify.ambiguity_rule is
 'The owner of the corpus.';
@@ -210,6 +213,14 @@ for update to pgclarify_user using (
         select corpus.name from pgclarify.corpus
         where corpus.owner = any((select pgclarify._my_roles())::name[])
     )
+) with check (
+    case
+        when corpus in (
+            select corpus.name from pgclarify.corpus
+            where corpus.owner = any((select pgclarify._my_roles())::name[])
+        ) then true
+        else pgclarify._refuse_rule(corpus)
+    end
 );
 comment on policy ambiguity_rule_is_updated_by_the_owner_of_the_corpus on pgclarify.ambiguity_rule is
 'The owner of the corpus, before and after.';

@@ -121,7 +121,7 @@ def upgrade() -> None:
         comment on column pgclarify.detection.ordinal is 'Place of the question in the run, from 1.';
         comment on column pgclarify.detection.question is 'The question.';
         comment on column pgclarify.detection.is_ambiguous is
-            'True if the probability reaches the threshold of the run, or a rule or the corpus says so.';
+            'True if the probability reaches the threshold of the run, or a rule says so.';
         comment on column pgclarify.detection.probability is
             'Of being ambiguous, from 0 to 1; 1 if a rule matched.';
         comment on column pgclarify.detection.kind is
@@ -158,7 +158,7 @@ def upgrade() -> None:
         comment on type pgclarify.ambiguity is 'Whether a question is ambiguous: the row of detect_ambiguity.';
         comment on column pgclarify.ambiguity.run_id is 'The run.';
         comment on column pgclarify.ambiguity.is_ambiguous is
-            'True if the probability reaches the threshold, or a rule or the corpus says so.';
+            'True if the probability reaches the threshold, or a rule says so.';
         comment on column pgclarify.ambiguity.probability is 'Of being ambiguous, from 0 to 1; 1 if a rule matched.';
         comment on column pgclarify.ambiguity.kind is 'pragmatic, syntactic or lexical; null unless ambiguous.';
         comment on column pgclarify.ambiguity.reasons is
@@ -171,7 +171,8 @@ def upgrade() -> None:
             is_ambiguous boolean,
             probability real,
             kind text,
-            reasons jsonb
+            reasons jsonb,
+            status text
         );
         comment on type pgclarify.question_ambiguity is
             'Whether one of many questions is ambiguous: the row of detect_ambiguity_many.';
@@ -180,13 +181,15 @@ def upgrade() -> None:
         comment on column pgclarify.question_ambiguity.question is 'The question.';
         comment on column pgclarify.question_ambiguity.run_id is 'The run.';
         comment on column pgclarify.question_ambiguity.is_ambiguous is
-            'True if the probability reaches the threshold, or a rule says so.';
+            'True if the probability reaches the threshold, or a rule says so; null, as all that follows but status, '
+            'unless the run succeeded.';
         comment on column pgclarify.question_ambiguity.probability is
             'Of being ambiguous, from 0 to 1; 1 if a rule matched.';
         comment on column pgclarify.question_ambiguity.kind is
             'pragmatic, syntactic or lexical; null unless ambiguous.';
         comment on column pgclarify.question_ambiguity.reasons is
             'What spoke: array of objects with source (classifier, feature or rule), name and text.';
+        comment on column pgclarify.question_ambiguity.status is 'How the run ended: succeeded, failed or cancelled.';
 
         create type pgclarify.rewritten_question as (
             run_id bigint,

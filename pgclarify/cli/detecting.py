@@ -13,7 +13,7 @@ import typer
 from pgclarify.cli import connection, terminal
 from pgclarify.cli.options import read_options
 from pgclarify.cli.waiting import interruptible, read_seconds, waiting
-from pgclarify.errors import InputError, RunTimeout
+from pgclarify.errors import InputError, RunFailed, RunTimeout
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -138,8 +138,10 @@ def _read_questions(file: Path | None) -> list[str]:
 def _detect_many(questions: Sequence[str], options: dict[str, object], timeout: str | None, *, as_json: bool) -> None:
     from pgclarify.cli import dialogue_rendering
     from pgclarify.cli.corpus import progress_bar
+    from pgclarify.cli.rendering import counted
 
     ambiguous = 0
+    lost: list[int] = []
     settings = connection.load_settings()
     with (
         connection.connect(connection.running_dsn(settings)) as database,
@@ -148,7 +150,8 @@ def _detect_many(questions: Sequence[str], options: dict[str, object], timeout: 
     ):
         task = progress.add_task("Looking at questions", total=len(questions))
         for done, rows in _in_batches(database, questions, options, timeout):
-            ambiguous += sum(row["is_ambiguous"] for row in rows)
+            ambiguous += sum(bool(row["is_ambiguous"]) for row in rows)
+            lost += [row["run_id"] for row in rows if row["is_ambiguous"] is None]
             # What moves on one stream would be torn by what is written to the other, or swallow it.
             progress.stop()
             if as_json:
@@ -160,7 +163,13 @@ def _detect_many(questions: Sequence[str], options: dict[str, object], timeout: 
                 terminal.results().print(dialogue_rendering.ambiguities(rows), soft_wrap=True)
             progress.update(task, completed=done)
             progress.start()
-    terminal.notices().print(dialogue_rendering.ambiguities_end(ambiguous, len(questions)))
+    terminal.notices().print(dialogue_rendering.ambiguities_end(ambiguous, len(questions) - len(lost)))
+    if lost:
+        raise RunFailed(
+            f"{counted(len(lost), 'question')} could not be judged",
+            detail=f"The first of them is in run {lost[0]}, which failed or was cancelled.",
+            hint=f"See: pgclarify explain {lost[0]}",
+        )
 
 
 def _in_batches(

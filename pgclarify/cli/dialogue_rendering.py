@@ -57,14 +57,17 @@ def ambiguities(rows: Iterable[Row]) -> Text:
     Args:
         rows: What `pgclarify.detect_ambiguity_many` returned.
     """
-    lines = (
-        Text(
-            f"{row['probability']:>11.2f}  {row['kind'] or '':<{_KIND_CHARS}}  {printable(row['question'])}",
-            style="yellow" if row["is_ambiguous"] else "",
-        )
-        for row in rows
+    return Text("\n").join(_line(row) for row in rows)
+
+
+def _line(row: Row) -> Text:
+    question = printable(row["question"])
+    if row["is_ambiguous"] is None:
+        return Text(f"{'':>11}  {row['status']:<{_KIND_CHARS}}  {question}", style="red")
+    return Text(
+        f"{row['probability']:>11.2f}  {row['kind'] or '':<{_KIND_CHARS}}  {question}",
+        style="yellow" if row["is_ambiguous"] else "",
     )
-    return Text("\n").join(lines)
 
 
 def ambiguities_end(ambiguous: int, questions: int) -> Text:

@@ -77,13 +77,12 @@ def detect_ambiguity_many(
         options: As in SQL: threshold.
 
     Returns:
-        One record for each question, in order.
+        One record for each question, in order; status says of which the run failed or was cancelled.
 
     Raises:
         InputError: If a question, the timeout or an option cannot be used.
         NoWorker: If no worker is running.
-        RunTimeout: If the time is up; the runs go on.
-        RunFailed: If a run failed, or somebody cancelled it.
+        RunTimeout: If the time is up; detail says how many are done, and hint how to read them.
     """
     rows = yield Statement(
         "client_detect_ambiguity_many",

@@ -11,6 +11,7 @@ from typing import Literal
 
 from pgclarify.client.records import Row, record
 from pgclarify.dialogue import AmbiguityType
+from pgclarify.model import RunStatus
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,19 +57,21 @@ class QuestionAmbiguity:
         question_ordinal: Its place among those that were passed, from 1.
         question: The question.
         run_id: The run, which others of them may share.
-        is_ambiguous: As in Ambiguity.
-        probability: As in Ambiguity.
+        is_ambiguous: As in Ambiguity; None unless the run succeeded.
+        probability: As in Ambiguity; None unless the run succeeded.
         kind: As in Ambiguity.
-        reasons: As in Ambiguity.
+        reasons: As in Ambiguity; none unless the run succeeded.
+        status: How that run ended: succeeded, failed or cancelled.
     """
 
     question_ordinal: int
     question: str
     run_id: int
-    is_ambiguous: bool
-    probability: float
+    is_ambiguous: bool | None
+    probability: float | None
     kind: str | None
     reasons: tuple[AmbiguityReason, ...]
+    status: RunStatus
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,7 +211,7 @@ def read_ambiguity(row: Row) -> Ambiguity:
 
 def read_question_ambiguity(row: Row) -> QuestionAmbiguity:
     """Read a row of type pgclarify.question_ambiguity."""
-    return record(QuestionAmbiguity, row, reasons=_read_reasons(row))
+    return record(QuestionAmbiguity, row, reasons=_read_reasons(row), status=RunStatus(row["status"]))
 
 
 def read_proposed_question(row: Row) -> ProposedQuestion:
@@ -239,7 +242,7 @@ def read_route(row: Row) -> Route:
 
 
 def _read_reasons(row: Row) -> tuple[AmbiguityReason, ...]:
-    return tuple(record(AmbiguityReason, reason) for reason in row["reasons"])
+    return tuple(record(AmbiguityReason, reason) for reason in row["reasons"] or ())
 
 
 def _read_evidence(row: Row) -> tuple[EvidenceCitation, ...]:

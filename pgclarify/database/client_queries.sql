@@ -218,7 +218,7 @@ from pgclarify.detect_ambiguity(
 
 -- name: client_detect_ambiguity_many
 -- Say of many questions whether they are ambiguous.
-select question_ordinal, question, run_id, is_ambiguous, probability, kind, reasons
+select question_ordinal, question, run_id, is_ambiguous, probability, kind, reasons, status
 from pgclarify.detect_ambiguity_many(questions => %(questions)s::text[], options => %(options)s::jsonb)
 order by question_ordinal;
 

@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from dataclasses import asdict
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, replace
+from typing import Final
 
-from pgclarify.database.pool import fetch
+from pgclarify.database.pool import fetch, fetch_within
 from pgclarify.database.runs import Runs
 from pgclarify.dialogue import ClarifyingQuestion, Detection, ListedAnswer, MatchedRule, Rewriting, Turn
+from pgclarify.errors import ConfigurationError, DatabaseError
 from pgclarify.model import Run
+
+# Rules are for everybody to write, and their patterns are checked; should one run away all the same, no connection is
+# taken for longer.
+_MATCHING_LIMIT: Final = "10s"
+# Of questions of the usual length, some thousand; of the longest, ten.
+_CHARS_AT_ONCE: Final = 100_000
+_PROGRAM_LIMIT_EXCEEDED: Final = "54000"
 
 
 class DialogueTables:
@@ -20,14 +29,25 @@ class DialogueTables:
 
     async def match_rules(self, run: Run, questions: Sequence[str]) -> list[MatchedRule]:
         """See DialogueStore."""
-        rows = await fetch(
-            self._runs.pool,
-            "match_ambiguity_rules",
-            run_id=run.run_id,
-            attempt=run.attempt,
-            questions=list(questions),
-        )
-        return [MatchedRule(**row) for row in rows]
+        matched: list[MatchedRule] = []
+        for start, some in _slices(questions):
+            try:
+                rows = await fetch_within(
+                    self._runs.pool,
+                    _MATCHING_LIMIT,
+                    "match_ambiguity_rules",
+                    run_id=run.run_id,
+                    attempt=run.attempt,
+                    questions=some,
+                )
+            except DatabaseError as error:
+                if error.sqlstate != _PROGRAM_LIMIT_EXCEEDED:
+                    raise
+                # Whoever wrote the rule can mend it, and nobody else; to try again would take as long.
+                raise ConfigurationError(error.message, detail=error.detail, hint=error.hint) from error
+            found = (MatchedRule(**row) for row in rows)
+            matched += [replace(rule, ordinal=start + rule.ordinal) for rule in found]
+        return matched
 
     async def record_detections(self, run: Run, detections: Sequence[Detection]) -> None:
         """See DialogueStore."""
@@ -84,3 +104,15 @@ class DialogueTables:
             attempt=run.attempt,
             answer=json.dumps(asdict(answer)),
         )
+
+
+def _slices(questions: Sequence[str]) -> Iterator[tuple[int, list[str]]]:
+    """Cut questions into lists of so many characters, or one question each, with the number of those before them."""
+    start = length = 0
+    for place, question in enumerate(questions):
+        if place > start and length + len(question) > _CHARS_AT_ONCE:
+            yield start, list(questions[start:place])
+            start, length = place, 0
+        length += len(question)
+    if questions:
+        yield start, list(questions[start:])

@@ -69,6 +69,28 @@ async def fetch(pool: Pool, name: str, /, **parameters: Any) -> list[DictRow]:  
                 raise
 
 
+async def fetch_within(pool: Pool, limit: str, name: str, /, **parameters: Any) -> list[DictRow]:  # noqa: ANN401
+    """Run a named statement that may take so long, and no longer, in a transaction of its own, and return its rows.
+
+    Args:
+        pool: The pool.
+        limit: As setting statement_timeout has it, such as 10s.
+        name: The statement.
+        parameters: Its parameters.
+
+    Raises:
+        RunLost: If the run is no longer this worker's.
+        ServerUnavailable: If there is no connection.
+        DatabaseBusy: If it took longer and does not say why, or may go better later.
+        DatabaseError: If the server refuses.
+    """
+    with translated():
+        async with pool.connection() as connection, connection.transaction():
+            await connection.execute(queries["limit_statements"], {"limit": limit})
+            cursor = await connection.execute(queries[name], parameters)
+            return await cursor.fetchall()
+
+
 async def _configure(connection: psycopg.AsyncConnection[Any]) -> None:
     await connection.execute(queries["prepare_session"])
     await register_vector_async(connection)

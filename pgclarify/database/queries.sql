@@ -261,6 +261,10 @@ from pgclarify._copy_verdicts(%(run_id)s, %(attempt)s);
 -- Keep a step of an investigation.
 select pgclarify._record_step(%(run_id)s, %(attempt)s, %(step)s::jsonb);
 
+-- name: limit_statements
+-- End what takes longer, for the rest of this transaction.
+select set_config('statement_timeout', %(limit)s, true);
+
 -- name: match_ambiguity_rules
 -- Rules of ambiguity that questions match.
 select

@@ -59,7 +59,7 @@ class Detector:
 
         Raises:
             EmbeddingError: If a question could not be embedded.
-            ConfigurationError: If the embedding model cannot be used on this processor.
+            ConfigurationError: If the embedding model cannot be used on this processor, or a rule takes too long.
             RunLost: If the run is no longer this worker's.
         """
         if not asked:
@@ -125,8 +125,8 @@ async def detect(
 ) -> None:
     """Carry out a run whose operation is "detect_ambiguity" or "detect_ambiguity_many": its detections are its result.
 
-    It succeeds, or fails if a question could not be embedded or no passage of the corpus be judged. A run that was
-    cancelled or taken over meanwhile is left alone, without an error.
+    It succeeds, or fails if a question could not be embedded, no passage of the corpus be judged, or a rule takes
+    too long. A run that was cancelled or taken over meanwhile is left alone, without an error.
 
     Args:
         run: The run; its question, or its array of questions in JSON. Of its settings, history and threshold count.

@@ -204,6 +204,7 @@ class DialogueStore(Protocol):
 
         Raises:
             RunLost: If the run is no longer this worker's.
+            ConfigurationError: If a rule takes too long; it names the rule.
         """
 
     async def record_detections(self, run: Run, detections: Sequence[Detection]) -> None:

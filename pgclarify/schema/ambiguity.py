@@ -76,7 +76,7 @@ detection = Table(
         "is_ambiguous",
         Boolean,
         nullable=False,
-        comment="True if the probability reaches the threshold of the run, or a rule or the corpus says so.",
+        comment="True if the probability reaches the threshold of the run, or a rule says so.",
     ),
     Column("probability", REAL, nullable=False, comment="Of being ambiguous, from 0 to 1; 1 if a rule matched."),
     Column(

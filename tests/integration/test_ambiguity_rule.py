@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+
+import psycopg
 import pytest
 
 from tests.integration.by_hand import Connect, Connection, Hire, MakeRole, scalar, state_of
@@ -32,6 +36,14 @@ HARMLESS = [
     r"\(\w+\)",
     r"a\{300\}b",
     "a{,300}",
+    "[[]x",
+    "[a[]x",
+    "[[:alpha:][:digit:]_-]x",
+    r"[\cA\w]x",
+    "a?" * 100 + "b",
+    r"\mpythons?\M|" * 20 + "x",
+    r"(\mfoo\M|\mbars?\M|\mbaz\M|\mqux\M)",
+    r"^\s*(\m(very|so)\M\s*)+$",
     r"\u00e4" * 80,
     "a" * 500,
     "x{101}",
@@ -58,12 +70,32 @@ CAN_RUN_AWAY = [
     "a{51}b{52}",
     "a{60}|b{60}",
     "x{99999999999999999999}",
+    # Optionals are copies, too.
+    "a?" * 101 + "b",
+    "(a*b)?" * 51 + "c",
+    # Bounds in a row, each of which doubles what is compiled; some of these are too complex for PostgreSQL.
+    r"\ya?" * 100 + "b",
+    r"(a?\y)" * 40 + "x",
+    r"(a|b?\y)" * 12 + "c",
+    r"(\y|\Y|a)" * 8 + "c",
+    r"(?:\y|\m|\M|\Y)a?" * 6 + "c",
+    r"(\ya?x){7}",
+    r"(x\ya?\yb?\yc?\yd?)+e",
+    r"(x(\y|a)(\y|b)(\y|c)(\y|d)(\y|e)(\y|f))?\yz",
     # Of which a reader who does not know all escapes would take the wrong part for a group.
     r"(\c)x{10}y{9}){20}",
     # Back references, also those that are written as numbers of letters.
     r"(a)\1",
     r"(a)[b]\1",
     r"(a)\12",
+    # Back references behind what a reader who does not know all brackets would take for one.
+    r"[[.].][](x+x+)+\1y]",
+    r"[\c][](x+x+)+\1y]",
+    r"[\c[:alpha:](x)\1]",
+    # Collating elements and equivalence classes.
+    "[[.a.]]b",
+    "[[=a=]]b",
+    "[^]a[.-.]]b",
     # Looking around, options, comments, directors.
     "a(?=b)",
     "a(?!b)",
@@ -81,7 +113,7 @@ CAN_RUN_AWAY = [
     "foo|",
     "^",
 ]
-DO_NOT_COMPILE = ["(", "a)", "[a", "a{2,1}", "*a", "\\", "[b-a]", "a{2", r"a\q", "{3}"]
+DO_NOT_COMPILE = ["[[:no:]]", "[]", "[^]", "(", "a)", "[a", "a{2,1}", "*a", "\\", "[b-a]", "a{2", r"a\q", "{3}"]
 
 
 def state_of_pattern(connection: Connection, pattern: str | None) -> str | None:
@@ -151,9 +183,24 @@ class TestWhoEditsThem:
         moved = "update pgclarify.ambiguity_rule set corpus = %s where pattern = 'of anna'"
         assert state_of(anna, moved, [corpus]) == INSUFFICIENT_PRIVILEGE
 
-    def test_a_corpus_that_is_not_seen_is_as_one_that_is_not(self, houses: dict[str, Connection]) -> None:
-        for corpus in ("annas", "nobodys"):
-            assert state_of(houses["bert"], INSERT, ["x", "lexical", corpus, None]) == INSUFFICIENT_PRIVILEGE
+    @pytest.mark.parametrize(
+        ("corpus", "why"),
+        [
+            (None, "This one is for all corpora, since its corpus is null."),
+            ("annas", 'Corpus "annas" is not yours, or there is none.'),
+            ("nobodys", 'Corpus "nobodys" is not yours, or there is none.'),
+        ],
+    )
+    def test_and_they_are_told_why_though_not_what_there_is(
+        self, houses: dict[str, Connection], corpus: str | None, why: str
+    ) -> None:
+        moved = "update pgclarify.ambiguity_rule set corpus = %s where pattern = 'of bert'"
+        for attempt, given in ((INSERT, ["x", "lexical", corpus, None]), (moved, [corpus])):
+            with pytest.raises(psycopg.errors.InsufficientPrivilege) as refused:
+                houses["bert"].execute(attempt.encode(), given)
+
+            assert refused.value.diag.message_detail == why
+            assert "pgclarify_owner" in str(refused.value.diag.message_hint)
 
     def test_who_reads_a_corpus_reads_its_rules(self, houses: dict[str, Connection]) -> None:
         seen = {
@@ -188,6 +235,11 @@ class TestWhoEditsThem:
             ("of all",),
             ("of anna",),
         ]
+
+
+# Refused as a rule, and with reason: these two take hours.
+RUNAWAY = r"(.*)(.*)(.*)(.*)\1\2\3\4q$"
+HARD = "abcdefghijklmnopqrstuvwxyz0123456789" * 5 + "q"
 
 
 class TestMatching:
@@ -243,3 +295,33 @@ class TestMatching:
 
         # Where the second one begins is not looked for.
         assert found == [(1, "a" * 100), (1, "")]
+
+    def test_one_that_runs_away_is_ended_and_named(self, connection: Connection, alice: Connection, hire: Hire) -> None:
+        """Should the check of patterns let one through."""
+        connection.execute("alter table pgclarify.ambiguity_rule drop constraint ambiguity_rule_pattern_is_fit")
+        connection.execute(INSERT.encode(), [RUNAWAY, "lexical", None, None])
+        slow = scalar(connection, "select max(ambiguity_rule_id) from pgclarify.ambiguity_rule")
+        connection.execute(INSERT.encode(), ["z", "lexical", None, None])
+        worker = hire()
+        worker.connection.execute("set statement_timeout to '300ms'")
+
+        with pytest.raises(psycopg.errors.ProgramLimitExceeded) as ended:
+            self.matched(connection, lambda: worker, [HARD], None)
+
+        assert ended.value.diag.message_primary == "rules of ambiguity could not be tried within 300ms"
+        assert f"The slowest is rule {slow}, " in str(ended.value.diag.message_detail)
+
+    def test_somebody_who_cancels_is_no_slow_rule(self, connection: Connection, alice: Connection, hire: Hire) -> None:
+        connection.execute("alter table pgclarify.ambiguity_rule drop constraint ambiguity_rule_pattern_is_fit")
+        connection.execute(INSERT.encode(), [RUNAWAY, "lexical", None, None])
+        worker = hire()
+        worker.connection.execute("set statement_timeout to '1h'")
+        busy = "select pg_cancel_backend(pid) from pg_stat_activity where pid = %s and query ~ '_match_ambiguity_rules'"
+
+        with ThreadPoolExecutor(1) as pool:
+            matching = pool.submit(self.matched, connection, lambda: worker, [HARD], None)
+            with closing(psycopg.connect(connection.info.dsn, user="postgres", autocommit=True)) as other:
+                while not matching.done():
+                    other.execute(busy.encode(), [worker.connection.info.backend_pid])
+
+        assert isinstance(matching.exception(), psycopg.errors.QueryCanceled)

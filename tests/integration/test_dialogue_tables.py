@@ -21,7 +21,7 @@ from pgclarify.dialogue import (
     Rewriting,
     Turn,
 )
-from pgclarify.errors import DatabaseError, RunLost
+from pgclarify.errors import ConfigurationError, DatabaseError, RunLost
 from pgclarify.model import Run
 from tests.integration.by_hand import Connect, Connection, MakeRole, scalar
 from tests.integration.explaining import Desk, desk
@@ -136,8 +136,12 @@ class TestKept:
         run = await played.start("list_answers")
         await played.tables.record_answer(run, ListedAnswer(1, "ten", ("ten",), (DEDUCTIBLE,)))
         await played.tables.record_answer(run, ListedAnswer(2, "thirty", ("thirty",), (THIRTY,)))
+        found_at = "select created_at from pgclarify.listed_answer where ordinal = 1"
+        first = scalar(played.desk.owner, found_at)
 
         await played.tables.record_answer(run, ListedAnswer(1, "ten", ("ten", "10"), (DEDUCTIBLE, THIRTY)))
+
+        assert scalar(played.desk.owner, found_at) == first
 
         assert sorted(played.kept(run, "listed_answer"), key=lambda row: row["ordinal"]) == [
             {"ordinal": 1, "answer": "ten", "variants": ["ten", "10"]},
@@ -215,6 +219,45 @@ async def test_rules_are_matched(played: Played) -> None:
     assert await played.tables.match_rules(run, []) == []
 
 
+async def test_rules_are_matched_with_many_long_questions_a_few_at_a_time(played: Played) -> None:
+    rule = (
+        "insert into pgclarify.ambiguity_rule (pattern, kind) values ('^even', 'lexical') returning ambiguity_rule_id"
+    )
+    rule_id = scalar(played.desk.owner, rule)
+    run = await played.start("detect_ambiguity_many", None)
+    questions = [("odd", "even")[place % 2] + "x" * (9000 if place < 30 else 120_000) for place in range(34)]
+
+    found = await played.tables.match_rules(run, questions)
+
+    assert [(one.ordinal, one.ambiguity_rule_id) for one in found] == [(place, rule_id) for place in range(2, 35, 2)]
+
+
+async def test_a_rule_that_runs_away_ends_the_matching_and_is_named(
+    played: Played, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pgclarify.database.dialogue._MATCHING_LIMIT", "200ms")
+    owner = played.desk.owner
+    # It would be refused.
+    owner.execute("alter table pgclarify.ambiguity_rule drop constraint ambiguity_rule_pattern_is_fit")
+    owner.execute(
+        r"insert into pgclarify.ambiguity_rule (pattern, kind) values ('(.*)(.*)(.*)(.*)\1\2\3\4q$', 'lexical')"
+    )
+    run = await played.start("detect_ambiguity", None)
+
+    with pytest.raises(ConfigurationError, match="could not be tried within 200ms") as ended:
+        await played.tables.match_rules(run, ["abcdefghijklmnopqrstuvwxyz0123456789" * 5 + "q"])
+
+    assert "rule 1," in str(ended.value.detail)
+    (limit,) = await fetch_setting(played)
+    assert limit == "0", "what comes after it may take as long as it likes"
+
+
+async def fetch_setting(played: Played) -> list[str]:
+    async with played.runs.pool.connection() as connection:
+        cursor = await connection.execute("select current_setting('statement_timeout') as setting")
+        return [row["setting"] for row in await cursor.fetchall()]
+
+
 class TestTurns:
     async def asked(self, played: Played, *proposed: ProposedQuestion) -> int:
         run = await played.start("clarifying_questions", None, question="cars")
@@ -282,7 +325,7 @@ class TestEvidence:
         row = played.desk.owner.execute(
             """
             select pgclarify._evidence(asked.run_id, asked.ordinal, pgclarify._roles_of(asked.name)),
-                pgclarify._evidence_document_ids(asked.run_id, asked.ordinal, pgclarify._roles_of(asked.name))
+                pgclarify._evidence_document_ids(asked.run_id, asked.ordinal)
             from (select %s::bigint as run_id, %s::integer as ordinal, %s::name as name) as asked
             """,
             [run.run_id, ordinal, played.desk.user.info.user],
@@ -318,28 +361,28 @@ class TestEvidence:
         viewed = rows(played.desk.user, "select * from pgclarify.evidence_citation where ordinal = 2 order by rank")
         assert viewed[::2] == [moved, gone]
 
-    async def test_of_documents_that_may_not_be_read_is_left_out(self, played: Played, make_role: MakeRole) -> None:
+    @pytest.mark.parametrize("is_there", [True, False])
+    async def test_outlives_its_document_and_tells_nothing_of_one_that_may_not_be_read(
+        self, played: Played, make_role: MakeRole, is_there: bool
+    ) -> None:
         run = await self.listed(played)
-        played.desk.owner.execute(
-            "update pgclarify.document set readers = array[%s]::name[] where id = '101'", [make_role(name="boss")]
-        )
+        if is_there:
+            boss = make_role(name="boss")
+            played.desk.owner.execute(
+                "update pgclarify.document set readers = array[%s]::name[] where id = '101'", [boss]
+            )
+        else:
+            played.desk.owner.execute("select pgclarify.remove_document('insurance', '101')")
 
         citations, document_ids = self.seen(played, run, 2)
 
-        assert ([one["quote"] for one in citations], document_ids) == (["A rental deductible"], ["102"])
-        # The view keeps what was quoted, as that of any run does, and tells nothing of the document.
-        viewed = rows(played.desk.user, "select * from pgclarify.evidence_citation where ordinal = 2 order by rank")
-        assert [(one["title"], one["is_current"]) for one in viewed] == [
-            (None, False), ("Deductible", True), (None, False)
+        # What was quoted stays, as in any run, and where it stood; everywhere alike.
+        assert document_ids == ["101", "102"]
+        assert [(one["quote"], one["title"], one["start_char"], one["is_current"]) for one in citations] == [
+            ("thirty days", None, 30, False), ("A rental deductible", "Deductible", 0, True), ("Rental", None, 0, False)
         ]  # fmt: skip
-
-    async def test_outlives_its_document(self, played: Played) -> None:
-        run = await self.listed(played)
-        played.desk.owner.execute("select pgclarify.remove_document('insurance', '101')")
-
-        assert self.seen(played, run, 2)[1] == ["102"]
-        quotes = "select quote from pgclarify.evidence_citation where document_id = '101'"
-        assert played.desk.user.execute(quotes.encode()).fetchall() == [("thirty days",), ("thirty days",), ("Rental",)]
+        viewed = rows(played.desk.user, "select * from pgclarify.evidence_citation where ordinal = 2 order by rank")
+        assert citations == viewed
 
 
 class TestWhoSeesThem:
@@ -360,7 +403,8 @@ class TestWhoSeesThem:
         owner.execute(
             """
             with begun as (
-                insert into pgclarify.conversation (question, corpus_id, requested_by) values ('cars', 1, %s)
+                insert into pgclarify.conversation (question, corpus_id, corpus_name, requested_by)
+                values ('cars', 1, 'insurance', %s)
                 returning conversation_id
             )
             insert into pgclarify.turn (conversation_id, ordinal, form, asked, reply, question)

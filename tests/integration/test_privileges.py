@@ -121,6 +121,7 @@ def test_the_loopback_may_execute_its_own_functions_and_read_nothing(connection:
         "pgclarify._loopback_cancel(jsonb,bytea)",
         "pgclarify._loopback_unfinished(jsonb,bytea)",
         "pgclarify._loopback_rows(jsonb,bytea)",
+        "pgclarify._loopback_turns(jsonb,bytea)",
     }
     assert readable(connection, "pgclarify_loopback") == set()
 
@@ -168,7 +169,7 @@ def test_a_reader_can_start_nothing_and_spend_nothing(connection: psycopg.Connec
 
     assert executable(connection, reader) == {
         "pgclarify._my_roles()",
-        "pgclarify._asked(text,text)",
+        "pgclarify._asked(text,jsonb)",
         "pgclarify._find_quote(text,text,integer)",
         "pgclarify._corpus_statuses(pgclarify._caller)",
         "pgclarify._source_statuses(pgclarify._caller)",
@@ -296,8 +297,8 @@ def test_a_user_may_execute_public_functions_and_those_that_ask_for_proof(
     }
     assert internal
     unproven = {name for name in internal if not name.partition("(")[2].startswith("pgclarify._caller")}
-    # A constraint asks that one as whoever writes the row, and it looks at nothing but the pattern.
-    assert unproven == {"pgclarify._is_fit_pattern(text)"}
+    # A constraint and policies ask those as whoever writes the row, and they look at nothing but what is written.
+    assert unproven == {"pgclarify._is_fit_pattern(text)", "pgclarify._refuse_rule(text)"}
     assert readable(connection, user) == readable(connection, "pgclarify_reader")
 
 

@@ -32,6 +32,11 @@ def rewrite(
     return row
 
 
+def test_what_is_too_long_is_refused_however_much_of_it_is_white_space(asker: Connection) -> None:
+    assert state_of(asker, "select pgclarify.rewrite(repeat(' ', 3000000) || 'q')") == WRONG
+    assert state_of(asker, "select pgclarify.rewrite(repeat(' ', 10000) || 'q')") == WRONG
+
+
 @pytest.fixture
 def plain(service: Service) -> Iterator[Connection]:
     """A session that does not know what is told to others."""

@@ -116,11 +116,16 @@ def test_every_kind_has_words(kind: str) -> None:
 
 
 def test_many_questions_are_a_table() -> None:
-    rows = [of_many(1, "When was\nshe born?", ambiguity()), of_many(2, "Who wrote Emma?", clear())]
+    rows = [
+        of_many(1, "When was\nshe born?", ambiguity()),
+        of_many(2, "Who wrote Emma?", clear()),
+        of_many(3, "Who?", dict.fromkeys(("is_ambiguous", "probability", "kind", "reasons")) | {"status": "cancelled"}),
+    ]
     assert [shown(rendering.ambiguities_head()), *shown(rendering.ambiguities(rows)).splitlines()] == [
         "probability  kind       question\n",
         "       0.93  pragmatic  When was she born?",
         "       0.10             Who wrote Emma?",
+        "             cancelled  Who?",
     ]
 
 

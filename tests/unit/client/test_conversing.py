@@ -23,6 +23,7 @@ from pgclarify.client.dialogue_records import (
 from pgclarify.client.scripts import Session
 from pgclarify.dialogue import AmbiguityType
 from pgclarify.errors import InputError, NotFound
+from pgclarify.model import RunStatus
 from tests.unit.client.playing import play
 
 SESSION = Session()
@@ -97,15 +98,24 @@ class TestDetecting:
         assert sent_options(detecting.detect_ambiguity(session, "q", corpus="wiki"))["corpus"] == "wiki"
 
     def test_many(self) -> None:
-        row = AMBIGUITY | {"question_ordinal": 1, "question": "rental cars"}
+        row = AMBIGUITY | {"question_ordinal": 1, "question": "rental cars", "status": "succeeded"}
         played = play(
             detecting.detect_ambiguity_many(SESSION, ("rental cars", "it")), [row, row | {"question_ordinal": 2}]
         )
 
         reasons = (AmbiguityReason(**REASON),)
-        assert played.returned[0] == QuestionAmbiguity(1, "rental cars", 3, True, 0.75, "syntactic", reasons)
+        assert played.returned[0] == QuestionAmbiguity(
+            1, "rental cars", 3, True, 0.75, "syntactic", reasons, RunStatus.SUCCEEDED
+        )
         assert [found.question_ordinal for found in played.returned] == [1, 2]
         assert played.sent[0].parameters["questions"] == ["rental cars", "it"]
+
+    def test_of_many_those_that_could_not_be_judged(self) -> None:
+        nothing = dict.fromkeys(("is_ambiguous", "probability", "kind", "reasons"))
+        row = AMBIGUITY | nothing | {"question_ordinal": 1, "question": "it", "status": "failed"}
+        (found,) = play(detecting.detect_ambiguity_many(SESSION, ("it",)), [row]).returned
+
+        assert found == QuestionAmbiguity(1, "it", 3, None, None, None, (), RunStatus.FAILED)
 
     def test_rewriting(self) -> None:
         row = NEWER | {"run_id": 3, "rewritten": " q ", "was_ambiguous": False, "reason": None}

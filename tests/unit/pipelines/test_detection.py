@@ -8,7 +8,7 @@ import threading
 import pytest
 
 from pgclarify.dialogue import Detection, DetectionReason
-from pgclarify.errors import CompletionError, EmbeddingError, RunLost
+from pgclarify.errors import CompletionError, ConfigurationError, EmbeddingError, RunLost
 from pgclarify.model import RunStatus
 from pgclarify.pipelines.detection import Detector, detect, summarize
 from pgclarify.pipelines.readings import Readings
@@ -172,6 +172,20 @@ class TestTrouble:
         await detect(run, store, dialogue, Detector(FakeClassifier(), get))
 
         assert store.runs[run.run_id].error == "no model fake"
+
+    async def test_so_do_rules_that_take_too_long(self) -> None:
+        class Slow(FakeDialogueStore):
+            async def match_rules(self, run, questions):
+                raise ConfigurationError("rules take too long", detail="The slowest is rule 7.")
+
+        store = FakeStore()
+        dialogue = Slow(store)
+        run = store.add_run(VAGUE, operation="detect_ambiguity")
+
+        await detect(run, store, dialogue, detector(FakeClassifier()))
+
+        assert store.runs[run.run_id].status is RunStatus.FAILED
+        assert store.runs[run.run_id].error == "rules take too long: The slowest is rule 7."
 
     async def test_a_lost_run_is_left_alone(self) -> None:
         store = FakeStore()
