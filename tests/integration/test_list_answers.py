@@ -39,7 +39,7 @@ def on_later_rounds(say: Callable[[Chat], Reply]) -> Callable[[Chat], Reply]:
     """Find one answer by the rules, and then say something else."""
 
     def behave(chat: Chat) -> Reply:
-        is_later = chat.purpose == "listing" and "Found so far: nothing yet" not in chat.user
+        is_later = chat.purpose == "listing" and "Found so far: " in chat.user
         return say(chat) if is_later else by_rules(chat)
 
     return behave
