@@ -332,3 +332,22 @@ comment on function pgclarify._loopback_rows(jsonb, bytea) is
 'Rows of runs, for a caller whose snapshot is older than they are. kind: clarification, investigation, '
 'search_result, ambiguity, question_ambiguity, rewritten_question, proposed_question, answer or run_outcome.';
 grant execute on function pgclarify._loopback_rows(jsonb, bytea) to pgclarify_loopback;
+
+create or replace function pgclarify._loopback_turns(payload jsonb, signature bytea)
+returns jsonb
+language plpgsql stable security definer
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+    perform pgclarify._verify_loopback('_loopback_turns', _loopback_turns.payload, _loopback_turns.signature);
+    return (
+        select jsonb_agg(turn order by turn.ordinal)
+        from pgclarify.turn
+        where turn.conversation_id = _loopback_turns.payload::bigint
+    );
+end
+$$;
+
+comment on function pgclarify._loopback_turns(jsonb, bytea) is
+'Turns of a conversation, for a caller whose snapshot is older than they are; null if there are none.';
+grant execute on function pgclarify._loopback_turns(jsonb, bytea) to pgclarify_loopback;

@@ -46,8 +46,8 @@ begin atomic
             when 'clarifying_questions' then
                 'Read it with: select * from pgclarify.clarifying_question_list where run_id = %s order by ordinal.'
             when 'reply' then
-                'Read it with: select * from pgclarify.rewriting where run_id = %s. Reply again in the same words, and the '
-                'conversation has it.'
+                'Read it with: select * from pgclarify.rewriting where run_id = %s. Then reply again in the same words: that '
+                'makes a turn of it, and what was paid for is kept.'
             when 'list_answers' then
                 'Read it with: select * from pgclarify.answer_list where run_id = %s order by ordinal.'
             when 'search' then

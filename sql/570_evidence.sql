@@ -40,47 +40,6 @@ comment on column pgclarify.evidence_citation.end_char is 'Offset after the quot
 comment on column pgclarify.evidence_citation.is_current is 'True if the quote still stands in the document.';
 grant select on pgclarify.evidence_citation to pgclarify_reader;
 
-create or replace function pgclarify._readable_evidence(run_id bigint, ordinal integer, roles name[])
-returns table (
-    rank integer,
-    document_id text,
-    title text,
-    uri text,
-    passage_id bigint,
-    heading text,
-    quote text,
-    start_char integer,
-    end_char integer,
-    content text
-)
-language sql stable security definer
-set search_path = pg_catalog, pg_temp
-begin atomic
-    select
-        evidence.rank,
-        evidence.document_id,
-        document.title,
-        document.uri,
-        evidence.passage_id,
-        evidence.heading,
-        evidence.quote,
-        evidence.start_char,
-        evidence.end_char,
-        document.content
-    from pgclarify.evidence
-    inner join pgclarify.document
-        on evidence.corpus_id = document.corpus_id
-        and evidence.document_id = document.id
-        and (document.readers is null or document.readers && _readable_evidence.roles)
-        and document.corpus_id in (
-            select visible.corpus_id from pgclarify._visible_corpora(_readable_evidence.roles) as visible
-        )
-    where evidence.run_id = _readable_evidence.run_id and evidence.ordinal = _readable_evidence.ordinal;
-end;
-
-comment on function pgclarify._readable_evidence(bigint, integer, name[]) is
-'What proves an entry of a run''s list, as it was cited, as far as holders of these roles may read the documents now.';
-
 create or replace function pgclarify._evidence(run_id bigint, ordinal integer, roles name[])
 returns jsonb
 language sql stable security definer
@@ -94,8 +53,8 @@ begin atomic
                     'ordinal', _evidence.ordinal,
                     'rank', evidence.rank,
                     'document_id', evidence.document_id,
-                    'title', evidence.title,
-                    'uri', evidence.uri,
+                    'title', document.title,
+                    'uri', document.uri,
                     'passage_id', evidence.passage_id,
                     'heading', evidence.heading,
                     'quote', evidence.quote,
@@ -107,19 +66,27 @@ begin atomic
             ),
             '[]'
         )
-    from pgclarify._readable_evidence(_evidence.run_id, _evidence.ordinal, _evidence.roles) as evidence
+    from pgclarify.evidence
+    left join pgclarify.document
+        on evidence.corpus_id = document.corpus_id
+        and evidence.document_id = document.id
+        and (document.readers is null or document.readers && _evidence.roles)
+        and document.corpus_id in (
+            select visible.corpus_id from pgclarify._visible_corpora(_evidence.roles) as visible
+        )
     cross join lateral (
-        select pgclarify._find_quote(evidence.content, evidence.quote, evidence.start_char) as start_char
+        select pgclarify._find_quote(document.content, evidence.quote, evidence.start_char) as start_char
         -- Once, although it is named three times.
         offset 0
-    ) as found;
+    ) as found
+    where evidence.run_id = _evidence.run_id and evidence.ordinal = _evidence.ordinal;
 end;
 
 comment on function pgclarify._evidence(bigint, integer, name[]) is
-'What proves an entry of a run''s list, as an array of objects with the columns of view evidence_citation; of documents that '
-'holders of these roles may read now.';
+'What proves an entry of a run''s list, as an array of objects with the columns of view evidence_citation. Quotes stay, as in '
+'_citations; of the documents, what holders of these roles may read now.';
 
-create or replace function pgclarify._evidence_document_ids(run_id bigint, ordinal integer, roles name[])
+create or replace function pgclarify._evidence_document_ids(run_id bigint, ordinal integer)
 returns text[]
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
@@ -127,12 +94,12 @@ begin atomic
     select coalesce(array_agg(cited.document_id order by cited.rank), '{}')
     from (
         select evidence.document_id, min(evidence.rank) as rank
-        from pgclarify._readable_evidence(
-            _evidence_document_ids.run_id, _evidence_document_ids.ordinal, _evidence_document_ids.roles
-        ) as evidence
+        from pgclarify.evidence
+        where
+            evidence.run_id = _evidence_document_ids.run_id
+            and evidence.ordinal = _evidence_document_ids.ordinal
         group by evidence.document_id
     ) as cited;
 end;
 
-comment on function pgclarify._evidence_document_ids(bigint, integer, name[]) is
-'The documents of _evidence, each once, best first.';
+comment on function pgclarify._evidence_document_ids(bigint, integer) is 'The documents of _evidence, each once, best first.';

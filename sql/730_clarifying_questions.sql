@@ -106,7 +106,7 @@ begin atomic
         listed.ambiguity_type,
         listed.clarifying_question,
         listed.reformulation,
-        pgclarify._evidence_document_ids(listed.run_id, listed.ordinal, asked.roles),
+        pgclarify._evidence_document_ids(listed.run_id, listed.ordinal),
         listed.reasoning,
         listed.is_answerable,
         pgclarify._evidence(listed.run_id, listed.ordinal, asked.roles)
@@ -161,7 +161,6 @@ declare
     v_timeout constant interval := pgclarify._timeout(v_settings ->> 'timeout');
     v_history jsonb := pgclarify._check_history(_clarifying_questions.history);
     v_question text := _clarifying_questions.question;
-    v_corpus_name text := _clarifying_questions.corpus;
     v_corpus pgclarify.corpus;
     v_conversation pgclarify.conversation;
     v_turn integer;
@@ -170,20 +169,18 @@ begin
     v_settings := v_settings - 'timeout';
     if v_settings ? 'conversation' then
         v_conversation := pgclarify._find_conversation(v_roles, (v_settings ->> 'conversation')::bigint);
+        v_corpus := pgclarify._corpus_to_go_on_in(
+            v_conversation, v_roles, _clarifying_questions.corpus, v_settings ->> 'check' <> 'none'
+        );
         select goes_on.question, goes_on.history, goes_on.next_turn into v_question, v_history, v_turn
         from pgclarify._go_on_asking(v_conversation, v_question, v_history) as goes_on;
         v_settings := v_settings || jsonb_build_object('turn', v_turn);
-        v_corpus_name := coalesce(
-            v_corpus_name,
-            (select known.name from pgclarify.corpus as known where known.corpus_id = v_conversation.corpus_id)
-        );
     elsif v_question is null then
         raise exception 'there is no question'
             using errcode = 'invalid_parameter_value',
                 hint = 'Pass a question, or option "conversation" to go on with one.';
-    end if;
-    if v_corpus_name is not null or v_settings ->> 'check' <> 'none' then
-        v_corpus := pgclarify._find_corpus(v_roles, v_corpus_name);
+    elsif _clarifying_questions.corpus is not null or v_settings ->> 'check' <> 'none' then
+        v_corpus := pgclarify._find_corpus(v_roles, _clarifying_questions.corpus);
     end if;
     v_run_ids := pgclarify._ask(
         _clarifying_questions.caller,
@@ -231,8 +228,8 @@ $$;
 comment on function pgclarify.clarifying_questions(text, text, text[], jsonb) is
 'What to ask back about a vague question: questions to answer, for reply, or reformulations, for choose; each checked against '
 'the corpus, with the documents that answer it. It needs a language model. question: 1 to 10,000 characters; null with option '
-'conversation, whose question it is then. corpus: its name; null means the conversation''s, pgclarify.corpus, or the only one; '
-'with check none, and none of these but the first, no corpus. history: what was said before, oldest first. options: scheme '
+'conversation, whose question it is then. corpus: its name; null means pgclarify.corpus, or the only one, and with check none '
+'no corpus; a conversation keeps to its own, or to none. history: what was said before, oldest first. options: scheme '
 '(standard, at_standard, cot, at_cot), form (respond, select), count (1 to 10, 5), check (drop, mark, none), search (hybrid, '
 'dense, lexical), top_k (passages judged for each, 4), conversation (its number), timeout (5min).';
 grant execute on function pgclarify.clarifying_questions(text, text, text[], jsonb) to pgclarify_user;

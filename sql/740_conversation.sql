@@ -4,7 +4,7 @@ create or replace view pgclarify.conversation_turn with (security_invoker) as
 select
     turn.conversation_id,
     conversation.question as first_question,
-    corpus.name as corpus,
+    conversation.corpus_name as corpus,
     conversation.requested_by,
     turn.ordinal,
     turn.run_id,
@@ -14,15 +14,14 @@ select
     turn.question,
     turn.created_at
 from pgclarify.turn
-inner join pgclarify.conversation on turn.conversation_id = conversation.conversation_id
-left join pgclarify.corpus on conversation.corpus_id = corpus.corpus_id;
+inner join pgclarify.conversation on turn.conversation_id = conversation.conversation_id;
 
 comment on view pgclarify.conversation_turn is 'Conversations that you may see, a row for each turn.';
 comment on column pgclarify.conversation_turn.conversation_id is 'The conversation.';
 comment on column pgclarify.conversation_turn.first_question is 'The question as it was asked first.';
 comment on column pgclarify.conversation_turn.corpus is
-'The corpus''s name now; null if it was dropped, you may not see it, or none was asked.';
-comment on column pgclarify.conversation_turn.requested_by is 'Role that asked.';
+'The corpus''s name when it was asked; null for what was asked of no corpus.';
+comment on column pgclarify.conversation_turn.requested_by is 'Role that asked; its members may go on.';
 comment on column pgclarify.conversation_turn.ordinal is 'Place in the conversation, from 1 to 3.';
 comment on column pgclarify.conversation_turn.run_id is
 'The run of clarifying_questions that asked back; null once it is gone.';
@@ -51,7 +50,12 @@ begin
         raise exception 'conversation % does not exist', _find_conversation.conversation_id
             using errcode = 'undefined_object',
                 detail = 'There is none of that number that you may go on with.',
-                hint = 'One begins with pgclarify.choose or pgclarify.reply, which return its number.';
+                hint = case
+                    when pgclarify._has_frozen_snapshot() then
+                        'Conversations are seen here as they were when the transaction began, or, on a standby, as far as it has '
+                        'come: if this one is newer, begin the transaction anew.'
+                    else 'One begins with pgclarify.choose or pgclarify.reply, which return its number.'
+                end;
     end if;
     return v_conversation;
 end
@@ -60,24 +64,104 @@ $$;
 comment on function pgclarify._find_conversation(name[], bigint) is
 'The conversation, if a holder of these roles asked; error 42704 otherwise, as if there were none.';
 
-create or replace function pgclarify._go_on_asking(
-    conversation pgclarify.conversation, given text, earlier jsonb
+create or replace function pgclarify._corpus_to_go_on_in(
+    conversation pgclarify.conversation, roles name[], given text, is_checked boolean
 )
-returns table (question text, history jsonb, next_turn integer)
+returns pgclarify.corpus
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
+    v_conversation_id constant bigint := (_corpus_to_go_on_in.conversation).conversation_id;
+    v_name constant text := (_corpus_to_go_on_in.conversation).corpus_name;
+    v_corpus pgclarify.corpus;
+begin
+    if v_name is null then
+        if _corpus_to_go_on_in.given is not null then
+            raise exception 'conversation % is of no corpus', v_conversation_id
+                using errcode = 'invalid_parameter_value',
+                    detail = 'What was said in it would come into that corpus.',
+                    hint = 'Leave the corpus out, or option "conversation".';
+        end if;
+        if _corpus_to_go_on_in.is_checked then
+            raise exception 'conversation % is of no corpus, so nothing can be checked', v_conversation_id
+                using errcode = 'invalid_parameter_value', hint = 'Pass option check none.';
+        end if;
+        return v_corpus;
+    end if;
+    select visible.* into v_corpus
+    from pgclarify._visible_corpora(_corpus_to_go_on_in.roles) as visible
+    where visible.corpus_id = (_corpus_to_go_on_in.conversation).corpus_id;
+    if not found then
+        raise exception 'the corpus of conversation % does not exist any more', v_conversation_id
+            using errcode = 'undefined_object',
+                detail = format('It was "%s"; it was dropped, or you may not search it any more.', pgclarify._shown(v_name)),
+                hint = 'Leave option "conversation" out, and ask another corpus what the question was at last.';
+    end if;
+    if _corpus_to_go_on_in.given is not null
+        and (pgclarify._find_corpus(_corpus_to_go_on_in.roles, _corpus_to_go_on_in.given)).corpus_id <> v_corpus.corpus_id then
+        raise exception 'conversation % is of corpus "%"', v_conversation_id, v_corpus.name
+            using errcode = 'invalid_parameter_value',
+                detail = 'What was said in it would come into another one.',
+                hint = 'Leave the corpus out, or option "conversation".';
+    end if;
+    return v_corpus;
+end
+$$;
+
+comment on function pgclarify._corpus_to_go_on_in(pgclarify.conversation, name[], text, boolean) is
+'The corpus of a conversation, null if it is of none. given: the corpus''s name as it was given, or null. is_checked: whether '
+'there must be one. Error 42704 if it is gone, 22023 if another one was given, or if there is none and one was given or is '
+'needed.';
+
+create or replace function pgclarify._current_turns(conversation_id bigint)
+returns setof pgclarify.turn
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+rows 3
+as $$
+begin
+    return query
+    select turn.* from pgclarify.turn where turn.conversation_id = _current_turns.conversation_id;
+    if pgclarify._has_frozen_snapshot() then
+        -- Beside those that this transaction made itself, and nobody else sees.
+        return query
+        select seen.*
+        from jsonb_populate_recordset(
+            null::pgclarify.turn,
+            pgclarify._loopback_call('_loopback_turns', to_jsonb(_current_turns.conversation_id))
+        ) as seen
+        where not exists (
+            select from pgclarify.turn
+            where turn.conversation_id = _current_turns.conversation_id and turn.ordinal = seen.ordinal
+        );
+    end if;
+end
+$$;
+
+comment on function pgclarify._current_turns(bigint) is
+'Turns of a conversation, in any order, also those that the snapshot of this transaction is too old to see.';
+
+create or replace function pgclarify._go_on_asking(
+    conversation pgclarify.conversation, given text, earlier jsonb
+)
+returns table (question text, history jsonb, next_turn integer)
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
     v_most_turns constant integer := 3;
+    -- As _check_history has it.
+    v_most_elements constant integer := 100;
+    v_most_chars constant integer := 10000;
     v_conversation_id constant bigint := (_go_on_asking.conversation).conversation_id;
-    v_last pgclarify.turn;
+    v_earlier constant jsonb := (_go_on_asking.conversation).history;
+    v_turns constant pgclarify.turn[] := array(
+        select turn from pgclarify._current_turns(v_conversation_id) as turn order by turn.ordinal
+    );
+    v_last constant pgclarify.turn := v_turns[cardinality(v_turns)];
     v_said jsonb;
 begin
-    select turn.* into v_last
-    from pgclarify.turn
-    where turn.conversation_id = v_conversation_id
-    order by turn.ordinal desc
-    limit 1;
     if v_last.ordinal = v_most_turns then
         raise exception 'conversation % has had its % turns', v_conversation_id, v_most_turns
             using errcode = 'object_not_in_prerequisite_state',
@@ -90,23 +174,36 @@ begin
                 detail = format('Its question is now: "%s".', pgclarify._shown(v_last.question)),
                 hint = 'Leave the question out, or option "conversation".';
     end if;
-    select jsonb_agg(said.line order by said.ordinal, said.part) into v_said
+    if _go_on_asking.earlier not in ('[]', v_earlier) then
+        raise exception 'conversation % began after another history', v_conversation_id
+            using errcode = 'invalid_parameter_value',
+                detail = 'It knows what was said before it, and since.',
+                hint = 'Leave the history out, or option "conversation".';
+    end if;
+    select jsonb_agg(left(said.line, v_most_chars) order by said.ordinal, said.part) into v_said
     from (
         select 0 as ordinal, 0 as part, (_go_on_asking.conversation).question as line
         union all
         select turn.ordinal, part.number, part.line
-        from pgclarify.turn
+        from unnest(v_turns) as turn
         cross join lateral (values (1, turn.asked), (2, turn.reply)) as part (number, line)
-        where turn.conversation_id = v_conversation_id
     ) as said;
-    return query select v_last.question, _go_on_asking.earlier || v_said, v_last.ordinal + 1;
+    return query
+    select
+        v_last.question,
+        (
+            select coalesce(jsonb_agg(kept.line order by kept.ordinal), '[]')
+            from jsonb_array_elements(v_earlier) with ordinality as kept (line, ordinal)
+            where kept.ordinal > jsonb_array_length(v_earlier) + jsonb_array_length(v_said) - v_most_elements
+        ) || v_said,
+        v_last.ordinal + 1;
 end
 $$;
 
 comment on function pgclarify._go_on_asking(pgclarify.conversation, text, jsonb) is
-'Where a conversation goes on: its question, what was said so far, and the turn that comes next. given: the question as it was '
-'given, or null. earlier: what was said before the conversation. Error 55000 after the last turn, 22023 if the question is '
-'another.';
+'Where a conversation goes on: its question, what was said before it and since, as much as a history may have, and the turn '
+'that comes next. given, earlier: the question as it was given, or null, and the history. Error 55000 after the last turn, '
+'22023 if the question or the history is another.';
 
 create or replace function pgclarify._asked_back(run_id bigint)
 returns text
@@ -126,7 +223,39 @@ end;
 
 comment on function pgclarify._asked_back(bigint) is 'What a run asked back, a line each.';
 
-create or replace function pgclarify._find_turn(run pgclarify.run, roles name[], reply text)
+create or replace function pgclarify._hold_conversation(conversation_id bigint, patience interval)
+returns void
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_lock_timeout constant text := current_setting('lock_timeout');
+    -- The caller's own may be the shorter; 0 stands for none.
+    v_patience constant interval := least(nullif(v_lock_timeout::interval, interval '0'), _hold_conversation.patience);
+begin
+    perform set_config(
+        'lock_timeout',
+        coalesce(least(greatest(ceil(extract(epoch from v_patience) * 1000), 1), 2147483647), 0)::bigint::text,
+        true
+    );
+    -- Workers take their ids as the second key, which are above zero. The row stays free: whoever drops the corpus needs it,
+    -- and has the corpus, which a call that waits needs.
+    perform pg_advisory_xact_lock(1885823084, -1 - (_hold_conversation.conversation_id % 2147483647)::integer);
+    perform set_config('lock_timeout', v_lock_timeout, true);
+exception
+    when lock_not_available then
+        raise exception 'conversation % is being replied to', _hold_conversation.conversation_id
+            using errcode = 'lock_not_available',
+                detail = format('That transaction did not end within %s.', v_patience),
+                hint = 'Try again once it has ended.';
+end
+$$;
+
+comment on function pgclarify._hold_conversation(bigint, interval) is
+'Be the only one to reply in a conversation until the transaction ends: what comes second sees what was first. patience: how '
+'long to wait for that; null is as long as lock_timeout allows. Error 55P03 after that.';
+
+create or replace function pgclarify._find_turn(run pgclarify.run, roles name[], reply text, patience interval)
 returns pgclarify.turn
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
@@ -143,10 +272,7 @@ begin
     v_turn.conversation_id := (
         pgclarify._find_conversation(_find_turn.roles, (v_settings ->> 'conversation')::bigint)
     ).conversation_id;
-    -- One at a time: what comes second sees what was first.
-    perform from pgclarify.conversation
-    where conversation.conversation_id = v_turn.conversation_id
-    for no key update;
+    perform pgclarify._hold_conversation(v_turn.conversation_id, _find_turn.patience);
     select turn.* into v_earlier
     from pgclarify.turn
     where turn.conversation_id = v_turn.conversation_id and turn.ordinal = v_turn.ordinal;
@@ -167,12 +293,25 @@ begin
 end
 $$;
 
-comment on function pgclarify._find_turn(pgclarify.run, name[], text) is
+comment on function pgclarify._find_turn(pgclarify.run, name[], text, interval) is
 'The turn that a reply to a run is, with its question if the same reply came before; conversation_id is null if it begins a '
-'conversation. Locks the conversation. Error 55000 if another reply came before.';
+'conversation. Holds the conversation as _hold_conversation does. Error 55000 if another reply came before.';
+
+create or replace function pgclarify._raise_gone_on(conversation_id bigint)
+returns void
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+    raise exception 'conversation % has gone on since this transaction began', _raise_gone_on.conversation_id
+        using errcode = 'serialization_failure', hint = 'Begin the transaction anew.';
+end
+$$;
+
+comment on function pgclarify._raise_gone_on(bigint) is 'Error 40001.';
 
 create or replace function pgclarify._add_turn(
-    requester name, run pgclarify.run, turn pgclarify.turn, form text, reply text, question text
+    run pgclarify.run, turn pgclarify.turn, form text, reply text, question text
 )
 returns pgclarify.reformulated_question
 language plpgsql volatile security definer
@@ -182,14 +321,19 @@ declare
     v_conversation_id bigint := (_add_turn.turn).conversation_id;
     v_corpus_id bigint;
 begin
+    -- Another one for each reply to a first run, also for an equal one: runs are served again, so that two people who share a
+    -- role may have the same, and neither is to read on in what the other said.
     if v_conversation_id is null then
         -- It may have been dropped since it was asked.
         select corpus.corpus_id into v_corpus_id
         from pgclarify.corpus
         where corpus.corpus_id = (_add_turn.run).corpus_id
         for key share;
-        insert into pgclarify.conversation (question, corpus_id, requested_by)
-        values ((_add_turn.run).question, v_corpus_id, _add_turn.requester)
+        insert into pgclarify.conversation (question, corpus_id, corpus_name, history, requested_by)
+        values (
+            (_add_turn.run).question, v_corpus_id, (_add_turn.run).corpus_name, (_add_turn.run).history,
+            (_add_turn.run).requested_by
+        )
         returning conversation.conversation_id into v_conversation_id;
     end if;
     begin
@@ -205,15 +349,15 @@ begin
         );
     exception
         when unique_violation then
-            raise exception 'conversation % has gone on since this transaction began', v_conversation_id
-                using errcode = 'serialization_failure', hint = 'Begin the transaction anew.';
+            perform pgclarify._raise_gone_on(v_conversation_id);
     end;
     return pgclarify._reformulated(v_conversation_id, (_add_turn.turn).ordinal, _add_turn.question);
 end
 $$;
 
-comment on function pgclarify._add_turn(name, pgclarify.run, pgclarify.turn, text, text, text) is
-'Keep a turn, and begin the conversation if it is its first. Error 40001 if the snapshot is too old to see that it went on.';
+comment on function pgclarify._add_turn(pgclarify.run, pgclarify.turn, text, text, text) is
+'Keep a turn, and begin the conversation of who asked if it is its first. Error 40001 if the snapshot is too old to see that '
+'it went on.';
 
 create or replace function pgclarify._reformulated(conversation_id bigint, turn integer, question text)
 returns pgclarify.reformulated_question

@@ -95,9 +95,9 @@ begin
                 ),
                 hint = 'Pass the ordinal of one, or reply in words if none is meant.';
     end if;
-    v_turn := pgclarify._find_turn(v_run, pgclarify._roles_of(v_requester), v_chosen);
+    v_turn := pgclarify._find_turn(v_run, pgclarify._roles_of(v_requester), v_chosen, interval '60 seconds');
     return next case
-        when v_turn.question is null then pgclarify._add_turn(v_requester, v_run, v_turn, 'select', v_chosen, v_chosen)
+        when v_turn.question is null then pgclarify._add_turn(v_run, v_turn, 'select', v_chosen, v_chosen)
         else pgclarify._reformulated(v_turn.conversation_id, v_turn.ordinal, v_turn.question)
     end;
 end
@@ -171,6 +171,24 @@ $$;
 comment on function pgclarify._check_is_committed(bigint) is
 'Error PC004 if a turn of a conversation was made in a transaction that is still open. Null is no conversation.';
 
+create or replace function pgclarify._check_has_not_gone_on(turn pgclarify.turn)
+returns void
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+    -- Otherwise everything was seen when the conversation was held.
+    if (_check_has_not_gone_on.turn).conversation_id is not null and pgclarify._has_frozen_snapshot() then
+        perform pgclarify._raise_gone_on(seen.conversation_id)
+        from pgclarify._current_turns((_check_has_not_gone_on.turn).conversation_id) as seen
+        where seen.ordinal = (_check_has_not_gone_on.turn).ordinal;
+    end if;
+end
+$$;
+
+comment on function pgclarify._check_has_not_gone_on(pgclarify.turn) is
+'Error 40001 if a turn that this transaction does not see is there already, before anything is paid for.';
+
 create or replace function pgclarify._current_rewritten(run_id bigint, requester name)
 returns text
 language plpgsql volatile security definer
@@ -201,30 +219,44 @@ declare
     );
     v_timeout constant interval := pgclarify._timeout(v_options ->> 'timeout');
     v_reply constant text := pgclarify._check_reply(_reply.reply);
+    v_began_at constant timestamptz := clock_timestamp();
     v_run pgclarify.run;
     v_turn pgclarify.turn;
     v_run_ids bigint[];
 begin
     perform pgclarify._check_can_write();
     v_run := pgclarify._run_to_reply_to(_reply.caller, _reply.run_id);
-    v_turn := pgclarify._find_turn(v_run, pgclarify._roles_of(v_requester), v_reply);
+    v_turn := pgclarify._find_turn(v_run, pgclarify._roles_of(v_requester), v_reply, v_timeout);
     if v_turn.question is not null then
         return next pgclarify._reformulated(v_turn.conversation_id, v_turn.ordinal, v_turn.question);
         return;
     end if;
     perform pgclarify._check_is_committed(v_turn.conversation_id);
+    perform pgclarify._check_has_not_gone_on(v_turn);
     v_run_ids := pgclarify._ask(
         _reply.caller,
         'reply',
         v_run.corpus_id,
         array[v_run.question],
-        jsonb_strip_nulls(jsonb_build_object('text', v_reply, 'conversation', v_turn.conversation_id)),
-        v_timeout,
+        pgclarify._with_history(
+            jsonb_strip_nulls(jsonb_build_object('text', v_reply, 'conversation', v_turn.conversation_id)),
+            -- What was said before the first question: a later run has the turns since then in its own, too.
+            coalesce(
+                (
+                    select conversation.history
+                    from pgclarify.conversation
+                    where conversation.conversation_id = v_turn.conversation_id
+                ),
+                v_run.history
+            )
+        ),
+        -- What is left of it, in whole seconds, which a message can show.
+        v_timeout - date_trunc('second', clock_timestamp() - v_began_at),
         v_run.run_id
     );
     perform pgclarify._raise_unless_answered(seen, 'reply') from pgclarify._current_outcomes(v_run_ids) as seen;
     return next pgclarify._add_turn(
-        v_requester, v_run, v_turn, 'respond', v_reply, pgclarify._current_rewritten(v_run_ids[1], v_requester)
+        v_run, v_turn, 'respond', v_reply, pgclarify._current_rewritten(v_run_ids[1], v_requester)
     );
 end
 $$;

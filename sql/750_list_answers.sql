@@ -62,7 +62,7 @@ begin atomic
         listed.ordinal,
         listed.answer,
         listed.variants,
-        pgclarify._evidence_document_ids(listed.run_id, listed.ordinal, asked.roles),
+        pgclarify._evidence_document_ids(listed.run_id, listed.ordinal),
         pgclarify._evidence(listed.run_id, listed.ordinal, asked.roles)
     from pgclarify.listed_answer as listed
     cross join asked

@@ -70,15 +70,20 @@ def upgrade() -> None:
         comment on column pgclarify.clarifying_question.reformulation is
             'The question as it would be asked by somebody who means this; null if the model gave none.';
         comment on column pgclarify.clarifying_question.is_answerable is
-            'Whether a document of the corpus answers the reformulation; null if it was not checked.';
+            'Whether a document of the corpus answers the reformulation; null if it was not checked, or '
+            'could not be.';
 
         create table pgclarify.conversation (
             conversation_id bigint generated always as identity,
             question text not null,
             corpus_id bigint constraint conversation_corpus_id_fk references pgclarify.corpus on delete set null,
+            corpus_name text,
+            history jsonb not null default '[]'
+                constraint conversation_history_is_an_array check (jsonb_typeof(history) = 'array'),
             requested_by name not null,
             created_at timestamptz not null default now(),
-            constraint conversation_pk primary key (conversation_id)
+            constraint conversation_pk primary key (conversation_id),
+            constraint conversation_of_a_corpus_has_its_name check (corpus_name is not null or corpus_id is null)
         );
         create index conversation_corpus_id_idx on pgclarify.conversation (corpus_id);
         create index conversation_requested_by_conversation_id_idx
@@ -89,8 +94,11 @@ def upgrade() -> None:
         comment on column pgclarify.conversation.conversation_id is 'Key.';
         comment on column pgclarify.conversation.question is 'The question as it was asked first.';
         comment on column pgclarify.conversation.corpus_id is
-            'The corpus; null once it was dropped, or if none was asked.';
-        comment on column pgclarify.conversation.requested_by is 'Role that asked.';
+            'The corpus; null once it was dropped, or if none was asked (corpus_name is null then, too).';
+        comment on column pgclarify.conversation.corpus_name is
+            'The corpus''s name when it was asked; null for what was asked of no corpus.';
+        comment on column pgclarify.conversation.history is 'What was said before the question, oldest first.';
+        comment on column pgclarify.conversation.requested_by is 'Role that asked; its members may go on.';
         comment on column pgclarify.conversation.created_at is 'When it began.';
 
         create table pgclarify.turn (
@@ -113,7 +121,7 @@ def upgrade() -> None:
         comment on column pgclarify.turn.run_id is
             'The run of clarifying_questions that asked back; null once it is gone.';
         comment on column pgclarify.turn.form is
-            'respond (a question was answered freely) or select (a reformulation was chosen).';
+            'respond (the reply is in words, whatever was asked back) or select (a reformulation was chosen).';
         comment on column pgclarify.turn.asked is
             'What was asked back: the clarifying questions, or the reformulations to choose from, a line each.';
         comment on column pgclarify.turn.reply is 'The reply, or the reformulation that was chosen.';
@@ -146,7 +154,8 @@ def upgrade() -> None:
         comment on column pgclarify.proposed_question.reasoning is
             'Why the model thinks so; null for schemes without reasoning.';
         comment on column pgclarify.proposed_question.is_answerable is
-            'Whether a document of the corpus answers the reformulation; null if it was not checked.';
+            'Whether a document of the corpus answers the reformulation; null if it was not checked, or '
+            'could not be.';
         comment on column pgclarify.proposed_question.citations is
             'What answers the reformulation: array of objects with the columns of view evidence_citation.';
 

@@ -132,12 +132,14 @@ class EndpointRewriter(EndpointCompleter):
         """
         return read_form(_Rewriting, completion).question
 
-    def reformulation_request(self, question: str, turns: Sequence[Turn], *, retry: bool = False) -> CompletionRequest:
+    def reformulation_request(
+        self, question: str, turns: Sequence[Turn], *, history: Sequence[str] = (), retry: bool = False
+    ) -> CompletionRequest:
         """Render "say what this user wants to know, as one question".
 
-        Source: AT-CoT, §4.2 and Table 4; wording ours.
+        Source: AT-CoT, §4.2 and Table 4; wording ours. What was said before the question is not in the paper.
         """
-        lines = [line("First question", question)]
+        lines = [*history_lines(history), line("First question", question)]
         for turn in turns:
             lines += [
                 line("Asked back", excerpt(" / ".join(turn.asked), _LONGEST_TURN)),

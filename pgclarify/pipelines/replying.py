@@ -28,7 +28,8 @@ async def reply(run: Run, store: RunStore, dialogue: DialogueStore, rewriter: Re
     if there is none. A run that was cancelled or taken over meanwhile is left alone, without an error.
 
     Args:
-        run: The run; its question is the one that was asked back about.
+        run: The run; its question is the one that was asked back about. Of its settings, history counts: what was said
+            before the question that was asked first.
         store: Its tables and the ledger.
         dialogue: Where the conversation is, and where the question goes.
         rewriter: Who says what is meant.
@@ -58,7 +59,7 @@ async def _reformulate(
     run: Run, store: RunStore, dialogue: DialogueStore, rewriter: Rewriter, trace: Trace, pace: Pace
 ) -> Rewriting:
     first, turns = await dialogue.turns(run)
-    render = partial(rewriter.reformulation_request, first, turns)
+    render = partial(rewriter.reformulation_request, first, turns, history=run.settings.get("history", []))
     answers: list[Answer[str]] = []
 
     def read(completion: Completion) -> str:

@@ -198,12 +198,15 @@ class Rewriter(Completer, Protocol):
             InvalidReply: If the reply does not fit.
         """
 
-    def reformulation_request(self, question: str, turns: Sequence[Turn], *, retry: bool = False) -> CompletionRequest:
+    def reformulation_request(
+        self, question: str, turns: Sequence[Turn], *, history: Sequence[str] = (), retry: bool = False
+    ) -> CompletionRequest:
         """Render "say what this user wants to know, as one question".
 
         Args:
             question: As it was asked first.
             turns: What was asked back and replied since, in order; at least one.
+            history: What was said before the question, oldest first.
             retry: See above.
 
         Source: AT-CoT, §4.2 and Table 4 (reformulation).

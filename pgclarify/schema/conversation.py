@@ -14,6 +14,7 @@ from sqlalchemy import (
     Text,
     text,
 )
+from sqlalchemy.dialects.postgresql import JSONB
 
 from pgclarify.schema.base import Name, Timestamp, metadata
 
@@ -79,7 +80,9 @@ clarifying_question = Table(
     Column(
         "is_answerable",
         Boolean,
-        comment="Whether a document of the corpus answers the reformulation; null if it was not checked.",
+        comment=(
+            "Whether a document of the corpus answers the reformulation; null if it was not checked, or could not be."
+        ),
     ),
     PrimaryKeyConstraint("run_id", "ordinal", name="clarifying_question_pk"),
     CheckConstraint("ordinal >= 1", name="clarifying_question_ordinal_counts_from_one"),
@@ -99,11 +102,21 @@ conversation = Table(
         "corpus_id",
         BigInteger,
         ForeignKey("pgclarify.corpus.corpus_id", name="conversation_corpus_id_fk", ondelete="SET NULL"),
-        comment="The corpus; null once it was dropped, or if none was asked.",
+        comment="The corpus; null once it was dropped, or if none was asked (corpus_name is null then, too).",
     ),
-    Column("requested_by", Name, nullable=False, comment="Role that asked."),
+    Column("corpus_name", Text, comment="The corpus's name when it was asked; null for what was asked of no corpus."),
+    Column(
+        "history",
+        JSONB,
+        nullable=False,
+        server_default=text("'[]'"),
+        comment="What was said before the question, oldest first.",
+    ),
+    Column("requested_by", Name, nullable=False, comment="Role that asked; its members may go on."),
     Column("created_at", Timestamp, nullable=False, server_default=text("now()"), comment="When it began."),
     PrimaryKeyConstraint("conversation_id", name="conversation_pk"),
+    CheckConstraint("jsonb_typeof(history) = 'array'", name="conversation_history_is_an_array"),
+    CheckConstraint("corpus_name is not null or corpus_id is null", name="conversation_of_a_corpus_has_its_name"),
     Index("conversation_corpus_id_idx", "corpus_id"),
     Index("conversation_requested_by_conversation_id_idx", "requested_by", "conversation_id"),
     comment=(
@@ -132,7 +145,7 @@ turn = Table(
         "form",
         Text,
         nullable=False,
-        comment="respond (a question was answered freely) or select (a reformulation was chosen).",
+        comment="respond (the reply is in words, whatever was asked back) or select (a reformulation was chosen).",
     ),
     Column(
         "asked",

@@ -58,10 +58,12 @@ class FakeRewriter(FakeCompleter):
             raise InvalidReply("a reply has the wrong form")
         return value
 
-    def reformulation_request(self, question: str, turns: Sequence[Turn], *, retry: bool = False) -> CompletionRequest:
-        """Render the question and the turns."""
+    def reformulation_request(
+        self, question: str, turns: Sequence[Turn], *, history: Sequence[str] = (), retry: bool = False
+    ) -> CompletionRequest:
+        """Render the history, the question and the turns."""
         lines = [text for turn in turns for text in (*turn.asked, turn.reply)]
-        return self._request("reformulation", "\n".join((question, *lines)), turns[-1].reply, retry=retry)
+        return self._request("reformulation", "\n".join((*history, question, *lines)), turns[-1].reply, retry=retry)
 
     def read_reformulation(self, completion: Completion) -> str:
         """Read the question.

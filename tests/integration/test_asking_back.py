@@ -118,6 +118,27 @@ class TestProposals:
         rows(asker, query, "Giraffe", ["What is it?", " ", "An animal."], UNCHECKED)
         assert [text.splitlines()[:2] for text in seen] == [["Turn 1: What is it?", "Turn 2: An animal."]]
 
+    def test_and_told_to_who_puts_the_question_anew(self, asker: Connection, model: Server) -> None:
+        seen: list[list[str]] = []
+
+        def listen(chat: Chat) -> Reply:
+            if chat.purpose == "reformulation":
+                seen.append(chat.user.splitlines())
+            return by_rules(chat)
+
+        model.behavior = listen
+        query = "select * from pgclarify.clarifying_questions('Hyena', history => %s, options => %s)"
+        asked = rows(asker, query, ["What is it?", "An animal."], UNCHECKED)
+        first = reply(asker, asked[0]["run_id"], "the first")
+        options = f'{{"check": "none", "conversation": {first["conversation_id"]}}}'
+        reply(asker, ask(asker, options, question=None)[0]["run_id"], "and the second")
+
+        assert [lines[:4] for lines in seen] == [
+            ["Turn 1: What is it?", "Turn 2: An animal.", "First question: Hyena", seen[0][3]]
+        ] * 2
+        # Of what came since, nothing twice.
+        assert [len(lines) for lines in seen] == [5, 7]
+
     def test_asked_again_it_is_there(self, asker: Connection, model: Server) -> None:
         first = ask(asker, question="Gnu")
         calls = model.calls
@@ -238,7 +259,8 @@ class TestConversation:
         with pytest.raises(psycopg.Error) as late:
             asker.execute(query.encode(), [run_id])
         assert late.value.sqlstate == "PC002"
-        assert "Reply again in the same words" in (late.value.diag.message_hint or "")
+        # It makes a turn, of a new conversation here.
+        assert "Then reply again in the same words: that makes a turn of it" in (late.value.diag.message_hint or "")
         rows(
             asker,
             "select * from pgclarify.wait(array(select run_id from pgclarify.run where parent_run_id = %s))",

@@ -59,6 +59,7 @@ class TestChoose:
         }
 
     def test_begins_another_one_each_time(self, alice: Connection, run_id: int) -> None:
+        """Two people who share a role may have the same run, and no more than that."""
         first, second = choose(alice, run_id), choose(alice, run_id)
         assert first["conversation_id"] != second["conversation_id"]
         assert first["turn"] == second["turn"] == 1
@@ -136,9 +137,27 @@ class TestAgain:
         with alice.transaction():
             choose(alice, second_run, 1)
             other = connect(alice.info.user)
-            other.execute("set lock_timeout = '50ms'")
-            assert state_of(other, CHOOSE, [second_run, 2]) == "55P03"
+            with pytest.raises(psycopg.errors.LockNotAvailable, match="is being replied to") as busy:
+                other.execute("select pgclarify.reply(%s, 'x', '{\"timeout\": \"50ms\"}')", [second_run])
+            assert busy.value.diag.message_hint == "Try again once it has ended."
+            assert scalar(other, "select current_setting('lock_timeout')") == "0"
+            # The caller's own is the shorter.
+            other.execute("set lock_timeout = '40ms'")
+            for statement in (CHOOSE, "select pgclarify.reply(%s, %s::text)"):
+                assert state_of(other, statement, [second_run, 2]) == "55P03"
+        with other.transaction():
+            assert choose(other, second_run, 1)["turn"] == 2
+            assert scalar(other, "select current_setting('lock_timeout')") == "40ms"
         assert state_of(other, CHOOSE, [second_run, 2]) == NOT_READY
+
+    def test_nobody_who_drops_the_corpus_waits_for_it(
+        self, connection: Connection, alice: Connection, second_run: int
+    ) -> None:
+        connection.execute("set lock_timeout = '1s'")
+        with alice.transaction():
+            choose(alice, second_run)
+            connection.execute("select pgclarify.drop_corpus('atlas')")
+        assert scalar(alice, "select corpus_id is null from pgclarify.conversation")
 
     def test_a_snapshot_that_is_too_old_is_told_so(self, connect: Connect, alice: Connection, second_run: int) -> None:
         old = connect(alice.info.user)
@@ -147,6 +166,19 @@ class TestAgain:
             old.execute("select from pgclarify.run")
             choose(alice, second_run, 1)
             assert state_of(old, CHOOSE, [second_run, 2]) == "40001"
+
+    @pytest.mark.parametrize("level", ["repeatable read", "serializable"])
+    def test_nothing_is_paid_for_in_a_snapshot_that_is_too_old(
+        self, connect: Connect, alice: Connection, second_run: int, level: str
+    ) -> None:
+        old = connect(alice.info.user)
+        count = "select count(*) from pgclarify.run where operation = 'reply'"
+        with old.transaction():
+            old.execute(f"set transaction isolation level {level}".encode())
+            old.execute("select from pgclarify.run")
+            choose(alice, second_run, 1)
+            assert state_of(old, "select pgclarify.reply(%s, 'x', '{\"timeout\": \"10ms\"}')", [second_run]) == "40001"
+        assert scalar(alice, count) == 0
 
 
 class TestRefused:
@@ -198,10 +230,23 @@ class TestRefused:
         assert rows(connection, "select from pgclarify.conversation") == []
 
     def test_a_member_of_the_role_that_asked_may(
-        self, connect: Connect, make_role: MakeRole, alice: Connection, run_id: int
+        self,
+        connection: Connection,
+        worker: HandWorker,
+        connect: Connect,
+        make_role: MakeRole,
+        alice: Connection,
+        run_id: int,
     ) -> None:
         colleague = connect(make_role(alice.info.user))
-        assert choose(colleague, run_id)["turn"] == 1
+        turn = choose(colleague, run_id)
+        assert turn["turn"] == 1
+        # And whoever asked goes on: it is that role's conversation.
+        later = next_run(connection, worker, alice.info.user, turn)
+        assert [choose(one, later)["turn"] for one in (alice, colleague)] == [2, 2]
+        assert rows(alice, "select distinct requested_by from pgclarify.conversation_turn") == [
+            {"requested_by": alice.info.user}
+        ]
 
     def test_a_transaction_that_may_not_write(self, alice: Connection, run_id: int) -> None:
         alice.execute("set default_transaction_read_only = on")
@@ -238,7 +283,7 @@ class TestSeen:
         connection.execute("delete from pgclarify.run")
         connection.execute("select pgclarify.drop_corpus('atlas')")
         assert rows(alice, "select run_id, corpus, question from pgclarify.conversation_turn") == [
-            {"run_id": None, "corpus": None, "question": PROPOSED[0]}
+            {"run_id": None, "corpus": "atlas", "question": PROPOSED[0]}
         ]
 
 

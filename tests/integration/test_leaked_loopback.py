@@ -24,6 +24,7 @@ PAYLOADS = {
     "_loopback_cancel": "[1]",
     "_loopback_unfinished": "[1]",
     "_loopback_rows": '{"kind": "run_outcome", "run_ids": [1], "requester": "postgres"}',
+    "_loopback_turns": "1",
 }
 
 

@@ -171,7 +171,9 @@ class TestRows:
         )
 
         assert set(member.execute(listed).fetchall()) == {(None, DOCUMENT[:5])}
-        assert house.owner.execute(read.encode(), [run_id, house.team]).fetchall() == [([], [])]
+        ((citations, document_ids),) = house.owner.execute(read.encode(), [run_id, house.team]).fetchall()
+        assert document_ids == [f"{ANIMAL} 1"]
+        assert [(one["title"], one["quote"], one["is_current"]) for one in citations] == [(None, DOCUMENT[:5], False)]
         house.owner.execute(sql.SQL("revoke {} from {}").format(sql.Identifier(house.team), sql.Identifier(name)))
         assert present(member) == set()
 

@@ -218,7 +218,8 @@ def test_a_downgrade_keeps_what_the_version_before_knows(make_database: Callable
             values (6, 1, 'cars', true, 1, 'lexical', '[]', '1')
         """)
         connection.execute("""
-            insert into pgclarify.conversation (question, corpus_id, requested_by) values ('cars', 1, 'r');
+            insert into pgclarify.conversation (question, corpus_id, corpus_name, requested_by)
+            values ('cars', 1, 'insurance', 'r');
             insert into pgclarify.turn (conversation_id, ordinal, run_id, form, asked, reply, question)
             values (1, 1, 4, 'respond', 'Which ones?', 'red ones', 'red cars')
         """)

@@ -100,6 +100,16 @@ def test_replies_stand_behind_what_they_reply_to(rewriter: Rewriter):
     ]
 
 
+def test_what_was_said_before_stands_before_the_first_question(rewriter: Rewriter):
+    request = rewriter.reformulation_request(QUESTION, TURNS, history=HISTORY)
+    assert asked(request) == [
+        "Turn 1: Who painted the altar?",
+        "Turn 2: Ida Holm, in 1903",
+        *asked(rewriter.reformulation_request(QUESTION, TURNS)),
+    ]
+    assert request.messages[0] == rewriter.reformulation_request(QUESTION, TURNS).messages[0]
+
+
 def test_of_a_long_history_the_last_turns_are_shown(rewriter: Rewriter):
     history = [f"said {number}" for number in range(25)]
     lines = asked(rewriter.rewriting_request(QUESTION, history))
@@ -128,6 +138,10 @@ def test_of_a_long_turn_the_beginning_is_shown(rewriter: Rewriter):
         (
             lambda one: one.reformulation_request(ORDER, [Turn((ORDER, ORDER), ORDER)]),
             ["First question", "Asked back", "Reply"],
+        ),
+        (
+            lambda one: one.reformulation_request(ORDER, [Turn((ORDER,), ORDER)], history=[ORDER]),
+            ["Turn 1", "First question", "Asked back", "Reply"],
         ),
     ],
 )

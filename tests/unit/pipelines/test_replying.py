@@ -19,10 +19,10 @@ NEW = "Who printed the first edition of Lindvik Harbor?"
 
 
 async def replied(
-    said: str | CompletionError | list[str | CompletionError | None],
+    said: str | CompletionError | list[str | CompletionError | None], **settings: object
 ) -> tuple[RunRecord, Rewriting | None, FakeRewriter]:
     store = FakeStore()
-    run = store.add_run(QUESTION, operation="reply", settings={"text": SAID})
+    run = store.add_run(QUESTION, operation="reply", settings={"text": SAID} | settings)
     dialogue = FakeDialogueStore(store, conversations={run.run_id: (FIRST, TURNS)})
     rewriter = FakeRewriter({SAID: said})
     await reply(run, store, dialogue, rewriter, pace=Pace(first=0.001, longest=0.001))
@@ -40,6 +40,13 @@ async def test_the_whole_conversation_becomes_one_question() -> None:
         *(text for turn in TURNS for text in (*turn.asked, turn.reply)),
     ]
     assert [(stage.name, stage.calls, stage.note) for stage in record.stages] == [("rewriting", 1, NEW)]
+
+
+async def test_what_was_said_before_is_told_first() -> None:
+    _, _, rewriter = await replied([None, NEW], history=["Which novels are there?", "Some."])
+    for request in rewriter.calls:
+        lines = request.messages[0].content.splitlines()
+        assert lines[:3] == ["Which novels are there?", "Some.", FIRST]
 
 
 @pytest.mark.parametrize("first", [None, " \n", QUESTION, "who wrote lindvik harbor"])
