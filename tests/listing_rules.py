@@ -24,12 +24,13 @@ def reply(purpose: str | None, text: str) -> dict[str, Any] | None:
     outside = _PASSAGE.sub("", text)
     if _END.search(outside):
         return _NOTHING
-    (found,) = re.findall(r"^Found so far: (.*)$", outside, re.MULTILINE)
+    found = re.search(r"^Found so far: (.*)$", outside, re.MULTILINE)
+    known = found[1].split("; ") if found else []
     wanted = _words(re.findall(r"^Question: (.*)$", text, re.MULTILINE)[-1])
     for number, _, shown in _PASSAGE.findall(text):
         for sentence in _SENTENCE.findall(_HEADER.sub("", shown)):
             answer = " ".join(re.findall(r"[\w-]+", sentence)[-2:])
-            if wanted & _words(sentence) and answer not in found.split("; "):
+            if wanted & _words(sentence) and answer not in known:
                 return {"quote": sentence, "passage": int(number), "answer": answer}
     return _NOTHING
 
