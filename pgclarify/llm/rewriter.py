@@ -93,6 +93,8 @@ _REFORMULATION_SCHEMA: Final[Mapping[str, Any]] = {
 _MAX_TOKENS: Final = 256
 # What helps to understand a question is short; a turn may be a whole page.
 _LONGEST_TURN: Final = 600
+# Of ten that were asked back, each has to be told from the others.
+_LONGEST_PROPOSAL: Final = 200
 
 
 class _Rewriting(BaseModel):
@@ -142,7 +144,7 @@ class EndpointRewriter(EndpointCompleter):
         lines = [*history_lines(history), line("First question", question)]
         for turn in turns:
             lines += [
-                line("Asked back", excerpt(" / ".join(turn.asked), _LONGEST_TURN)),
+                line("Asked back", " / ".join(excerpt(asked, _LONGEST_PROPOSAL) for asked in turn.asked)),
                 line("Reply", excerpt(turn.reply, _LONGEST_TURN)),
             ]
         return self._request(

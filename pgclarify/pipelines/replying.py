@@ -12,7 +12,7 @@ from pgclarify.algorithms import fold
 from pgclarify.dialogue import Rewriting
 from pgclarify.errors import CompletionError, InvalidReply, RunLost
 from pgclarify.model import Completion, Run, RunStatus
-from pgclarify.pipelines.completions import Answer, Inquiry, Pace, ask_all, check_storable
+from pgclarify.pipelines.completions import Inquiry, Pace, ask_one, check_storable
 from pgclarify.pipelines.failures import describe
 from pgclarify.pipelines.trace import Trace
 from pgclarify.protocols import DialogueStore, Rewriter, RunStore
@@ -51,39 +51,34 @@ async def reply(run: Run, store: RunStore, dialogue: DialogueStore, rewriter: Re
         _logger.info("run %d was left: %s", run.run_id, lost.message)
 
 
-class _Unchanged(InvalidReply):
-    """A question that is the old one, as if nothing had been replied."""
-
-
 async def _reformulate(
     run: Run, store: RunStore, dialogue: DialogueStore, rewriter: Rewriter, trace: Trace, pace: Pace
 ) -> Rewriting:
     first, turns = await dialogue.turns(run)
     render = partial(rewriter.reformulation_request, first, turns, history=run.settings.get("history", []))
-    answers: list[Answer[str]] = []
+    is_unchanged = False
 
     def read(completion: Completion) -> str:
+        nonlocal is_unchanged
         question = rewriter.read_reformulation(completion)
         check_storable(question)
         if not question.strip():
             raise InvalidReply("the model gave no question")
         if _bare(question) == _bare(run.question):
-            raise _Unchanged("the reply changed nothing of the question")
+            is_unchanged = True
+            raise InvalidReply("the reply changed nothing of the question")
         return question
-
-    async def land(_: int, answer: Answer[str]) -> None:
-        answers.append(answer)
 
     with trace.stage("rewriting") as tally:
         inquiry = Inquiry(render(), partial(render, retry=True), read)
-        await ask_all(store, rewriter, [inquiry], land, pace=pace, tally=tally)
-        match answers[0].value:
-            case _Unchanged() as unchanged:
-                rewriting = Rewriting(run.question, None, unchanged.message)
-            case CompletionError() as error:
-                raise error
-            case question:
-                rewriting = Rewriting(question, None)
+        answer = await ask_one(store, rewriter, inquiry, pace=pace, tally=tally)
+        if not isinstance(answer.value, CompletionError):
+            rewriting = Rewriting(answer.value, None)
+        elif is_unchanged:
+            # Whatever became of the second attempt, the first was an answer.
+            rewriting = Rewriting(run.question, None, "the reply changed nothing of the question")
+        else:
+            raise answer.value
         tally.note = rewriting.rewritten
     return rewriting
 

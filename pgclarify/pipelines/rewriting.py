@@ -20,7 +20,7 @@ from pgclarify.algorithms.faithfulness import find_fault
 from pgclarify.dialogue import HISTORY_LENGTH, Detection, DetectionReason, Rewriting
 from pgclarify.errors import CompletionError, ConfigurationError, EmbeddingError, RunLost
 from pgclarify.model import Completion, Run, RunStatus
-from pgclarify.pipelines.completions import Answer, Inquiry, Pace, ask_all, check_storable
+from pgclarify.pipelines.completions import Inquiry, Pace, ask_one, check_storable
 from pgclarify.pipelines.detection import Detector, summarize
 from pgclarify.pipelines.failures import describe
 from pgclarify.pipelines.trace import Tally, Trace
@@ -158,19 +158,14 @@ class _Rewrite:
     async def _ask(self, rewriter: Rewriter, tally: Tally) -> str | CompletionError | None:
         """Ask the model, and once more if its reply cannot be read."""
         render = partial(rewriter.rewriting_request, self._run.question, self._last_said)
-        answers: list[Answer[str | None]] = []
 
         def read(completion: Completion) -> str | None:
             rewritten = rewriter.read_rewriting(completion)
             check_storable(rewritten)
             return rewritten
 
-        async def land(_: int, answer: Answer[str | None]) -> None:
-            answers.append(answer)
-
         inquiry = Inquiry(render(), partial(render, retry=True), read)
-        await ask_all(self._store, rewriter, [inquiry], land, pace=self._pace, tally=tally)
-        return answers[0].value
+        return (await ask_one(self._store, rewriter, inquiry, pace=self._pace, tally=tally)).value
 
     async def _checked(self, rewritten: str) -> Rewriting:
         """Take a question of the model's if it is faithful, and refuse it otherwise."""

@@ -127,8 +127,9 @@ def test_what_is_blank_is_no_turn(rewriter: Rewriter):
 def test_of_a_long_turn_the_beginning_is_shown(rewriter: Rewriter):
     page = "x" * 5000
     assert asked(rewriter.rewriting_request(QUESTION, [page]))[0] == f"Turn 1: {'x' * 600}\u2026"
-    lines = asked(rewriter.reformulation_request(QUESTION, [Turn((page,), page)]))
-    assert lines[1:] == [f"Asked back: {'x' * 600}\u2026", f"Reply: {'x' * 600}\u2026"]
+    lines = asked(rewriter.reformulation_request(QUESTION, [Turn((page, "Or the novel?"), page)]))
+    # Each of what was asked back is shown, so that "the last one" says something.
+    assert lines[1:] == [f"Asked back: {'x' * 200}\u2026 / Or the novel?", f"Reply: {'x' * 600}\u2026"]
 
 
 @pytest.mark.parametrize(

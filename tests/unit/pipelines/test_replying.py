@@ -63,6 +63,13 @@ async def test_somebody_may_have_nothing_to_add() -> None:
     assert rewriting == Rewriting(QUESTION, None, "the reply changed nothing of the question")
 
 
+@pytest.mark.parametrize("second", [None, EndpointUnavailable("the endpoint cannot be reached")])
+async def test_a_first_attempt_that_changed_nothing_was_an_answer(second: CompletionError | None) -> None:
+    record, rewriting, _ = await replied([QUESTION, second])
+    assert record.status is RunStatus.SUCCEEDED
+    assert rewriting == Rewriting(QUESTION, None, "the reply changed nothing of the question")
+
+
 @pytest.mark.parametrize(
     ("said", "error"),
     [
