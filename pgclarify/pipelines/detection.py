@@ -29,6 +29,7 @@ Asked: TypeAlias = tuple[str, Sequence[str]]
 
 # Between two batches of the classifier others get their turn.
 _BATCH: Final = 256
+_NOTHING: Final = "nothing in its wording speaks for that; the threshold is {:g}"
 
 
 class Detector:
@@ -64,20 +65,20 @@ class Detector:
         """
         if not asked:
             return []
+        least = self._classifier.threshold if threshold is None else threshold
         given = [(question, [said for said in history if said.strip()]) for question, history in asked]
         judged, matched = await asyncio.gather(
-            self._judge(given), dialogue.match_rules(run, [question for question, _ in given])
+            self._judge(given, least), dialogue.match_rules(run, [question for question, _ in given])
         )
         rules = defaultdict(list)
         for rule in matched:
             rules[rule.ordinal].append(rule)
-        least = self._classifier.threshold if threshold is None else threshold
         return [
             self._conclude(question, one, rules[ordinal], least)
             for ordinal, ((question, _), one) in enumerate(zip(given, judged, strict=True), start=1)
         ]
 
-    async def _judge(self, asked: Sequence[Asked]) -> list[Judged]:
+    async def _judge(self, asked: Sequence[Asked], threshold: float) -> list[Judged]:
         embedder = await self._embedders(self._classifier.embedding_model)
         inputs = [self._classifier.inputs(*one) for one in asked]
         # All at once: the embedder sorts by length, and sees to it that others get their turn.
@@ -87,13 +88,21 @@ class Detector:
         for start in range(0, len(asked), _BATCH):
             rows = sum(len(texts) for texts in inputs[start : start + _BATCH])
             judged += await asyncio.to_thread(
-                self._classifier.judge, asked[start : start + _BATCH], vectors[row : row + rows]
+                self._classifier.judge,
+                asked[start : start + _BATCH],
+                vectors[row : row + rows],
+                threshold=threshold,
             )
             row += rows
         return judged
 
     def _conclude(self, question: str, judged: Judged, rules: Sequence[MatchedRule], threshold: float) -> Detection:
         is_ambiguous = bool(rules) or judged.probability >= threshold
+        # What spoke for "clear" is no reason for what a rule decided.
+        speaks = not rules or judged.probability >= threshold
+        reasons = [DetectionReason(str(said.source), said.name, said.text) for said in judged.reasons if speaks]
+        if not (rules or reasons):
+            reasons.append(DetectionReason("classifier", "threshold", _NOTHING.format(threshold)))
         # One that is sure to be ambiguous by a rule is so as the rule says.
         kind = rules[0].kind if rules else str(judged.kind)
         return Detection(
@@ -101,10 +110,7 @@ class Detector:
             is_ambiguous=is_ambiguous,
             probability=1.0 if rules else float(judged.probability),
             kind=kind if is_ambiguous else None,
-            reasons=(
-                *(_ruled(rule) for rule in rules),
-                *(DetectionReason(str(said.source), said.name, said.text) for said in judged.reasons),
-            ),
+            reasons=(*(_ruled(rule) for rule in rules), *reasons),
             classifier_version=self._classifier.version,
         )
 

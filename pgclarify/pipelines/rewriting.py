@@ -33,8 +33,8 @@ _LONGEST_SHOWN: Final = 200
 _GOES_ON: Final = re.compile(r"\s*(and|or|but|(?:and )?(?:what|how) about|what of|else)\b", re.IGNORECASE)
 # How many of the words that point back a reason names.
 _MOST_NAMED: Final = 3
-# Reasons of a judgement without history that are about what was said before.
-_OF_HISTORY: Final = frozenset({"referential_words", "history"})
+# Reasons of a judgement without history that are about what was said before, or say that there is none.
+_OF_HISTORY: Final = frozenset({"referential_words", "history", "threshold"})
 
 
 async def rewrite(

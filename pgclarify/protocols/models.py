@@ -156,12 +156,12 @@ class Judged(Protocol):
         """Of being ambiguous, from 0 to 1."""
 
     @property
-    def kind(self) -> str | None:
-        """pragmatic, syntactic or lexical: the most probable one if it is ambiguous."""
+    def kind(self) -> str:
+        """pragmatic, syntactic or lexical: the most probable one; of a clear question it means nothing."""
 
     @property
     def reasons(self) -> Sequence[Said]:
-        """What spoke."""
+        """What spoke for "ambiguous" from the threshold on, or below it for "clear"; none if nothing did."""
 
 
 class Classifier(Protocol):
@@ -182,12 +182,19 @@ class Classifier(Protocol):
     def inputs(self, question: str, history: Sequence[str]) -> list[str]:
         """The texts whose vectors it takes for a question; at least one."""
 
-    def judge(self, asked: Sequence[tuple[str, Sequence[str]]], vectors: NDArray[np.float32]) -> Sequence[Judged]:
+    def judge(
+        self,
+        asked: Sequence[tuple[str, Sequence[str]]],
+        vectors: NDArray[np.float32],
+        *,
+        threshold: float | None = None,
+    ) -> Sequence[Judged]:
         """Judge questions, each with what was said before it.
 
         Args:
             asked: Questions with their histories.
             vectors: float32, shape (number of all inputs of all questions, dimensions), in order, of unit length.
+            threshold: The probability that decides which side reasons are given for; None for its own.
 
         Returns:
             One judgement for each.

@@ -16,7 +16,7 @@ class FakeJudgement:
     """What a `FakeClassifier` makes of a question."""
 
     probability: float
-    kind: str | None
+    kind: str
     reasons: tuple[DetectionReason, ...]
 
 
@@ -31,6 +31,7 @@ class FakeClassifier:
 
     Attributes:
         asked: Every question that was judged so far, with its history, in order.
+        thresholds: What it was told of the side that reasons are to be given for, at each call.
     """
 
     def __init__(
@@ -42,6 +43,7 @@ class FakeClassifier:
         embedding_model: str = "fake",
     ) -> None:
         self.asked: list[tuple[str, tuple[str, ...]]] = []
+        self.thresholds: list[float | None] = []
         self._probabilities = dict(probabilities or {})
         self._otherwise = otherwise
         self._kind = kind
@@ -67,7 +69,11 @@ class FakeClassifier:
         return [question, "\n".join(history)] if history else [question]
 
     def judge(
-        self, asked: Sequence[tuple[str, Sequence[str]]], vectors: NDArray[np.float32]
+        self,
+        asked: Sequence[tuple[str, Sequence[str]]],
+        vectors: NDArray[np.float32],
+        *,
+        threshold: float | None = None,
     ) -> Sequence[FakeJudgement]:
         """Say the lines.
 
@@ -76,6 +82,7 @@ class FakeClassifier:
         """
         if vectors.shape[0] != sum(len(self.inputs(*one)) for one in asked):
             raise ValueError(f"{vectors.shape[0]} vectors are not those of {asked}")
+        self.thresholds.append(threshold)
         self.asked += [(question, tuple(history)) for question, history in asked]
         found = [self._probabilities.get(question, self._otherwise) for question, _ in asked]
         return [

@@ -18,7 +18,7 @@ from pgclarify.algorithms.ambiguity.judgement import AmbiguityKind, Judgement
 from pgclarify.algorithms.ambiguity.reasons import Spoken, explain
 from pgclarify.algorithms.ambiguity.shipped import ALONE, DIMENSIONS, TEXTS, WITHIN, Part, project, unpack
 from pgclarify.algorithms.ambiguity.wording import Wording, asking_part, take_apart
-from pgclarify.errors import DimensionMismatch
+from pgclarify.errors import DimensionMismatch, EmbeddingError
 
 _FILE: Final = "classifier.npz"
 # Questions compared with the examples at once: what that takes stays below ten megabytes.
@@ -69,15 +69,24 @@ class AmbiguityClassifier:
         text = asking_part(question)
         return [text, recent, f"{recent} {text}"] if recent else [text]
 
-    def judge(self, asked: Sequence[tuple[str, Sequence[str]]], vectors: NDArray[np.float32]) -> list[Judgement]:
+    def judge(
+        self,
+        asked: Sequence[tuple[str, Sequence[str]]],
+        vectors: NDArray[np.float32],
+        *,
+        threshold: float | None = None,
+    ) -> list[Judgement]:
         """Judge questions.
 
         Args:
             asked: Questions, each with its history.
             vectors: Of the `inputs` of all of them, in order: float32, shape (n_inputs, 384), rows of unit length.
+            threshold: The probability from which on a question is called ambiguous: reasons are given for that, and
+                below it for "clear". None for the classifier's own.
 
         Raises:
             DimensionMismatch: If there are more or fewer vectors, or of another length.
+            EmbeddingError: If vectors are not finite.
         """
         wordings = [take_apart(question, history) for question, history in asked]
         counts = np.array([TEXTS if wording.recent else 1 for wording in wordings], dtype=np.intp)
@@ -86,6 +95,9 @@ class AmbiguityClassifier:
                 "vectors do not belong to these questions",
                 detail=f"They should have the shape {(int(counts.sum()), DIMENSIONS)}, and have {vectors.shape}.",
             )
+        if not np.isfinite(vectors).all():
+            raise EmbeddingError("vectors are not finite", detail="What is judged by them would have no probability.")
+        least = self.threshold if threshold is None else threshold
         firsts = np.cumsum(counts) - counts
         judged: list[Judgement | None] = [None] * len(wordings)
         for is_within in (False, True):
@@ -94,12 +106,14 @@ class AmbiguityClassifier:
                 part = rows[start : start + _AT_ONCE]
                 texts = TEXTS if is_within else 1
                 parts = vectors[firsts[part][:, None] + np.arange(texts)].reshape(len(part), texts * DIMENSIONS)
-                judgements = self._judge([wordings[row] for row in part], parts, is_within=is_within)
+                judgements = self._judge([wordings[row] for row in part], parts, least, is_within=is_within)
                 for row, judgement in zip(part.tolist(), judgements, strict=True):
                     judged[row] = judgement
         return [judgement for judgement in judged if judgement is not None]
 
-    def _judge(self, wordings: Sequence[Wording], vectors: NDArray[np.float32], *, is_within: bool) -> list[Judgement]:
+    def _judge(
+        self, wordings: Sequence[Wording], vectors: NDArray[np.float32], threshold: float, *, is_within: bool
+    ) -> list[Judgement]:
         trained = self._trained
         part = trained.within if is_within else trained.alone
         features = scaled_features(wordings, trained.mean, trained.deviation, is_within=is_within)
@@ -129,7 +143,7 @@ class AmbiguityClassifier:
                 reasons=explain(
                     question,
                     Spoken(dict(zip(names, by_feature, strict=True)), by_wording, by_meaning),
-                    is_ambiguous=probability >= self.threshold,
+                    is_ambiguous=probability >= threshold,
                 ),
             )
             for question, probability, kind, by_feature, by_wording, by_meaning in spoken

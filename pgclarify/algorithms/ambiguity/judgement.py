@@ -26,8 +26,8 @@ class Reason:
 
     Attributes:
         source: Who says so: "classifier" (what was learned from examples) or "feature" (what was counted).
-        name: What spoke: "referential_words", "length", "readability", "names", "time", "form", "history", "wording" or
-            "meaning".
+        name: What spoke: "referential_words", "length", "readability", "names", "time", "form", "asking_words",
+            "history", "wording", "meaning" or "language".
         text: The same in words that a user understands.
     """
 
@@ -42,10 +42,11 @@ class Judgement:
 
     Attributes:
         probability: That the question is ambiguous, in [0, 1].
-        kind: The most probable kind, if it is ambiguous.
-        reasons: What spoke for "ambiguous", or below the classifier's threshold for "clear", strongest first.
+        kind: The most probable kind; of a clear question too, where it means nothing.
+        reasons: What spoke for "ambiguous" from the threshold on, or below it for "clear", strongest first. None if
+            nothing that can be put in words did.
     """
 
     probability: float
-    kind: AmbiguityKind | None
+    kind: AmbiguityKind
     reasons: tuple[Reason, ...]

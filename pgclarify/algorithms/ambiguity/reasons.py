@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from textwrap import shorten
 from typing import Final
 
+from pgclarify.algorithms.ambiguity.features import alone
 from pgclarify.algorithms.ambiguity.judgement import Reason
 from pgclarify.algorithms.ambiguity.wording import Wording, coleman_liau
 
@@ -17,6 +19,7 @@ _MOST_NAMED: Final = 3
 # Characters of a name or an answer that a reason repeats.
 _SHOWN: Final = 40
 _PLAIN_GRADE: Final = 6.0
+_LATIN: Final = re.compile("[A-Za-z\u00c0-\u024f\u1e00-\u1eff]")
 
 _LENGTH: Final = frozenset(
     {"length", "one or two words", "three words", "twenty words", "characters", "content", "no content"}
@@ -35,6 +38,9 @@ _GROUPS: Final = {
     **dict.fromkeys(("names", "no name", "one name", "quotes", "definite"), "names"),
     **dict.fromkeys(("time", "degree", "digits", "year"), "time"),
 }
+# Each is true of few questions. That one is not true of a question is no reason that could be put in words.
+_TRUE_OF_FEW: Final = {"opener": "form", "auxiliary": "form", "no asking word": "asking_words"}
+_BEGINS: Final = "begins with "
 _LEARNED: Final = ("meaning", "wording")
 _HISTORY: Final = frozenset(
     {
@@ -61,11 +67,14 @@ class Spoken:
 
 
 def explain(wording: Wording, spoken: Spoken, *, is_ambiguous: bool) -> tuple[Reason, ...]:
-    """Say what spoke for a judgement, and nothing that did not: first what was counted, strongest first."""
-    strengths = {"wording": spoken.wording, "meaning": spoken.meaning}
-    for feature, odds in spoken.features.items():
-        group = _GROUPS.get(feature, "history" if feature in _HISTORY else "form")
-        strengths[group] = strengths.get(group, 0.0) + odds
+    """Say what spoke for a judgement, and nothing that did not: first what was counted, strongest first.
+
+    Of a text in other than Latin letters nothing true can be said of what its words count, and nothing like it was
+    among the examples: then that is all that is said.
+    """
+    if not _is_latin(wording.question):
+        return (Reason("classifier", "language", _NOT_LATIN),)
+    strengths = _strengths(wording, spoken)
     sign = 1 if is_ambiguous else -1
     texts = _AMBIGUOUS if is_ambiguous else _CLEAR
     found = []
@@ -77,12 +86,31 @@ def explain(wording: Wording, spoken: Spoken, *, is_ambiguous: bool) -> tuple[Re
     return tuple(found[:_MOST_REASONS])
 
 
+def _is_latin(text: str) -> bool:
+    """Whether at least half of its letters are Latin ones. A text without letters passes."""
+    return 2 * len(_LATIN.findall(text)) >= sum(map(str.isalpha, text))
+
+
+def _strengths(wording: Wording, spoken: Spoken) -> dict[str, float]:
+    """Add up what spoke, by the name of the reason that says it."""
+    counted = alone(wording)
+    strengths = {"wording": spoken.wording, "meaning": spoken.meaning}
+    for feature, odds in spoken.features.items():
+        group = _GROUPS.get(feature) or ("history" if feature in _HISTORY else None)
+        if group is None and counted[feature]:
+            group = "form" if feature.startswith(_BEGINS) else _TRUE_OF_FEW.get(feature)
+        if group is not None:
+            strengths[group] = strengths.get(group, 0.0) + odds
+    return strengths
+
+
 def _open_reference(wording: Wording) -> str:
     if not wording.referential:
         return ""
     said = f"it says {_listed(wording.referential)}"
-    if len(wording.candidates) > 1:
-        return f"{said}, and several names before could be meant: {_listed(wording.candidates)}"
+    candidates = _with_capitals(wording.candidates, wording)
+    if len(candidates) > 1:
+        return f"{said}, and several names before could be meant: {_listed(candidates)}"
     if wording.candidates:
         return f"{said}, which stands for something said before"
     if wording.has_antecedent:
@@ -95,8 +123,9 @@ def _bound_reference(wording: Wording) -> str:
         return "no word in it stands for something said elsewhere"
     if wording.has_antecedent:
         return f"it says {_listed(wording.referential)}, and itself names what can be meant"
-    if len(wording.candidates) == 1:
-        return f"it says {_listed(wording.referential)}, and before it only {_listed(wording.candidates)} is named"
+    candidates = _with_capitals(wording.candidates, wording)
+    if len(candidates) == 1:
+        return f"it says {_listed(wording.referential)}, and before it only {_listed(candidates)} is named"
     return ""
 
 
@@ -106,18 +135,26 @@ def _short(wording: Wording) -> str:
 
 
 def _grade(wording: Wording) -> str:
+    if not wording.words:
+        return ""
     grade = coleman_liau(wording.question)
     return f"its words are {'short and plain' if grade < _PLAIN_GRADE else 'long'} (Coleman-Liau index {grade:.0f})"
 
 
 def _no_names(wording: Wording) -> str:
-    return "" if wording.names or wording.quotes else "it names nobody and nothing in particular"
+    is_named = wording.quotes or _with_capitals(wording.names, wording)
+    return "" if is_named else "it names nobody and nothing in particular"
 
 
 def _named(wording: Wording) -> str:
-    if wording.names:
-        return f"it names {_listed(wording.names)}"
+    names = _with_capitals(wording.names, wording)
+    if names:
+        return f"it names {_listed(names)}"
     return "it quotes what is meant" if wording.quotes else ""
+
+
+def _with_capitals(names: Sequence[str], wording: Wording) -> list[str]:
+    return [name for name in names if name in wording.capitalized]
 
 
 def _no_time(wording: Wording) -> str:
@@ -135,23 +172,20 @@ def _history_open(wording: Wording) -> str:
 
 
 def _form(wording: Wording) -> str:
-    return (
-        f'questions that begin with "{shorten(wording.words[0], _SHOWN, placeholder="…")}" are often so'
-        if wording.words
-        else ""
-    )
+    return f'questions that begin with "{wording.words[0]}" are often so'
 
 
 def _number(count: int) -> str:
     return "one word" if count == 1 else f"{count} words"
 
 
-def _listed(words: tuple[str, ...]) -> str:
+def _listed(words: Sequence[str]) -> str:
     shown = [f'"{shorten(word, _SHOWN, placeholder="…")}"' for word in dict.fromkeys(words)][:_MOST_NAMED]
     return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
 
 
 _Text = Callable[[Wording], str]
+_NOT_LATIN: Final = "it is not written in Latin letters, and the classifier has learned from English only"
 
 _AMBIGUOUS: Final[Mapping[str, _Text]] = {
     "referential_words": _open_reference,
@@ -161,7 +195,8 @@ _AMBIGUOUS: Final[Mapping[str, _Text]] = {
     "time": _no_time,
     "history": _history_open,
     "form": _form,
-    "wording": lambda _: "its words are common in ambiguous questions",
+    "asking_words": lambda _: "no word in it asks",
+    "wording": lambda wording: "its words are common in ambiguous questions" if wording.words else "",
     "meaning": lambda _: "questions that mean much the same were mostly ambiguous",
 }
 _CLEAR: Final[Mapping[str, _Text]] = {
@@ -172,6 +207,7 @@ _CLEAR: Final[Mapping[str, _Text]] = {
     "time": _time,
     "history": lambda wording: "what was said before settles it" if wording.last_answer else "",
     "form": _form,
-    "wording": lambda _: "its words are common in clear questions",
+    "asking_words": lambda _: "no word in it asks",
+    "wording": lambda wording: "its words are common in clear questions" if wording.words else "",
     "meaning": lambda _: "questions that mean much the same were mostly clear",
 }

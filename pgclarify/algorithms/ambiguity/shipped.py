@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import io
+import tokenize
 import zipfile
+import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any, Final
@@ -26,6 +28,11 @@ PROJECTED: Final = 128
 _SMALL: Final = 512
 _LARGEST: Final = 127
 _LEAST_STEP: Final = 1e-6
+# What reading an archive raises that is none, or whose bytes were changed: by numpy, zipfile and zlib.
+_UNREADABLE: Final = (
+    ValueError, TypeError, OSError, EOFError, KeyError, RuntimeError, MemoryError, SyntaxError, tokenize.TokenError,
+    zipfile.BadZipFile, zlib.error,
+)  # fmt: skip
 _BARE: Final = take_apart("", [])
 ALONE: Final = tuple(alone(_BARE))
 WITHIN: Final = ALONE + tuple(within(_BARE))
@@ -117,9 +124,8 @@ def unpack(content: bytes) -> Trained:
             it was trained for other features than this version counts.
     """
     try:
-        with np.load(io.BytesIO(content), allow_pickle=False) as archive:
-            arrays = {name: archive[name] for name in archive.files}
-    except (ValueError, OSError, EOFError, KeyError, zipfile.BadZipFile) as error:
+        arrays = _read(content)
+    except _UNREADABLE as error:
         raise _broken("It is not an npz archive of plain arrays.") from error
     if str(arrays.pop("names", "")) != "\n".join(WITHIN):
         raise _broken("It was trained for other features than this version counts.")
@@ -128,16 +134,13 @@ def unpack(content: bytes) -> Trained:
         "deviation": (len(WITHIN),),
         "projection": (DIMENSIONS, PROJECTED),
         "kinds": (len(AmbiguityKind), DIMENSIONS + len(ALONE) + 2),
-        **_part_shapes("alone", len(arrays.get("alone_example_weights", ())), len(ALONE), 1),
-        **_part_shapes("within", len(arrays.get("within_example_weights", ())), len(WITHIN), TEXTS),
+        **_part_shapes("alone", _count(arrays, "alone_example_weights"), len(ALONE), 1),
+        **_part_shapes("within", _count(arrays, "within_example_weights"), len(WITHIN), TEXTS),
     }
     if arrays.keys() != shapes.keys():
         raise _broken(f"Missing or unknown: {', '.join(sorted(arrays.keys() ^ shapes.keys()))}.")
     for name, shape in shapes.items():
-        array = arrays[name]
-        if array.shape != shape or array.dtype.kind not in "fi" or not np.isfinite(array).all():
-            raise _broken(f"{name} should be {shape}, and finite; it is {array.shape} of {array.dtype}.")
-        arrays[name] = array.astype(np.float32)
+        arrays[name] = _checked(name, arrays[name], shape)
     if not (arrays["deviation"] > 0).all():
         raise _broken("A deviation is not positive.")
     return Trained(
@@ -145,6 +148,28 @@ def unpack(content: bytes) -> Trained:
         alone=_part("alone", arrays),
         within=_part("within", arrays),
     )
+
+
+def _read(content: bytes) -> dict[str, NDArray[Any]]:
+    archive = np.load(io.BytesIO(content), allow_pickle=False)
+    if not isinstance(archive, np.lib.npyio.NpzFile):
+        raise _broken("It is one array, and no archive of several.")
+    with archive:
+        return {name: archive[name] for name in archive.files}
+
+
+def _count(arrays: Mapping[str, NDArray[Any]], name: str) -> int:
+    """How many rows an array has; none if it is missing, or one number."""
+    return arrays[name].shape[0] if name in arrays and arrays[name].ndim else 0
+
+
+def _checked(name: str, array: NDArray[Any], shape: tuple[int, ...]) -> NDArray[np.float32]:
+    is_number = array.shape == shape and array.dtype.kind in "fi"
+    with np.errstate(over="ignore"):
+        numbers = array.astype(np.float32) if is_number else np.empty(0, dtype=np.float32)
+    if not is_number or not np.isfinite(numbers).all():
+        raise _broken(f"{name} should be {shape}, and finite; it is {array.shape} of {array.dtype}.")
+    return numbers
 
 
 def _arrays(trained: Trained) -> dict[str, NDArray[np.float32]]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Final
 
 # A pasted page is judged by its beginning, a turn by its end.
@@ -21,6 +22,7 @@ _PIECE_END: Final = re.compile(r"(?<=[?\uff1f\u061f])\s+|\n+")
 _QUESTION_MARKS: Final = ("?", "\uff1f", "\u061f")
 _SENTENCE_END: Final = re.compile(r"[.!?\u3002\uff01\uff1f\u061f]+(?=\s|$)|\n+")
 _QUOTED: Final = re.compile(r"\"[^\"\n]+\"|\u201c[^\u201d\n]+\u201d|\u00ab[^\u00bb\n]+\u00bb")
+# Also small letters with an accent, and scripts without capitals: the trained file counts these as names, too.
 _CAPITALIZED: Final = re.compile(r"(?<![^\W_])(?<!['\u2019])[^\W\d_a-z][\w'\u2019-]*")
 _ENDING: Final = re.compile(r"['\u2019](?:s|d|ll|re|ve|m)?$")
 
@@ -69,6 +71,8 @@ class Wording:
         last_answer: The words of what was said after that.
         candidates: Names in the turns, latest first.
         last_names: Names in what was said last.
+        capitalized: Words anywhere in the question or the turns that do begin with a capital. Names are counted more
+            widely: words in scripts without capitals are among them, and a small letter with an accent.
     """
 
     question: str
@@ -85,6 +89,7 @@ class Wording:
     last_answer: tuple[str, ...]
     candidates: tuple[str, ...]
     last_names: tuple[str, ...]
+    capitalized: frozenset[str]
 
 
 def take_apart(question: str, history: Sequence[str]) -> Wording:
@@ -123,6 +128,7 @@ def take_apart(question: str, history: Sequence[str]) -> Wording:
         last_answer=_words(answer),
         candidates=tuple(candidates),
         last_names=last_names,
+        capitalized=frozenset(chain.from_iterable(map(_capitalized, (question, *pieces)))),
     )
 
 
@@ -179,11 +185,19 @@ def _names(text: str, *, starts: bool = False) -> tuple[str, ...]:
     for match in _CAPITALIZED.finditer(text):
         before = text[: match.start()].rstrip(" \t\"'(\u201c\u2018")
         opens = not before or before[-1] in ".!?:\n\uff1f\u061f"
-        word = _ENDING.sub("", match.group().lower())
+        word = _bare(match.group())
         if word == "i" or (opens and not (starts and not before and _is_content(word) and word not in YES_NO)):
             continue
         found.append(word)
     return tuple(dict.fromkeys(found))
+
+
+def _capitalized(text: str) -> Iterator[str]:
+    return (_bare(word) for word in _CAPITALIZED.findall(text) if word[0].isupper())
+
+
+def _bare(word: str) -> str:
+    return _ENDING.sub("", word.lower())
 
 
 def _refers(words: Sequence[str], place: int) -> bool:

@@ -3,6 +3,7 @@ from __future__ import annotations
 import io
 import zipfile
 from collections.abc import Sequence
+from dataclasses import replace
 from importlib.resources import files
 
 import numpy as np
@@ -11,8 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from pgclarify.algorithms.ambiguity import AmbiguityClassifier, AmbiguityKind
-from pgclarify.errors import ConfigurationError, DimensionMismatch
+from pgclarify.algorithms.ambiguity import AmbiguityClassifier, AmbiguityKind, Reason
+from pgclarify.algorithms.ambiguity.reasons import Spoken, explain
+from pgclarify.algorithms.ambiguity.shipped import pack, unpack
+from pgclarify.algorithms.ambiguity.wording import take_apart
+from pgclarify.errors import ConfigurationError, DimensionMismatch, EmbeddingError
 
 CLASSIFIER = AmbiguityClassifier.load()
 CONTENT = (files("pgclarify.algorithms.ambiguity") / "classifier.npz").read_bytes()
@@ -96,9 +100,104 @@ def test_an_open_reference_is_pragmatic_and_a_named_matter_is_not() -> None:
 
 
 def test_a_reason_does_not_speak_of_words_that_are_not_there() -> None:
-    (judged,) = CLASSIFIER.judge([("rental cars", [])], directions(1))
+    (judged,) = CLASSIFIER.judge([("rental cars", [])], directions(1), threshold=0)
 
-    assert "referential_words" not in {reason.name for reason in judged.reasons} or judged.probability < 0.5
+    assert {"length", "names"} <= {reason.name for reason in judged.reasons}
+    assert "referential_words" not in {reason.name for reason in judged.reasons}
+
+
+@pytest.mark.parametrize("question", ["How old is he?", "Who is the director of Titanic?", "rental cars"])
+def test_reasons_are_for_the_side_that_the_threshold_decides(question: str) -> None:
+    def said(threshold: float | None) -> tuple[Reason, ...]:
+        (judged,) = CLASSIFIER.judge([(question, [])], directions(1), threshold=threshold)
+        return judged.reasons
+
+    (judged,) = CLASSIFIER.judge([(question, [])], directions(1))
+    for_ambiguous, for_clear = said(judged.probability), said(judged.probability + 1e-6)
+
+    assert for_ambiguous
+    assert not set(for_ambiguous) & set(for_clear)
+    assert judged.reasons == (for_ambiguous if judged.probability >= CLASSIFIER.threshold else for_clear)
+
+
+@pytest.mark.parametrize(
+    ("question", "begins"),
+    [
+        ("rental", None),
+        ("hello", None),
+        ("best", None),
+        ("?!", None),
+        ("And the fee?", '"and"'),
+        ("What is the fee?", '"what"'),
+    ],
+)
+def test_only_of_words_that_were_learned_it_is_said_how_such_questions_are(question: str, begins: str | None) -> None:
+    texts = [
+        reason.text
+        for threshold in (0, 1)
+        for judged in CLASSIFIER.judge([(question, [])], directions(1), threshold=threshold)
+        for reason in judged.reasons
+        if reason.name == "form"
+    ]
+
+    assert texts == ([] if begins is None else [f"questions that begin with {begins} are often so"])
+
+
+def test_what_has_no_words_is_not_said_to_have_any() -> None:
+    (judged,) = CLASSIFIER.judge([("?!", [])], directions(1))
+
+    assert "it has no words" in [reason.text for reason in judged.reasons]
+    assert not [reason for reason in judged.reasons if "words are" in reason.text]
+
+
+@pytest.mark.parametrize("question", ["東京の人口は何人ですか", "Сколько стоит билет в музей?", "متى؟"])
+@pytest.mark.parametrize("threshold", [0, 1])
+def test_of_another_script_it_is_said_only_that_it_was_not_learned(question: str, threshold: float) -> None:
+    (judged,) = CLASSIFIER.judge([(question, [])], directions(1), threshold=threshold)
+
+    (reason,) = judged.reasons
+    assert (reason.source, reason.name) == ("classifier", "language")
+    assert "from English only" in reason.text
+
+
+def test_only_words_with_a_capital_are_called_names() -> None:
+    asked: Asked = [
+        ("Was the fee paid à la carte in москва?", []),
+        ("Was the fee paid in Москва by Élodie?", []),
+    ]
+    judged = [
+        [reason.text for reason in one.reasons]
+        for threshold in (0, 1)
+        for one in CLASSIFIER.judge(asked, vectors_of(asked), threshold=threshold)
+    ]
+
+    assert not [text for texts in judged for text in texts if '"à' in text]
+    assert [text for texts in judged for text in texts if '"москва"' in text] == ['it names "москва" and "élodie"']
+
+
+@pytest.mark.parametrize(
+    ("said", "is_ambiguous", "reason"),
+    [
+        ("The men with élan, à la Élodie", True, 'it says "he", which stands for something said before'),
+        ("The men were Jan, à la mode, and Éric", True, 'it says "he", and several names before could be meant: "jan"'),
+        ("The man with élan, à la Élodie", False, 'it says "he", and before it only "élodie" is named'),
+    ],
+)
+def test_only_words_with_a_capital_are_said_to_be_who_is_meant(said: str, is_ambiguous: bool, reason: str) -> None:
+    spoken = Spoken({"referential": 1.0 if is_ambiguous else -1.0}, 0.0, 0.0)
+    (given,) = explain(take_apart("How old is he?", ["Who came?", said]), spoken, is_ambiguous=is_ambiguous)
+
+    assert given.text.startswith(reason)
+    assert "à" not in given.text
+    assert "élan" not in given.text
+
+
+def test_vectors_that_are_not_finite_are_refused() -> None:
+    for number in (np.nan, np.inf):
+        vectors = directions(2)
+        vectors[1, 7] = number
+        with pytest.raises(EmbeddingError, match="not finite"):
+            CLASSIFIER.judge([("Why?", []), ("Who?", [])], vectors)
 
 
 def test_questions_judged_together_are_judged_as_if_alone() -> None:
@@ -180,11 +279,17 @@ def with_an_object() -> bytes:
     return buffer.getvalue()
 
 
-def cut_inside() -> bytes:
+def one_array() -> bytes:
+    buffer = io.BytesIO()
+    np.save(buffer, np.zeros(3, dtype=np.float32))
+    return buffer.getvalue()
+
+
+def cut_inside(content: bytes = b"nothing") -> bytes:
     """An archive one of whose members is no array."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as archive:
-        archive.writestr("mean.npy", b"nothing")
+        archive.writestr("mean.npy", content)
     return buffer.getvalue()
 
 
@@ -203,10 +308,18 @@ def cut_inside() -> bytes:
         repacked(kinds=np.zeros((3, 7), dtype=np.float32)),
         repacked(deviation=np.zeros(CLASSIFIER._trained.deviation.shape, dtype=np.float32)),
         repacked(names=np.array("length")),
+        one_array(),
+        repacked(alone_example_weights=np.array(1.0, dtype=np.float32)),
+        repacked(within_example_weights=np.array(1.0, dtype=np.float32)),
+        repacked(mean=np.array(1.0, dtype=np.float32)),
+        repacked(alone_bias=np.array([1e300])),
+        cut_inside(one_array().replace(b"'<f4'", b"',f4'")),
+        cut_inside(one_array().replace(b"(3,)", b"((3,")),
     ],
     ids=[
         "empty", "text", "cut", "pickled", "no array", "missing", "unknown", "not finite", "shape", "kinds",
-        "deviation", "features",
+        "deviation", "features", "one array", "one number", "one number within", "one mean", "too large", "type",
+        "unbalanced",
     ],
 )  # fmt: skip
 def test_a_broken_file_is_refused(content: bytes) -> None:
@@ -214,5 +327,53 @@ def test_a_broken_file_is_refused(content: bytes) -> None:
         AmbiguityClassifier(content)
 
 
+def test_a_file_with_a_changed_byte_is_refused_or_the_same() -> None:
+    with zipfile.ZipFile(io.BytesIO(CONTENT)) as archive:
+        heads = [member.header_offset + place for member in archive.infolist()[::3] for place in (6, 60)]
+        heads += range(archive.start_dir, archive.start_dir + 12)
+    refused = 0
+    for place in [*heads, *range(100, len(CONTENT), 80_000)]:
+        changed = bytearray(CONTENT)
+        changed[place] ^= 0xA5
+        try:
+            trained = unpack(bytes(changed))
+        except ConfigurationError:
+            refused += 1
+        else:
+            np.testing.assert_array_equal(trained.kinds, CLASSIFIER._trained.kinds)
+
+    assert refused > 10
+
+
 def test_the_file_can_be_packed_again() -> None:
-    assert AmbiguityClassifier(repacked()).threshold == CLASSIFIER.threshold
+    packed = pack(CLASSIFIER._trained)
+
+    assert packed == pack(unpack(packed))
+    asked: Asked = [("How old is he?", []), ("Who is the director of Titanic?", []), ("Why?", ["Did he leave?", "No"])]
+    vectors = vectors_of(asked)
+    assert AmbiguityClassifier(packed).judge(asked, vectors) == CLASSIFIER.judge(asked, vectors)
+
+
+def test_what_was_trained_is_packed_small_and_hardly_rounded() -> None:
+    generator = np.random.default_rng(4)
+    shape = CLASSIFIER._trained.alone.examples.shape
+    # Columns of very different size, and one that is empty.
+    examples = (generator.normal(size=shape) * np.geomspace(1e-3, 1e3, shape[1])).astype(np.float32)
+    examples[:, 5] = 0
+    vectors = generator.normal(size=CLASSIFIER._trained.within.vectors.shape).astype(np.float32)
+    alone = replace(CLASSIFIER._trained.alone, examples=examples, bias=np.array([1 / 3], dtype=np.float32))
+    trained = replace(CLASSIFIER._trained, alone=alone, within=replace(CLASSIFIER._trained.within, vectors=vectors))
+    packed = pack(trained)
+    read = unpack(packed)
+
+    with np.load(io.BytesIO(packed)) as archive:
+        assert archive["alone_examples"].dtype == np.int8
+        assert archive["within_vectors"].dtype == np.float16
+        assert archive["alone_bias"].dtype == np.float32
+    # Half a step of 127 to each side; eleven bits.
+    steps = np.abs(examples).max(axis=0) / 127
+    assert (np.abs(read.alone.examples - examples) <= 0.51 * steps).all()
+    assert not np.array_equal(read.alone.examples, examples)
+    np.testing.assert_allclose(read.within.vectors, vectors, rtol=2**-11, atol=2**-24)
+    assert read.alone.bias == alone.bias
+    np.testing.assert_array_equal(read.kinds, CLASSIFIER._trained.kinds)

@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import json
 import threading
+from dataclasses import replace
 
 import pytest
 
+from pgclarify.algorithms.ambiguity import AmbiguityClassifier
 from pgclarify.dialogue import Detection, DetectionReason
 from pgclarify.errors import CompletionError, ConfigurationError, EmbeddingError, RunLost
 from pgclarify.model import RunStatus
 from pgclarify.pipelines.detection import Detector, detect, summarize
 from pgclarify.pipelines.readings import Readings
+from pgclarify.protocols import Classifier
 from pgclarify.testing import FakeClassifier, FakeDialogueStore, FakeEmbedder, FakeStore
 
 VAGUE, CLEAR = "How much is it?", "How tall is the Varden Tower?"
 SAID = DetectionReason("classifier", "meaning", "it is 0.8 ambiguous")
 
 
-def detector(classifier: FakeClassifier, embedder: FakeEmbedder | None = None) -> Detector:
+def detector(classifier: Classifier, embedder: FakeEmbedder | None = None) -> Detector:
     embedder = embedder or FakeEmbedder()
 
     async def get(model: str) -> FakeEmbedder:
@@ -72,6 +75,43 @@ class TestOneQuestion:
 
         assert found.is_ambiguous is is_ambiguous
 
+    @pytest.mark.parametrize(("settings", "threshold"), [({"threshold": 0.3}, 0.3), ({"threshold": 0}, 0), ({}, 0.5)])
+    async def test_reasons_are_asked_for_the_side_that_it_decides(self, settings, threshold) -> None:
+        _, _, classifier = await carry_out(VAGUE, settings=settings)
+
+        assert classifier.thresholds == [threshold]
+
+    @pytest.mark.parametrize(("threshold", "found"), [(0.05, "ambiguous (pragmatic)"), (0.8, "clear")])
+    async def test_if_nothing_speaks_for_that_side_it_says_so(self, threshold, found) -> None:
+        class Silent(FakeClassifier):
+            def judge(self, asked, vectors, **options):
+                return [replace(judged, reasons=()) for judged in super().judge(asked, vectors, **options)]
+
+        store = FakeStore()
+        dialogue = FakeDialogueStore(store)
+        run = store.add_run(VAGUE, operation="detect_ambiguity", settings={"threshold": threshold})
+        await detect(run, store, dialogue, detector(Silent(otherwise=0.22)))
+
+        text = f"nothing in its wording speaks for that; the threshold is {threshold}"
+        assert dialogue.detections[run.run_id][0].reasons == (DetectionReason("classifier", "threshold", text),)
+        assert store.runs[run.run_id].stages[0].note == f"{found}, probability 0.22: {text}"
+
+    @pytest.mark.parametrize("threshold", [0.0, 1.0])
+    async def test_the_classifier_that_ships_says_nothing_for_the_other_side(self, threshold) -> None:
+        store = FakeStore()
+        run = store.add_run("", operation="detect_ambiguity")
+        classifier = AmbiguityClassifier.load()
+        embedder = FakeEmbedder(dimensions=384)
+        questions = ["Who is the director of Titanic?", "How old is he?", "How tall is the Varden Tower?"]
+        found = await detector(classifier, embedder).detect(
+            run, FakeDialogueStore(store), [(question, ()) for question in questions], threshold
+        )
+
+        texts = [reason.text for one in found for reason in one.reasons]
+        assert [one.is_ambiguous for one in found] == [threshold == 0] * 3
+        assert not {text for text in texts if ("clear" if threshold == 0 else "ambiguous") in text}
+        assert ('it names "titanic"' in texts) is (threshold == 1)
+
     async def test_is_judged_with_what_was_said_before_without_blanks(self) -> None:
         _, _, classifier = await carry_out(VAGUE, settings={"history": ["Is there a tour?", " ", "Yes"]})
 
@@ -95,11 +135,16 @@ class TestRules:
         (found,), _, _ = await carry_out(CLEAR, rules=rules)
 
         assert (found.is_ambiguous, found.probability, found.kind) == (True, 1.0, "lexical")
-        assert found.reasons[:2] == (
+        assert found.reasons == (
             DetectionReason("rule", "rule 1", '"Tower": there are two towers'),
             DetectionReason("rule", "rule 2", '"Varden" matches a rule'),
         )
-        assert found.reasons[2].source == "classifier"
+
+    async def test_stand_beside_what_speaks_for_the_same(self) -> None:
+        (found,), record, _ = await carry_out(VAGUE, rules=[("much", "lexical", "in which currency?")])
+
+        assert [reason.source for reason in found.reasons] == ["rule", "classifier"]
+        assert record.stages[0].note == 'ambiguous (lexical), probability 1.00: "much": in which currency?'
 
     async def test_whatever_the_threshold(self) -> None:
         (found,), _, _ = await carry_out(CLEAR, rules=[("tower", "lexical", None)], settings={"threshold": 1})
@@ -203,9 +248,9 @@ class TestTrouble:
         threads = []
 
         class Slow(FakeClassifier):
-            def judge(self, asked, vectors):
+            def judge(self, asked, vectors, **options):
                 threads.append((threading.current_thread(), len(asked)))
-                return super().judge(asked, vectors)
+                return super().judge(asked, vectors, **options)
 
         store = FakeStore()
         run = store.add_run("[]", operation="detect_ambiguity_many")

@@ -69,22 +69,22 @@ class TestWhatIsNotRewritten:
 class Settled(FakeClassifier):
     """What was said before settles every question, though none stands alone."""
 
-    def judge(self, asked, vectors):
+    def judge(self, asked, vectors, **options):
         return [
             replace(judged, probability=0.2 if history else 0.9)
-            for judged, (_, history) in zip(super().judge(asked, vectors), asked, strict=True)
+            for judged, (_, history) in zip(super().judge(asked, vectors, **options), asked, strict=True)
         ]
 
 
 class Unknowing(Settled):
     """It says why, as the classifier does that is not told what was said before."""
 
-    def judge(self, asked, vectors):
+    def judge(self, asked, vectors, **options):
         said = (
             Reason("feature", "referential_words", 'it says "she", and nothing before says who or what is meant'),
             Reason("feature", "length", "it has four words"),
         )
-        return [replace(judged, reasons=said) for judged in super().judge(asked, vectors)]
+        return [replace(judged, reasons=said) for judged in super().judge(asked, vectors, **options)]
 
 
 class TestWhatOnlyTheHistorySettles:
@@ -105,6 +105,15 @@ class TestWhatOnlyTheHistorySettles:
 
         assert detection.is_ambiguous
         assert [(reason.name, reason.text) for reason in detection.reasons[1:]] == [("length", "it has four words")]
+
+    async def test_that_nothing_else_spoke_is_no_reason_beside_what_did(self) -> None:
+        class Silent(Settled):
+            def judge(self, asked, vectors, **options):
+                return [replace(judged, reasons=()) for judged in super().judge(asked, vectors, **options)]
+
+        _, _, (detection,) = await carry_out(classifier=Silent(kind="pragmatic"))
+
+        assert [reason.name for reason in detection.reasons] == ["alone"]
 
     @pytest.mark.parametrize(
         ("question", "why"), [("What about May?", 'it goes on, with "what about"'), ("Why?", "it leaves something out")]
