@@ -219,7 +219,7 @@ begin
         raise exception 'an element of the history must be a text of % characters at most', v_most_chars
             using errcode = 'invalid_parameter_value',
                 detail = format(
-                    'Element %s %s.', v_ordinal, coalesce(format('has %s', v_length), 'is null')
+                    'Element %s %s.', v_ordinal, case when v_length is null then 'is null' else format('has %s', v_length) end
                 ),
                 hint = 'Pass what was said before, oldest first, one element for what each side said.';
     end if;

@@ -108,6 +108,14 @@ class TestHistory:
         for history in (["a"] * 101, [None], ["a", "b" * 10_001]):
             assert state_of(connection, "select pgclarify._check_history(%s)", [history]) == INVALID_PARAMETER
 
+    @pytest.mark.parametrize(
+        ("history", "detail"), [(["a", None], "Element 2 is null."), (["b" * 10_001], "Element 1 has 10001.")]
+    )
+    def test_what_is_wrong_is_named(self, connection: Connection, history: list[str | None], detail: str) -> None:
+        with pytest.raises(psycopg.errors.InvalidParameterValue) as refused:
+            connection.execute("select pgclarify._check_history(%s)", [history])
+        assert refused.value.diag.message_detail == detail
+
     def test_may_be_long(self, connection: Connection) -> None:
         said = ["b" * 10_000 + "\n"] * 100
 
