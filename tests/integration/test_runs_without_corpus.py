@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import psycopg
 import pytest
 
 from tests.integration.by_hand import Connect, Connection, HandWorker, MakeRole, scalar, state_of
