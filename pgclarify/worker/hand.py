@@ -6,7 +6,6 @@ import asyncio
 import logging
 from contextlib import suppress
 
-from pgclarify.algorithms.ambiguity import AmbiguityClassifier
 from pgclarify.database import DialogueTables, ExplorationTables, Runs, RunTables, StepTables
 from pgclarify.embedding.cross_encoders import CrossEncoders
 from pgclarify.embedding.registry import Embedders
@@ -33,22 +32,37 @@ from pgclarify.pipelines.replying import reply
 from pgclarify.pipelines.reranking import Rerankers
 from pgclarify.pipelines.rewriting import rewrite
 from pgclarify.pipelines.search import search
-from pgclarify.protocols import Embedder
+from pgclarify.protocols import Classifier, Embedder
 from pgclarify.worker.judges import Judges
 
 _logger = logging.getLogger(__name__)
 
 
 class Hand:
-    """The runs that this worker has in hand."""
+    """The runs that this worker has in hand.
 
-    def __init__(self, runs: Runs, judges: Judges, embedders: Embedders, cross_encoders: CrossEncoders) -> None:
+    Args:
+        runs: The tables of all runs.
+        judges: Whoever may be asked.
+        embedders: Embedding models by name.
+        cross_encoders: CrossEncoders by name.
+        classifier: Tells ambiguous questions from clear ones.
+    """
+
+    def __init__(
+        self,
+        runs: Runs,
+        judges: Judges,
+        embedders: Embedders,
+        cross_encoders: CrossEncoders,
+        classifier: Classifier,
+    ) -> None:
         self._runs = runs
         self._judges = judges
         self._embedders = embedders
         self._rerankers = Rerankers(judges.relevance, cross_encoders.get)
         self._entailments = Entailments(judges.entailment, cross_encoders.get)
-        self._detector = Detector(AmbiguityClassifier.load(), embedders.get)
+        self._detector = Detector(classifier, embedders.get)
         # By attempt too: a run that was taken for lost may come back while the first attempt winds up.
         self._held: dict[tuple[int, int], tuple[Run, asyncio.Task[None]]] = {}
 

@@ -12,6 +12,7 @@ from typing import Any
 import psycopg
 
 from pgclarify import __version__
+from pgclarify.algorithms.ambiguity import AmbiguityClassifier
 from pgclarify.config import Settings
 from pgclarify.database import Documents, EmbeddingSpaces, Presence, Runs, open_pool, translated
 from pgclarify.embedding.cross_encoders import CrossEncoders
@@ -106,7 +107,7 @@ async def _serve(
                 prompt_version=judges.verifier.prompt_version,
             )
         )
-        hand = Hand(Runs(pool, presence.worker_id), judges, embedders, cross_encoders)
+        hand = Hand(Runs(pool, presence.worker_id), judges, embedders, cross_encoders, AmbiguityClassifier.load())
         # Half as many runs as calls: some of them always wait for the database or an embedding.
         concurrency = max(8, settings.llm_concurrency // 2)
         queue = await stack.enter_async_context(open_queue(dsn, hand.carry_out, concurrency=concurrency))

@@ -27,6 +27,7 @@ from psycopg.types.json import Jsonb
 from rich.console import Console
 from rich.table import Table
 
+from pgclarify.algorithms.ambiguity import AmbiguityClassifier
 from pgclarify.cli.connection import load_settings, running_dsn
 from pgclarify.database import Presence, Runs, open_pool
 from pgclarify.embedding.cross_encoders import CrossEncoders
@@ -173,12 +174,15 @@ class Row:
 
 
 @asynccontextmanager
-async def hand(dsn: str, judges: Judges, embedders: Embedders) -> AsyncIterator[Carry]:
-    """A worker in this process, which carries out the runs that it is told of."""
+async def hand(
+    dsn: str, judges: Judges, embedders: Embedders, classifier: AmbiguityClassifier | None = None
+) -> AsyncIterator[Carry]:
+    """A worker in this process, which carries out the runs that it is told of; None means the classifier that ships."""
     verifier = judges.verifier
     entry = {"provider": verifier.provider, "model": verifier.model, "prompt_version": verifier.prompt_version}
     async with open_pool(dsn) as pool, Presence.enter(dsn, version="", **entry) as presence:
-        worker = Hand(Runs(pool, presence.worker_id), judges, embedders, CrossEncoders())
+        runs = Runs(pool, presence.worker_id)
+        worker = Hand(runs, judges, embedders, CrossEncoders(), classifier or AmbiguityClassifier.load())
         slots = asyncio.Semaphore(_AT_ONCE)
 
         async def carry_out(run_id: int) -> None:

@@ -1,9 +1,9 @@
 """What the gate in front of clarify is worth: calls that are saved, and known answers that are lost.
 
 python -m tests.benchmark.ask_back DATA_DIR, where the data sets are (.jsonl.gz): squad2.corpus, squad2.ambiguous,
-squad2.answerable, ambignq.corpus and ambignq.questions. The detector is the one that ships, and no question of squad2
-is one that it was trained on. Two providers answer: an oracle, which knows the answers and reads them wherever they
-stand, and so shows what the gate itself loses; and the extractive one.
+squad2.answerable, ambignq.corpus and ambignq.questions; clamber and abg-coqa, too. The classifier is trained as the one
+that ships, but not on what is asked about here (--classifier FILE takes one). Two providers answer: an oracle, which
+knows the answers and reads them wherever they stand, and so shows what the gate itself loses; and the extractive one.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from psycopg.types.json import Jsonb
 from rich.console import Console
 from rich.table import Table
 
+from pgclarify.algorithms.ambiguity import AmbiguityClassifier
 from pgclarify.embedding.registry import Embedders
 from pgclarify.llm.extractive import ExtractiveVerifier
 from pgclarify.model import Completion, CompletionRequest, Passage
@@ -31,6 +32,7 @@ from tests import openai_server
 from tests.benchmark import product, readings_quality
 from tests.benchmark.adaptive_clarify import Carry, Known, Oracle, Question, hand, load_questions
 from tests.benchmark.ambignq import covered
+from tests.benchmark.ambiguity_quality import trained_on_one_side
 from tests.benchmark.figures import step
 from tests.benchmark.ingest import MODEL
 from tests.benchmark.lexical_quality import read
@@ -178,7 +180,7 @@ def table(title: str, asked: Sequence[Question], rows: Mapping[str, Row]) -> Tab
     return shown
 
 
-async def compare(dsn: str, asked: Mapping[str, Sequence[Question]]) -> list[Table]:
+async def compare(dsn: str, asked: Mapping[str, Sequence[Question]], classifier: AmbiguityClassifier) -> list[Table]:
     """Ask everything in every way, of both providers."""
     embedders = Embedders()
     everything = [one for mine in asked.values() for one in mine]
@@ -188,7 +190,7 @@ async def compare(dsn: str, asked: Mapping[str, Sequence[Question]]) -> list[Tab
             ("oracle", Judges(Oracle(everything), investigator=KnowingInvestigator(everything))),
             ("extractive", Judges(ExtractiveVerifier(await embedders.get(MODEL)))),
         ):
-            async with hand(dsn, judges, embedders) as carry:
+            async with hand(dsn, judges, embedders, classifier) as carry:
                 for kind, mine in asked.items():
                     rows = {}
                     for way, options in _WAYS.items():
@@ -207,12 +209,17 @@ def _main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("data_dir", type=Path)
     parser.add_argument("--questions", type=int, help="of each kind, the first so many only")
+    parser.add_argument("--classifier", type=Path, help="trained with --part training before")
     arguments = parser.parse_args()
+    if arguments.classifier:
+        classifier = AmbiguityClassifier(arguments.classifier.read_bytes())
+    else:
+        classifier = trained_on_one_side(arguments.data_dir)
     asked = {kind: mine[: arguments.questions] for kind, mine in questions(arguments.data_dir).items()}
     with product.database() as dsn:
         with openai_server.spawn() as idle, product.worker(dsn, idle, concurrency=1):
             readings_quality.load(dsn, arguments.data_dir)
-        Console(width=120).print(*asyncio.run(compare(dsn, asked)))
+        Console(width=120).print(*asyncio.run(compare(dsn, asked, classifier)))
 
 
 if __name__ == "__main__":
