@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pgclarify.cli import connection, terminal, waiting
-from pgclarify.cli.options import read_options
+from pgclarify.cli.options import with_flags
 from pgclarify.errors import NoWorker, RunTimeout
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from rich.console import RenderableType
 
@@ -30,6 +30,7 @@ _NO_LOOPBACK = "PC005"
 
 
 def ask(
+    context: typer.Context,
     question: Annotated[str, typer.Argument(metavar="QUESTION", help="What you want to know, as vague as it comes.")],
     corpus: Annotated[
         str | None,
@@ -46,6 +47,15 @@ def ask(
         bool,
         typer.Option("--ask-back", metavar="", help="Look first whether the question is clear: then one pass answers."),
     ] = False,
+    threshold: Annotated[
+        float | None,
+        typer.Option(
+            metavar="X",
+            min=0.0,
+            max=1.0,
+            help="With --ask-back: probability from which on a question counts as ambiguous.",
+        ),
+    ] = None,
     timeout: Annotated[
         str, typer.Option(metavar="INTERVAL", help="How long to wait: 90s, 5min, or any interval.")
     ] = "60s",
@@ -56,7 +66,9 @@ def ask(
     """Ask a vague question; get every reading that documents answer."""
     from pgclarify.cli import dialogue_rendering, rendering
 
-    options = read_options(option or []) | ({"ask_back": "auto"} if ask_back else {})
+    options = with_flags(context, option or [], ask_back="auto" if ask_back else None, threshold=threshold)
+    if threshold is not None and options.get("ask_back") is None:
+        raise typer.BadParameter("it goes with --ask-back", param_hint="--threshold")
     settings = connection.load_settings()
     with connection.connect(connection.running_dsn(settings)) as database:
         with terminal.notices().status("Reading passages"):
@@ -110,7 +122,7 @@ def clarify(
         raise waiting.no_interval(timeout) from error
     except KeyboardInterrupt:
         # The server has cancelled its run.
-        terminal.notices().print("Cancelled; what was paid for is kept.")
+        terminal.notices().print(waiting.WHAT_IS_KEPT)
         raise
     except psycopg.Error as error:
         if error.sqlstate != _NO_LOOPBACK:
@@ -185,4 +197,16 @@ def answer(database: connection.Database, question: str, corpus: str | None, row
         return rendering.readings(question, rows)
     corpora = connection.fetch(database, "client_list_corpora")
     asked = corpora if corpus is None else [row for row in corpora if row["corpus"] == corpus]
+    if _hold_nothing(asked):
+        return rendering.empty_corpus(corpus)
     return rendering.nothing_found(question, corpus, pending=sum(row["pending"] or 0 for row in asked))
+
+
+def is_empty(database: connection.Database, corpus: str | None) -> bool:
+    """Whether a corpus, or whichever is asked if none is named, holds no document."""
+    corpora = connection.fetch(database, "client_list_corpora")
+    return _hold_nothing([row for row in corpora if corpus in (None, row["corpus"])])
+
+
+def _hold_nothing(corpora: Sequence[Row]) -> bool:
+    return bool(corpora) and not any(row["documents"] for row in corpora)

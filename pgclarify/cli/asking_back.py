@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from pgclarify.cli import asking, connection, terminal
-from pgclarify.cli.options import read_options
+from pgclarify.cli.options import with_flags
 from pgclarify.cli.waiting import waiting
 from pgclarify.dialogue import Form, PromptScheme
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from rich.console import RenderableType
 
     from pgclarify.cli.rendering import Row
 
@@ -25,7 +29,34 @@ ASK_BACK_EXAMPLES = terminal.examples(
 )
 
 
+# A number, or what somebody may type for one: -1, 2., #3, (1), 1,2.
+_LIKE_A_NUMBER = re.compile(r"[-+#(\s]*\d[\d\s.,:;)#+-]*")
+_LONGEST_ORDINAL = 9
+
+
+@dataclass
+class _Talk:
+    """Where a conversation stands.
+
+    Attributes:
+        question: As it is by now.
+        corpus: As it was named, if it was.
+        form: How it is asked back.
+        rows: What was asked back last and not replied to.
+        turn: The last row of choose or reply.
+        is_asked: Whether the question was asked at last.
+    """
+
+    question: str
+    corpus: str | None
+    form: Form
+    rows: list[Row]
+    turn: Row | None = None
+    is_asked: bool = False
+
+
 def ask_back(
+    context: typer.Context,
     question: Annotated[str, typer.Argument(metavar="QUESTION", help="What you want to know, as vague as it comes.")],
     corpus: Annotated[
         str | None,
@@ -58,7 +89,7 @@ def ask_back(
     """
     from pgclarify.cli import rendering
 
-    options = {"form": form.value, "scheme": scheme.value, "timeout": timeout} | read_options(option or [])
+    options = with_flags(context, option or [], form=form.value, scheme=scheme.value, timeout=timeout)
     settings = connection.load_settings()
     with connection.connect(connection.running_dsn(settings)) as database:
         rows = _propose(database, question, corpus, history or [], options)
@@ -66,14 +97,19 @@ def ask_back(
             for row in rows:
                 terminal.print_json(row)
             return
-        _show(database, question, rows)
-        if not (sys.stdin.isatty() and sys.stdout.isatty()):
-            if rows:
-                terminal.results().print(rendering.explain_hint(rows[0]["run_id"]))
-            return
-        meant = _converse(database, question, rows, history or [], options)
-        if meant is not None:
-            _ask(database, meant, corpus)
+        _show(database, question, corpus, rows)
+        talk = _Talk(question, corpus, Form(str(options["form"])), rows)
+        run_id = rows[0]["run_id"] if rows else None
+        try:
+            # Where no document could answer, nothing is left to ask.
+            if sys.stdin.isatty() and sys.stdout.isatty() and (rows or not asking.is_empty(database, corpus)):
+                _converse(database, talk, history or [], options)
+        finally:
+            # However it ends: what was typed and paid for is not lost.
+            console = terminal.results()
+            console.print(_way_on(talk), soft_wrap=True)
+            if run_id is not None and talk.turn is None:
+                console.print(rendering.explain_hint(run_id))
 
 
 def _propose(
@@ -96,75 +132,85 @@ def _propose(
         ]
 
 
-def _show(database: connection.Database, question: str, rows: list[Row]) -> None:
-    from pgclarify.cli import dialogue_rendering
+def _show(database: connection.Database, question: str, corpus: str | None, rows: list[Row]) -> None:
+    from pgclarify.cli import dialogue_rendering, rendering
 
     console = terminal.results()
     if not rows:
-        console.print(dialogue_rendering.nothing_to_ask_back(question))
+        is_empty = asking.is_empty(database, corpus)
+        console.print(rendering.empty_corpus(corpus) if is_empty else dialogue_rendering.nothing_to_ask_back(question))
         return
     console.print(dialogue_rendering.proposals(question, rows))
     (run,) = connection.fetch(database, "cli_get_run", run_id=rows[0]["run_id"])
     console.print(dialogue_rendering.cut_short(run, "Some of these were not checked against the corpus."))
 
 
-def _converse(
-    database: connection.Database,
-    question: str,
-    rows: list[Row],
-    history: list[str],
-    options: Mapping[str, object],
-) -> str | None:
-    """Let a person choose or reply, up to three times: the question since then; None if they go away."""
+def _way_on(talk: _Talk) -> RenderableType:
     from pgclarify.cli import dialogue_rendering
 
-    while rows:
+    return dialogue_rendering.way_on(
+        talk.question, talk.corpus, talk.rows, talk.turn, form=talk.form, is_asked=talk.is_asked
+    )
+
+
+def _converse(database: connection.Database, talk: _Talk, history: list[str], options: Mapping[str, object]) -> None:
+    """Let a person choose or reply, up to three times, and ask the question since then, if they want that."""
+    from pgclarify.cli import dialogue_rendering
+
+    while talk.rows:
         answer = _prompt(
             "\nA number, or your own words (Enter leaves it at that): "
-            if options["form"] == Form.SELECT
-            else "\nYour reply (Enter leaves it at that): "
+            if talk.form is Form.SELECT
+            else "\nYour reply, in your own words (Enter leaves it at that): "
         )
         if answer is None:
-            return None
+            return
         if not answer:
             break
-        turn = _take_turn(database, rows, answer, is_choice=options["form"] == Form.SELECT and answer.isdecimal())
+        turn = _take_turn(database, talk, answer)
         if turn is None:
-            terminal.notices().print(f"There are {len(rows)} to choose from.")
             continue
-        question = turn["question"]
+        talk.question, talk.turn, talk.rows = turn["question"], turn, []
         terminal.results().print(dialogue_rendering.question_since(turn))
         if not turn["turns_left"] or not _agrees("Ask back once more? [y/N] ", default=False):
             break
         going_on = {**options, "conversation": turn["conversation_id"]}
         # Of the conversation itself, the server knows.
-        rows = _propose(database, None, None, history, going_on)
-        _show(database, question, rows)
-    return question if _agrees("Ask this? [Y/n] ", default=True) else None
+        talk.rows = _propose(database, None, None, history, going_on)
+        _show(database, talk.question, talk.corpus, talk.rows)
+    if _agrees("Ask this? [Y/n] ", default=True):
+        _ask(database, talk)
 
 
-def _take_turn(database: connection.Database, rows: list[Row], answer: str, *, is_choice: bool) -> Row | None:
-    """The row of choose or reply; None if there is no such number to choose."""
-    run_id = rows[0]["run_id"]
-    if not is_choice:
+def _take_turn(database: connection.Database, talk: _Talk, answer: str) -> Row | None:
+    """The row of choose or reply; None, said why, if the answer is neither a choice nor words."""
+    run_id = talk.rows[0]["run_id"]
+    if not _LIKE_A_NUMBER.fullmatch(answer):
         with waiting("Putting the question anew"):
             (turn,) = connection.fetch(database, "client_reply", run_id=run_id, reply=answer, options="{}")
         return turn
-    ordinal = int(answer)
-    if all(row["ordinal"] != ordinal for row in rows):
+    if talk.form is Form.RESPOND:
+        terminal.notices().print("Reply in words: a number alone does not say which of these it is for.")
+        return None
+    ordinal = int(answer) if answer.isdecimal() and len(answer) <= _LONGEST_ORDINAL else 0
+    if all(row["ordinal"] != ordinal for row in talk.rows):
+        terminal.notices().print(
+            f"There are {len(talk.rows)} to choose from. Type the number of one, or your own words."
+        )
         return None
     (turn,) = connection.fetch(database, "client_choose", run_id=run_id, ordinal=ordinal)
     return turn
 
 
-def _ask(database: connection.Database, question: str, corpus: str | None) -> None:
+def _ask(database: connection.Database, talk: _Talk) -> None:
     from pgclarify.cli import rendering
 
     with terminal.notices().status("Reading passages"):
-        rows = asking.clarify(database, question, corpus)
+        rows = asking.clarify(database, talk.question, talk.corpus)
+    talk.is_asked = True
     console = terminal.results()
     console.print()
-    console.print(asking.answer(database, question, corpus, rows))
+    console.print(asking.answer(database, talk.question, talk.corpus, rows))
     if rows:
         console.print(rendering.explain_hint(rows[0]["run_id"]))
 
@@ -178,7 +224,14 @@ def _prompt(text: str) -> str | None:
 
 
 def _agrees(text: str, *, default: bool) -> bool:
-    answer = _prompt(text)
-    if answer is None:
-        return False
-    return answer.casefold().startswith("y") if answer else default
+    """What a person says to a question of yes or no, which is asked until it is either; no at the end of input."""
+    while True:
+        answer = _prompt(text)
+        if answer is None:
+            return False
+        if not answer:
+            return default
+        said = answer.casefold()
+        if said in ("y", "yes", "n", "no"):
+            return said.startswith("y")
+        terminal.notices().print("Type y or n.")

@@ -5,18 +5,20 @@ from __future__ import annotations
 import json
 import sys
 import time
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from pgclarify.cli import connection, terminal
-from pgclarify.cli.options import read_options
+from pgclarify.cli.options import with_flags
 from pgclarify.cli.waiting import interruptible, read_seconds, waiting
 from pgclarify.errors import InputError, RunFailed, RunTimeout
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from contextlib import AbstractContextManager
 
     from pgclarify.cli.rendering import Row
 
@@ -51,7 +53,23 @@ OtherOptions = Annotated[
 ]
 
 
+@dataclass(frozen=True, slots=True)
+class Questions:
+    """Many questions of a file.
+
+    Attributes:
+        texts: They.
+        lines: The number of each in the file, from 1.
+        blank: How many lines were left out, because they are blank.
+    """
+
+    texts: tuple[str, ...]
+    lines: tuple[int, ...]
+    blank: int
+
+
 def detect(
+    context: typer.Context,
     question: Annotated[
         str | None, typer.Argument(metavar="QUESTION", help="The question; - reads many from standard input.")
     ] = None,
@@ -80,46 +98,60 @@ def detect(
         raise typer.BadParameter("give either a question or --file, and only one of them", param_hint="QUESTION")
     if file is not None and (file.is_dir() or not file.exists()):
         raise typer.BadParameter(f"{str(file)!r} is no file", param_hint="--file")
-    options = read_options(option or []) | ({} if threshold is None else {"threshold": threshold})
+    options = with_flags(context, option or [], corpus=corpus, threshold=threshold, timeout=timeout)
     if question is not None and question != _STANDARD_INPUT:
-        given = {"corpus": corpus, "timeout": timeout}
-        _detect_one(question, history or [], options | _without_none(given), as_json=as_json)
+        _detect_one(question, history or [], options, as_json=as_json)
         return
     for name, value in (("--history", history), ("--corpus", corpus)):
         if value:
             raise typer.BadParameter("it goes with one question, not with many", param_hint=name)
-    _detect_many(_read_questions(file), options, timeout, as_json=as_json)
-
-
-def _without_none(options: dict[str, str | None]) -> dict[str, object]:
-    return {name: value for name, value in options.items() if value is not None}
+    _detect_many(_read_questions(file), options, as_json=as_json)
 
 
 def _detect_one(question: str, history: Sequence[str], options: dict[str, object], *, as_json: bool) -> None:
     from pgclarify.cli import dialogue_rendering, rendering
 
     settings = connection.load_settings()
-    with connection.connect(connection.running_dsn(settings)) as database, waiting("Looking at the question"):
+    with connection.connect(connection.running_dsn(settings)) as database, _looking():
         (row,) = connection.fetch(
             database, "client_detect_ambiguity", question=question, history=history, options=json.dumps(options)
         )
+        (run,) = connection.fetch(database, "cli_get_run", run_id=row["run_id"])
     if as_json:
-        terminal.print_json(row)
+        # As a row of many, of which this is the first and only one.
+        as_one = {"question_ordinal": 1, "question": question.strip(), **row, "status": run["status"]}
+        terminal.print_json({**as_one, "line": None})
         return
     terminal.results().print(dialogue_rendering.ambiguity(row))
     terminal.results().print(rendering.explain_hint(row["run_id"]))
 
 
-def _read_questions(file: Path | None) -> list[str]:
+def _looking() -> AbstractContextManager[None]:
+    # It pays for nothing.
+    return waiting("Looking at the question", lambda: "Cancelled.")
+
+
+def _decoded(content: bytes) -> str:
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = error.object.count(b"\n", 0, error.start) + 1
+        raise InputError(
+            f"line {line} is not in UTF-8",
+            detail=f"Its byte 0x{error.object[error.start]:02x} begins no letter there.",
+            hint="Convert it first, from whatever it is in: iconv -f latin1 -t utf-8 PATH | pgclarify detect -",
+        ) from error
+
+
+def _read_questions(file: Path | None) -> Questions:
     """The lines of a file, or of standard input, that are not blank.
 
     Raises:
-        InputError: If there is none, or one that no question can be.
+        InputError: If there is none, or one that no question can be, or they are not in UTF-8.
     """
-    text = sys.stdin.buffer.read() if file is None else file.read_bytes()
-    # A line in another encoding is one odd question among many.
-    lines = text.decode("utf-8-sig", errors="replace").replace("\x00", " ").split("\n")
-    questions = []
+    content = sys.stdin.buffer.read() if file is None else file.read_bytes()
+    lines = _decoded(content).replace("\x00", " ").removesuffix("\n").split("\n")
+    questions: dict[int, str] = {}
     for number, line in enumerate(lines, start=1):
         question = line.strip()
         if len(question) > _QUESTION_CHARS:
@@ -129,27 +161,28 @@ def _read_questions(file: Path | None) -> list[str]:
                 hint="Give one question a line.",
             )
         if question:
-            questions.append(question)
+            questions[number] = question
     if not questions:
         raise InputError("there is no question", detail="All lines are blank.", hint="Give one question a line.")
-    return questions
+    return Questions(tuple(questions.values()), tuple(questions), len(lines) - len(questions))
 
 
-def _detect_many(questions: Sequence[str], options: dict[str, object], timeout: str | None, *, as_json: bool) -> None:
+def _detect_many(questions: Questions, options: dict[str, object], *, as_json: bool) -> None:
     from pgclarify.cli import dialogue_rendering
     from pgclarify.cli.corpus import progress_bar
     from pgclarify.cli.rendering import counted
 
-    ambiguous = 0
+    ambiguous = looked_at = 0
+    total = len(questions.texts)
     lost: list[int] = []
     settings = connection.load_settings()
     with (
         connection.connect(connection.running_dsn(settings)) as database,
-        interruptible(),
+        interruptible(lambda: f"Cancelled; {looked_at:,} of {counted(total, 'question')} were looked at."),
         progress_bar() as progress,
     ):
-        task = progress.add_task("Looking at questions", total=len(questions))
-        for done, rows in _in_batches(database, questions, options, timeout):
+        task = progress.add_task("Looking at questions", total=total)
+        for looked_at, rows in _in_batches(database, questions, options):
             ambiguous += sum(bool(row["is_ambiguous"]) for row in rows)
             lost += [row["run_id"] for row in rows if row["is_ambiguous"] is None]
             # What moves on one stream would be torn by what is written to the other, or swallow it.
@@ -158,12 +191,15 @@ def _detect_many(questions: Sequence[str], options: dict[str, object], timeout: 
                 for row in rows:
                     terminal.print_json(row)
             else:
-                if done == len(rows):
+                if looked_at == len(rows):
                     terminal.results().print(dialogue_rendering.ambiguities_head())
                 terminal.results().print(dialogue_rendering.ambiguities(rows), soft_wrap=True)
-            progress.update(task, completed=done)
+            progress.update(task, completed=looked_at)
             progress.start()
-    terminal.notices().print(dialogue_rendering.ambiguities_end(ambiguous, len(questions) - len(lost)))
+    terminal.notices().print(dialogue_rendering.ambiguities_end(ambiguous, total - len(lost)))
+    if questions.blank:
+        verb = "was" if questions.blank == 1 else "were"
+        terminal.notices().print(f"{counted(questions.blank, 'blank line')} {verb} left out.")
     if lost:
         raise RunFailed(
             f"{counted(len(lost), 'question')} could not be judged",
@@ -173,35 +209,43 @@ def _detect_many(questions: Sequence[str], options: dict[str, object], timeout: 
 
 
 def _in_batches(
-    database: connection.Database, questions: Sequence[str], options: dict[str, object], timeout: str | None
+    database: connection.Database, questions: Questions, options: dict[str, object]
 ) -> Iterator[tuple[int, list[Row]]]:
-    """Ask about so many at a time: how many are done, and the rows of the last ones, with their place among all.
+    """Ask about so many at a time: how many are done, and the rows of the last ones, with their place and line.
 
     Raises:
         RunTimeout: If the time is up.
     """
-    limit = None if timeout is None else read_seconds(database, timeout)
+    timeout = options.get("timeout")
+    # What is no text is refused by the server, as any option's value is.
+    limit = read_seconds(database, timeout) if isinstance(timeout, str) else None
     began = time.monotonic()
-    for start in range(0, len(questions), _QUESTIONS_AT_ONCE):
+    total = len(questions.texts)
+    for start in range(0, total, _QUESTIONS_AT_ONCE):
         timed = dict(options)
         if limit is not None:
             left = limit - (time.monotonic() - began)
             if left <= 0:
                 raise RunTimeout(
                     f"not all questions were looked at within {timeout}",
-                    detail=f"{start:,} of {len(questions):,} were.",
+                    detail=f"{start:,} of {total:,} were.",
                     hint="Ask again with a longer --timeout.",
                 )
             timed["timeout"] = f"{left:f} seconds"
-        batch = questions[start : start + _QUESTIONS_AT_ONCE]
+        batch = list(questions.texts[start : start + _QUESTIONS_AT_ONCE])
         rows = connection.fetch(database, "client_detect_ambiguity_many", questions=batch, options=json.dumps(timed))
         yield (
             start + len(batch),
-            [row | {"question_ordinal": start + row["question_ordinal"]} for row in rows],
+            [row | _place(questions, start + row["question_ordinal"]) for row in rows],
         )
 
 
+def _place(questions: Questions, ordinal: int) -> dict[str, int]:
+    return {"question_ordinal": ordinal, "line": questions.lines[ordinal - 1]}
+
+
 def rewrite(
+    context: typer.Context,
     question: Annotated[str, typer.Argument(metavar="QUESTION", help="A question that leans on what was said before.")],
     history: History = None,
     threshold: Threshold = None,
@@ -213,11 +257,12 @@ def rewrite(
 ) -> None:
     """Make a question stand on its own, from what was said before it. A clear one comes back as it is.
 
-    Plain cases need no language model. The question goes to standard output, what is to be said of it does not.
+    Plain cases need no language model. The question goes to standard output, what is to be said of it does not. The
+    exit code is 1 if the model failed, and the question came back as it is.
     """
     from pgclarify.cli import dialogue_rendering, rendering
 
-    options = read_options(option or []) | ({} if threshold is None else {"threshold": threshold})
+    options = with_flags(context, option or [], threshold=threshold, timeout=timeout)
     settings = connection.load_settings()
     with connection.connect(connection.running_dsn(settings)) as database, waiting("Rewriting the question"):
         (row,) = connection.fetch(
@@ -225,11 +270,14 @@ def rewrite(
             "client_rewrite",
             question=question,
             history=history or [],
-            options=json.dumps({"timeout": timeout} | options),
+            options=json.dumps(options),
         )
+        (run,) = connection.fetch(database, "cli_get_run", run_id=row["run_id"])
     if as_json:
-        terminal.print_json(row)
-        return
-    terminal.results().print(rendering.printable(row["rewritten"]), soft_wrap=True)
-    terminal.notices().print(dialogue_rendering.rewriting(row))
-    terminal.notices().print(rendering.explain_hint(row["run_id"]))
+        terminal.print_json({**row, "status": run["status"]})
+    else:
+        terminal.results().print(rendering.printable(row["rewritten"]), soft_wrap=True)
+        terminal.notices().print(dialogue_rendering.rewriting(row))
+        terminal.notices().print(rendering.explain_hint(row["run_id"]))
+    if run["status"] == "partial":
+        raise typer.Exit(1)

@@ -5,6 +5,7 @@ Questions, replies and what models said are data, as everywhere: they reach the 
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Sequence
 
 from rich.console import Group, RenderableType
@@ -17,6 +18,7 @@ _KINDS = {
     "syntactic": "it is vague",
     "lexical": "a name or word in it has several meanings",
 }
+_ALL_OF = "select * from"
 _MARGIN = Text("   ")
 _MOST_DOCUMENTS_SHOWN = 5
 # What the classifier can call a question; the widest one sets the column.
@@ -88,7 +90,7 @@ def rewriting(row: Row) -> Text:
 
 
 def proposals(question: str | None, rows: Sequence[Row]) -> RenderableType:
-    """What to ask back: questions to answer, or reformulations to choose from, each with the documents that answer it.
+    """What to ask back: questions to answer, or numbered reformulations to choose from, each with its documents.
 
     Args:
         question: About which; None if a conversation has it.
@@ -103,15 +105,18 @@ def proposals(question: str | None, rows: Sequence[Row]) -> RenderableType:
 
 def _proposal(row: Row) -> Iterable[RenderableType]:
     asked = row["clarifying_question"] or row["reformulation"]
-    yield Indented(Text(f"{row['ordinal']}. ", style="bold"), Text(printable(asked), style="bold"))
+    # A number would be typed in reply to a question, and says nothing to it.
+    mark = "- " if row["clarifying_question"] else f"{row['ordinal']}. "
+    margin = Text(" " * len(mark))
+    yield Indented(Text(mark, style="bold"), Text(printable(asked), style="bold"))
     if row["clarifying_question"] and row["reformulation"]:
-        yield Indented(_MARGIN, Text(f"such as: {printable(row['reformulation'])}"))
+        yield Indented(margin, Text(f"such as: {printable(row['reformulation'])}"))
     if row["document_ids"]:
         shown = ", ".join(printable(document_id) for document_id in row["document_ids"][:_MOST_DOCUMENTS_SHOWN])
         more = len(row["document_ids"]) - _MOST_DOCUMENTS_SHOWN
-        yield Indented(_MARGIN, Text(f"answered by {shown}{f' and {more} more' if more > 0 else ''}", style="dim"))
+        yield Indented(margin, Text(f"answered by {shown}{f' and {more} more' if more > 0 else ''}", style="dim"))
     elif row["is_answerable"] is False:
-        yield Indented(_MARGIN, Text("no document answers it", style="yellow"))
+        yield Indented(margin, Text("no document answers it", style="yellow"))
 
 
 def nothing_to_ask_back(question: str | None) -> Text:
@@ -127,6 +132,54 @@ def question_since(row: Row) -> Text:
         row: What `pgclarify.choose` or `pgclarify.reply` returned.
     """
     return Text.assemble(("\nSo the question is: ", "dim"), (printable(row["question"]), "bold"))
+
+
+def way_on(
+    question: str,
+    corpus: str | None,
+    rows: Sequence[Row],
+    turn: Row | None,
+    *,
+    form: str,
+    is_asked: bool,
+) -> RenderableType:
+    """Where a conversation was left, and how to go on with it.
+
+    Args:
+        question: As it is by then.
+        corpus: As it was named, if it was.
+        rows: What was asked back last and not replied to; none if all was.
+        turn: The last row of `pgclarify.choose` or `pgclarify.reply`, if there was any.
+        form: `respond` or `select`.
+        is_asked: Whether the question has been asked already.
+    """
+    lines: list[tuple[str, str]] = []
+    if not is_asked:
+        named = f" --corpus {shlex.quote(printable(corpus))}" if corpus else ""
+        lines.append(("Ask it:", f"pgclarify ask {shlex.quote(printable(question))}{named}"))
+    if rows:
+        run_id = rows[0]["run_id"]
+        if form == "select":
+            lines.append(("Choose:", _psql(f"choose({run_id}, ORDINAL)")))
+        lines.append(("Reply:", _psql(f"reply({run_id}, '...')")))
+    elif turn is not None and turn["turns_left"]:
+        options = f"jsonb_build_object('conversation', {turn['conversation_id']}, 'form', '{form}')"
+        lines.append(("Ask back:", _psql(f"clarifying_questions(options => {options})")))
+    where = f" (conversation {turn['conversation_id']})" if turn is not None else ""
+    text = Text.assemble(("\nThe question is: ", "dim"), (printable(question), "bold"), (where, "dim"))
+    for label, command in lines:
+        text.append(f"\n{label:<9} ", "dim").append(command, "cyan")
+    return text
+
+
+def _psql(rows: str) -> str:
+    return f'pgclarify psql -c "{_ALL_OF} pgclarify.{rows}"'
+
+
+def list_cancelled(run_id: int) -> str:
+    """What to say of a list that nobody waits for any more."""
+    found = _psql(f"answer_list where run_id = {run_id} order by ordinal")
+    return f"Cancelled run {run_id}; what was paid for is kept.\nThe answers found so far: {found}"
 
 
 def route(row: Row) -> RenderableType:

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
-from typing import Annotated
+from contextlib import suppress
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from pgclarify.cli import asking, connection, terminal
-from pgclarify.cli.options import read_options
-from pgclarify.cli.waiting import waiting
+from pgclarify.cli.options import with_flags
+from pgclarify.cli.waiting import WHAT_IS_KEPT, waiting
+
+if TYPE_CHECKING:
+    from pgclarify.cli.rendering import Row
 
 LIST_EXAMPLES = terminal.examples(
     "pgclarify list 'Which companies insure rental cars?' --corpus insurance",
@@ -19,6 +23,7 @@ LIST_EXAMPLES = terminal.examples(
 
 
 def list_answers(
+    context: typer.Context,
     question: Annotated[str, typer.Argument(metavar="QUESTION", help="A question that has several answers.")],
     corpus: Annotated[
         str | None,
@@ -46,10 +51,10 @@ def list_answers(
     """List all answers of a question, one by one, each with its proof. It needs a language model."""
     from pgclarify.cli import dialogue_rendering, rendering
 
-    options = {"top_k": top_k, "max_answers": max_answers, "timeout": timeout} | read_options(option or [])
+    options = with_flags(context, option or [], top_k=top_k, max_answers=max_answers, timeout=timeout)
     settings = connection.load_settings()
     with connection.connect(connection.running_dsn(settings)) as database:
-        with waiting("Looking for answers"):
+        with waiting("Looking for answers", lambda: _interrupted(database, question)):
             rows = connection.fetch(
                 database, "client_list_answers", question=question, corpus=corpus, options=json.dumps(options)
             )
@@ -67,3 +72,15 @@ def list_answers(
     console.print(dialogue_rendering.answers(question, rows))
     console.print(dialogue_rendering.cut_short(run, "There may be more answers; those above are proven."))
     console.print(rendering.explain_hint(run_id))
+
+
+def _interrupted(database: connection.Database, question: str) -> str:
+    import psycopg
+
+    from pgclarify.cli import dialogue_rendering
+
+    runs: list[Row] = []
+    # The connection itself may have been lost.
+    with suppress(psycopg.Error):
+        runs += connection.fetch(database, "cli_find_list", question=question.strip())
+    return dialogue_rendering.list_cancelled(runs[0]["run_id"]) if runs else WHAT_IS_KEPT

@@ -27,6 +27,30 @@ def read_options(given: Sequence[str]) -> dict[str, object]:
     return options
 
 
+def with_flags(context: typer.Context, given: Sequence[str], **flags: object) -> dict[str, object]:
+    """Options that are given by name, together with those that have a flag of their own.
+
+    Args:
+        context: Of the command, whose parameters have the names of the options.
+        given: As `read_options` takes them.
+        flags: What the flags say; None says nothing.
+
+    Raises:
+        typer.BadParameter: If an option is given both ways, or one cannot be read.
+    """
+    options = read_options(given)
+    for name in flags:
+        if name in options and _is_typed(context, name):
+            flag = "--" + name.replace("_", "-")
+            raise typer.BadParameter(f"give either {flag} or --option {name}=..., not both", param_hint=flag)
+    return {name: value for name, value in flags.items() if value is not None} | options
+
+
+def _is_typed(context: typer.Context, name: str) -> bool:
+    source = context.get_parameter_source(name)
+    return source is not None and source.name == "COMMANDLINE"
+
+
 def _refuse(constant: str) -> object:
     """Refuse NaN and the infinities, which Python takes for JSON and PostgreSQL does not."""
     raise ValueError(f"{constant} is not JSON")

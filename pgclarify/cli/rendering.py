@@ -6,6 +6,7 @@ which reads no markup.
 
 from __future__ import annotations
 
+import shlex
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -189,6 +190,13 @@ def nothing_found(question: str, corpus: str | None, *, pending: int) -> Rendera
     if corpus:
         text.append(f", corpus => {_sql_literal(corpus)}", style="cyan")
     text.append(");", style="cyan")
+    return text
+
+
+def empty_corpus(corpus: str | None) -> Text:
+    """A plain sentence where there is nothing that could be found."""
+    text = Text(f"The corpus{f' {printable(corpus)}' if corpus else ''} is empty: it has 0 documents.\nLoad some: ")
+    text.append(f"pgclarify load {shlex.quote(printable(corpus)) if corpus else 'CORPUS'} PATH", style="cyan")
     return text
 
 

@@ -2,32 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from pgclarify.cli import connection, terminal
 from pgclarify.errors import InputError
 
+WHAT_IS_KEPT = "Cancelled; what was paid for is kept."
+
 
 @contextmanager
-def waiting(what: str) -> Iterator[None]:
+def waiting(what: str, told: Callable[[], str] = lambda: WHAT_IS_KEPT) -> Iterator[None]:
     """Say what is being waited for; and if that is interrupted, what becomes of it.
 
     Args:
         what: On the way, as `Reading passages`.
+        told: See `interruptible`.
     """
-    with interruptible(), terminal.notices().status(what):
+    with interruptible(told), terminal.notices().status(what):
         yield
 
 
 @contextmanager
-def interruptible() -> Iterator[None]:
-    """Say what becomes of a statement that is interrupted."""
+def interruptible(told: Callable[[], str] = lambda: WHAT_IS_KEPT) -> Iterator[None]:
+    """Say what becomes of a statement that is interrupted.
+
+    Args:
+        told: Says it, after the server has cancelled the run.
+    """
     try:
         yield
     except KeyboardInterrupt:
-        # The server has cancelled its run.
-        terminal.notices().print("Cancelled; what was paid for is kept.")
+        terminal.notices().print(told(), soft_wrap=True)
         raise
 
 

@@ -47,6 +47,14 @@ from pgclarify.clarify(
 )
 order by ordinal;
 
+-- name: cli_find_list
+-- The caller's last run of list_answers that asked this question, without surrounding white space.
+select run_id
+from pgclarify.run_summary
+where operation = 'list_answers' and requested_by = current_user and question = %(question)s
+order by run_id desc
+limit 1;
+
 -- name: cli_count_foreign_documents
 -- Documents of a corpus whose ids are not among those given.
 select count(*) as documents

@@ -51,13 +51,18 @@ class Readings:
         return DetectionReason("corpus", "readings", self._text() + missing)
 
     def _text(self) -> str:
+        if not self.judged:
+            return "no passage of the corpus was found for it"
+        one = self.judged == 1
+        first = f"the first {'passage' if one else f'{self.judged} passages'} of the corpus"
         if not self.count:
-            return f"no passage of the corpus that was {'judged' if self.failed else 'looked at'} answers it"
+            return f"no answer to it is in {first}"
+        support = f"{first} {'supports' if one else 'support'}"
         shown = ", ".join(f'"{shorten(answer, _LONGEST_SHOWN)}"' for answer in self.answers[:_MOST_SHOWN])
         if self.count == 1:
-            return f"the corpus supports one reading, with the answer {shown}"
+            return f"{support} one reading, with the answer {shown}"
         more = ", ..." if self.count > _MOST_SHOWN else ""
-        return f"the corpus supports {self.count} readings, with the answers {shown}{more}"
+        return f"{support} {self.count} readings, with the answers {shown}{more}"
 
 
 async def count_readings(

@@ -7,6 +7,7 @@ import os
 import pty
 import re
 import select
+import signal
 import subprocess
 import sys
 import time
@@ -18,17 +19,20 @@ from typing import Any
 import psycopg
 import pytest
 
-from pgclarify.cli import detecting
+from pgclarify.cli import connection, detecting
 from pgclarify.cli.main import main
-from tests.openai_server import Server
+from tests.openai_server import HANG, Reply, Server
 from tests.questioning_rules import reformulated, reformulation
-from tests.workers import Service, as_role, scalar
+from tests.workers import Service, as_role, scalar, until
 
 pytestmark = pytest.mark.xdist_group("dialogue_commands")
 
 FOLLOW_UP = "When does she have time?"
 CLEAR = "How high is the deductible for a rental car that is damaged by hail?"
 ANSWERED = "How high is the deductible of a rental car?"
+OF_MANY = {
+    "question_ordinal", "question", "run_id", "is_ambiguous", "probability", "kind", "reasons", "status", "line"
+}  # fmt: skip
 HINT = re.compile(r"^run (\d+): pgclarify explain \1$", re.MULTILINE)
 Run = Callable[..., "Done"]
 
@@ -68,7 +72,9 @@ class TestDetect:
 
     def test_one_as_json(self, run: Run) -> None:
         (row,) = run("detect", FOLLOW_UP, "--history", "Who fixes it?", "--history", "Nora Blum.", "--json").rows
-        assert row.keys() == {"run_id", "is_ambiguous", "probability", "kind", "reasons"}
+        assert row.keys() == OF_MANY
+        assert (row["question_ordinal"], row["question"], row["status"]) == (1, FOLLOW_UP, "succeeded")
+        assert row["line"] is None
         (alone,) = run("detect", FOLLOW_UP, "--json").rows
         assert row["probability"] < alone["probability"]
         (clear,) = run("detect", CLEAR, "--threshold", "1", "--json").rows
@@ -90,9 +96,14 @@ class TestDetect:
         assert [row["question"] for row in done.rows] == [
             FOLLOW_UP, CLEAR, "rental \x1b[2Jcar", FOLLOW_UP, CLEAR
         ]  # fmt: skip
+        assert [row["line"] for row in done.rows] == [1, 3, 4, 5, 6]
+        assert done.rows[0].keys() == OF_MANY
+        assert "1 blank line was left out." in done.err
         ambiguous = sum(row["is_ambiguous"] for row in done.rows)
         assert f"{ambiguous} of 5 questions " in done.err
 
+        none = run("detect", "--file", str(file), "-o", "timeout=0s")
+        assert (none.code, "The timeout must be positive" in none.err) == (1, True)
         head, *lines = run("detect", "--file", str(file)).out.splitlines()
         assert head.split() == ["probability", "kind", "question"]
         assert [line.split()[1] for line in (lines[0], lines[3])] == ["pragmatic", "pragmatic"]
@@ -125,9 +136,60 @@ def test_rewrite(run: Run) -> None:
     said = ("--history", "Who fixes it?", "--history", "Nora Blum.")
     assert run("rewrite", FOLLOW_UP, *said, "--threshold", "0").out == "When does Nora Blum have time?\n"
     (row,) = run("rewrite", FOLLOW_UP, "--json").rows
-    assert row.keys() == {"run_id", "rewritten", "was_ambiguous", "reason"}
-    assert (row["rewritten"], row["was_ambiguous"]) == (FOLLOW_UP, True)
+    assert row.keys() == {"run_id", "rewritten", "was_ambiguous", "reason", "status"}
+    assert (row["rewritten"], row["was_ambiguous"], row["status"]) == (FOLLOW_UP, True, "succeeded")
     assert row["reason"] in " ".join(run("rewrite", FOLLOW_UP).err.split())
+
+
+def test_a_model_that_fails_shows_in_how_rewrite_ends(run: Run, model: Server) -> None:
+    model.behavior = lambda chat: Reply.error(403)
+    question = "What was she paid for it?"
+    said = ("--history", "Who fixes it?", "--history", "Nora Blum.", "--threshold", "0")
+    plain = run("rewrite", question, *said)
+    assert (plain.code, plain.out) == (1, f"{question}\n")
+    assert "the model" in plain.err
+    as_json = run("rewrite", question, *said, "--json")
+    assert (as_json.code, as_json.rows[0]["rewritten"], as_json.rows[0]["status"]) == (1, question, "partial")
+
+
+def test_an_empty_corpus_is_named_as_such(run: Run, asker: psycopg.Connection[Any]) -> None:
+    asker.execute("select pgclarify.create_corpus(name => 'bare')")
+    # The worker has to notice it first.
+    until(lambda: run("ask", "rental car", "--corpus", "bare").code == 0)
+    for command in ("ask", "list", "ask-back"):
+        done = run(command, "rental car", "--corpus", "bare")
+        assert (done.code, "The corpus bare is empty: it has 0 documents." in done.out) == (0, True), done.err
+
+
+class TestInterrupted:
+    def test_a_list_says_where_its_answers_are(self, service: Service, model: Server) -> None:
+        model.behavior = lambda chat: HANG
+        with on_a_terminal(service, "list", "What costs how many dollars?") as (terminal, process):
+            until(lambda: model.in_flight > 0)
+            process.send_signal(signal.SIGINT)
+            told = terminal.read_until("order by ordinal")
+            assert process.wait(60) == 130
+        (run_id,) = re.findall(r"Cancelled run (\d+); what was paid for is kept", told)
+        assert f"from pgclarify.answer_list where run_id = {run_id} order by ordinal" in told
+
+    def test_detecting_says_how_far_it_came(self, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        file = tmp_path / "searches.txt"
+        file.write_text(f"{FOLLOW_UP}\n{CLEAR}\n{FOLLOW_UP}\n")
+        monkeypatch.setattr(detecting, "_QUESTIONS_AT_ONCE", 2)
+        fetch = connection.fetch
+        asked: list[str] = []
+
+        def interrupted(database: connection.Database, name: str, /, **parameters: object) -> list[dict[str, Any]]:
+            asked.append(name)
+            if asked.count("client_detect_ambiguity_many") == 2:
+                raise KeyboardInterrupt
+            return fetch(database, name, **parameters)
+
+        monkeypatch.setattr(connection, "fetch", interrupted)
+        done = run("detect", "--file", str(file))
+        assert done.code == 130
+        assert "Cancelled; 2 of 3 questions were looked at." in done.err
+        assert "paid" not in done.err
 
 
 class TestList:
@@ -191,6 +253,10 @@ class TestAskBack:
         assert done.out.startswith('What do you mean by "rental car"?\n\n1. What about ')
         assert "\n   answered by 1" in done.out
         assert HINT.search(done.out)
+        run_id = HINT.findall(done.out)[0]
+        assert f".choose({run_id}, ORDINAL)" in done.out
+        assert f".reply({run_id}, '...')" in done.out
+        assert "pgclarify ask 'rental car'\n" in done.out
         rows = run("ask-back", "rental car", "--scheme", "standard", "--json").rows
         assert all(row["clarifying_question"] and row["ambiguity_type"] is None for row in rows)
 
@@ -255,11 +321,12 @@ class TestAskBackOnATerminal:
         first = reformulation("cars", "a deductible after hail")
         with on_a_terminal(service, "ask-back", "cars", "--form", "select") as (terminal, process):
             assert f"1. {first}" in terminal.read_until("own words")
-            terminal.type("99")
-            assert "to choose from." in terminal.read_until("own words")
+            for number in ("99", "-1", "1.", "0"):
+                terminal.type(number)
+                assert "to choose from." in terminal.read_until("or your own words (Enter")
             terminal.type("1")
             terminal.read_until("Ask back once more? [y/N]")
-            terminal.type("y")
+            terminal.type("yes")
             assert first in terminal.read_until("own words")
             terminal.type("in Canada")
             terminal.read_until("Ask back once more? [y/N]")
@@ -277,16 +344,29 @@ class TestAskBackOnATerminal:
 
     def test_a_reply_in_words_and_going_away(self, service: Service, model: Server) -> None:
         with on_a_terminal(service, "ask-back", "hire cars") as (terminal, process):
-            terminal.read_until("Your reply")
+            assert "\n- " in terminal.read_until("Your reply")
+            calls = model.calls
             terminal.type("2")
-            assert reformulated("hire cars", "2") in terminal.read_until("Ask back once more? [y/N]")
+            assert "Reply in words" in terminal.read_until("Your reply")
+            assert model.calls == calls
+            terminal.type("in Canada")
+            meant = reformulated("hire cars", "in Canada")
+            assert meant in terminal.read_until("Ask back once more? [y/N]")
+            terminal.type("while mine is repaired")
+            assert "Type y or n." in terminal.read_until("Ask back once more? [y/N]")
             terminal.type("")
             terminal.read_until("Ask this? [Y/n]")
+            terminal.type("sure")
+            assert "Type y or n." in terminal.read_until("Ask this? [Y/n]")
             terminal.type("n")
+            told = terminal.read_until("'form', 'respond')")
+            assert f"The question is: {meant} (conversation " in told
+            assert "pgclarify ask " in told
             assert process.wait(60) == 0
 
     def test_end_of_input(self, service: Service, model: Server) -> None:
         with on_a_terminal(service, "ask-back", "hire cars") as (terminal, process):
             terminal.read_until("Your reply")
             terminal.type("\x04")
+            assert "select * from pgclarify.reply(" in terminal.read_until("pgclarify explain")
             assert process.wait(60) == 0

@@ -75,6 +75,7 @@ def every_rendering(text: str) -> list[RenderableType]:
         rendering.proposals(text, [proposal(clarifying_question=text, reformulation=text, document_ids=[text])]),
         rendering.nothing_to_ask_back(text),
         rendering.question_since({"question": text}),
+        rendering.way_on(text, text, [], None, form="select", is_asked=False),
         rendering.route(way(reasons=reasons)),
         rendering.answers(text, [listed(answer=text, variants=[text, text], citations=[cited])]),
         rendering.cut_short({"status": "partial", "stop_reason": text}, "So it is."),
@@ -164,10 +165,63 @@ def test_questions_to_answer_say_what_they_aim_at() -> None:
     many = [f"{number}.md" for number in range(7)]
     asked = proposal(clarifying_question="Which period?", document_ids=many)
     output = shown(rendering.proposals(None, [asked]))
-    assert output.startswith("What do you mean?\n\n1. Which period?\n   such as: For how long may I rent a car?\n")
+    assert output.startswith("What do you mean?\n\n- Which period?\n  such as: For how long may I rent a car?\n")
     assert "answered by 0.md, 1.md, 2.md, 3.md, 4.md and 2 more" in output
     unchecked = proposal(is_answerable=None, document_ids=[])
     assert shown(rendering.proposals(None, [unchecked])).endswith("1. For how long may I rent a car?\n")
+
+
+@pytest.mark.parametrize(
+    ("rows", "turn", "form", "is_asked", "told"),
+    [
+        (
+            [proposal(run_id=7)],
+            None,
+            "respond",
+            False,
+            [
+                "The question is: Whose car is it?",
+                "Ask it:   pgclarify ask 'Whose car is it?' --corpus 'my cars'",
+                """Reply:    pgclarify psql -c "select * from pgclarify.reply(7, '...')\"""",
+            ],
+        ),
+        (
+            [proposal(run_id=7)],
+            {"conversation_id": 3, "turns_left": 2},
+            "select",
+            False,
+            [
+                "The question is: Whose car is it? (conversation 3)",
+                "Ask it:   pgclarify ask 'Whose car is it?' --corpus 'my cars'",
+                'Choose:   pgclarify psql -c "select * from pgclarify.choose(7, ORDINAL)"',
+                """Reply:    pgclarify psql -c "select * from pgclarify.reply(7, '...')\"""",
+            ],
+        ),
+        (
+            [],
+            {"conversation_id": 3, "turns_left": 1},
+            "select",
+            True,
+            [
+                "The question is: Whose car is it? (conversation 3)",
+                'Ask back: pgclarify psql -c "select * from pgclarify.clarifying_questions('
+                "options => jsonb_build_object('conversation', 3, 'form', 'select'))\"",
+            ],
+        ),
+        (
+            [],
+            {"conversation_id": 3, "turns_left": 0},
+            "respond",
+            True,
+            ["The question is: Whose car is it? (conversation 3)"],
+        ),
+    ],
+)
+def test_a_conversation_says_how_to_go_on(
+    rows: list[dict[str, Any]], turn: dict[str, Any] | None, form: str, is_asked: bool, told: list[str]
+) -> None:
+    output = shown(rendering.way_on("Whose car is it?", "my cars", rows, turn, form=form, is_asked=is_asked), width=300)
+    assert output.splitlines() == ["", *told]
 
 
 def test_the_gate_says_what_it_saved() -> None:

@@ -90,6 +90,7 @@ def every_rendering(text: str) -> list[RenderableType]:
     return [
         rendering.readings(text, [row]),
         rendering.nothing_found(text, text, pending=1),
+        rendering.empty_corpus(text),
         rendering.step(step(question=text, answer=text, citations=row["citations"]), first_citation=1),
         rendering.step(unanswered("failed", text or None, question=text), first_citation=1),
         rendering.conclusion(text, investigation(step(answer=text, citations=row["citations"])), first_citation=1),
@@ -244,6 +245,12 @@ def test_nothing_found_gives_a_statement_that_can_be_pasted() -> None:
     assert "select * from pgclarify.search('what''s up', corpus => 'o''brien');" in output
     assert "ask again" not in output
     assert "3 documents of it cannot be searched yet" in shown(rendering.nothing_found("q", None, pending=3))
+
+
+def test_an_empty_corpus_is_named_as_such() -> None:
+    told = "The corpus my cars is empty: it has 0 documents.\nLoad some: pgclarify load 'my cars' PATH\n"
+    assert shown(rendering.empty_corpus("my cars")) == told
+    assert shown(rendering.empty_corpus(None)).startswith("The corpus is empty: it has 0 documents.\n")
 
 
 def test_failure_is_a_sentence_with_facts_and_advice() -> None:

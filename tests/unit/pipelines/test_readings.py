@@ -100,14 +100,17 @@ async def test_a_lost_run_is_lost() -> None:
 @pytest.mark.parametrize(
     ("answers", "text"),
     [
-        ((), "no passage of the corpus that was looked at answers it"),
-        (("1917",), 'the corpus supports one reading, with the answer "1917"'),
-        (("1917", "1983"), 'the corpus supports 2 readings, with the answers "1917", "1983"'),
-        (("a", "b", "c", "d"), 'the corpus supports 4 readings, with the answers "a", "b", "c", ...'),
+        ((), "no answer to it is in the first 8 passages of the corpus"),
+        (("1917",), 'the first 8 passages of the corpus support one reading, with the answer "1917"'),
+        (("1917", "1983"), 'the first 8 passages of the corpus support 2 readings, with the answers "1917", "1983"'),
+        (
+            ("a", "b", "c", "d"),
+            'the first 8 passages of the corpus support 4 readings, with the answers "a", "b", "c", ...',
+        ),
     ],
 )
 def test_the_reason_says_which_there_are(answers: tuple[str, ...], text: str) -> None:
-    assert Readings(("?",) * len(answers), answers).reason == DetectionReason("corpus", "readings", text)
+    assert Readings(("?",) * len(answers), answers, judged=8).reason == DetectionReason("corpus", "readings", text)
 
 
 @pytest.mark.parametrize(
@@ -115,11 +118,17 @@ def test_the_reason_says_which_there_are(answers: tuple[str, ...], text: str) ->
     [
         (
             Readings((), (), judged=8, failed=7),
-            "no passage of the corpus that was judged answers it; 7 of 8 passages could not be judged",
+            "no answer to it is in the first 8 passages of the corpus; 7 of 8 passages could not be judged",
         ),
         (
             Readings(("?",), ("1917",), judged=2, failed=1),
-            'the corpus supports one reading, with the answer "1917"; 1 of 2 passages could not be judged',
+            'the first 2 passages of the corpus support one reading, with the answer "1917"; '
+            "1 of 2 passages could not be judged",
+        ),
+        (Readings((), ()), "no passage of the corpus was found for it"),
+        (
+            Readings(("?",), ("1917",), judged=1),
+            'the first passage of the corpus supports one reading, with the answer "1917"',
         ),
     ],
 )
