@@ -19,7 +19,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from pgclarify.cli import connection, detecting
+from pgclarify.cli import detecting
 from pgclarify.cli.main import main
 from tests.openai_server import HANG, Reply, Server
 from tests.questioning_rules import reformulated, reformulation
@@ -172,24 +172,24 @@ class TestInterrupted:
         (run_id,) = re.findall(r"Cancelled run (\d+); what was paid for is kept", told)
         assert f"from pgclarify.answer_list where run_id = {run_id} order by ordinal" in told
 
-    def test_detecting_says_how_far_it_came(self, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_detecting_says_how_far_it_came(self, service: Service, model: Server, tmp_path: Path) -> None:
         file = tmp_path / "searches.txt"
-        file.write_text(f"{FOLLOW_UP}\n{CLEAR}\n{FOLLOW_UP}\n")
-        monkeypatch.setattr(detecting, "_QUESTIONS_AT_ONCE", 2)
-        fetch = connection.fetch
-        asked: list[str] = []
-
-        def interrupted(database: connection.Database, name: str, /, **parameters: object) -> list[dict[str, Any]]:
-            asked.append(name)
-            if asked.count("client_detect_ambiguity_many") == 2:
-                raise KeyboardInterrupt
-            return fetch(database, name, **parameters)
-
-        monkeypatch.setattr(connection, "fetch", interrupted)
-        done = run("detect", "--file", str(file))
-        assert done.code == 130
-        assert "Cancelled; 2 of 3 questions were looked at." in done.err
-        assert "paid" not in done.err
+        # So many that it cannot be through before the signal comes.
+        file.write_text("".join(f"Who owns car {number}?\n" for number in range(60_000)))
+        with subprocess.Popen(
+            [sys.executable, "-m", "pgclarify.cli", "detect", "--file", str(file), "--json"],
+            env={**os.environ, "PGCLARIFY_DATABASE_URL": as_role(service.dsn, service.asker)},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        ) as process:
+            assert process.stdout is not None
+            process.stdout.readline()
+            process.send_signal(signal.SIGINT)
+            _, told = process.communicate(timeout=60)
+        assert process.returncode == 130
+        assert re.search(r"Cancelled; [1-9]\d?,000 of 60,000 questions were looked at\.", told)
+        assert "paid" not in told
 
 
 class TestList:
@@ -370,3 +370,10 @@ class TestAskBackOnATerminal:
             terminal.type("\x04")
             assert "select * from pgclarify.reply(" in terminal.read_until("pgclarify explain")
             assert process.wait(60) == 0
+
+    def test_an_interrupt_loses_nothing_either(self, service: Service, model: Server) -> None:
+        with on_a_terminal(service, "ask-back", "hire cars", "--form", "select") as (terminal, process):
+            terminal.read_until("own words")
+            process.send_signal(signal.SIGINT)
+            assert ", ORDINAL)" in terminal.read_until("pgclarify explain")
+            assert process.wait(60) == 130
