@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from pgclarify.cli.rendering import Indented, Row, citation, counted, printable
+from pgclarify.cli.rendering import Indented, Row, citation, counted, printable, with_proof
 
 _KINDS = {
     "pragmatic": "what it refers to is missing",
@@ -207,7 +207,7 @@ def answers(question: str, rows: Sequence[Row]) -> RenderableType:
     """
     title = Text()
     title.append(counted(len(rows), "answer"), style="bold")
-    title.append(f' to "{printable(question)}", each with its proof')
+    title.append(f' to "{printable(question)}", {with_proof(rows)}')
     parts: list[RenderableType] = [title]
     number = 1
     for row in rows:

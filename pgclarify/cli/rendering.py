@@ -105,6 +105,11 @@ def _psql_value(value: object) -> str:
     return printable(str(value))
 
 
+def with_proof(rows: Sequence[Row]) -> str:
+    """Say that what is listed has its proof."""
+    return "with its proof" if len(rows) == 1 else "each with its proof"
+
+
 def readings(question: str, rows: Sequence[Row]) -> RenderableType:
     """The readings of a question, each with its answer and its numbered evidence.
 
@@ -114,7 +119,7 @@ def readings(question: str, rows: Sequence[Row]) -> RenderableType:
     """
     title = Text()
     title.append(counted(len(rows), "reading"), style="bold")
-    title.append(f' of "{printable(question)}", each with its proof')
+    title.append(f' of "{printable(question)}", {with_proof(rows)}')
     parts: list[RenderableType] = [title]
     number = 1
     for row in rows:

@@ -171,8 +171,8 @@ def _history_open(wording: Wording) -> str:
     return f'what was said before ("{shorten(" ".join(wording.last_answer), _SHOWN, placeholder="…")}") leaves it open'
 
 
-def _form(wording: Wording) -> str:
-    return f'questions that begin with "{wording.words[0]}" are often so'
+def _form(often: str) -> Callable[[Wording], str]:
+    return lambda wording: f'questions that begin with "{wording.words[0]}" are often {often}'
 
 
 def _number(count: int) -> str:
@@ -194,7 +194,7 @@ _AMBIGUOUS: Final[Mapping[str, _Text]] = {
     "names": _no_names,
     "time": _no_time,
     "history": _history_open,
-    "form": _form,
+    "form": _form("ambiguous"),
     "asking_words": lambda _: "no word in it asks",
     "wording": lambda wording: "its words are common in ambiguous questions" if wording.words else "",
     "meaning": lambda _: "questions that mean much the same were mostly ambiguous",
@@ -206,7 +206,7 @@ _CLEAR: Final[Mapping[str, _Text]] = {
     "names": _named,
     "time": _time,
     "history": lambda wording: "what was said before settles it" if wording.last_answer else "",
-    "form": _form,
+    "form": _form("clear"),
     "asking_words": lambda _: "no word in it asks",
     "wording": lambda wording: "its words are common in clear questions" if wording.words else "",
     "meaning": lambda _: "questions that mean much the same were mostly clear",
