@@ -12,7 +12,8 @@ begin atomic
 end;
 
 comment on function pgclarify._rewritten_questions(bigint[], name) is
-'The questions that runs of rewrite came to, without asking who may see them: nothing in it depends on who the requester is.';
+'The questions that runs of rewrite and reply came to, without asking who may see them: nothing in it depends on who the '
+'requester is.';
 
 create or replace function pgclarify._current_rewritten_questions(run_ids bigint[], requester name)
 returns setof pgclarify.rewritten_question
@@ -40,8 +41,8 @@ end
 $$;
 
 comment on function pgclarify._current_rewritten_questions(bigint[], name) is
-'The questions that runs of rewrite that are over came to, also those that the snapshot of this transaction is too old to '
-'see.';
+'The questions that runs of rewrite and reply that are over came to, also those that the snapshot of this transaction is too '
+'old to see.';
 
 create or replace function pgclarify._rewrite(
     caller pgclarify._caller, question text, history text[], options jsonb

@@ -189,24 +189,6 @@ $$;
 comment on function pgclarify._check_has_not_gone_on(pgclarify.turn) is
 'Error 40001 if a turn that this transaction does not see is there already, before anything is paid for.';
 
-create or replace function pgclarify._current_rewritten(run_id bigint, requester name)
-returns text
-language plpgsql volatile security definer
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-    if pgclarify._is_out_of_sight(array[_current_rewritten.run_id]) then
-        return pgclarify._rows(
-            'rewritten_question', array[_current_rewritten.run_id], _current_rewritten.requester
-        ) -> 0 ->> 'rewritten';
-    end if;
-    return (select rewriting.rewritten from pgclarify.rewriting where rewriting.run_id = _current_rewritten.run_id);
-end
-$$;
-
-comment on function pgclarify._current_rewritten(bigint, name) is
-'The question that a run which is over came to, also one that the snapshot of this transaction is too old to see.';
-
 create or replace function pgclarify._reply(caller pgclarify._caller, run_id bigint, reply text, options jsonb)
 returns setof pgclarify.reformulated_question
 language plpgsql volatile security definer
@@ -256,7 +238,8 @@ begin
     );
     perform pgclarify._raise_unless_answered(seen, 'reply') from pgclarify._current_outcomes(v_run_ids) as seen;
     return next pgclarify._add_turn(
-        v_run, v_turn, 'respond', v_reply, pgclarify._current_rewritten(v_run_ids[1], v_requester)
+        v_run, v_turn, 'respond', v_reply,
+        (select seen.rewritten from pgclarify._current_rewritten_questions(v_run_ids, v_requester) as seen)
     );
 end
 $$;

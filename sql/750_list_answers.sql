@@ -35,16 +35,16 @@ returns jsonb
 language sql immutable parallel safe
 set search_path = pg_catalog, pg_temp
 begin atomic
-    select '{
-        "search": {"choices": ["hybrid", "dense", "lexical"], "default": "hybrid"},
-        "reranker": {
-            "type": "string", "longest": 500, "keywords": ["signal", "model"], "never": ["none", "embedding"]
-        },
-        "top_k": {"type": "integer", "least": 1, "most": 100, "default": 20},
-        "evidence_tokens": {"type": "integer", "least": 100, "most": 100000, "default": 3000},
-        "max_answers": {"type": "integer", "least": 1, "most": 50, "default": 10},
-        "timeout": {"type": "string", "default": "5min"}
-    }'::jsonb;
+    select
+        jsonb_build_object(
+            'search', pgclarify._clarify_options() -> 'search', 'reranker', pgclarify._clarify_options() -> 'reranker'
+        )
+        || '{
+            "top_k": {"type": "integer", "least": 1, "most": 100, "default": 20},
+            "evidence_tokens": {"type": "integer", "least": 100, "most": 100000, "default": 3000},
+            "max_answers": {"type": "integer", "least": 1, "most": 50, "default": 10},
+            "timeout": {"type": "string", "default": "5min"}
+        }'::jsonb;
 end;
 
 comment on function pgclarify._list_answers_options() is 'The options of list_answers, as _check_options wants them.';

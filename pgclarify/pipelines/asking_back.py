@@ -16,7 +16,7 @@ from pgclarify.model import Candidate, Completion, Outcome, Run, Verdict
 from pgclarify.pipelines.completions import Answer, Inquiry, Pace, ask_one
 from pgclarify.pipelines.detection import Detector, summarize
 from pgclarify.pipelines.failures import describe
-from pgclarify.pipelines.first_stage import FirstStage
+from pgclarify.pipelines.first_stage import FirstStage, ranked
 from pgclarify.pipelines.guided import least_calls
 from pgclarify.pipelines.interpretations import reading_text
 from pgclarify.pipelines.judging import Judge
@@ -117,8 +117,7 @@ class OnePass:
         return detections[0].is_ambiguous
 
     async def _answer(self) -> Answered | None:
-        found = (await self._first_stage.rank(self._run.question))[: self._run.settings.get("budget")]
-        candidates = [Candidate(rank, one.passage, one.score, one.origin) for rank, one in enumerate(found, start=1)]
+        candidates = ranked((await self._first_stage.rank(self._run.question))[: self._run.settings.get("budget")])
         if not candidates:
             return None
         with self._trace.stage("answering") as tally:

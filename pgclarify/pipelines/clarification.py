@@ -12,7 +12,7 @@ from pgclarify.model import Candidate, Run, RunStatus, Verdict
 from pgclarify.pipelines.asking_back import Gate, OnePass
 from pgclarify.pipelines.completions import Pace
 from pgclarify.pipelines.failures import describe
-from pgclarify.pipelines.first_stage import FirstStage
+from pgclarify.pipelines.first_stage import FirstStage, keep
 from pgclarify.pipelines.guided import GuidedExploration
 from pgclarify.pipelines.interpretations import conclude
 from pgclarify.pipelines.judging import Judge
@@ -142,9 +142,7 @@ class _Clarification:
         if not first_stage.is_reranked:
             return await retrieve(self._run, question, self._store, self._embedder, self._trace)
         found = (await first_stage.rank(question))[: self._run.settings.get("budget")]
-        candidates = [Candidate(rank, one.passage, one.score, one.origin) for rank, one in enumerate(found, start=1)]
-        kept = set(await self._exploration.record_candidates(self._run, candidates))
-        return [candidate for candidate in candidates if candidate.rank in kept]
+        return await keep(self._run, self._exploration, found)
 
     async def _relax(self) -> str:
         return await relax(self._run, self._store, self._verifier, self._trace, pace=self._pace)

@@ -1,17 +1,36 @@
-"""The first ranking of a run of clarify, where it is not recorded as it comes."""
+"""The first ranking of a run, and the candidates that are made of it where they are not recorded as they come."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
 
-from pgclarify.model import Found, Run
+from pgclarify.model import Candidate, Found, Run
 from pgclarify.pipelines.exploration import Query, Scorer, by_reranker, by_signal, find_first, other_signal
 from pgclarify.pipelines.trace import Trace
 from pgclarify.protocols import Embedder, ExplorationStore, Reranker
 
 # VERDICT, §5.1.3: the reranker sees a hundred passages.
 _RERANKED = 100
+
+
+def ranked(found: Sequence[Found]) -> list[Candidate]:
+    """Make candidates of passages, best first: ranks from 1."""
+    return [Candidate(rank, one.passage, one.score, one.origin) for rank, one in enumerate(found, start=1)]
+
+
+async def keep(run: Run, passages: ExplorationStore, found: Sequence[Found]) -> list[Candidate]:
+    """Record passages, best first, as the run's candidates; nothing else has been recorded before.
+
+    Returns:
+        Those that were kept: what is gone by now cannot be judged or cited.
+
+    Raises:
+        RunLost: If the run is no longer this worker's.
+    """
+    candidates = ranked(found)
+    kept = set(await passages.record_candidates(run, candidates))
+    return [candidate for candidate in candidates if candidate.rank in kept]
 
 
 class FirstStage:

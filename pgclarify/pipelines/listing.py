@@ -17,7 +17,7 @@ from pgclarify.model import Candidate, Completion, CompletionRequest, Run, RunSt
 from pgclarify.pipelines.calls import CALLS_TO_ANSWER, Calls, Unproven
 from pgclarify.pipelines.completions import Pace
 from pgclarify.pipelines.failures import counted, describe
-from pgclarify.pipelines.first_stage import FirstStage
+from pgclarify.pipelines.first_stage import FirstStage, keep
 from pgclarify.pipelines.proof import Proven, prove_told
 from pgclarify.pipelines.reranking import Rerankers, passage_text
 from pgclarify.pipelines.trace import Tally, Trace
@@ -93,10 +93,7 @@ async def _gather(
     name = run.settings.get("reranker")
     reranker = None if name is None else await rerankers.get(name, store)
     found = await FirstStage(run, exploration, embedder, reranker, trace).rank(run.question)
-    candidates = [Candidate(rank, one.passage, one.score, one.origin) for rank, one in enumerate(found, start=1)]
-    # What is gone by now cannot be cited.
-    kept = set(await exploration.record_candidates(run, candidates))
-    return cut_evidence([one for one in candidates if one.rank in kept], run.settings["evidence_tokens"])
+    return cut_evidence(await keep(run, exploration, found), run.settings["evidence_tokens"])
 
 
 def cut_evidence(candidates: Sequence[Candidate], tokens: int) -> list[Candidate]:

@@ -15,6 +15,7 @@ from pgclarify.errors import CompletionError
 from pgclarify.model import Candidate, Outcome, Reading, Run
 from pgclarify.pipelines.completions import Answer
 from pgclarify.pipelines.failures import counted
+from pgclarify.pipelines.first_stage import ranked
 from pgclarify.pipelines.interpretations import Grounded, interpret, vectors_of
 from pgclarify.pipelines.judging import decide
 from pgclarify.protocols import Embedder, ExplorationStore, Verifier
@@ -90,7 +91,7 @@ async def count_readings(
     """
     vector = (await embedder.encode([question]))[0]
     found = await exploration.find_passages(run, question, vector, method="hybrid", depth=top_k)
-    candidates = [Candidate(rank, one.passage, one.score, one.origin) for rank, one in enumerate(found, start=1)]
+    candidates = ranked(found)
 
     async def judge(candidate: Candidate) -> Answer[Reading | None]:
         try:

@@ -15,7 +15,6 @@ from __future__ import annotations
 import argparse
 import asyncio
 import hashlib
-import json
 import os
 import sys
 import time
@@ -37,10 +36,12 @@ from pgclarify.algorithms.ambiguity.shipped import pack
 from pgclarify.algorithms.ambiguity.wording import coleman_liau, take_apart
 from pgclarify.embedding import SentenceTransformerEmbedder, load_embedder
 from pgclarify.errors import InvalidReply
+from pgclarify.llm.completer import EndpointCompleter
 from pgclarify.llm.endpoint import Endpoint
 from pgclarify.llm.replies import read_form
 from pgclarify.model import CompletionRequest, Message
 from tests.benchmark.figures import Figure, show, step
+from tests.benchmark.kept_replies import KeptReplies
 from training.examples import Example, clamber, coqa
 from training.splits import is_for_training
 from training.train_ambiguity_classifier import train, training_data
@@ -199,24 +200,17 @@ async def _time(
 async def ask(given: argparse.Namespace, classifier: AmbiguityClassifier) -> Table:
     """Let a chat model judge, and ours on the same questions."""
     table = _table()
-    kept: dict[str, bool | None] = {}
-    if given.replies and given.replies.exists():
-        kept = dict(json.loads(line) for line in given.replies.read_text().splitlines())
     key = SecretStr(os.environ.get("OPENAI_API_KEY", "none"))
     embedder = load_embedder(AmbiguityClassifier.embedding_model)
     try:
         async with Endpoint(model=given.model, base_url=given.base_url, api_key=key, concurrency=1) as endpoint:
+            kept = KeptReplies(EndpointCompleter(endpoint), given.replies)
             for name, rows in (("clamber", clamber(given.data_dir)), ("abg-coqa", coqa(given.data_dir))):
                 unseen = [row for row in rows if not is_for_training(row.group)]
                 chosen = sorted(unseen, key=_digest)[: given.questions]
                 judged = []
                 for row in chosen:
-                    if _digest(row) not in kept:
-                        kept[_digest(row)] = await _ask(endpoint, row)
-                        if given.replies:
-                            with given.replies.open("a") as lines:
-                                lines.write(json.dumps([_digest(row), kept[_digest(row)]]) + "\n")
-                    judged.append(kept[_digest(row)])
+                    judged.append(await _ask(kept, endpoint.model, row))
                     if given.verbose:
                         print(f"{row.is_ambiguous!s:5} {judged[-1]!s:5} {row.history} {row.question}", file=sys.stderr)
                 labels = _labels(chosen)
@@ -231,19 +225,19 @@ async def ask(given: argparse.Namespace, classifier: AmbiguityClassifier) -> Tab
     return table
 
 
-async def _ask(endpoint: Endpoint, row: Example) -> bool | None:
+async def _ask(kept: KeptReplies, model: str, row: Example) -> bool | None:
     """What the model says; None if its reply cannot be read."""
     turns = f"Turns: {' / '.join(row.history)}\n" if row.history else ""
     request = CompletionRequest(
         purpose="ambiguity",
-        model=endpoint.model,
+        model=model,
         parameters={"temperature": 0.0, "max_tokens": 32},
         prompt_version="1",
         messages=(Message("system", _SYSTEM), Message("user", f"{turns}Question: {row.question}")),
         schema=_SCHEMA,
     )
     try:
-        return read_form(_Reply, await endpoint.complete(request)).ambiguous
+        return read_form(_Reply, await kept.complete(request)).ambiguous
     except InvalidReply:
         return None
 

@@ -306,3 +306,8 @@ def test_status_tells_the_workers_apart() -> None:
     ]
     output = shown(overview.status("PostgreSQL 18", "embedded", workers, {"queued": 0, "running": 0}, []), width=200)
     assert "2 alive: openai small on one, version 1; openai large on two, version 1" in output
+
+
+@pytest.mark.parametrize(("number", "said"), [(1, "with its proof"), (2, "each with its proof")])
+def test_one_has_its_proof_and_more_have_theirs(number: int, said: str) -> None:
+    assert rendering.with_proof([{"ordinal": ordinal} for ordinal in range(number)]) == said
