@@ -189,7 +189,7 @@ begin atomic
             where
                 held.completion_id = any(_release_completions.completion_ids)
                 and held.leased_by = _release_completions.worker_id
-                and held.run_id = _release_completions.run_id
+                and held.run_id is not distinct from _release_completions.run_id
             -- In the order of claims, or the two deadlock.
             order by
                 held.purpose, held.model, held.parameters, held.prompt_version, held.input_hash, held.sample

@@ -7,7 +7,7 @@ from pgclarify.database.exploration import ExplorationTables
 from pgclarify.database.investigations import StepTables
 from pgclarify.database.pool import open_pool
 from pgclarify.database.presence import Presence
-from pgclarify.database.runs import Runs, RunTables
+from pgclarify.database.runs import LedgerTables, Runs, RunTables
 from pgclarify.database.spaces import EmbeddingSpaces
 
 __all__ = [
@@ -15,6 +15,7 @@ __all__ = [
     "Documents",
     "EmbeddingSpaces",
     "ExplorationTables",
+    "LedgerTables",
     "Presence",
     "RunTables",
     "Runs",

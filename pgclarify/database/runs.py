@@ -109,12 +109,57 @@ class Runs:
         return [None] * len(batch)
 
 
-class RunTables:
+class LedgerTables:
+    """`pgclarify.protocols.Ledger` for one worker.
+
+    Args:
+        runs: What all runs of the worker share.
+        run_id: The run that pays; None for what is no run.
+    """
+
+    def __init__(self, runs: Runs, run_id: int | None) -> None:
+        self._runs = runs
+        self._run_id = run_id
+
+    async def claim_completions(self, requests: Sequence[CompletionRequest]) -> list[Claim]:
+        """See Ledger."""
+        keys = [request.key for request in requests]
+        purposes, models, parameters, prompt_versions, input_hashes, samples = zip(*keys, strict=True)
+        rows = await fetch(
+            self._runs.pool,
+            "claim_completions",
+            worker_id=self._runs.worker_id,
+            run_id=self._run_id,
+            lease=_LEASE,
+            purposes=list(purposes),
+            models=list(models),
+            parameters=list(parameters),
+            prompt_versions=list(prompt_versions),
+            input_hashes=list(input_hashes),
+            samples=list(samples),
+        )
+        return [_claim(row) for row in rows]
+
+    async def store_completion(self, completion_id: int, completion: Completion) -> None:
+        """See Ledger."""
+        await self._runs.completions.add((completion_id, completion))
+
+    async def release_completions(self, completion_ids: Sequence[int]) -> None:
+        """See Ledger."""
+        await fetch(
+            self._runs.pool,
+            "release_completions",
+            worker_id=self._runs.worker_id,
+            run_id=self._run_id,
+            completion_ids=list(completion_ids),
+        )
+
+
+class RunTables(LedgerTables):
     """`pgclarify.protocols.RunStore` for one run of a worker; the ledger keeps which run paid for what."""
 
     def __init__(self, runs: Runs, run_id: int) -> None:
-        self._runs = runs
-        self._run_id = run_id
+        super().__init__(runs, run_id)
 
     async def retrieve(self, run: Run, query: str, vector: NDArray[np.float32] | None) -> list[Candidate]:
         """See RunStore."""
@@ -203,39 +248,6 @@ class RunTables:
             interpretations=json.dumps([asdict(interpretation) for interpretation in interpretations]),
             stages=json.dumps([asdict(stage) for stage in stages], default=datetime.isoformat),
             stop_reason=stop_reason,
-        )
-
-    async def claim_completions(self, requests: Sequence[CompletionRequest]) -> list[Claim]:
-        """See Ledger."""
-        keys = [request.key for request in requests]
-        purposes, models, parameters, prompt_versions, input_hashes, samples = zip(*keys, strict=True)
-        rows = await fetch(
-            self._runs.pool,
-            "claim_completions",
-            worker_id=self._runs.worker_id,
-            run_id=self._run_id,
-            lease=_LEASE,
-            purposes=list(purposes),
-            models=list(models),
-            parameters=list(parameters),
-            prompt_versions=list(prompt_versions),
-            input_hashes=list(input_hashes),
-            samples=list(samples),
-        )
-        return [_claim(row) for row in rows]
-
-    async def store_completion(self, completion_id: int, completion: Completion) -> None:
-        """See Ledger."""
-        await self._runs.completions.add((completion_id, completion))
-
-    async def release_completions(self, completion_ids: Sequence[int]) -> None:
-        """See Ledger."""
-        await fetch(
-            self._runs.pool,
-            "release_completions",
-            worker_id=self._runs.worker_id,
-            run_id=self._run_id,
-            completion_ids=list(completion_ids),
         )
 
 

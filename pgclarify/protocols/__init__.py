@@ -12,6 +12,7 @@ from pgclarify.protocols.completers import (
     Rewriter,
     Verifier,
 )
+from pgclarify.protocols.evaluation import BaselineModel, JudgeModel, ReadFromPassages
 from pgclarify.protocols.models import (
     Classifier,
     CrossEncoder,
@@ -34,6 +35,7 @@ from pgclarify.protocols.stores import (
 
 __all__ = [
     "AnswerLister",
+    "BaselineModel",
     "Classifier",
     "Completer",
     "CrossEncoder",
@@ -44,10 +46,12 @@ __all__ = [
     "EntailmentJudge",
     "ExplorationStore",
     "Investigator",
+    "JudgeModel",
     "Judged",
     "Ledger",
     "Meter",
     "Questioner",
+    "ReadFromPassages",
     "RelevanceJudge",
     "Reranker",
     "Rewriter",

@@ -1,0 +1,1 @@
+"""Runs over data sets: how good a method is, on whose questions, and at what price."""

@@ -1,0 +1,265 @@
+"""The pipelines that clarify is compared with: diversify, then verify (with and without the latter), and all at once.
+
+They read the same corpus with the same retriever and model, and every call of theirs goes through the ledger.
+docs/methods/evaluation.md says where they differ from what the paper measured.
+
+Source: VERDICT, §3.2, §5.1.4 and Appendix D.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TypeVar
+
+import numpy as np
+
+from pgclarify.errors import CompletionError, InvalidReply
+from pgclarify.evaluation.records import Case, CitedPassage, Output, PredictedInterpretation, Retriever, Usage
+from pgclarify.model import Completion, CompletionRequest, Passage, RunStatus
+from pgclarify.pipelines.completions import Answer, Inquiry, Pace, ask_all, ask_one, check_storable
+from pgclarify.pipelines.failures import describe
+from pgclarify.protocols import BaselineModel, Embedder, Ledger, ReadFromPassages, Verifier
+
+_PACE = Pace()
+T = TypeVar("T")
+
+
+class UsageMeter:
+    """Adds up what one case takes of a model. Implements protocols.Meter."""
+
+    def __init__(self) -> None:
+        self.usage = Usage()
+        self.note: str | None = None
+
+    def count(self, completion: Completion, *, is_reused: bool) -> None:
+        """Count a reply, whether it was paid for or was there."""
+        self.usage += Usage(
+            calls=1,
+            reused_calls=int(is_reused),
+            prompt_tokens=completion.prompt_tokens,
+            completion_tokens=completion.completion_tokens,
+            model_seconds=completion.latency_ms / 1000,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """Whom the baselines ask, and where they search.
+
+    Attributes:
+        ledger: Where replies are kept.
+        model: Who is asked.
+        retriever: Who searches.
+        embedder: The corpus's model.
+        pace: How often to look for replies that others are paying for.
+    """
+
+    ledger: Ledger
+    model: BaselineModel
+    retriever: Retriever
+    embedder: Embedder
+    pace: Pace = _PACE
+
+
+class DiversifyThenVerify:
+    """Readings from the model alone, a search for each, pruning, long-context verification, and one call that answers.
+
+    Args:
+        asked: Whom it asks.
+        passages_each: Passages that are searched for each reading.
+        passages_kept: Passages that remain of all of them, by mean similarity to the readings.
+        is_verified: False leaves the verification out: the readings stay as the model proposed them, and one call
+            answers them from the passages that remain. They cite nothing.
+
+    Source: VERDICT, Eq. 1 to 4 and Appendix D; "DtV" and "DtV - verification" of Table 2. That the latter's readings
+    are answered at all is ours.
+    """
+
+    def __init__(
+        self, asked: Asked, *, passages_each: int = 5, passages_kept: int = 5, is_verified: bool = True
+    ) -> None:
+        self._asked = asked
+        self._passages_each = passages_each
+        self._passages_kept = passages_kept
+        self._is_verified = is_verified
+
+    async def answer(self, case: Case) -> Output:
+        """See Method."""
+        return await _carry_out(partial(self._answer, case))
+
+    async def _answer(self, case: Case, meter: UsageMeter) -> Output:
+        model = self._asked.model
+        proposed = await _ask(self._asked, meter, partial(model.proposal_request, case.question), model.read_proposal)
+        passages = await self._pruned(proposed)
+        if not passages:
+            return Output(notes={"proposed": proposed})
+        if not self._is_verified:
+            return await self._unverified(proposed, passages, meter)
+        verified = await self._verified(proposed, passages, meter)
+        notes = {"proposed": proposed, "verified_passages": len(verified)}
+        given = await _disambiguate(self._asked, case.question, verified, meter) if verified else []
+        return Output(tuple(given), tuple(passages), notes=notes)
+
+    async def _pruned(self, interpretations: Sequence[str]) -> list[Passage]:
+        """Search for each reading, and keep those of all passages that are nearest to the readings on average.
+
+        Source: VERDICT, Eq. 2 and Appendix D.
+        """
+        found: dict[int, Passage] = {}
+        for interpretation in interpretations:
+            for passage in await self._asked.retriever.search(interpretation, self._passages_each):
+                found.setdefault(passage.passage_id, passage)
+        passages = list(found.values())
+        if len(passages) <= self._passages_kept:
+            return passages
+        texts = [*interpretations, *(passage.content for passage in passages)]
+        vectors = await self._asked.embedder.encode(texts)
+        readings, contents = vectors[: len(interpretations)], vectors[len(interpretations) :]
+        nearest = np.argsort(-(contents @ readings.mean(axis=0)), kind="stable")[: self._passages_kept]
+        return [passages[index] for index in nearest]
+
+    async def _verified(
+        self, interpretations: Sequence[str], passages: Sequence[Passage], meter: UsageMeter
+    ) -> list[Passage]:
+        """Keep the passages that answer a reading; a call that fails keeps none.
+
+        Source: VERDICT, Eq. 3.
+        """
+        model, kept = self._asked.model, set[int]()
+
+        def inquiry(interpretation: str) -> Inquiry[list[int]]:
+            render = partial(model.verification_request, interpretation, passages)
+            return Inquiry(
+                render(), partial(render, retry=True), partial(model.read_verification, passages=len(passages))
+            )
+
+        errors: list[CompletionError] = []
+
+        async def land(_: int, answer: Answer[list[int]]) -> None:
+            if isinstance(answer.value, CompletionError):
+                errors.append(answer.value)
+            else:
+                kept.update(answer.value)
+
+        await ask_all(
+            self._asked.ledger,
+            model,
+            [inquiry(interpretation) for interpretation in interpretations],
+            land,
+            pace=self._asked.pace,
+            tally=meter,
+        )
+        for error in errors:
+            if not isinstance(error, InvalidReply):
+                raise error
+        return [passage for index, passage in enumerate(passages) if index in kept]
+
+    async def _unverified(
+        self, interpretations: Sequence[str], passages: Sequence[Passage], meter: UsageMeter
+    ) -> Output:
+        model = self._asked.model
+        answers = await _ask(
+            self._asked,
+            meter,
+            partial(model.answers_request, interpretations, passages),
+            partial(model.read_answers, interpretations=len(interpretations)),
+        )
+        given = [
+            PredictedInterpretation(interpretation, answer)
+            for interpretation, answer in zip(interpretations, answers, strict=True)
+        ]
+        return Output(tuple(given), tuple(passages))
+
+
+class AllAtOnce:
+    """One long-context call over the passages that the relaxed question finds.
+
+    Args:
+        asked: Whom it asks.
+        verifier: Who relaxes the question, as for clarify.
+        top_k: Passages that are read.
+
+    Source: VERDICT, Eq. 13 and §5.1.4 ("RAC").
+    """
+
+    def __init__(self, asked: Asked, verifier: Verifier, *, top_k: int) -> None:
+        self._asked = asked
+        self._verifier = verifier
+        self._top_k = top_k
+
+    async def answer(self, case: Case) -> Output:
+        """See Method."""
+        return await _carry_out(partial(self._answer, case))
+
+    async def _answer(self, case: Case, meter: UsageMeter) -> Output:
+        relaxed = await self._relaxed(case.question, meter)
+        passages = await self._asked.retriever.search(relaxed, self._top_k)
+        given = await _disambiguate(self._asked, case.question, passages, meter) if passages else []
+        return Output(tuple(given), tuple(passages), notes={"relaxed_question": relaxed})
+
+    async def _relaxed(self, question: str, meter: UsageMeter) -> str:
+        request = self._verifier.relaxation_request(question)
+        if request is None:
+            return question
+
+        def read(completion: Completion) -> str:
+            text = self._verifier.read_relaxation(completion)
+            check_storable(text)
+            return text
+
+        inquiry = Inquiry(request, lambda: replace(request, sample=1), read)
+        answer = await ask_one(self._asked.ledger, self._verifier, inquiry, pace=self._asked.pace, tally=meter)
+        if isinstance(answer.value, InvalidReply):
+            return question
+        if isinstance(answer.value, CompletionError):
+            raise answer.value
+        return answer.value
+
+
+async def _disambiguate(
+    asked: Asked, question: str, passages: Sequence[Passage], meter: UsageMeter
+) -> list[PredictedInterpretation]:
+    """Source: VERDICT, Eq. 4 and Eq. 13."""
+    model = asked.model
+    found: list[ReadFromPassages] = await _ask(
+        asked,
+        meter,
+        partial(model.disambiguation_request, question, passages),
+        partial(model.read_disambiguation, passages=len(passages)),
+    )
+    return [
+        PredictedInterpretation(
+            one.interpretation,
+            one.answer,
+            tuple(CitedPassage(passages[place]) for place in one.passages),
+            support=len({passages[place].document_id for place in one.passages}),
+        )
+        for one in found
+    ]
+
+
+async def _carry_out(answer: Callable[[UsageMeter], Awaitable[Output]]) -> Output:
+    """Answer a case, count what that takes, and turn a model's failure into an output."""
+    meter = UsageMeter()
+    started = time.perf_counter()
+    try:
+        output = await answer(meter)
+    except CompletionError as error:
+        output = Output(status=RunStatus.FAILED, error=describe(error))
+    return replace(output, usage=meter.usage, seconds=time.perf_counter() - started)
+
+
+async def _ask(
+    asked: Asked,
+    meter: UsageMeter,
+    render: Callable[..., CompletionRequest],
+    read: Callable[[Completion], T],
+) -> T:
+    inquiry = Inquiry(render(), partial(render, retry=True), read)
+    answer = await ask_one(asked.ledger, asked.model, inquiry, pace=asked.pace, tally=meter)
+    if isinstance(answer.value, CompletionError):
+        raise answer.value
+    return answer.value

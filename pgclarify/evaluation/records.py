@@ -1,0 +1,155 @@
+"""What an evaluation hands around: a case, what a method gave for it, and what that took."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from pgclarify.model import Passage, RunStatus
+
+
+@dataclass(frozen=True, slots=True)
+class GoldInterpretation:
+    """A reading that people know of.
+
+    Attributes:
+        interpretation: The question that it is; None if only its answer is known.
+        answers: Its answer in all its spellings; may be empty.
+        document_ids: Documents that give it; empty if it is not known which do.
+    """
+
+    interpretation: str | None
+    answers: tuple[str, ...]
+    document_ids: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One question of a data set, and what is known of it.
+
+    Attributes:
+        case_id: Unique in its data set.
+        question: 1 to 10,000 characters.
+        interpretations: The readings that people know of; empty if none are known.
+        answer_sets: Its answers as each of several people knows them: a set for each person, of answers, each in all
+            its spellings. Empty if none are known. Where there are interpretations, their answers are the one set.
+        document_ids: Documents that are relevant; empty if none are known.
+        is_ambiguous: Whether people call it ambiguous; None if nobody said.
+        history: What was said before it, oldest first.
+    """
+
+    case_id: str
+    question: str
+    interpretations: tuple[GoldInterpretation, ...] = ()
+    answer_sets: tuple[tuple[tuple[str, ...], ...], ...] = ()
+    document_ids: tuple[str, ...] = ()
+    is_ambiguous: bool | None = None
+    history: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class CitedPassage:
+    """A passage that a method cites.
+
+    Attributes:
+        passage: As it was read.
+        quote: The words that prove the answer; None if the method gives none.
+    """
+
+    passage: Passage
+    quote: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PredictedInterpretation:
+    """A reading that a method gave.
+
+    Attributes:
+        interpretation: A question that stands on its own.
+        answer: Its answer; None if the method found none.
+        citations: The first is the one that proves it; empty if the method cites nothing.
+        support: Documents behind it; 0 if the method does not count them.
+    """
+
+    interpretation: str
+    answer: str | None
+    citations: tuple[CitedPassage, ...] = ()
+    support: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What a case took of a model, whether it was paid for now or before.
+
+    Attributes:
+        calls: Replies that were used.
+        reused_calls: How many of them came from the ledger.
+        prompt_tokens: Input tokens of all of them.
+        completion_tokens: Output tokens of all of them.
+        model_seconds: How long the model took for all of them together, when it was asked.
+    """
+
+    calls: int = 0
+    reused_calls: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    model_seconds: float = 0.0
+
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(
+            self.calls + other.calls,
+            self.reused_calls + other.reused_calls,
+            self.prompt_tokens + other.prompt_tokens,
+            self.completion_tokens + other.completion_tokens,
+            self.model_seconds + other.model_seconds,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """What a method gave for one case.
+
+    Attributes:
+        interpretations: In the method's order; empty if it gave nothing, which counts as such.
+        retrieved: The passages that it chose from, best first.
+        status: succeeded, partial or failed.
+        error: Why it failed; None unless it did.
+        run_id: The run behind it; None for methods that are no operation of the SQL API.
+        usage: What it took of a model.
+        seconds: From the question to the last answer, as it went this time.
+        probability: That the question is ambiguous; None for methods that do not say.
+        notes: What else a reader may want to know: the relaxed question, why it stopped.
+    """
+
+    interpretations: tuple[PredictedInterpretation, ...] = ()
+    retrieved: tuple[Passage, ...] = ()
+    status: RunStatus = RunStatus.SUCCEEDED
+    error: str | None = None
+    run_id: int | None = None
+    usage: Usage = Usage()
+    seconds: float = 0.0
+    probability: float | None = None
+    notes: Mapping[str, Any] = field(default_factory=dict)
+
+
+class Retriever(Protocol):
+    """Whoever searches the corpus, in the same way for all methods."""
+
+    async def search(self, question: str, top_k: int) -> list[Passage]:
+        """Find the passages that fit a question best, best first.
+
+        Raises:
+            PgclarifyError: If it could not be searched.
+        """
+
+
+class Method(Protocol):
+    """What is evaluated: one way to answer a question."""
+
+    async def answer(self, case: Case) -> Output:
+        """Answer one case. What goes wrong with this case alone is an Output with status failed.
+
+        Raises:
+            PgclarifyError: If no case can be answered: no worker, no server, no corpus.
+        """
