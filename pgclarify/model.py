@@ -152,6 +152,9 @@ class Stage:
         reused_calls: Replies that it took from the ledger.
         prompt_tokens: Input tokens that it paid for.
         completion_tokens: Output tokens that it paid for.
+        reused_prompt_tokens: Input tokens of the replies that it took from the ledger.
+        reused_completion_tokens: Output tokens of those.
+        model_ms: Milliseconds that all its calls took, those in the ledger included, as if one came after the other.
         batch: The batch, from 1; None where there are none.
         step_ordinal: The step of an investigation; None for other operations.
         note: What else is worth a line: the relaxed question, why it was cut short.
@@ -165,6 +168,9 @@ class Stage:
     reused_calls: int = 0
     prompt_tokens: int = 0
     completion_tokens: int = 0
+    reused_prompt_tokens: int = 0
+    reused_completion_tokens: int = 0
+    model_ms: float = 0.0
     batch: int | None = None
     step_ordinal: int | None = None
     note: str | None = None

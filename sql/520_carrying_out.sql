@@ -353,15 +353,19 @@ begin
         on candidate.run_id = v_run.run_id and candidate.rank = citation.candidate_rank;
     insert into pgclarify.stage (
         run_id, ordinal, name, batch, step_ordinal, started_at, duration_ms, rows, calls, reused_calls, prompt_tokens,
-        completion_tokens, note
+        completion_tokens, reused_prompt_tokens, reused_completion_tokens, model_ms, note
     )
     select
         v_run.run_id, given.ordinal, stage.name, stage.batch, stage.step_ordinal, stage.started_at, stage.duration_ms,
-        stage.rows, stage.calls, stage.reused_calls, stage.prompt_tokens, stage.completion_tokens, stage.note
+        stage.rows, stage.calls, stage.reused_calls, stage.prompt_tokens, stage.completion_tokens,
+        coalesce(stage.reused_prompt_tokens, 0), coalesce(stage.reused_completion_tokens, 0),
+        coalesce(stage.model_ms, 0), stage.note
     from jsonb_array_elements(_finish_run.stages) with ordinality as given (value, ordinal)
     cross join lateral jsonb_to_record(given.value) as stage (
         name text, batch integer, step_ordinal integer, started_at timestamptz, duration_ms real, rows integer,
-        calls integer, reused_calls integer, prompt_tokens bigint, completion_tokens bigint, note text
+        calls integer, reused_calls integer, prompt_tokens bigint, completion_tokens bigint,
+        -- Workers of an earlier version do not tell these.
+        reused_prompt_tokens bigint, reused_completion_tokens bigint, model_ms double precision, note text
     );
     update pgclarify.run
     set

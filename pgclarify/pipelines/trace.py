@@ -20,16 +20,22 @@ class Tally:
     reused_calls: int = 0
     prompt_tokens: int = 0
     completion_tokens: int = 0
+    reused_prompt_tokens: int = 0
+    reused_completion_tokens: int = 0
+    model_ms: float = 0.0
     note: str | None = None
 
     def count(self, completion: Completion, *, is_reused: bool) -> None:
         """Count a reply: one that was paid for, or one that was there."""
         if is_reused:
             self.reused_calls += 1
+            self.reused_prompt_tokens += completion.prompt_tokens
+            self.reused_completion_tokens += completion.completion_tokens
         else:
             self.calls += 1
             self.prompt_tokens += completion.prompt_tokens
             self.completion_tokens += completion.completion_tokens
+        self.model_ms += completion.latency_ms
 
 
 class Trace:
@@ -74,6 +80,9 @@ class Trace:
                 reused_calls=tally.reused_calls,
                 prompt_tokens=tally.prompt_tokens,
                 completion_tokens=tally.completion_tokens,
+                reused_prompt_tokens=tally.reused_prompt_tokens,
+                reused_completion_tokens=tally.reused_completion_tokens,
+                model_ms=tally.model_ms,
                 batch=batch,
                 step_ordinal=step_ordinal,
                 note=tally.note,

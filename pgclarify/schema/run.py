@@ -70,7 +70,9 @@ completion = Table(
         nullable=False,
         comment=(
             "What the reply is for: relaxation, verdict, relevance, entailment, follow_up, sample, answer, "
-            "conclusion, rewriting, questions, reformulation or listing."
+            "conclusion, rewriting, questions, reformulation or listing; in evaluations also baseline_proposal, "
+            "baseline_verification, baseline_answers, baseline_disambiguation, judge_support, judge_match, "
+            "judge_distinct or judge_relevance."
         ),
     ),
     Column("model", Text, nullable=False, comment="Model that was asked."),

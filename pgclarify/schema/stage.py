@@ -1,7 +1,7 @@
-"""What a run did, stage by stage: revision 0008, with names of 0010."""
+"""What a run did, stage by stage: revision 0008, with names of 0010 and columns of 0013."""
 
-from sqlalchemy import BigInteger, CheckConstraint, Column, ForeignKey, Integer, PrimaryKeyConstraint, Table, Text
-from sqlalchemy.dialects.postgresql import REAL
+from sqlalchemy import BigInteger, CheckConstraint, Column, ForeignKey, Integer, PrimaryKeyConstraint, Table, Text, text
+from sqlalchemy.dialects.postgresql import DOUBLE_PRECISION, REAL
 
 from pgclarify.schema.base import Timestamp, metadata
 
@@ -39,6 +39,29 @@ stage = Table(
     Column("prompt_tokens", BigInteger, nullable=False, comment="Input tokens that it paid for."),
     Column("completion_tokens", BigInteger, nullable=False, comment="Output tokens that it paid for."),
     Column("note", Text, comment="What else is worth a line; null if nothing."),
+    Column(
+        "reused_prompt_tokens",
+        BigInteger,
+        nullable=False,
+        server_default=text("0"),
+        comment="Input tokens of the replies that it took from the ledger.",
+    ),
+    Column(
+        "reused_completion_tokens",
+        BigInteger,
+        nullable=False,
+        server_default=text("0"),
+        comment="Output tokens of the replies that it took from the ledger.",
+    ),
+    Column(
+        "model_ms",
+        DOUBLE_PRECISION,
+        nullable=False,
+        server_default=text("0"),
+        comment=(
+            "Milliseconds that its calls took, those of replies from the ledger included, as if one came after the other."
+        ),
+    ),
     PrimaryKeyConstraint("run_id", "ordinal", name="stage_pk"),
     CheckConstraint("ordinal >= 1", name="stage_ordinal_counts_from_one"),
     CheckConstraint(
@@ -54,5 +77,8 @@ stage = Table(
     CheckConstraint("reused_calls >= 0", name="stage_reused_calls_are_not_negative"),
     CheckConstraint("prompt_tokens >= 0", name="stage_prompt_tokens_are_not_negative"),
     CheckConstraint("completion_tokens >= 0", name="stage_completion_tokens_are_not_negative"),
+    CheckConstraint("reused_prompt_tokens >= 0", name="stage_reused_prompt_tokens_are_not_negative"),
+    CheckConstraint("reused_completion_tokens >= 0", name="stage_reused_completion_tokens_are_not_negative"),
+    CheckConstraint("model_ms >= 0", name="stage_model_ms_is_not_negative"),
     comment="What a run did, stage by stage. Written when it ends; see explain.",
 )
