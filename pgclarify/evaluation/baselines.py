@@ -17,11 +17,11 @@ from typing import TypeVar
 import numpy as np
 
 from pgclarify.errors import CompletionError, InvalidReply
-from pgclarify.evaluation.records import Case, CitedPassage, Output, PredictedInterpretation, Retriever, Usage
+from pgclarify.evaluated import Case, CitedPassage, Output, PredictedInterpretation, Usage
 from pgclarify.model import Completion, CompletionRequest, Passage, RunStatus
 from pgclarify.pipelines.completions import Answer, Inquiry, Pace, ask_all, ask_one, check_storable
 from pgclarify.pipelines.failures import describe
-from pgclarify.protocols import BaselineModel, Embedder, Ledger, ReadFromPassages, Verifier
+from pgclarify.protocols import BaselineModel, Embedder, Ledger, ReadFromPassages, Retriever, Verifier
 
 _PACE = Pace()
 T = TypeVar("T")

@@ -12,7 +12,14 @@ from pgclarify.protocols.completers import (
     Rewriter,
     Verifier,
 )
-from pgclarify.protocols.evaluation import BaselineModel, JudgeModel, ReadFromPassages
+from pgclarify.protocols.evaluation import (
+    BaselineModel,
+    Judge,
+    JudgeModel,
+    Method,
+    ReadFromPassages,
+    Retriever,
+)
 from pgclarify.protocols.models import (
     Classifier,
     CrossEncoder,
@@ -46,14 +53,17 @@ __all__ = [
     "EntailmentJudge",
     "ExplorationStore",
     "Investigator",
+    "Judge",
     "JudgeModel",
     "Judged",
     "Ledger",
     "Meter",
+    "Method",
     "Questioner",
     "ReadFromPassages",
     "RelevanceJudge",
     "Reranker",
+    "Retriever",
     "Rewriter",
     "RunStore",
     "Said",

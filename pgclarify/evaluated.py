@@ -1,10 +1,11 @@
-"""What an evaluation hands around: a case, what a method gave for it, and what that took."""
+"""Frozen data of evaluations: a case, what a method gave for it, what that took, and what it was worth."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from datetime import datetime
+from typing import Any
 
 from pgclarify.model import Passage, RunStatus
 
@@ -133,23 +134,114 @@ class Output:
     notes: Mapping[str, Any] = field(default_factory=dict)
 
 
-class Retriever(Protocol):
-    """Whoever searches the corpus, in the same way for all methods."""
+@dataclass(frozen=True, slots=True)
+class Stated:
+    """A reading as a judge sees it.
 
-    async def search(self, question: str, top_k: int) -> list[Passage]:
-        """Find the passages that fit a question best, best first.
+    Attributes:
+        interpretation: The question; None if only its answer is known.
+        answers: Its answer in all spellings that are known; empty if there is none.
+    """
 
-        Raises:
-            PgclarifyError: If it could not be searched.
-        """
+    interpretation: str | None
+    answers: tuple[str, ...] = ()
 
 
-class Method(Protocol):
-    """What is evaluated: one way to answer a question."""
+@dataclass(frozen=True, slots=True)
+class EvaluationPlan:
+    """One method with one configuration over one data set.
 
-    async def answer(self, case: Case) -> Output:
-        """Answer one case. What goes wrong with this case alone is an Output with status failed.
+    Attributes:
+        name: What people call it.
+        data_set: Its name.
+        data_set_hash: SHA-256 of the cases in order, 32 bytes.
+        corpus_id: The corpus.
+        corpus_name: Its name.
+        corpus_revision: Its revision.
+        embedding_model: Its model.
+        method: As in column eval_run.method.
+        settings: All parameters of the method, as given.
+        provider: Who judges passages or answers: openai or extractive.
+        model: Its name.
+        prompt_version: Of its prompts.
+        judge: lexical, or the name of a model.
+        judge_version: Of its rules or prompts.
+        version: Of pgclarify.
+        planned_cases: How many cases there are.
+    """
 
-        Raises:
-            PgclarifyError: If no case can be answered: no worker, no server, no corpus.
-        """
+    name: str
+    data_set: str
+    data_set_hash: bytes
+    corpus_id: int
+    corpus_name: str
+    corpus_revision: int
+    embedding_model: str
+    method: str
+    settings: Mapping[str, Any]
+    provider: str
+    model: str
+    prompt_version: str
+    judge: str
+    judge_version: str
+    version: str
+    planned_cases: int
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """An evaluation as it is kept.
+
+    Attributes:
+        eval_run_id: Its id.
+        plan: What it is of; corpus_id is 0 if the corpus was dropped.
+        requested_by: The role.
+        created_at: When it began.
+        finished_at: When it ended; None if it has not.
+        done_cases: How many cases are judged.
+    """
+
+    eval_run_id: int
+    plan: EvaluationPlan
+    requested_by: str
+    created_at: datetime
+    finished_at: datetime | None
+    done_cases: int
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """A metric over all cases.
+
+    Attributes:
+        value: Its value.
+        low: Lower end of its bootstrap 95 % interval; None where there is none.
+        high: Upper end.
+        cases: Over how many cases.
+    """
+
+    value: float
+    low: float | None
+    high: float | None
+    cases: int
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluatedCase:
+    """A case as it is kept: see the columns of eval_case.
+
+    Attributes:
+        values: Its metrics by name.
+    """
+
+    ordinal: int
+    case_id: str
+    question: str
+    gold: Mapping[str, Any]
+    output: Mapping[str, Any]
+    run_id: int | None
+    status: RunStatus
+    error: str | None
+    usage: Usage
+    seconds: float
+    values: Mapping[str, float]
