@@ -60,9 +60,9 @@ passage \
 that is about another thing, only shares the topic, or leaves out a part of the answer is not among them; the list is \
 empty if there is none.
 
-Task "answer": there are several numbered questions. Reply {{"answers": ["...", null]}}, with one answer in a few \
-words \
-for each question, in order, and null for a question that the passages do not answer completely.
+Task "answer": there are several numbered questions. Reply {{"answers": ["...", null]}}, with one answer for each \
+question, in order: a few words taken from the passages, never the number of a passage; and null for a question that \
+the passages do not answer completely.
 
 Examples
 Passages: 1 says: Lindvik Harbor Museum. From April to October 2019 the museum opens at 9 am. 2 says: Lindvik Castle. \

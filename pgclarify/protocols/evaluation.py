@@ -1,4 +1,4 @@
-"""What an evaluation expects of the world: methods, judges, a search, and a language model for baselines and judging."""
+"""What an evaluation expects of the world: methods, judges, a search, a model for baselines and judges."""
 
 from __future__ import annotations
 

@@ -59,7 +59,8 @@ stage = Table(
         nullable=False,
         server_default=text("0"),
         comment=(
-            "Milliseconds that its calls took, those of replies from the ledger included, as if one came after the other."
+            "Milliseconds that its calls took, those of replies from the ledger included, as if one came after the "
+            "other."
         ),
     ),
     PrimaryKeyConstraint("run_id", "ordinal", name="stage_pk"),
