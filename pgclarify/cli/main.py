@@ -17,6 +17,7 @@ from pgclarify.cli import (
     asking_back,
     demo,
     detecting,
+    evaluating,
     explaining,
     graph,
     investigating,
@@ -73,6 +74,7 @@ app.command(
 )(server.psql)
 app.command(epilog=server.DSN_EXAMPLES)(server.dsn)
 app.add_typer(graph.app, name="graph")
+app.add_typer(evaluating.app, name="eval")
 
 
 @app.callback(invoke_without_command=True)
