@@ -34,9 +34,41 @@ class Bounds:
     split: float
 
 
-BOUNDS: dict[Mode, dict[Relation, Bounds]] = {
-    "default": {Relation.UNKNOWN: Bounds(join=0.94, split=0.85), Relation.AGREE: Bounds(join=0.65, split=0.5)},
-    "conservative": {Relation.UNKNOWN: Bounds(join=0.88, split=0.7), Relation.AGREE: Bounds(join=0.6, split=0.4)},
+@dataclass(frozen=True, slots=True)
+class Density:
+    """How HDBSCAN looks for clusters.
+
+    Attributes:
+        min_cluster_size: Fewest readings of a cluster, from 2.
+        min_samples: Readings that must be near for one to lie in dense surroundings, itself included, from 1.
+        selection: eom takes the clusters that last longest, of whatever size; leaf the smallest.
+
+    Source: Campello et al., 2013.
+    """
+
+    min_cluster_size: int = 2
+    min_samples: int = 1
+    selection: Literal["eom", "leaf"] = "eom"
+
+
+@dataclass(frozen=True, slots=True)
+class Grouping:
+    """When two readings are the same.
+
+    Attributes:
+        unknown: The bounds of a pair of which the words say nothing.
+        agree: The bounds of a pair whose words agree.
+        density: What decides between the bounds; None if nothing does, and such a pair is not together.
+    """
+
+    unknown: Bounds
+    agree: Bounds
+    density: Density | None = Density()
+
+
+GROUPINGS: dict[Mode, Grouping] = {
+    "default": Grouping(unknown=Bounds(join=0.94, split=0.85), agree=Bounds(join=0.65, split=0.5)),
+    "conservative": Grouping(unknown=Bounds(join=0.88, split=0.7), agree=Bounds(join=0.6, split=0.4)),
 }
 
 # Similarities closer than this are ties: two orders of adding the same numbers must not choose differently.
@@ -47,7 +79,10 @@ _LARGEST_DISTANCE = 2.0
 
 
 def consolidate(
-    vectors: NDArray[np.float32], *, mode: Mode = "default", relations: NDArray[np.int8] | None = None
+    vectors: NDArray[np.float32],
+    *,
+    grouping: Grouping = GROUPINGS["default"],
+    relations: NDArray[np.int8] | None = None,
 ) -> list[Cluster]:
     """Group readings by meaning and let the medoid of each group speak for it.
 
@@ -61,7 +96,8 @@ def consolidate(
 
     Args:
         vectors: float32, shape (n_readings, n_dims), each row of unit length: f(question; answer).
-        mode: "default" favors diversity; "conservative" favors support: fewer and larger groups.
+        grouping: When two readings are the same. Of those that ship, "default" favors diversity; "conservative" favors
+            support: fewer and larger groups.
         relations: int8, shape (n_readings, n_readings), symmetric, as `relate` returns them. None: all UNKNOWN.
 
     Returns:
@@ -84,7 +120,7 @@ def consolidate(
     # Ties are broken by position, so positions must follow from the vectors themselves.
     order = np.lexsort(vectors.T[::-1]) if n_readings else np.empty(0, dtype=np.intp)
     similarities = _similarities(vectors[order])
-    groups = _group(similarities, relations[np.ix_(order, order)], mode)
+    groups = _group(similarities, relations[np.ix_(order, order)], grouping)
 
     clusters = []
     for group in groups:
@@ -135,13 +171,17 @@ def _similarities(vectors: NDArray[np.float32]) -> NDArray[np.float64]:
     return similarities
 
 
-def _group(similarities: NDArray[np.float64], relations: NDArray[np.int8], mode: Mode) -> list[NDArray[np.intp]]:
+def _group(
+    similarities: NDArray[np.float64], relations: NDArray[np.int8], grouping: Grouping
+) -> list[NDArray[np.intp]]:
     is_conflict = relations == Relation.CONFLICT
     agrees = relations == Relation.AGREE
-    known, unknown = BOUNDS[mode][Relation.AGREE], BOUNDS[mode][Relation.UNKNOWN]
+    known, unknown = grouping.agree, grouping.unknown
     apart = is_conflict | (similarities < np.where(agrees, known.split, unknown.split))
-    dense = _share_density(np.where(is_conflict, _LARGEST_DISTANCE, 1 - similarities))
-    together = ~apart & (dense | (similarities >= np.where(agrees, known.join, unknown.join)))
+    together = ~apart & (similarities >= np.where(agrees, known.join, unknown.join))
+    if grouping.density is not None:
+        distances = np.where(is_conflict, _LARGEST_DISTANCE, 1 - similarities)
+        together |= ~apart & _share_density(distances, grouping.density)
 
     members = {index: [index] for index in range(len(similarities))}
     group_of = np.arange(len(similarities))
@@ -158,12 +198,17 @@ def _group(similarities: NDArray[np.float64], relations: NDArray[np.int8], mode:
     return [np.array(group) for group in members.values()]
 
 
-def _share_density(distances: NDArray[np.float64]) -> NDArray[np.bool_]:
+def _share_density(distances: NDArray[np.float64], density: Density) -> NDArray[np.bool_]:
     """Which pairs HDBSCAN puts into one cluster; noise shares none. bool, shape of distances."""
-    if len(distances) < _FEWEST_FOR_DENSITY:
+    if len(distances) < max(_FEWEST_FOR_DENSITY, density.min_cluster_size, density.min_samples + 1):
         return np.zeros(distances.shape, dtype=np.bool_)
     np.fill_diagonal(distances, 0)
-    labels = hdbscan.HDBSCAN(metric="precomputed", min_cluster_size=2, min_samples=1).fit_predict(distances)
+    labels = hdbscan.HDBSCAN(
+        metric="precomputed",
+        min_cluster_size=density.min_cluster_size,
+        min_samples=density.min_samples,
+        cluster_selection_method=density.selection,
+    ).fit_predict(distances)
     shared: NDArray[np.bool_] = (labels[:, None] == labels) & (labels[:, None] >= 0)
     return shared
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pgclarify.algorithms import Mode, consolidate, relate
+from pgclarify.algorithms import GROUPINGS, Grouping, Mode, consolidate, relate
 from pgclarify.model import Citation, Cluster, Interpretation, Outcome, Run, RunStatus, Verdict
 from pgclarify.pipelines.failures import summarize
 from pgclarify.pipelines.trace import Trace
@@ -91,7 +91,7 @@ async def group(run: Run, grounded: Sequence[Grounded], vectors: NDArray[np.floa
     if not grounded:
         return []
     mode: Mode = "conservative" if run.settings.get("consolidation") == "conservative" else "default"
-    return await asyncio.to_thread(_clusters, grounded, vectors, mode)
+    return await asyncio.to_thread(_clusters, grounded, vectors, GROUPINGS[mode])
 
 
 async def conclude(run: Run, verdicts: Sequence[tuple[str, Verdict]], store: RunStore, trace: Trace) -> None:
@@ -128,9 +128,9 @@ def vectors_of(grounded: Sequence[tuple[object, Verdict]]) -> NDArray[np.float32
     return np.array([verdict.vector for _, verdict in grounded], dtype=np.float32)
 
 
-def _clusters(grounded: Sequence[Grounded], vectors: NDArray[np.float32], mode: Mode) -> list[Cluster]:
+def _clusters(grounded: Sequence[Grounded], vectors: NDArray[np.float32], grouping: Grouping) -> list[Cluster]:
     relations = relate([one.interpretation for one in grounded], [one.answer for one in grounded])
-    return consolidate(vectors, mode=mode, relations=relations)
+    return consolidate(vectors, grouping=grouping, relations=relations)
 
 
 def _interpretation(grounded: Sequence[Grounded], cluster: Cluster) -> Interpretation:

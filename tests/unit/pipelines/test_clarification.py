@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from pgclarify.algorithms import consolidate
+from pgclarify.algorithms import GROUPINGS, Mode, consolidate
 from pgclarify.errors import EndpointUnavailable
 from pgclarify.model import Citation, Cluster, Outcome, Passage, Reading, RunStatus
 from pgclarify.pipelines import interpretations
@@ -298,13 +298,15 @@ async def test_singletons_stay_if_nothing_else_would() -> None:
 
 
 @pytest.mark.parametrize("mode", ["default", "conservative"])
-async def test_consolidation_has_its_mode_and_a_thread_of_its_own(mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_consolidation_groups_by_its_mode_in_a_thread_of_its_own(
+    mode: Mode, monkeypatch: pytest.MonkeyPatch
+) -> None:
     seen: list[tuple[object, bool]] = []
 
     def noting(vectors: NDArray[np.float32], **options: object) -> list[Cluster]:
-        seen.append((options["mode"], threading.current_thread() is threading.main_thread()))
+        seen.append((options["grouping"], threading.current_thread() is threading.main_thread()))
         return consolidate(vectors)
 
     monkeypatch.setattr(interpretations, "consolidate", noting)
     await carry_out(corpus(), FakeVerifier(script()), settings={"consolidation": mode})
-    assert seen == [(mode, False)]
+    assert seen == [(GROUPINGS[mode], False)]

@@ -1,0 +1,167 @@
+"""What the tuning tables are made of: what a verifier said of the first passages of many questions, kept in a file.
+
+python -m tests.benchmark.tuning DATA_DIR FILE has the extractive verifier judge the first 50 passages of a hybrid search
+for each question of ambignq, squad2.ambiguous and musique, on a server of its own, whose data stay with --database DIR.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import gzip
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pgclarify.algorithms import find_quote
+from pgclarify.database import ExplorationTables, Presence, Runs, open_pool
+from pgclarify.embedding import load_embedder
+from pgclarify.llm.extractive import ExtractiveVerifier
+from pgclarify.model import Found
+from tests.benchmark import kept, product
+from tests.benchmark.adaptive_clarify import CORPORA, Question, load_questions
+from tests.benchmark.figures import step
+from tests.benchmark.ingest import MODEL
+from tests.benchmark.lexical_quality import read
+
+DEPTH = 50
+
+
+@dataclass(frozen=True)
+class Reading:
+    """One grounded verdict.
+
+    Attributes:
+        rank: Place of its passage in the search, from 1.
+        document_id: The passage's document.
+        interpretation: What was understood.
+        answer: Its answer.
+        quote: What proves it.
+    """
+
+    rank: int
+    document_id: str
+    interpretation: str
+    answer: str
+    quote: str
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A question, the passages that a search found for it, and what a verifier read in them.
+
+    Attributes:
+        question: With what is known of it.
+        document_ids: Of the passages, best first.
+        contents: Of the passages.
+        readings: By rank.
+    """
+
+    question: Question
+    document_ids: tuple[str, ...]
+    contents: tuple[str, ...]
+    readings: tuple[Reading, ...]
+
+    def first(self, top_k: int) -> tuple[Reading, ...]:
+        """What was read in the first so many passages."""
+        return tuple(reading for reading in self.readings if reading.rank <= top_k)
+
+
+def read_judged(path: Path, data_dir: Path) -> list[Judged]:
+    """Read a file that this module wrote; what is known of the questions comes from the data sets."""
+    asked = {(one.corpus, one.text): one for one in load_questions(data_dir, CORPORA)}
+    return [
+        Judged(
+            asked[row["corpus"], row["question"]],
+            tuple(row["document_ids"]),
+            tuple(row["contents"]),
+            tuple(Reading(**reading) for reading in row["readings"]),
+        )
+        for row in read(path)
+        if (row["corpus"], row["question"]) in asked
+    ]
+
+
+def embed(texts: Iterable[str]) -> dict[str, NDArray[np.float32]]:
+    """Vectors of texts by the model that ships, each of unit length."""
+    distinct = list(dict.fromkeys(texts))
+    embedder = load_embedder(MODEL)
+    try:
+        with step(f"embedding {len(distinct):,} readings"):
+            vectors = asyncio.run(embedder.encode(distinct))
+    finally:
+        embedder.close()
+    return dict(zip(distinct, vectors, strict=True))
+
+
+def _write(path: Path, judged: Iterable[Judged]) -> None:
+    with gzip.open(path, "wt", encoding="utf-8") as stream:
+        for one in judged:
+            row = {
+                "corpus": one.question.corpus,
+                "question": one.question.text,
+                "document_ids": one.document_ids,
+                "contents": one.contents,
+                "readings": [vars(reading) for reading in one.readings],
+            }
+            stream.write(json.dumps(row, ensure_ascii=False) + "\n")
+
+
+async def _judge(dsn: str, questions: Sequence[Question]) -> list[Judged]:
+    embedder = load_embedder(MODEL)
+    verifier = ExtractiveVerifier(embedder)
+    entry = {"provider": verifier.provider, "model": verifier.model, "prompt_version": verifier.prompt_version}
+    judged = []
+    try:
+        async with open_pool(dsn) as pool, Presence.enter(dsn, version="", **entry) as presence:
+            runs = Runs(pool, presence.worker_id)
+            passages = ExplorationTables(runs)
+            for question in questions:
+                with product.connect(dsn) as connection:
+                    (row,) = connection.execute(
+                        "select pgclarify.submit_many(%s, %s) as ids", [[question.text], question.corpus]
+                    ).fetchall()
+                run = await runs.start(row["ids"][0])
+                assert run is not None
+                (vector,) = await embedder.encode([question.text])
+                found = await passages.find_passages(run, question.text, vector, method="hybrid", depth=DEPTH)
+                readings = await asyncio.gather(
+                    *(_read(verifier, question, rank, one) for rank, one in enumerate(found, start=1))
+                )
+                judged.append(
+                    Judged(
+                        question,
+                        tuple(one.passage.document_id for one in found),
+                        tuple(one.passage.content for one in found),
+                        tuple(reading for reading in readings if reading is not None),
+                    )
+                )
+    finally:
+        embedder.close()
+    return judged
+
+
+async def _read(verifier: ExtractiveVerifier, question: Question, rank: int, found: Found) -> Reading | None:
+    completion = await verifier.complete(verifier.verdict_request(question.text, found.passage))
+    read_there = verifier.read_verdict(completion)
+    if read_there is None or find_quote(read_there.quote, found.passage.content) is None:
+        return None
+    return Reading(rank, found.passage.document_id, read_there.interpretation, read_there.answer, read_there.quote)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("data_dir", type=Path)
+    parser.add_argument("file", type=Path)
+    parser.add_argument("--database", type=Path, help="where the server's data stay; without, all is done anew")
+    options = parser.parse_args()
+    with kept.database(options.database) as (dsn, _):
+        asked = load_questions(options.data_dir, CORPORA)
+        for corpus in CORPORA:
+            kept.load(dsn, corpus, options.data_dir / f"{corpus}.corpus.jsonl.gz")
+        with step(f"judging {DEPTH} passages of each of {len(asked)} questions"):
+            _write(options.file, asyncio.run(_judge(dsn, asked)))
