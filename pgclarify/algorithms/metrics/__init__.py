@@ -1,0 +1,58 @@
+"""How good answers, readings, citations and rankings are. docs/methods/evaluation.md has the formulas."""
+
+from pgclarify.algorithms.metrics.answers import (
+    AnswerSetScores,
+    answer_coverage,
+    answer_set_scores,
+    cover_exact_match,
+    exact_match,
+    normalize_answer,
+)
+from pgclarify.algorithms.metrics.citations import CitationScores, citation_scores, supported_citation_scores
+from pgclarify.algorithms.metrics.classification import accuracy, average_precision, f1_of_labels
+from pgclarify.algorithms.metrics.coverage import coverage_curve
+from pgclarify.algorithms.metrics.grounding import (
+    Quadrants,
+    f1,
+    grounded_gold,
+    grounded_precision,
+    grounded_recall,
+    precision,
+    quadrants,
+    recall,
+    sufficient,
+)
+from pgclarify.algorithms.metrics.intervals import PairedDifference, bootstrap_interval, f1_of_means, paired_bootstrap
+from pgclarify.algorithms.metrics.retrieval import ndcg_at, recall_at, reciprocal_rank_at
+
+__all__ = [
+    "AnswerSetScores",
+    "CitationScores",
+    "PairedDifference",
+    "Quadrants",
+    "accuracy",
+    "answer_coverage",
+    "answer_set_scores",
+    "average_precision",
+    "bootstrap_interval",
+    "citation_scores",
+    "cover_exact_match",
+    "coverage_curve",
+    "exact_match",
+    "f1",
+    "f1_of_labels",
+    "f1_of_means",
+    "grounded_gold",
+    "grounded_precision",
+    "grounded_recall",
+    "ndcg_at",
+    "normalize_answer",
+    "paired_bootstrap",
+    "precision",
+    "quadrants",
+    "recall",
+    "recall_at",
+    "reciprocal_rank_at",
+    "sufficient",
+    "supported_citation_scores",
+]

@@ -1,0 +1,176 @@
+"""How well answers fit the known ones, by their words alone."""
+
+from __future__ import annotations
+
+import re
+import string
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from pgclarify.errors import InputError
+
+_PUNCTUATION = str.maketrans("", "", string.punctuation)
+_ARTICLE = re.compile(r"\b(?:a|an|the)\b")
+
+Matches = Callable[[str, Sequence[str]], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerSetScores:
+    """How well a set of answers fits.
+
+    Attributes:
+        precision: Share of what was given that is known, 0 to 1; 0 if nothing was given.
+        recall: Share of what is known that was given, 0 to 1.
+        f1: Harmonic mean of both, 0 to 1.
+    """
+
+    precision: float
+    recall: float
+    f1: float
+
+
+def normalize_answer(text: str) -> str:
+    """Lower case, without ASCII punctuation and English articles, with single spaces.
+
+    A step that would leave nothing is left out: the band "The The" is "the the", and "!!!" stays as it is.
+
+    Args:
+        text: An answer, a quote or a passage.
+
+    Returns:
+        The normalized text; empty only if the text is.
+
+    Source: SQuAD (Rajpurkar et al., EMNLP 2016), the official evaluation; that something always remains is ours.
+    """
+    lowered = text.lower()
+    bare = lowered.translate(_PUNCTUATION)
+    steps = (_ARTICLE.sub(" ", bare), bare, lowered)
+    return next((joined for joined in (" ".join(step.split()) for step in steps) if joined), "")
+
+
+def exact_match(answer: str, names: Sequence[str]) -> bool:
+    """Whether an answer is a known one, in any of its spellings, after normalization.
+
+    Args:
+        answer: What was given; an empty one is no answer.
+        names: Spellings of the known one.
+
+    Source: SQuAD (Rajpurkar et al., EMNLP 2016), §6.1.
+    """
+    normalized = normalize_answer(answer)
+    return bool(normalized) and any(normalize_answer(name) == normalized for name in names)
+
+
+def cover_exact_match(text: str, names: Sequence[str]) -> bool:
+    """Whether a known answer stands in a text, in any of its spellings, word for word after normalization.
+
+    7 does not stand in 1973, nor "rat" in "rate".
+
+    Args:
+        text: An answer, a quote or a passage.
+        names: Spellings of the known answer.
+
+    Source: SUNAR, §4 (Evaluation Metrics: "cover-EM").
+    """
+    return _covers(_padded(text), names)
+
+
+def answer_coverage(golds: Sequence[Sequence[str]], texts: Sequence[str]) -> float:
+    """Share of the known answers that stand in one of the texts, after normalization.
+
+    Args:
+        golds: The known answers, at least one, each in all its spellings.
+        texts: What was given: answers, quotes or passages.
+
+    Returns:
+        0 to 1; 0 if there are no texts.
+
+    Raises:
+        InputError: If there are no known answers.
+
+    Source: cover-EM (SUNAR, §4) over all known answers of an ambiguous question, as recall of short answers (ASQA,
+        Stelmakh et al., EMNLP 2022, "STR-EM").
+    """
+    if not golds:
+        raise InputError("no known answers to cover")
+    padded = [_padded(text) for text in texts]
+    return sum(any(_covers(text, names) for text in padded) for names in golds) / len(golds)
+
+
+def answer_set_scores(
+    predicted: Sequence[str], answer_sets: Sequence[Sequence[Sequence[str]]], matches: Matches = exact_match
+) -> AnswerSetScores:
+    """Compare a set of answers with the known ones: one to one, as many pairs as can be made.
+
+    Args:
+        predicted: What was given; what is the same after normalization counts once.
+        answer_sets: The known answers as several people know them: a set for each person, of answers, each in all its
+            spellings. Answers of one set with the same spellings count once. The set counts that fits best.
+        matches: Whether an answer is a known one; `cover_exact_match` is the lenient one.
+
+    Raises:
+        InputError: If there is no set with an answer.
+
+    Source: AmbigQA (Min et al., EMNLP 2020), §4 (F1 of answers), as AmbigPrompt §4.3 uses it.
+    """
+    known = [_distinct_golds(golds) for golds in answer_sets if golds]
+    if not known:
+        raise InputError("no known answers to compare with")
+    distinct = _distinct(predicted)
+    scores = (_scores(distinct, golds, matches) for golds in known)
+    return max(scores, key=lambda one: (one.f1, one.recall))
+
+
+def _distinct(answers: Sequence[str]) -> list[str]:
+    first: dict[str, str] = {}
+    for answer in answers:
+        first.setdefault(normalize_answer(answer), answer)
+    return list(first.values())
+
+
+def _distinct_golds(golds: Sequence[Sequence[str]]) -> list[Sequence[str]]:
+    first: dict[frozenset[str], Sequence[str]] = {}
+    for names in golds:
+        first.setdefault(frozenset(map(normalize_answer, names)), names)
+    return list(first.values())
+
+
+def _scores(predicted: Sequence[str], golds: Sequence[Sequence[str]], matches: Matches) -> AnswerSetScores:
+    fits = [[place for place, names in enumerate(golds) if matches(answer, names)] for answer in predicted]
+    hits = _most_pairs(fits)
+    return AnswerSetScores(
+        precision=hits / len(predicted) if predicted else 0.0,
+        recall=hits / len(golds),
+        f1=2 * hits / (len(predicted) + len(golds)),
+    )
+
+
+def _most_pairs(fits: Sequence[Sequence[int]]) -> int:
+    """The most pairs that can be made, each side once, by augmenting paths.
+
+    Args:
+        fits: For each answer, the places of the known ones that it may be paired with.
+    """
+    owners: dict[int, int] = {}
+
+    def place(answer: int, seen: set[int]) -> bool:
+        for gold in fits[answer]:
+            if gold in seen:
+                continue
+            seen.add(gold)
+            if gold not in owners or place(owners[gold], seen):
+                owners[gold] = answer
+                return True
+        return False
+
+    return sum(place(answer, set()) for answer in range(len(fits)))
+
+
+def _padded(text: str) -> str:
+    return f" {normalize_answer(text)} "
+
+
+def _covers(padded: str, names: Sequence[str]) -> bool:
+    # An empty spelling stands in nothing, not even in an empty text.
+    return any(f" {normalized} " in padded for normalized in map(normalize_answer, names) if normalized)

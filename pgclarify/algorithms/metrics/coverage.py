@@ -1,0 +1,41 @@
+"""What is found for what it costs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from pgclarify.algorithms.metrics.answers import cover_exact_match
+from pgclarify.errors import InputError
+
+
+def coverage_curve(
+    found: Iterable[tuple[int, int, Sequence[str]]], golds: Sequence[Sequence[str]]
+) -> list[tuple[int, int, float]]:
+    """Follow how many known answers are covered, call by call.
+
+    Args:
+        found: Steps in order: the calls and tokens so far, and the texts (answers or quotes) that the step brought.
+            What an earlier step brought stays.
+        golds: The known answers, at least one, each in all its spellings.
+
+    Returns:
+        For each step the calls and tokens so far, and the share of the known answers that stand in a text so far, 0
+        to 1; it never falls.
+
+    Raises:
+        InputError: If there are no known answers.
+
+    Source: VERDICT, §5.2 (inference cost), as a curve: `answer_coverage` after each step.
+    """
+    if not golds:
+        raise InputError("no known answers to cover")
+    covered: set[int] = set()
+    curve = []
+    for calls, tokens, texts in found:
+        covered.update(
+            place
+            for place, names in enumerate(golds)
+            if place not in covered and any(cover_exact_match(text, names) for text in texts)
+        )
+        curve.append((calls, tokens, len(covered) / len(golds)))
+    return curve

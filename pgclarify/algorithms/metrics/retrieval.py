@@ -1,0 +1,95 @@
+"""How good a ranking is, if it is known what should be in it.
+
+A thing that a ranking names twice (two passages of one document) counts where it comes first, and takes one place.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Hashable, Mapping, Sequence
+from typing import TypeVar
+
+from pgclarify.errors import InputError
+
+Id = TypeVar("Id", bound=Hashable)
+
+
+def recall_at(ranking: Sequence[Id], relevant: Collection[Id], k: int) -> float:
+    """Share of what is relevant that is among the first k.
+
+    Args:
+        ranking: Best first.
+        relevant: What should be found, at least one; with a Mapping of grades, what has one above 0.
+        k: How far to look, at least 1.
+
+    Returns:
+        0 to 1.
+
+    Raises:
+        InputError: If nothing is relevant, or k is below 1.
+
+    Source: SUNAR, §4 ("R@k").
+    """
+    grades = _grades(relevant, k)
+    return sum(one in grades for one in _first(ranking, k)) / len(grades)
+
+
+def ndcg_at(ranking: Sequence[Id], relevant: Collection[Id] | Mapping[Id, float], k: int) -> float:
+    """Discounted cumulative gain of the first k, as a share of the best that there could be.
+
+    Args:
+        ranking: Best first.
+        relevant: What should be found, at least one: each counts 1. A Mapping gives grades, from 0.
+        k: How far to look, at least 1.
+
+    Returns:
+        0 to 1. The gain is the grade (as in trec_eval), the discount log2(1 + rank).
+
+    Raises:
+        InputError: If nothing is relevant, a grade is negative, or k is below 1.
+
+    Source: Järvelin and Kekäläinen (TOIS 2002), as SUNAR §4 and AT-CoT §4 use it.
+    """
+    grades = _grades(relevant, k)
+    best = sorted(grades.values(), reverse=True)[:k]
+    return _discounted([grades.get(one, 0.0) for one in _first(ranking, k)]) / _discounted(best)
+
+
+def reciprocal_rank_at(ranking: Sequence[Id], relevant: Collection[Id], k: int) -> float:
+    """One over the rank of the first relevant one among the first k; 0 if there is none.
+
+    Args:
+        ranking: Best first.
+        relevant: What should be found, at least one; with a Mapping of grades, what has one above 0.
+        k: How far to look, at least 1.
+
+    Returns:
+        0 to 1. Its mean over questions is MRR@k.
+
+    Raises:
+        InputError: If nothing is relevant, or k is below 1.
+
+    Source: AT-CoT, §4 ("MRR@10").
+    """
+    grades = _grades(relevant, k)
+    return next((1 / rank for rank, one in enumerate(_first(ranking, k), start=1) if one in grades), 0.0)
+
+
+def _grades(relevant: Collection[Id] | Mapping[Id, float], k: int) -> dict[Id, float]:
+    if k < 1:
+        raise InputError("a ranking is looked at to a depth of at least 1", detail=f"It is {k}.")
+    grades = dict(relevant) if isinstance(relevant, Mapping) else dict.fromkeys(relevant, 1.0)
+    if any(grade < 0 for grade in grades.values()):
+        raise InputError("a grade of relevance is negative")
+    grades = {one: grade for one, grade in grades.items() if grade > 0}
+    if not grades:
+        raise InputError("nothing relevant to find")
+    return grades
+
+
+def _first(ranking: Sequence[Id], k: int) -> list[Id]:
+    return list(dict.fromkeys(ranking))[:k]
+
+
+def _discounted(gains: Sequence[float]) -> float:
+    return sum(gain / math.log2(1 + rank) for rank, gain in enumerate(gains, start=1))
