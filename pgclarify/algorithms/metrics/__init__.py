@@ -22,7 +22,13 @@ from pgclarify.algorithms.metrics.grounding import (
     recall,
     sufficient,
 )
-from pgclarify.algorithms.metrics.intervals import PairedDifference, bootstrap_interval, f1_of_means, paired_bootstrap
+from pgclarify.algorithms.metrics.intervals import (
+    PairedDifference,
+    bootstrap_interval,
+    f1_of_means,
+    mean,
+    paired_bootstrap,
+)
 from pgclarify.algorithms.metrics.retrieval import ndcg_at, recall_at, reciprocal_rank_at
 
 __all__ = [
@@ -45,6 +51,7 @@ __all__ = [
     "grounded_gold",
     "grounded_precision",
     "grounded_recall",
+    "mean",
     "ndcg_at",
     "normalize_answer",
     "paired_bootstrap",

@@ -1,0 +1,180 @@
+"""What is asked of the judge about an output, and no more than is needed.
+
+docs/methods/evaluation.md says how what the paper leaves open is read.
+
+Source: VERDICT, §4.3, §5.1.1 and Appendix A.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pgclarify.algorithms.metrics import CitationScores, grounded_gold, supported_citation_scores
+from pgclarify.evaluated import Case, Output, PredictedInterpretation, Stated
+from pgclarify.model import Passage, RunStatus
+from pgclarify.protocols import Judge
+
+_Person = tuple[Stated, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Judgements:
+    """What a judge said of an output.
+
+    Attributes:
+        supported: For each reading, whether the passage that it cites first answers it; of a reading that cites none,
+            whether the passages do that the method chose from. V(q̂, p̂).
+        relevant: For each reading, whether it is one of the question at all.
+        distinct: How many readings remain if those that nearly repeat one are left out; 0 if people's are not known.
+        human: The readings of people that it was compared with; empty if none are known.
+        covered: For each of them, whether it is among the readings. V(q̃, Q̂).
+        covered_by_supported: For each of them, whether it is among the supported readings.
+        gold: Q̄ without repetitions: places in the readings and those of people, one after the other. Empty if no
+            reading is supported, or people's are not known.
+        citations: For each reading, what its citations are worth; empty where relevant documents are known.
+    """
+
+    supported: tuple[bool, ...] = ()
+    relevant: tuple[bool, ...] = ()
+    distinct: int = 0
+    human: tuple[Stated, ...] = ()
+    covered: tuple[bool, ...] = ()
+    covered_by_supported: tuple[bool, ...] = ()
+    gold: tuple[int, ...] = ()
+    citations: tuple[CitationScores, ...] = ()
+
+
+async def judge(case: Case, output: Output, judge: Judge) -> Judgements:
+    """Ask what the metrics need: nothing of an output without readings.
+
+    Args:
+        case: The question, and what is known of it.
+        output: What a method gave for it. One that failed counts as one that gave nothing.
+        judge: Who is asked.
+    """
+    readings = given_readings(output)
+    people = human_readings(case)
+    if not readings:
+        human = people[0] if people else ()
+        nobody = (False,) * len(human)
+        return Judgements(human=human, covered=nobody, covered_by_supported=nobody)
+    stated = [Stated(one.interpretation, (one.answer,) if one.answer else ()) for one in readings]
+    supported, citations = await _judge_citations(
+        readings, stated, output.retrieved, judge, is_each=not relevant_documents(case)
+    )
+    relevant = await judge.relevant(case.question, stated)
+    if not people:
+        return Judgements(supported, tuple(relevant), citations=citations)
+    distinct = await judge.distinct(case.question, stated)
+    human, covered = await _best_person(case.question, people, stated, judge)
+    by_supported, gold = await _judge_gold(case.question, stated, supported, human, covered, output.retrieved, judge)
+    return Judgements(supported, tuple(relevant), len(distinct), human, covered, by_supported, gold, citations)
+
+
+def given_readings(output: Output) -> Sequence[PredictedInterpretation]:
+    """The readings that count: none of an output that failed."""
+    return () if output.status is RunStatus.FAILED else output.interpretations
+
+
+def relevant_documents(case: Case) -> frozenset[str]:
+    """The documents that are known to be relevant, to the question or to one of its readings."""
+    of_readings = (document_id for one in case.interpretations for document_id in one.document_ids)
+    return frozenset((*case.document_ids, *of_readings))
+
+
+def human_readings(case: Case) -> list[_Person]:
+    """The readings that people know: those of each person, where only their answers are known. None if none are."""
+    if case.interpretations:
+        return [tuple(Stated(one.interpretation, one.answers) for one in case.interpretations)]
+    return [tuple(Stated(None, names) for names in golds) for golds in case.answer_sets if golds]
+
+
+async def _judge_citations(
+    readings: Sequence[PredictedInterpretation],
+    stated: Sequence[Stated],
+    retrieved: Sequence[Passage],
+    judge: Judge,
+    *,
+    is_each: bool,
+) -> tuple[tuple[bool, ...], tuple[CitationScores, ...]]:
+    """Whether each reading is supported and, if wanted, what each of its citations is worth.
+
+    Source: VERDICT, Eq. 19 and Eq. 20.
+    """
+    cited = [list({one.passage.passage_id: one.passage for one in reading.citations}.values()) for reading in readings]
+    shown: list[list[Sequence[Passage]]] = []
+    for passages in cited:
+        each = passages if is_each else passages[:1]
+        shown.append([(passage,) for passage in each] if passages else [retrieved])
+    alone = await _judge_support(
+        [[(one, passages) for passages in claims] for one, claims in zip(stated, shown, strict=True)], judge
+    )
+    supported = tuple(judged[0] for judged in alone)
+    if not is_each:
+        return supported, ()
+    # Where one supports it alone, all do together.
+    unsure = [place for place, judged in enumerate(alone) if len(cited[place]) > 1 and not any(judged)]
+    together = await _judge_support([[(stated[place], cited[place])] for place in unsure], judge)
+    joint = {place: judged[0] for place, judged in zip(unsure, together, strict=True)}
+    return supported, tuple(
+        supported_citation_scores(judged if cited[place] else (), together=joint.get(place, False))
+        for place, judged in enumerate(alone)
+    )
+
+
+async def _judge_support(
+    claims: Sequence[Sequence[tuple[Stated, Sequence[Passage]]]], judge: Judge
+) -> list[list[bool]]:
+    """Judge groups of claims at once. No passage supports nothing: that is not asked."""
+    asked = [claim for group in claims for claim in group if claim[1]]
+    judged = iter(await judge.supports(asked) if asked else [])
+    return [[next(judged) if passages else False for _, passages in group] for group in claims]
+
+
+async def _best_person(
+    question: str, people: Sequence[_Person], stated: Sequence[Stated], judge: Judge
+) -> tuple[_Person, tuple[bool, ...]]:
+    """Whose readings are best covered, and which of them are. Among equals, who knows most.
+
+    Source: VERDICT, Eq. 17 and 18.
+    """
+    everybody = list(dict.fromkeys(reading for person in people for reading in person))
+    covered = dict(zip(everybody, await judge.matches(question, everybody, stated), strict=True))
+
+    def worth(person: _Person) -> tuple[float, int]:
+        return sum(covered[reading] for reading in person) / len(person), len(person)
+
+    best = max(people, key=worth)
+    return best, tuple(covered[reading] for reading in best)
+
+
+async def _judge_gold(
+    question: str,
+    stated: Sequence[Stated],
+    supported: Sequence[bool],
+    human: _Person,
+    covered: Sequence[bool],
+    retrieved: Sequence[Passage],
+    judge: Judge,
+) -> tuple[tuple[bool, ...], tuple[int, ...]]:
+    """Which human readings a supported one covers, and the grounded gold without repetitions.
+
+    Source: VERDICT, Eq. 21 and 22.
+    """
+    if not any(supported):
+        return (False,) * len(human), ()
+    found = [place for place, is_covered in enumerate(covered) if is_covered]
+    if found and not all(supported):
+        own = [one for one, is_supported in zip(stated, supported, strict=True) if is_supported]
+        matched = await judge.matches(question, [human[place] for place in found], own)
+        found = [place for place, is_matched in zip(found, matched, strict=True) if is_matched]
+    by_supported = tuple(place in found for place in range(len(human)))
+    human_supported = [judged[0] for judged in await _judge_support([[(one, retrieved)] for one in human], judge)]
+    gold = grounded_gold(supported, human_supported)
+    if all(place < len(stated) or by_supported[place - len(stated)] for place in gold):
+        # All of it is covered, with repetitions or without.
+        return by_supported, tuple(gold)
+    everything = (*stated, *human)
+    kept = await judge.distinct(question, [everything[place] for place in gold])
+    return by_supported, tuple(gold[place] for place in kept)

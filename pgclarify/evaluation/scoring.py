@@ -1,0 +1,187 @@
+"""What the output of a method for one case was worth: all metrics of the case.
+
+docs/methods/evaluation.md says what each is.
+
+Source: VERDICT, §4.3, §5 and Appendix A; the metrics of the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import chain
+from statistics import fmean
+
+from pgclarify.algorithms.metrics import (
+    CitationScores,
+    answer_coverage,
+    answer_set_scores,
+    citation_scores,
+    cover_exact_match,
+    grounded_precision,
+    grounded_recall,
+    ndcg_at,
+    quadrants,
+    recall,
+    recall_at,
+    reciprocal_rank_at,
+    sufficient,
+)
+from pgclarify.evaluated import Case, Output, PredictedInterpretation
+from pgclarify.evaluation.judging import Judgements, given_readings, judge, relevant_documents
+from pgclarify.evaluation.summaries import summarize
+from pgclarify.model import RunStatus
+
+__all__ = ["Judgements", "judge", "score", "summarize"]
+
+_DEPTHS = (5, 10, 20)
+_DEPTH = 10
+
+
+def score(case: Case, output: Output, judgements: Judgements, *, method: str | None = None) -> dict[str, float]:
+    """Compute all metrics of a case.
+
+    Args:
+        case: The question, and what is known of it.
+        output: What a method gave for it. One that failed counts as one that gave nothing.
+        judgements: Of this output.
+        method: As in EvaluationPlan. detect_ambiguity has the metrics of detection alone, search those of a ranking;
+            without it, an output with a probability is one of detect_ambiguity.
+
+    Returns:
+        Values by name. What the case has no gold for is absent; where a method gave nothing, it is 0.
+    """
+    if method == "detect_ambiguity" or (method is None and output.probability is not None):
+        return _of_detection(case, output) | _of_cost(output)
+    if method == "search":
+        return _of_ranking(case, output) | _of_cost(output)
+    return (
+        _of_readings(output, judgements)
+        | _of_answers(case, output)
+        | _of_citations(case, output, judgements)
+        | _of_ranking(case, output)
+        | _of_cost(output)
+    )
+
+
+def _of_readings(output: Output, judgements: Judgements) -> dict[str, float]:
+    readings = given_readings(output)
+    shares = quadrants(judgements.relevant, judgements.supported)
+    values = {
+        "interpretations": float(len(readings)),
+        "grounded_precision": grounded_precision(judgements.supported),
+        "relevant_answerable": shares.relevant_answerable,
+        "relevant_unanswerable": shares.relevant_unanswerable,
+        "irrelevant_answerable": shares.irrelevant_answerable,
+        "irrelevant_unanswerable": shares.irrelevant_unanswerable,
+        "verbatim_grounding": _mean([_is_verbatim(reading) for reading in readings]),
+    }
+    if judgements.human:
+        values |= {
+            "sufficient": float(sufficient(judgements.distinct, len(judgements.human))),
+            "recall": recall(judgements.covered),
+            "grounded_recall": grounded_recall(judgements.gold, len(readings), judgements.covered_by_supported),
+        }
+    return values
+
+
+def _is_verbatim(reading: PredictedInterpretation) -> bool:
+    """Whether its answer stands in the passage that it cites first."""
+    return bool(
+        reading.answer
+        and reading.citations
+        and cover_exact_match(reading.citations[0].passage.content, [reading.answer])
+    )
+
+
+def _of_answers(case: Case, output: Output) -> dict[str, float]:
+    people = _known_answers(case)
+    if not people:
+        return {}
+    readings = given_readings(output)
+    answers = [reading.answer for reading in readings if reading.answer]
+    proofs = [
+        cited.passage.content if cited.quote is None else cited.quote
+        for reading in readings
+        for cited in reading.citations
+    ]
+    scores = answer_set_scores(answers, people)
+    return {
+        "answer_coverage": max(answer_coverage(golds, answers) for golds in people),
+        "quote_coverage": max(answer_coverage(golds, proofs) for golds in people),
+        "answer_precision": scores.precision,
+        "answer_recall": scores.recall,
+        "answer_f1": scores.f1,
+        "cover_em": float(
+            bool(answers) and any(cover_exact_match(answers[0], names) for golds in people for names in golds)
+        ),
+    }
+
+
+def _known_answers(case: Case) -> list[list[tuple[str, ...]]]:
+    """The answers that people know, a list for each person; none if nobody knows any."""
+    of_readings = [one.answers for one in case.interpretations]
+    people = [of_readings] if any(of_readings) else [list(golds) for golds in case.answer_sets]
+    known = [[names for names in golds if names] for golds in people]
+    return [golds for golds in known if golds]
+
+
+def _of_citations(case: Case, output: Output, judgements: Judgements) -> dict[str, float]:
+    """Against the documents that are known to be relevant or, if none are, as the judge says.
+
+    Precision is the mean over readings; recall likewise, or the share of the known documents that any reading cites.
+    """
+    known = relevant_documents(case)
+    if not known:
+        return {
+            "citation_precision": _mean([one.precision for one in judgements.citations]),
+            "citation_recall": _mean([one.recall for one in judgements.citations]),
+        }
+    cited = [[one.passage.document_id for one in reading.citations] for reading in given_readings(output)]
+    together = list(chain.from_iterable(cited))
+    places = {document_id: place for place, document_id in enumerate(dict.fromkeys((*together, *sorted(known))))}
+
+    def scores(document_ids: Sequence[str]) -> CitationScores:
+        return citation_scores([places[one] for one in document_ids], [places[one] for one in known], len(places))
+
+    return {
+        "citation_precision": _mean([scores(one).precision for one in cited]),
+        "citation_recall": scores(together).recall,
+    }
+
+
+def _of_ranking(case: Case, output: Output) -> dict[str, float]:
+    known = relevant_documents(case)
+    if not known:
+        return {}
+    found = [] if output.status is RunStatus.FAILED else [passage.document_id for passage in output.retrieved]
+    return {
+        **{f"recall@{depth}": recall_at(found, known, depth) for depth in _DEPTHS},
+        f"ndcg@{_DEPTH}": ndcg_at(found, known, _DEPTH),
+        f"mrr@{_DEPTH}": reciprocal_rank_at(found, known, _DEPTH),
+    }
+
+
+def _of_detection(case: Case, output: Output) -> dict[str, float]:
+    values: dict[str, float] = {}
+    if case.is_ambiguous is not None:
+        values["label"] = float(case.is_ambiguous)
+    if output.probability is not None and output.status is not RunStatus.FAILED:
+        values["probability"] = output.probability
+        values["predicted"] = float(output.notes.get("is_ambiguous", output.probability >= 0.5))
+    return values
+
+
+def _of_cost(output: Output) -> dict[str, float]:
+    return {
+        "calls": float(output.usage.calls),
+        "prompt_tokens": float(output.usage.prompt_tokens),
+        "completion_tokens": float(output.usage.completion_tokens),
+        "model_seconds": output.usage.model_seconds,
+        "seconds": output.seconds,
+        "failed": float(output.status is RunStatus.FAILED),
+    }
+
+
+def _mean(values: Sequence[float]) -> float:
+    """0 of nothing: what a method does not give counts as nothing."""
+    return fmean(values) if values else 0.0
