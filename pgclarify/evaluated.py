@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
-from pgclarify.model import Passage, RunStatus
+from pgclarify.model import Outcome, Passage, RunStatus
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,3 +245,73 @@ class EvaluatedCase:
     usage: Usage
     seconds: float
     values: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class CorpusDescription:
+    """A corpus that is evaluated on.
+
+    Attributes:
+        revision: How often its searchable content changed; 0 where the caller may not know, because it has documents
+            that are not for everyone.
+        embedding_model: The one that searches use.
+    """
+
+    corpus_id: int
+    name: str
+    revision: int
+    embedding_model: str
+
+
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """An evaluation that was begun, or is gone on with.
+
+    Attributes:
+        eval_run_id: Its id.
+        done: Ordinals of the cases that are judged.
+        is_resumed: Whether it had been begun before.
+    """
+
+    eval_run_id: int
+    done: frozenset[int]
+    is_resumed: bool
+
+
+class LivingJudge(NamedTuple):
+    """Who answers on some living workers."""
+
+    provider: str
+    model: str
+    prompt_version: str
+
+
+class VerdictAnswer(NamedTuple):
+    """What was decided about one candidate of a run, and what it took.
+
+    Attributes:
+        answer: None unless grounded; likewise the quote.
+        prompt_tokens: Input tokens of the reply that it was read from; 0 if there was none.
+        completion_tokens: Output tokens of it.
+    """
+
+    rank: int
+    outcome: Outcome
+    answer: str | None
+    quote: str | None
+    prompt_tokens: int
+    completion_tokens: int
+
+
+class TokenAverages(NamedTuple):
+    """What calls of one purpose take.
+
+    Attributes:
+        prompt_tokens: Mean of the input tokens of a call.
+        completion_tokens: Mean of the output tokens of a call.
+        calls: Of how many.
+    """
+
+    prompt_tokens: float
+    completion_tokens: float
+    calls: int

@@ -21,6 +21,9 @@ alter table pgclarify.conversation enable row level security;
 alter table pgclarify.turn enable row level security;
 alter table pgclarify.listed_answer enable row level security;
 alter table pgclarify.ambiguity_rule enable row level security;
+alter table pgclarify.eval_run enable row level security;
+alter table pgclarify.eval_case enable row level security;
+alter table pgclarify.eval_metric enable row level security;
 
 drop policy if exists corpus_is_readable on pgclarify.corpus;
 create policy corpus_is_readable on pgclarify.corpus for select to pgclarify_reader using (
@@ -236,3 +239,102 @@ for delete to pgclarify_user using (
 comment on policy ambiguity_rule_is_deleted_by_the_owner_of_the_corpus on pgclarify.ambiguity_rule is
 'The owner of the corpus.';
 grant insert, update, delete on pgclarify.ambiguity_rule to pgclarify_user;
+
+-- Evaluations are rows that whoever evaluates writes; they pay for nothing.
+drop policy if exists eval_run_is_visible on pgclarify.eval_run;
+create policy eval_run_is_visible on pgclarify.eval_run for select to pgclarify_reader using (
+    requested_by = any((select pgclarify._my_roles())::name[])
+    or corpus_id in (
+        select corpus.corpus_id from pgclarify.corpus
+        where corpus.analyst = any((select pgclarify._my_roles())::name[])
+    )
+);
+comment on policy eval_run_is_visible on pgclarify.eval_run is
+'Who evaluated, members of that role, and the analyst of the corpus.';
+grant select on pgclarify.eval_run to pgclarify_reader;
+
+drop policy if exists eval_run_is_inserted_by_who_evaluates on pgclarify.eval_run;
+create policy eval_run_is_inserted_by_who_evaluates on pgclarify.eval_run for insert to pgclarify_user with check (
+    requested_by = current_user
+    -- Or rows of anybody would come before the eyes of its analyst.
+    and (corpus_id is null or corpus_id in (select corpus.corpus_id from pgclarify.corpus))
+);
+comment on policy eval_run_is_inserted_by_who_evaluates on pgclarify.eval_run is
+'In one''s own name, on a corpus that one sees.';
+
+drop policy if exists eval_run_is_updated_by_who_evaluates on pgclarify.eval_run;
+create policy eval_run_is_updated_by_who_evaluates on pgclarify.eval_run for update to pgclarify_user using (
+    requested_by = any((select pgclarify._my_roles())::name[])
+);
+comment on policy eval_run_is_updated_by_who_evaluates on pgclarify.eval_run is
+'Who evaluated, and members of that role: its name and its end.';
+
+drop policy if exists eval_run_is_deleted_by_who_evaluates on pgclarify.eval_run;
+create policy eval_run_is_deleted_by_who_evaluates on pgclarify.eval_run for delete to pgclarify_user using (
+    requested_by = any((select pgclarify._my_roles())::name[])
+);
+comment on policy eval_run_is_deleted_by_who_evaluates on pgclarify.eval_run is
+'Who evaluated, and members of that role.';
+grant insert, update (name, finished_at), delete on pgclarify.eval_run to pgclarify_user;
+
+drop policy if exists eval_case_of_visible_evaluation on pgclarify.eval_case;
+create policy eval_case_of_visible_evaluation on pgclarify.eval_case for select to pgclarify_reader using (
+    eval_run_id in (select eval_run.eval_run_id from pgclarify.eval_run)
+);
+comment on policy eval_case_of_visible_evaluation on pgclarify.eval_case is 'Whoever sees the evaluation.';
+grant select on pgclarify.eval_case to pgclarify_reader;
+
+drop policy if exists eval_case_is_inserted_by_who_evaluates on pgclarify.eval_case;
+create policy eval_case_is_inserted_by_who_evaluates on pgclarify.eval_case for insert to pgclarify_user with check (
+    exists (
+        select from pgclarify.eval_run
+        where
+            eval_run.eval_run_id = eval_case.eval_run_id
+            and eval_run.requested_by = any((select pgclarify._my_roles())::name[])
+    )
+    and (run_id is null or exists (select from pgclarify.run where run.run_id = eval_case.run_id))
+);
+comment on policy eval_case_is_inserted_by_who_evaluates on pgclarify.eval_case is
+'Who evaluated, and members of that role, with runs that they see.';
+
+drop policy if exists eval_case_is_deleted_by_who_evaluates on pgclarify.eval_case;
+create policy eval_case_is_deleted_by_who_evaluates on pgclarify.eval_case for delete to pgclarify_user using (
+    eval_run_id in (
+        select eval_run.eval_run_id from pgclarify.eval_run
+        where eval_run.requested_by = any((select pgclarify._my_roles())::name[])
+    )
+);
+comment on policy eval_case_is_deleted_by_who_evaluates on pgclarify.eval_case is
+'Who evaluated, and members of that role.';
+grant insert, delete on pgclarify.eval_case to pgclarify_user;
+
+drop policy if exists eval_metric_of_visible_evaluation on pgclarify.eval_metric;
+create policy eval_metric_of_visible_evaluation on pgclarify.eval_metric for select to pgclarify_reader using (
+    eval_run_id in (select eval_run.eval_run_id from pgclarify.eval_run)
+);
+comment on policy eval_metric_of_visible_evaluation on pgclarify.eval_metric is 'Whoever sees the evaluation.';
+grant select on pgclarify.eval_metric to pgclarify_reader;
+
+drop policy if exists eval_metric_is_inserted_by_who_evaluates on pgclarify.eval_metric;
+create policy eval_metric_is_inserted_by_who_evaluates on pgclarify.eval_metric
+for insert to pgclarify_user with check (
+    exists (
+        select from pgclarify.eval_run
+        where
+            eval_run.eval_run_id = eval_metric.eval_run_id
+            and eval_run.requested_by = any((select pgclarify._my_roles())::name[])
+    )
+);
+comment on policy eval_metric_is_inserted_by_who_evaluates on pgclarify.eval_metric is
+'Who evaluated, and members of that role.';
+
+drop policy if exists eval_metric_is_deleted_by_who_evaluates on pgclarify.eval_metric;
+create policy eval_metric_is_deleted_by_who_evaluates on pgclarify.eval_metric for delete to pgclarify_user using (
+    eval_run_id in (
+        select eval_run.eval_run_id from pgclarify.eval_run
+        where eval_run.requested_by = any((select pgclarify._my_roles())::name[])
+    )
+);
+comment on policy eval_metric_is_deleted_by_who_evaluates on pgclarify.eval_metric is
+'Who evaluated, and members of that role.';
+grant insert, delete on pgclarify.eval_metric to pgclarify_user;

@@ -3,6 +3,7 @@
 from pgclarify.database.dialogue import DialogueTables
 from pgclarify.database.documents import Documents
 from pgclarify.database.errors import translated
+from pgclarify.database.evaluations import EvaluationTables
 from pgclarify.database.exploration import ExplorationTables
 from pgclarify.database.investigations import StepTables
 from pgclarify.database.pool import open_pool
@@ -14,6 +15,7 @@ __all__ = [
     "DialogueTables",
     "Documents",
     "EmbeddingSpaces",
+    "EvaluationTables",
     "ExplorationTables",
     "LedgerTables",
     "Presence",

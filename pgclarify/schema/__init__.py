@@ -20,6 +20,7 @@ from pgclarify.schema.corpus import (
     term,
     term_change,
 )
+from pgclarify.schema.evaluation import eval_case, eval_metric, eval_run
 from pgclarify.schema.graph import neighborhood, pending_cut, pending_link, pending_passage, pending_unlink
 from pgclarify.schema.keys import applied_sql, caller_key, loopback
 from pgclarify.schema.listed_answer import listed_answer
@@ -45,6 +46,9 @@ __all__ = [
     "detection",
     "document",
     "embedding_space",
+    "eval_case",
+    "eval_metric",
+    "eval_run",
     "evidence",
     "interpretation",
     "listed_answer",

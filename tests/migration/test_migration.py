@@ -15,7 +15,7 @@ from alembic.migration import MigrationContext
 from pgclarify import install, schema
 from tests.migration import catalog
 
-REVISIONS = ["0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008", "0009", "0010", "0011", "0012"]
+REVISIONS = ["0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008", "0009", "0010", "0011", "0012", "0013"]
 
 
 def look(dsn: str, read: Callable[[psycopg.Connection[Any]], set[str]]) -> set[str]:

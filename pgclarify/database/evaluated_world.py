@@ -1,0 +1,171 @@
+"""What evaluations read of corpora, workers, runs and the ledger: as whoever evaluates, under row-level security."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
+from difflib import get_close_matches
+from typing import Any, Final
+
+from psycopg.rows import DictRow
+
+from pgclarify.database.errors import translated
+from pgclarify.database.evaluation_records import storable
+from pgclarify.database.pool import Pool
+from pgclarify.database.queries import queries
+from pgclarify.errors import InputError, NotFound, PermissionDenied, PgclarifyError, SchemaMismatch
+from pgclarify.evaluated import CorpusDescription, LivingJudge, TokenAverages, Usage, VerdictAnswer
+from pgclarify.model import Outcome, Passage
+
+# As docs/errors.md has them for people.
+REFUSALS: Final[Mapping[str, type[PgclarifyError]]] = {
+    "22": InputError,
+    "42501": PermissionDenied,
+    "42704": NotFound,
+    "3F000": SchemaMismatch,
+    "42P01": SchemaMismatch,
+    "42703": SchemaMismatch,
+    "42883": SchemaMismatch,
+}
+_MOST_NAMES: Final = 10
+
+
+class EvaluatedWorld:
+    """Reads what an evaluation needs to know before it begins and after each run, as the role of the pool.
+
+    Args:
+        pool: Connections of a role that has the rights of pgclarify_reader.
+    """
+
+    def __init__(self, pool: Pool) -> None:
+        self.pool = pool
+
+    async def describe_corpus(self, name: str | None) -> CorpusDescription:
+        """Find a corpus that the caller may search; None means that of the session, or the only one.
+
+        Raises:
+            NotFound: If the caller can search none of that name.
+            InputError: If none is named, and there is more than one, or none.
+            DatabaseError: If the server refuses.
+        """
+        rows = await self.fetch("eval_list_corpora")
+        wanted = name if name is not None or not rows else rows[0]["named"]
+        found = [row for row in rows if wanted is None or row["name"] == wanted]
+        names = [row["name"] for row in rows]
+        searchable = f"You can search: {', '.join(names[:_MOST_NAMES])}." if names else "You can search no corpus."
+        if len(found) == 1:
+            row = found[0]
+            return CorpusDescription(row["corpus_id"], row["name"], row["revision"], row["embedding_model"])
+        if wanted is not None:
+            near = get_close_matches(wanted, names, n=1)
+            raise NotFound(
+                f'corpus "{wanted}" does not exist',
+                detail=searchable,
+                hint=f'Did you mean "{near[0]}"?' if near else "Name one that exists, or load one: pgclarify load.",
+            )
+        raise InputError("no corpus is named", detail=searchable, hint="Name one, or load one: pgclarify load.")
+
+    async def living_judges(self) -> list[LivingJudge]:
+        """Who answers on the workers that live: one entry for all that answer alike.
+
+        Raises:
+            DatabaseError: If the server refuses.
+        """
+        return [LivingJudge(**row) for row in await self.fetch("eval_list_judges")]
+
+    async def usage(self, run_ids: Sequence[int]) -> Mapping[int, Usage]:
+        """What runs took of a model, whether it was paid for by them or before; only those that the caller sees.
+
+        Raises:
+            DatabaseError: If the server refuses.
+        """
+        return {row["run_id"]: read_usage(row) for row in await self.fetch("eval_list_usage", run_ids=list(run_ids))}
+
+    async def seconds(self, run_ids: Sequence[int]) -> Mapping[int, float | None]:
+        """How long runs took from their start to their end; None while one goes on.
+
+        Raises:
+            DatabaseError: If the server refuses.
+        """
+        rows = await self.fetch("eval_list_usage", run_ids=list(run_ids))
+        return {row["run_id"]: row["seconds"] for row in rows}
+
+    async def verdict_answers(self, run_id: int) -> list[VerdictAnswer]:
+        """What was decided about each candidate of a run, by rank.
+
+        Raises:
+            NotFound: If there is no such run, or the caller may not see it.
+            DatabaseError: If the server refuses.
+        """
+        rows = await self.fetch("eval_list_verdicts", run_id=run_id)
+        return [VerdictAnswer(**{**row, "outcome": Outcome(row["outcome"])}) for row in rows]
+
+    async def retrieved(self, run_id: int) -> list[Passage]:
+        """The passages that were retrieved for a run, by rank, with their contents as they are now.
+
+        Those that are gone, or that the caller may not read, are left out; each stands there once.
+
+        Raises:
+            DatabaseError: If the server refuses.
+        """
+        candidates = await self.fetch("eval_list_candidates", run_id=run_id)
+        if not candidates:
+            return []
+        keys = list(dict.fromkeys((row["document_id"], row["passage_id"]) for row in candidates))
+        # The corpus is given and not joined, so that one partition is read, and the others are not even planned with.
+        rows = await self.fetch(
+            "eval_read_passages",
+            corpus_id=candidates[0]["corpus_id"],
+            document_ids=[document_id for document_id, _ in keys],
+            passage_ids=[passage_id for _, passage_id in keys],
+        )
+        there = {(row["document_id"], row["passage_id"]): Passage(**row) for row in rows}
+        return [there[key] for key in keys if key in there]
+
+    async def token_averages(self, model: str, prompt_version: str) -> Mapping[str, TokenAverages]:
+        """What calls of a model with these prompts have taken so far, by purpose, whoever paid for them.
+
+        Raises:
+            DatabaseError: If the server refuses.
+        """
+        rows = await self.fetch("eval_list_token_averages", model=model, prompt_version=prompt_version)
+        return {
+            row["purpose"]: TokenAverages(row["prompt_tokens"], row["completion_tokens"], row["calls"]) for row in rows
+        }
+
+    async def paid_verdicts(
+        self, corpus_id: int, model: str, prompt_version: str, questions: Sequence[str], *, top_k: int
+    ) -> int:
+        """How many replies of earlier runs of these very questions on this corpus are in the ledger.
+
+        For each question at most top_k + 1: a verdict for each passage, and the relaxed question. A question that
+        stands there twice is asked once.
+
+        Raises:
+            DatabaseError: If the server refuses.
+        """
+        rows = await self.fetch(
+            "eval_count_paid_verdicts",
+            corpus_id=corpus_id,
+            model=model,
+            prompt_version=prompt_version,
+            questions=[storable(question) for question in questions],
+            top_k=top_k,
+        )
+        return sum(row["replies"] for row in rows)
+
+    async def fetch(self, name: str, /, **parameters: Any) -> list[DictRow]:  # noqa: ANN401 - whatever the statement has
+        """Run a named statement in a transaction of its own and return its rows.
+
+        Raises:
+            DatabaseError: If the server refuses; another PgclarifyError where REFUSALS has one.
+        """
+        with translated(REFUSALS):
+            async with self.pool.connection() as connection:
+                cursor = await connection.execute(queries[name], parameters)
+                return await cursor.fetchall()
+
+
+def read_usage(row: DictRow) -> Usage:
+    """Read usage from a row that has its attributes as columns."""
+    return Usage(**{field.name: row[field.name] for field in fields(Usage)})

@@ -1,0 +1,257 @@
+-- Statements of evaluations: what `pgclarify eval` and reports send, as whoever calls them.
+
+-- name: eval_list_corpora
+-- The corpora that the caller may search, and the one that the session names.
+select
+    corpus.corpus_id,
+    status.corpus as name,
+    coalesce(status.revision, 0) as revision,
+    coalesce(status.embedding_model, '') as embedding_model,
+    nullif(current_setting('pgclarify.corpus', true), '') as named
+from pgclarify.corpus_status as status
+inner join pgclarify.corpus on status.corpus = corpus.name
+order by status.corpus;
+
+-- name: eval_list_judges
+-- Who answers on the workers that live.
+select distinct worker.provider, worker.model, worker.prompt_version
+from pgclarify.worker_status as worker
+where worker.is_alive
+order by worker.provider, worker.model, worker.prompt_version;
+
+-- name: eval_lock
+-- Hold what must be begun once; false if another session does.
+select pg_try_advisory_lock(hashtextextended(current_user || ' ' || %(kind)s, 0)) as is_held;
+
+-- name: eval_unlock
+-- Let go of it.
+select pg_advisory_unlock(hashtextextended(current_user || ' ' || %(kind)s, 0));
+
+-- name: eval_resume
+-- Go on with the caller's latest evaluation of this kind that was not finished, under its new name.
+update pgclarify.eval_run
+set name = %(name)s
+where
+    eval_run_id = (
+        select begun.eval_run_id
+        from pgclarify.eval_run as begun
+        where
+            begun.finished_at is null
+            and begun.requested_by = current_user
+            and begun.data_set_hash = %(data_set_hash)s
+            and begun.planned_cases = %(planned_cases)s
+            and begun.corpus_id = %(corpus_id)s
+            and begun.corpus_revision = %(corpus_revision)s
+            and begun.embedding_model = %(embedding_model)s
+            and begun.method = %(method)s
+            and begun.settings = %(settings)s::jsonb
+            and begun.provider = %(provider)s
+            and begun.model = %(model)s
+            and begun.prompt_version = %(prompt_version)s
+            and begun.judge = %(judge)s
+            and begun.judge_version = %(judge_version)s
+            and begun.version = %(version)s
+        order by begun.eval_run_id desc
+        limit 1
+    )
+returning
+    eval_run_id,
+    array(
+        select eval_case.ordinal from pgclarify.eval_case where eval_case.eval_run_id = eval_run.eval_run_id
+    ) as done;
+
+-- name: eval_begin
+-- Begin an evaluation.
+insert into pgclarify.eval_run (
+    name, data_set, data_set_hash, planned_cases, corpus_id, corpus_name, corpus_revision, embedding_model, method,
+    settings, provider, model, prompt_version, judge, judge_version, version
+)
+values (
+    %(name)s, %(data_set)s, %(data_set_hash)s, %(planned_cases)s, %(corpus_id)s, %(corpus_name)s, %(corpus_revision)s,
+    %(embedding_model)s, %(method)s, %(settings)s::jsonb, %(provider)s, %(model)s, %(prompt_version)s, %(judge)s,
+    %(judge_version)s, %(version)s
+)
+returning eval_run_id;
+
+-- name: eval_record
+-- Keep a case with its metrics, unless it is kept already.
+with entered as (
+    insert into pgclarify.eval_case (
+        eval_run_id, ordinal, case_id, question, gold, output, run_id, status, error, calls, reused_calls,
+        prompt_tokens, completion_tokens, model_seconds, seconds
+    )
+    values (
+        %(eval_run_id)s, %(ordinal)s, %(case_id)s, %(question)s, %(gold)s::jsonb, %(output)s::jsonb, %(run_id)s,
+        %(status)s, %(error)s, %(calls)s, %(reused_calls)s, %(prompt_tokens)s, %(completion_tokens)s,
+        %(model_seconds)s, %(seconds)s
+    )
+    on conflict on constraint eval_case_pk do nothing
+    returning eval_run_id, ordinal
+)
+insert into pgclarify.eval_metric (eval_run_id, ordinal, metric, value)
+select entered.eval_run_id, entered.ordinal, given.metric, given.value
+from entered
+cross join unnest(%(metrics)s::text[], %(values)s::double precision[]) as given (metric, value)
+returning eval_metric.metric;
+
+-- name: eval_list_values
+-- The metrics of all cases.
+select eval_case.ordinal, known.metrics, known.values
+from pgclarify.eval_case
+cross join lateral (
+    select
+        coalesce(array_agg(eval_metric.metric order by eval_metric.metric), '{}') as metrics,
+        coalesce(array_agg(eval_metric.value order by eval_metric.metric), '{}') as values
+    from pgclarify.eval_metric
+    where eval_metric.eval_run_id = eval_case.eval_run_id and eval_metric.ordinal = eval_case.ordinal
+) as known
+where eval_case.eval_run_id = %(eval_run_id)s
+order by eval_case.ordinal;
+
+-- name: eval_finish
+-- End an evaluation that has all its cases, and keep the metrics of all together.
+with finished as (
+    update pgclarify.eval_run
+    set finished_at = clock_timestamp()
+    where
+        eval_run.eval_run_id = %(eval_run_id)s
+        and eval_run.finished_at is null
+        and eval_run.planned_cases = (
+            select count(*) from pgclarify.eval_case where eval_case.eval_run_id = %(eval_run_id)s
+        )
+    returning eval_run.eval_run_id
+),
+entered as (
+    insert into pgclarify.eval_metric (eval_run_id, metric, value, low, high, cases)
+    select finished.eval_run_id, given.metric, given.value, given.low, given.high, given.cases
+    from finished
+    cross join unnest(
+        %(metrics)s::text[], %(values)s::double precision[], %(lows)s::double precision[],
+        %(highs)s::double precision[], %(cases)s::integer[]
+    ) as given (metric, value, low, high, cases)
+)
+select finished.eval_run_id from finished;
+
+-- name: eval_find
+-- The evaluation of that id, or else the latest finished one of that name, or else the latest.
+select
+    eval_run.eval_run_id, eval_run.name, eval_run.data_set, eval_run.data_set_hash, eval_run.corpus_id,
+    eval_run.corpus_name, eval_run.corpus_revision, eval_run.embedding_model, eval_run.method, eval_run.settings,
+    eval_run.provider, eval_run.model, eval_run.prompt_version, eval_run.judge, eval_run.judge_version,
+    eval_run.version, eval_run.planned_cases, eval_run.requested_by, eval_run.created_at, eval_run.finished_at,
+    (
+        select count(*) from pgclarify.eval_case where eval_case.eval_run_id = eval_run.eval_run_id
+    ) as done_cases
+from pgclarify.eval_run
+where eval_run.eval_run_id = %(eval_run_id)s::bigint or eval_run.name = %(name)s
+order by
+    eval_run.eval_run_id is not distinct from %(eval_run_id)s::bigint desc,
+    eval_run.finished_at is not null desc,
+    eval_run.eval_run_id desc
+limit 1;
+
+-- name: eval_list
+-- Evaluations, newest first.
+select
+    eval_run.eval_run_id, eval_run.name, eval_run.data_set, eval_run.data_set_hash, eval_run.corpus_id,
+    eval_run.corpus_name, eval_run.corpus_revision, eval_run.embedding_model, eval_run.method, eval_run.settings,
+    eval_run.provider, eval_run.model, eval_run.prompt_version, eval_run.judge, eval_run.judge_version,
+    eval_run.version, eval_run.planned_cases, eval_run.requested_by, eval_run.created_at, eval_run.finished_at,
+    (
+        select count(*) from pgclarify.eval_case where eval_case.eval_run_id = eval_run.eval_run_id
+    ) as done_cases
+from pgclarify.eval_run
+order by eval_run.eval_run_id desc
+limit %(limit)s;
+
+-- name: eval_list_summaries
+-- The metrics of all cases together.
+select eval_metric.eval_run_id, eval_metric.metric, eval_metric.value, eval_metric.low, eval_metric.high, eval_metric.cases
+from pgclarify.eval_metric
+where eval_metric.eval_run_id = any(%(eval_run_ids)s::bigint[]) and eval_metric.ordinal is null
+order by eval_metric.eval_run_id, eval_metric.metric;
+
+-- name: eval_list_cases
+-- The cases of an evaluation, with their metrics.
+select
+    eval_case.ordinal, eval_case.case_id, eval_case.question, eval_case.gold, eval_case.output, eval_case.run_id,
+    eval_case.status, eval_case.error, eval_case.calls, eval_case.reused_calls, eval_case.prompt_tokens,
+    eval_case.completion_tokens, eval_case.model_seconds, eval_case.seconds, known.metrics, known.values
+from pgclarify.eval_case
+cross join lateral (
+    select
+        coalesce(array_agg(eval_metric.metric order by eval_metric.metric), '{}') as metrics,
+        coalesce(array_agg(eval_metric.value order by eval_metric.metric), '{}') as values
+    from pgclarify.eval_metric
+    where eval_metric.eval_run_id = eval_case.eval_run_id and eval_metric.ordinal = eval_case.ordinal
+) as known
+where eval_case.eval_run_id = %(eval_run_id)s
+order by eval_case.ordinal;
+
+-- name: eval_list_usage
+-- What runs took of a model, whether it was paid for by them or before, and how long they took.
+select
+    run.run_id,
+    coalesce(sum(stage.calls + stage.reused_calls), 0)::bigint as calls,
+    coalesce(sum(stage.reused_calls), 0)::bigint as reused_calls,
+    coalesce(sum(stage.prompt_tokens + stage.reused_prompt_tokens), 0)::bigint as prompt_tokens,
+    coalesce(sum(stage.completion_tokens + stage.reused_completion_tokens), 0)::bigint as completion_tokens,
+    coalesce(sum(stage.model_ms), 0) / 1000 as model_seconds,
+    extract(epoch from run.finished_at - run.started_at)::double precision as seconds
+from pgclarify.run
+left join pgclarify.stage on run.run_id = stage.run_id
+where run.run_id = any(%(run_ids)s::bigint[])
+group by run.run_id;
+
+-- name: eval_list_verdicts
+-- What was decided about each candidate of a run, and the tokens that it took.
+select
+    verdict.rank, verdict.outcome, verdict.answer, verdict.quote, coalesce(paid.prompt_tokens, 0) as prompt_tokens,
+    coalesce(paid.completion_tokens, 0) as completion_tokens
+from pgclarify._caller as caller
+cross join lateral pgclarify._verdict_tokens(caller, %(run_id)s) as paid
+inner join pgclarify.verdict on verdict.run_id = %(run_id)s and paid.rank = verdict.rank
+order by verdict.rank;
+
+-- name: eval_list_candidates
+-- The passages that were retrieved for a run, by their keys.
+select candidate.corpus_id, candidate.document_id, candidate.passage_id
+from pgclarify.candidate
+where candidate.run_id = %(run_id)s
+order by candidate.rank;
+
+-- name: eval_read_passages
+-- Passages of a corpus as they are now, as far as the caller may read them.
+select
+    passage.document_id, passage.id as passage_id, passage.content, document.title, passage.heading, passage.start_char
+from pgclarify.passage
+inner join pgclarify.document
+    on document.corpus_id = %(corpus_id)s and passage.document_id = document.id
+where
+    passage.corpus_id = %(corpus_id)s
+    and (passage.document_id, passage.id) in (
+        select wanted.document_id, wanted.passage_id
+        from unnest(%(document_ids)s::text[], %(passage_ids)s::bigint[]) as wanted (document_id, passage_id)
+    );
+
+-- name: eval_list_token_averages
+-- What calls of each purpose have taken so far.
+select averages.purpose, averages.prompt_tokens, averages.completion_tokens, averages.calls
+from pgclarify._caller as caller
+cross join lateral pgclarify._token_averages(caller, %(model)s, %(prompt_version)s) as averages;
+
+-- name: eval_count_paid_verdicts
+-- How many replies of runs that the caller sees, of the same questions, are in the ledger.
+select
+    run.question,
+    least(
+        count(distinct verdict.completion_id) + bool_or(run.relaxed_question is not null)::integer, %(top_k)s + 1
+    ) as replies
+from pgclarify.run
+inner join pgclarify.verdict on run.run_id = verdict.run_id
+where
+    run.corpus_id = %(corpus_id)s
+    and run.model = %(model)s
+    and run.prompt_version = %(prompt_version)s
+    and run.question = any(%(questions)s::text[])
+group by run.question;

@@ -1,0 +1,283 @@
+"""The tables of evaluations: written and read as whoever evaluates, under row-level security."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, fields
+from typing import Any, Final
+
+import psycopg
+from psycopg.rows import DictRow
+
+from pgclarify.database.errors import translated
+from pgclarify.database.evaluated_world import REFUSALS, EvaluatedWorld, read_usage
+from pgclarify.database.evaluation_records import gold_json, output_json, settings_json, storable
+from pgclarify.database.pool import Pool
+from pgclarify.database.queries import queries
+from pgclarify.errors import NotFound, NotReady
+from pgclarify.evaluated import Begun, Case, EvaluatedCase, Evaluation, EvaluationPlan, Output, Summary
+from pgclarify.model import RunStatus
+
+# Names that people give, and what follows from what is compared.
+_NOT_COMPARED: Final = frozenset({"name", "data_set", "corpus_name"})
+_LARGEST_ID: Final = 2**63 - 1
+# What is fetched at once of cases, each with all that its method gave.
+_CASES_AT_ONCE: Final = 100
+
+
+class EvaluationTables(EvaluatedWorld):
+    """Reads and writes evaluations, and reads what they need of runs, as the role of the pool.
+
+    An evaluation that was begun is held by a connection of its own, taken out of the pool, until it is finished or
+    left: its session has an advisory lock, so that the evaluation of a process that died is free at once.
+
+    Args:
+        pool: Connections of a role that has the rights of pgclarify_user, or of pgclarify_reader to read only.
+    """
+
+    def __init__(self, pool: Pool) -> None:
+        super().__init__(pool)
+        self._held: dict[int, tuple[psycopg.AsyncConnection[DictRow], str]] = {}
+
+    async def begin(self, plan: EvaluationPlan) -> Begun:
+        """Begin an evaluation, or go on with the caller's latest one of this kind that was not finished.
+
+        Of this kind is what is equal in everything that may change an outcome: the cases, the corpus and its revision,
+        the embedding model, the method and its settings, who answers and who judges with which prompts, and the version
+        of pgclarify. Otherwise half its cases would be of another kind; to begin anew is cheap, since what was paid for
+        is in the ledger. The name may differ: the evaluation takes the new one.
+
+        It is held until `finish` or `leave`, so that two processes never carry out one evaluation.
+
+        Raises:
+            NotReady: If another process is carrying out an evaluation of this kind for the same role.
+            PermissionDenied: If the role may not evaluate.
+            DatabaseError: If the server refuses.
+        """
+        given = asdict(plan) | {"settings": settings_json(plan.settings)}
+        kind = _kind(given)
+        with translated(REFUSALS):
+            connection = await self.pool.getconn()
+            try:
+                begun = await _begin(connection, kind, given)
+            except BaseException:
+                # Whatever is held goes with the session.
+                await connection.close()
+                await self.pool.putconn(connection)
+                raise
+        self._held[begun.eval_run_id] = connection, kind
+        return begun
+
+    async def leave(self, eval_run_id: int) -> None:
+        """Let go of an evaluation, finished or not; nothing happens if it is not held here."""
+        if eval_run_id not in self._held:
+            return
+        connection, kind = self._held.pop(eval_run_id)
+        try:
+            await connection.execute(queries["eval_unlock"], {"kind": kind})
+        except BaseException as error:
+            # Whatever is held goes with the session, if that has not gone already.
+            await connection.close()
+            if not isinstance(error, psycopg.Error):
+                raise
+        finally:
+            await self.pool.putconn(connection)
+
+    async def record(
+        self,
+        eval_run_id: int,
+        ordinal: int,
+        case: Case,
+        output: Output,
+        values: Mapping[str, float],
+        supported: Sequence[bool] | None,
+    ) -> None:
+        """Keep a case with its metrics, in one short transaction; what is kept already stays as it is.
+
+        What PostgreSQL cannot store in texts is replaced by U+FFFD.
+
+        Args:
+            eval_run_id: The evaluation.
+            ordinal: Its place in the data set, from 1.
+            case: The case.
+            output: What the method gave.
+            values: Its metrics by name.
+            supported: Whether each reading is grounded; None if nobody judged that.
+
+        Raises:
+            ValueError: If a number is not finite, or there are not as many judgements as readings.
+            DatabaseError: If the server refuses.
+        """
+        for metric, value in values.items():
+            if not math.isfinite(value):
+                raise ValueError(f"metric {metric} of case {ordinal} is {value}")
+        await self.fetch(
+            "eval_record",
+            eval_run_id=eval_run_id,
+            ordinal=ordinal,
+            case_id=storable(case.case_id),
+            question=storable(case.question),
+            gold=gold_json(case),
+            output=output_json(output, supported),
+            run_id=output.run_id,
+            status=output.status.value,
+            error=None if output.error is None else storable(output.error),
+            calls=output.usage.calls,
+            reused_calls=output.usage.reused_calls,
+            prompt_tokens=output.usage.prompt_tokens,
+            completion_tokens=output.usage.completion_tokens,
+            model_seconds=output.usage.model_seconds,
+            seconds=output.seconds,
+            metrics=list(values),
+            values=[float(value) for value in values.values()],
+        )
+
+    async def values(self, eval_run_id: int) -> list[tuple[int, Mapping[str, float]]]:
+        """The metrics of each case that is judged, by ordinal.
+
+        Raises:
+            DatabaseError: If the server refuses.
+        """
+        rows = await self.fetch("eval_list_values", eval_run_id=eval_run_id)
+        return [(row["ordinal"], _values(row)) for row in rows]
+
+    async def finish(self, eval_run_id: int, summaries: Mapping[str, Summary]) -> None:
+        """End an evaluation that has all its cases, keep the metrics of all of them together, and let go of it.
+
+        Raises:
+            ValueError: If a number is not finite.
+            NotReady: If cases are missing, it is finished, or there is none of that id that the caller may write.
+            DatabaseError: If the server refuses.
+        """
+        for metric, summary in summaries.items():
+            if not all(math.isfinite(number) for number in (summary.value, summary.low or 0, summary.high or 0)):
+                raise ValueError(f"metric {metric} is {summary}")
+        rows = await self.fetch(
+            "eval_finish",
+            eval_run_id=eval_run_id,
+            metrics=list(summaries),
+            values=[summary.value for summary in summaries.values()],
+            lows=[summary.low for summary in summaries.values()],
+            highs=[summary.high for summary in summaries.values()],
+            cases=[summary.cases for summary in summaries.values()],
+        )
+        if not rows:
+            raise NotReady(
+                f"evaluation {eval_run_id} cannot be finished",
+                detail="It has not all its cases, is finished already, or is not yours.",
+                hint="See: pgclarify eval list.",
+            )
+        await self.leave(eval_run_id)
+
+    async def find(self, reference: str) -> Evaluation:
+        """Find an evaluation by its id, or by its name: the latest finished one of that name, else the latest.
+
+        Raises:
+            NotFound: If there is none that the caller may see.
+            DatabaseError: If the server refuses.
+        """
+        number = int(reference) if re.fullmatch("[0-9]{1,19}", reference) else None
+        eval_run_id = number if number is not None and number <= _LARGEST_ID else None
+        rows = await self.fetch("eval_find", eval_run_id=eval_run_id, name=storable(reference))
+        if not rows:
+            raise NotFound(
+                f'evaluation "{reference}" does not exist',
+                detail="There is none of that id or name, or none that you may see.",
+                hint="Those that there are: pgclarify eval list.",
+            )
+        return _evaluation(rows[0])
+
+    async def evaluations(self, limit: int) -> list[Evaluation]:
+        """The latest evaluations that the caller may see, newest first.
+
+        Raises:
+            DatabaseError: If the server refuses.
+        """
+        return [_evaluation(row) for row in await self.fetch("eval_list", limit=limit)]
+
+    async def summaries(self, eval_run_ids: Sequence[int]) -> Mapping[int, Mapping[str, Summary]]:
+        """The metrics of all cases together, by evaluation and name; an evaluation that has none has none here.
+
+        Raises:
+            DatabaseError: If the server refuses.
+        """
+        found: dict[int, dict[str, Summary]] = {eval_run_id: {} for eval_run_id in eval_run_ids}
+        for row in await self.fetch("eval_list_summaries", eval_run_ids=list(eval_run_ids)):
+            summary = Summary(row["value"], row["low"], row["high"], row["cases"])
+            found[row["eval_run_id"]][row["metric"]] = summary
+        return found
+
+    async def cases(self, eval_run_id: int) -> list[EvaluatedCase]:
+        """The cases of an evaluation, by ordinal.
+
+        Raises:
+            DatabaseError: If the server refuses.
+        """
+        found: list[EvaluatedCase] = []
+        with translated(REFUSALS):
+            # A cursor of the server's, so that nothing is held twice.
+            async with (
+                self.pool.connection() as connection,
+                connection.transaction(),
+                connection.cursor(name="eval_cases") as cursor,
+            ):
+                await cursor.execute(queries["eval_list_cases"], {"eval_run_id": eval_run_id})
+                while rows := await cursor.fetchmany(_CASES_AT_ONCE):
+                    found += [_evaluated_case(row) for row in rows]
+        return found
+
+
+async def _begin(connection: psycopg.AsyncConnection[DictRow], kind: str, given: Mapping[str, Any]) -> Begun:
+    (row,) = await (await connection.execute(queries["eval_lock"], {"kind": kind})).fetchall()
+    if not row["is_held"]:
+        raise NotReady(
+            "this evaluation is being carried out already",
+            detail="Another process evaluates the same cases with the same method and settings, as the same role.",
+            hint="Wait until it is finished, or end it; then the same command goes on with what it has done.",
+        )
+    rows = await (await connection.execute(queries["eval_resume"], given)).fetchall()
+    if rows:
+        return Begun(rows[0]["eval_run_id"], frozenset(rows[0]["done"]), is_resumed=True)
+    (row,) = await (await connection.execute(queries["eval_begin"], given)).fetchall()
+    return Begun(row["eval_run_id"], frozenset(), is_resumed=False)
+
+
+def _kind(given: Mapping[str, Any]) -> str:
+    """What no two processes may carry out at once: SHA-256 of all that `begin` compares, as hexadecimal digits."""
+    compared = {key: str(value) for key, value in given.items() if key not in _NOT_COMPARED}
+    return hashlib.sha256(repr(sorted(compared.items())).encode()).hexdigest()
+
+
+def _evaluation(row: DictRow) -> Evaluation:
+    plan = {field.name: row[field.name] for field in fields(EvaluationPlan)}
+    return Evaluation(
+        eval_run_id=row["eval_run_id"],
+        plan=EvaluationPlan(**{**plan, "corpus_id": row["corpus_id"] or 0}),
+        requested_by=row["requested_by"],
+        created_at=row["created_at"],
+        finished_at=row["finished_at"],
+        done_cases=row["done_cases"],
+    )
+
+
+def _evaluated_case(row: DictRow) -> EvaluatedCase:
+    return EvaluatedCase(
+        ordinal=row["ordinal"],
+        case_id=row["case_id"],
+        question=row["question"],
+        gold=row["gold"],
+        output=row["output"],
+        run_id=row["run_id"],
+        status=RunStatus(row["status"]),
+        error=row["error"],
+        usage=read_usage(row),
+        seconds=row["seconds"],
+        values=_values(row),
+    )
+
+
+def _values(row: DictRow) -> dict[str, float]:
+    return dict(zip(row["metrics"], row["values"], strict=True))

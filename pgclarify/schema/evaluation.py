@@ -1,0 +1,216 @@
+"""Evaluations: revision 0013."""
+
+from sqlalchemy import (
+    BigInteger,
+    CheckConstraint,
+    Column,
+    ForeignKey,
+    ForeignKeyConstraint,
+    Identity,
+    Index,
+    Integer,
+    PrimaryKeyConstraint,
+    Table,
+    Text,
+    UniqueConstraint,
+    text,
+)
+from sqlalchemy.dialects.postgresql import BYTEA, DOUBLE_PRECISION, JSONB
+
+from pgclarify.schema.base import Name, Timestamp, metadata
+
+eval_run = Table(
+    "eval_run",
+    metadata,
+    Column("eval_run_id", BigInteger, Identity(always=True), nullable=False, comment="Key."),
+    Column(
+        "name", Text, nullable=False, comment="What people call it; several may have one name, and the latest is meant."
+    ),
+    Column("data_set", Text, nullable=False, comment="Name of the data set: that of its file."),
+    Column(
+        "data_set_hash",
+        BYTEA,
+        nullable=False,
+        comment="SHA-256 of the cases, in order: evaluations of the same cases can be compared.",
+    ),
+    Column(
+        "corpus_id",
+        BigInteger,
+        ForeignKey("pgclarify.corpus.corpus_id", name="eval_run_corpus_id_fk", ondelete="SET NULL"),
+        comment="The corpus; null once it was dropped.",
+    ),
+    Column("corpus_name", Text, nullable=False, comment="The corpus's name when it was asked."),
+    Column("corpus_revision", BigInteger, nullable=False, comment="Revision of the corpus when the evaluation began."),
+    Column(
+        "method",
+        Text,
+        nullable=False,
+        comment=(
+            "clarify, list_answers, investigate, search, detect_ambiguity, a baseline (dtv, dtv_unverified, rac), or "
+            "human (the readings of the data set itself)."
+        ),
+    ),
+    Column("settings", JSONB, nullable=False, comment="All its parameters, as given."),
+    Column("provider", Text, nullable=False, comment="Who judged passages or answered: openai or extractive."),
+    Column("model", Text, nullable=False, comment="Model that was asked."),
+    Column("prompt_version", Text, nullable=False, comment="Version of its prompts."),
+    Column("embedding_model", Text, nullable=False, comment="Embedding model of the corpus when it began."),
+    Column(
+        "judge",
+        Text,
+        nullable=False,
+        comment="Who judged what the method gave: lexical (no model), or the name of a model.",
+    ),
+    Column("judge_version", Text, nullable=False, comment="Version of the judge's rules or prompts."),
+    Column("version", Text, nullable=False, comment="Version of pgclarify."),
+    Column("requested_by", Name, nullable=False, server_default=text("current_user"), comment="Role that evaluated."),
+    Column("planned_cases", Integer, nullable=False, comment="How many cases it has when it is finished."),
+    Column("created_at", Timestamp, nullable=False, server_default=text("now()"), comment="When it began."),
+    Column(
+        "finished_at",
+        Timestamp,
+        comment=(
+            "When its last case was judged; null while it goes on, or if it was interrupted: the same command resumes "
+            "it."
+        ),
+    ),
+    PrimaryKeyConstraint("eval_run_id", name="eval_run_pk"),
+    CheckConstraint("length(name) between 1 and 200", name="eval_run_name_is_short"),
+    CheckConstraint("length(data_set_hash) = 32", name="eval_run_data_set_hash_is_sha256"),
+    CheckConstraint(
+        "method in ('clarify', 'list_answers', 'investigate', 'search', 'detect_ambiguity', 'dtv', 'dtv_unverified', "
+        "'rac', 'human')",
+        name="eval_run_method_is_known",
+    ),
+    CheckConstraint("jsonb_typeof(settings) = 'object'", name="eval_run_settings_is_an_object"),
+    CheckConstraint("planned_cases >= 1", name="eval_run_planned_cases_are_positive"),
+    Index("eval_run_corpus_id_idx", "corpus_id"),
+    Index("eval_run_name_idx", "name", "eval_run_id"),
+    Index("eval_run_unfinished_idx", "data_set_hash", postgresql_where=text("finished_at is null")),
+    comment=(
+        "An evaluation: one method with one configuration over one data set. Written by pgclarify eval run; delete "
+        "rows as you like, cases and metrics go with them."
+    ),
+)
+
+eval_case = Table(
+    "eval_case",
+    metadata,
+    Column(
+        "eval_run_id",
+        BigInteger,
+        ForeignKey("pgclarify.eval_run.eval_run_id", name="eval_case_eval_run_id_fk", ondelete="CASCADE"),
+        nullable=False,
+        comment="The evaluation.",
+    ),
+    Column("ordinal", Integer, nullable=False, comment="Its place in the data set, from 1."),
+    Column("case_id", Text, nullable=False, comment="Its id in the data set."),
+    Column("question", Text, nullable=False, comment="What was asked."),
+    Column(
+        "gold",
+        JSONB,
+        nullable=False,
+        comment=(
+            "What is known of it: interpretations (interpretation, answers, document_ids), answer_sets, document_ids, "
+            "is_ambiguous."
+        ),
+    ),
+    Column(
+        "output",
+        JSONB,
+        nullable=False,
+        comment=(
+            "What the method gave: interpretations (interpretation, answer, support, is_grounded, citations with "
+            "document_id, passage_id, title and quote), retrieved (document_id, passage_id), probability, notes."
+        ),
+    ),
+    Column(
+        "run_id",
+        BigInteger,
+        ForeignKey("pgclarify.run.run_id", name="eval_case_run_id_fk", ondelete="SET NULL"),
+        comment="The run behind it; null for baselines, or once it was deleted.",
+    ),
+    Column(
+        "status",
+        Text,
+        nullable=False,
+        comment=(
+            "succeeded, partial (some passages could not be judged) or failed: that counts as having given nothing."
+        ),
+    ),
+    Column("error", Text, comment="Why it failed; null unless it did."),
+    Column(
+        "calls",
+        Integer,
+        nullable=False,
+        comment=("Replies of the model that it used, whether paid for now or before. The judge's are not among them."),
+    ),
+    Column("reused_calls", Integer, nullable=False, comment="How many of them came from the ledger."),
+    Column("prompt_tokens", BigInteger, nullable=False, comment="Input tokens of all of them."),
+    Column("completion_tokens", BigInteger, nullable=False, comment="Output tokens of all of them."),
+    Column(
+        "model_seconds",
+        DOUBLE_PRECISION,
+        nullable=False,
+        comment="Seconds that all of them took when they were made, as if one came after the other.",
+    ),
+    Column(
+        "seconds",
+        DOUBLE_PRECISION,
+        nullable=False,
+        comment=(
+            "Seconds from the question to the last answer, as it went this time: next to nothing where all was paid "
+            "for."
+        ),
+    ),
+    Column("created_at", Timestamp, nullable=False, server_default=text("now()"), comment="When it was judged."),
+    PrimaryKeyConstraint("eval_run_id", "ordinal", name="eval_case_pk"),
+    CheckConstraint("ordinal >= 1", name="eval_case_ordinal_counts_from_one"),
+    CheckConstraint("jsonb_typeof(gold) = 'object'", name="eval_case_gold_is_an_object"),
+    CheckConstraint("jsonb_typeof(output) = 'object'", name="eval_case_output_is_an_object"),
+    CheckConstraint("status in ('succeeded', 'partial', 'failed')", name="eval_case_status_is_known"),
+    CheckConstraint("calls >= 0", name="eval_case_calls_are_not_negative"),
+    CheckConstraint("reused_calls between 0 and calls", name="eval_case_reused_calls_are_calls"),
+    CheckConstraint("prompt_tokens >= 0", name="eval_case_prompt_tokens_are_not_negative"),
+    CheckConstraint("completion_tokens >= 0", name="eval_case_completion_tokens_are_not_negative"),
+    CheckConstraint("model_seconds >= 0", name="eval_case_model_seconds_are_not_negative"),
+    CheckConstraint("seconds >= 0", name="eval_case_seconds_are_not_negative"),
+    CheckConstraint("(status = 'failed') = (error is not null)", name="eval_case_failed_has_an_error"),
+    Index("eval_case_run_id_idx", "run_id", postgresql_where=text("run_id is not null")),
+    comment="One question of an evaluation, and what the method gave for it.",
+)
+
+eval_metric = Table(
+    "eval_metric",
+    metadata,
+    Column(
+        "eval_run_id",
+        BigInteger,
+        ForeignKey("pgclarify.eval_run.eval_run_id", name="eval_metric_eval_run_id_fk", ondelete="CASCADE"),
+        nullable=False,
+        comment="The evaluation.",
+    ),
+    Column("metric", Text, nullable=False, comment="Its name, such as grounded_precision or recall@10."),
+    Column("ordinal", Integer, comment="The case; null for all cases together."),
+    Column("value", DOUBLE_PRECISION, nullable=False, comment="Its value."),
+    Column(
+        "low",
+        DOUBLE_PRECISION,
+        comment="Lower end of the bootstrap 95 % interval; null for a case, or where there is none.",
+    ),
+    Column("high", DOUBLE_PRECISION, comment="Upper end of that interval; null likewise."),
+    Column("cases", Integer, comment="Over how many cases it is; null for a case."),
+    CheckConstraint("cases >= 1", name="eval_metric_cases_are_positive"),
+    CheckConstraint("(ordinal is null) = (cases is not null)", name="eval_metric_of_all_counts_cases"),
+    CheckConstraint("(low is null) = (high is null)", name="eval_metric_interval_has_two_ends"),
+    CheckConstraint("low is null or ordinal is null", name="eval_metric_interval_is_of_all"),
+    UniqueConstraint("eval_run_id", "metric", "ordinal", name="eval_metric_key", postgresql_nulls_not_distinct=True),
+    ForeignKeyConstraint(
+        ["eval_run_id", "ordinal"],
+        ["pgclarify.eval_case.eval_run_id", "pgclarify.eval_case.ordinal"],
+        name="eval_metric_case_fk",
+        ondelete="CASCADE",
+    ),
+    Index("eval_metric_case_idx", "eval_run_id", "ordinal"),
+    comment="How good a case was, or all cases together. docs/methods/evaluation.md says what each metric is.",
+)

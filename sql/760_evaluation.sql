@@ -1,0 +1,52 @@
+-- What evaluations may know of the ledger: how many tokens calls took, and never what was asked or replied.
+
+create or replace function pgclarify._token_averages(
+    caller pgclarify._caller, model text, prompt_version text
+)
+returns table (purpose text, prompt_tokens double precision, completion_tokens double precision, calls bigint)
+language plpgsql stable security definer
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+    perform pgclarify._verify_caller(_token_averages.caller);
+    return query
+    select
+        latest.purpose, round(avg(latest.prompt_tokens))::double precision,
+        round(avg(latest.completion_tokens))::double precision, count(*)
+    from (
+        select completion.purpose, completion.prompt_tokens, completion.completion_tokens
+        from pgclarify.completion
+        where completion.model = _token_averages.model
+            and completion.prompt_version = _token_averages.prompt_version
+            and completion.reply is not null
+        order by completion.completion_id desc
+        -- Enough for a mean, and the ledger may be large.
+        limit 10000
+    ) as latest
+    group by latest.purpose;
+end
+$$;
+
+comment on function pgclarify._token_averages(pgclarify._caller, text, text) is
+'Means of the tokens of the latest 10,000 calls of a model with these prompts, by purpose, in whole tokens, whoever paid.';
+grant execute on function pgclarify._token_averages(pgclarify._caller, text, text) to pgclarify_user;
+
+create or replace function pgclarify._verdict_tokens(caller pgclarify._caller, run_id bigint)
+returns table (rank integer, prompt_tokens integer, completion_tokens integer)
+language plpgsql stable security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_run pgclarify.run := pgclarify._visible_run(_verdict_tokens.caller, _verdict_tokens.run_id);
+begin
+    return query
+    select verdict.rank, coalesce(completion.prompt_tokens, 0), coalesce(completion.completion_tokens, 0)
+    from pgclarify.verdict
+    left join pgclarify.completion on verdict.completion_id = completion.completion_id
+    where verdict.run_id = v_run.run_id;
+end
+$$;
+
+comment on function pgclarify._verdict_tokens(pgclarify._caller, bigint) is
+'Tokens of the reply that each verdict of a run was read from, 0 without one; for whoever sees the run.';
+grant execute on function pgclarify._verdict_tokens(pgclarify._caller, bigint) to pgclarify_reader;
