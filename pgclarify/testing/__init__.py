@@ -8,6 +8,7 @@ from pgclarify.testing.embedder import FakeEmbedder
 from pgclarify.testing.entailment import FakeEntailment, FakeEntailmentJudge
 from pgclarify.testing.exploration import FakeExplorationStore
 from pgclarify.testing.investigator import FakeInvestigator, FakeStepStore
+from pgclarify.testing.judge import FakeBaselineModel, FakeJudge, FakeJudgeModel
 from pgclarify.testing.ledger import FakeLedger, FakeLedgerTable, LedgerRow
 from pgclarify.testing.reranker import FakeRelevanceJudge, FakeReranker
 from pgclarify.testing.spaces import FakeSpaceStore
@@ -16,6 +17,7 @@ from pgclarify.testing.verifier import FakeVerifier
 
 __all__ = [
     "FakeAnswerLister",
+    "FakeBaselineModel",
     "FakeClassifier",
     "FakeCrossEncoder",
     "FakeDialogueStore",
@@ -25,6 +27,8 @@ __all__ = [
     "FakeEntailmentJudge",
     "FakeExplorationStore",
     "FakeInvestigator",
+    "FakeJudge",
+    "FakeJudgeModel",
     "FakeLedger",
     "FakeLedgerTable",
     "FakeQuestioner",

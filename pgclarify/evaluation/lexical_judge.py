@@ -1,0 +1,196 @@
+"""The judge that needs no model: it compares words, in milliseconds, and always says the same.
+
+What it takes for support or for a match, and how often it is wrong, is in docs/methods/evaluation.md.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Final
+
+from pgclarify.algorithms import Relation, fold, is_variant, relate, relate_answers, write_numbers
+from pgclarify.algorithms.english import NO_NOUNS, VAGUE_NOUNS
+from pgclarify.algorithms.metrics import cover_exact_match
+from pgclarify.evaluated import Stated
+from pgclarify.model import Passage
+
+# A passage is about what a question asks if this share of the question's words is in it.
+_ABOUT: Final = 0.5
+# Two questions ask the same if their words have this F1 (Eq. 16's threshold, for unigrams instead of BLEU).
+_SAME: Final = 0.65
+# With the same answer, less will do.
+_SAME_WITH_ANSWER: Final = 0.3
+# A reading keeps this share of the words of the question that it is a reading of.
+_RELEVANT: Final = 0.5
+
+_WORD: Final = re.compile(r"\w+")
+_YES_OR_NO: Final = re.compile(r"\W*(?:yes|no)\b", re.IGNORECASE)
+_SKIPPED: Final = NO_NOUNS | VAGUE_NOUNS
+# Bent forms of one word share so many letters, mostly.
+_STEM: Final = 5
+
+
+class LexicalJudge:
+    """Judges by words alone. Implements Judge."""
+
+    @property
+    def name(self) -> str:
+        """Always lexical."""
+        return "lexical"
+
+    @property
+    def version(self) -> str:
+        """Of the rules and thresholds in this module."""
+        return "1"
+
+    async def supports(self, claims: Sequence[tuple[Stated, Sequence[Passage]]]) -> list[bool]:
+        """Whether one passage states one of the answers, and half of the other words of the question.
+
+        Without an answer, or with yes or no for one, the words of the question have to do. Without a question, the
+        answer has to.
+
+        Source: VERDICT, Eq. 20, with words in place of a model.
+        """
+        return [_is_supported(stated, passages) for stated, passages in claims]
+
+    async def matches(self, question: str, readings: Sequence[Stated], among: Sequence[Stated]) -> list[bool]:
+        """Whether a reading asks the same as one of the others, in nearly the same words or with the same answer.
+
+        Source: VERDICT, Eq. 15 and 16, with the F1 of words in place of BLEU; that answers count is ours.
+        """
+        return [any(_is_same(reading, other) for other in among) for reading in readings]
+
+    async def distinct(self, question: str, readings: Sequence[Stated]) -> list[int]:
+        """Those that match none before them which remains.
+
+        Source: VERDICT, §5.1.1, with words in place of a model.
+        """
+        remaining: list[int] = []
+        for place, reading in enumerate(readings):
+            if not any(_is_same(reading, readings[other]) for other in remaining):
+                remaining.append(place)
+        return remaining
+
+    async def relevant(self, question: str, readings: Sequence[Stated]) -> list[bool]:
+        """Whether a reading has half of the words of the question; of an answer alone nobody can tell.
+
+        Source: VERDICT, §5.2, with words in place of a model.
+        """
+        asked = _words(question)
+        return [
+            reading.interpretation is not None and _share(asked, _words(reading.interpretation)) >= _RELEVANT
+            for reading in readings
+        ]
+
+
+def states_answer(answers: Sequence[str], passage: Passage) -> bool:
+    """Tell whether one of the answers stands in a passage or its title, word for word.
+
+    Case, punctuation, articles and the notation of numbers make no difference: "nine" stands in "9 ships".
+
+    Args:
+        answers: An answer in all its spellings.
+        passage: Where it should stand.
+    """
+    text = _text(passage)
+    return cover_exact_match(text, answers) or cover_exact_match(_written(text), [_written(one) for one in answers])
+
+
+def is_same_answer(one: Sequence[str], other: Sequence[str]) -> bool:
+    """Tell whether two answers are one: in one of their spellings, or one stands in the other and contradicts nothing.
+
+    Args:
+        one: An answer in all its spellings; an empty one is the same as none.
+        other: Another.
+    """
+    return any(_are_one_answer(first, second) for first in one for second in other)
+
+
+def asks_same_words(one: str, other: str) -> bool:
+    """Tell whether two questions are the same but for case, typography and the marks at their ends."""
+    return fold(one).strip(" ?.!") == fold(other).strip(" ?.!")
+
+
+def _are_one_answer(one: str, other: str) -> bool:
+    if is_variant(one, other):
+        return True
+    stands_in = cover_exact_match(one, [other]) or cover_exact_match(other, [one])
+    return stands_in and relate_answers(one, other) is not Relation.CONFLICT
+
+
+def _is_supported(stated: Stated, passages: Sequence[Passage]) -> bool:
+    # Yes and no stand nowhere.
+    answers = [answer for answer in stated.answers if not _YES_OR_NO.match(answer)]
+    if stated.interpretation is None:
+        return any(states_answer(stated.answers, passage) for passage in passages)
+    # The answer's own words prove nothing about what it is the answer to.
+    asked = _words(stated.interpretation).difference(*map(_words, answers))
+    return any(
+        (not answers or states_answer(answers, passage)) and _share(asked, _words(_text(passage))) >= _ABOUT
+        for passage in passages
+    )
+
+
+def _is_same(one: Stated, other: Stated) -> bool:
+    if one.interpretation is None or other.interpretation is None:
+        return is_same_answer(one.answers, other.answers)
+    has_same_answer = is_same_answer(one.answers, other.answers)
+    if not has_same_answer and _answers_conflict(one.answers, other.answers):
+        return False
+    if asks_same_words(one.interpretation, other.interpretation):
+        return True
+    relation = _relate_questions(one.interpretation, other.interpretation)
+    overlap = _overlap(_words(one.interpretation), _words(other.interpretation))
+    if has_same_answer:
+        return relation is not Relation.CONFLICT and overlap >= _SAME_WITH_ANSWER
+    return relation is Relation.AGREE and overlap >= _SAME
+
+
+def _answers_conflict(one: Sequence[str], other: Sequence[str]) -> bool:
+    """Whether both have answers, and those contradict each other in all spellings."""
+    relations = [relate_answers(first, second) for first in one for second in other]
+    return bool(relations) and all(relation is Relation.CONFLICT for relation in relations)
+
+
+def _relate_questions(one: str, other: str) -> Relation:
+    """CONFLICT if they name other numbers, UNKNOWN if one word is exchanged for another, AGREE otherwise."""
+    # With one answer to both, it is the questions alone that speak.
+    return Relation(relate([one, other], ["x", "x"])[0, 1])
+
+
+def _share(asked: frozenset[str], there: frozenset[str]) -> float:
+    """The share of words that are there; 1 of none."""
+    return len(asked & there) / len(asked) if asked else 1.0
+
+
+def _overlap(one: frozenset[str], other: frozenset[str]) -> float:
+    """Harmonic mean of both shares."""
+    return 2 * len(one & other) / (len(one) + len(other)) if one or other else 1.0
+
+
+def _text(passage: Passage) -> str:
+    return "\n".join(part for part in (passage.title, passage.heading, passage.content) if part)
+
+
+@lru_cache(maxsize=1024)
+def _written(text: str) -> str:
+    """A text with its numbers in one notation, without case, accents and typography."""
+    folded = fold(write_numbers(text))
+    return "".join(character for character in folded if not unicodedata.combining(character))
+
+
+@lru_cache(maxsize=1024)
+def _words(text: str) -> frozenset[str]:
+    """The nouns, names and numbers of a text, as far as a list of other words can tell, each cut to its stem."""
+    said = _WORD.findall(_written(text).replace("'s ", " ").replace("'", ""))
+    return frozenset(_stem(word) for word in said if word not in _SKIPPED)
+
+
+def _stem(word: str) -> str:
+    if word.isdigit():
+        return word
+    is_plural = len(word) > 3 and word.endswith("s") and not word.endswith("ss")
+    return (word[:-1] if is_plural else word)[:_STEM]

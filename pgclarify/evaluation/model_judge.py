@@ -1,0 +1,188 @@
+"""The judge that asks a chat model, through the ledger: judging again costs nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TypeVar
+
+from pgclarify.errors import CompletionError, InvalidReply
+from pgclarify.evaluated import Stated, Usage
+from pgclarify.evaluation.baselines import UsageMeter
+from pgclarify.evaluation.lexical_judge import asks_same_words, is_same_answer, states_answer
+from pgclarify.model import Completion, CompletionRequest, Passage
+from pgclarify.pipelines.completions import Answer, Inquiry, Pace, ask_all
+from pgclarify.protocols import JudgeModel, Ledger
+
+_PACE = Pace()
+T = TypeVar("T")
+
+
+class ModelJudge:
+    """Judges with a chat model. Implements Judge.
+
+    A reply that does not fit twice is no judgement: then nothing is supported, matched or relevant, and all readings
+    are distinct. Equal questions, and readings of which only the answer is known, are compared without a call.
+
+    Args:
+        ledger: Where replies are kept.
+        model: Who is asked.
+        pace: How often to look for replies that others are paying for.
+
+    Source: VERDICT, §4.3, §5.2 and Appendix A.
+    """
+
+    def __init__(self, ledger: Ledger, model: JudgeModel, *, pace: Pace = _PACE) -> None:
+        self._ledger = ledger
+        self._model = model
+        self._pace = pace
+        self._meter = UsageMeter()
+
+    @property
+    def name(self) -> str:
+        """The model's name."""
+        return self._model.model
+
+    @property
+    def version(self) -> str:
+        """The version of the prompts."""
+        return self._model.prompt_version
+
+    @property
+    def usage(self) -> Usage:
+        """What all judgements so far took of the model. It is no part of what a method takes."""
+        return self._meter.usage
+
+    async def supports(self, claims: Sequence[tuple[Stated, Sequence[Passage]]]) -> list[bool]:
+        """Whether passages answer a reading, with one of its answers if it has any. See Judge.
+
+        Raises:
+            EndpointUnavailable: If the model could not be asked.
+            DatabaseError: If the ledger fails.
+
+        Source: VERDICT, Eq. 20.
+        """
+        judgements = [
+            stated.interpretation is None and any(states_answer(stated.answers, passage) for passage in passages)
+            for stated, passages in claims
+        ]
+        asked = [
+            (place, stated.interpretation, " or ".join(stated.answers) or None, passages)
+            for place, (stated, passages) in enumerate(claims)
+            if stated.interpretation is not None and passages
+        ]
+        replies = await self._ask(
+            [
+                (partial(self._model.support_request, interpretation, answer, passages), self._model.read_support)
+                for _, interpretation, answer, passages in asked
+            ],
+            otherwise=False,
+        )
+        for (place, *_), reply in zip(asked, replies, strict=True):
+            judgements[place] = reply
+        return judgements
+
+    async def matches(self, question: str, readings: Sequence[Stated], among: Sequence[Stated]) -> list[bool]:
+        """Which of the readings are among others. See Judge.
+
+        Raises:
+            EndpointUnavailable: If the model could not be asked.
+            DatabaseError: If the ledger fails.
+
+        Source: VERDICT, Eq. 17.
+        """
+        judgements = [any(_is_plainly_same(reading, other) for other in among) for reading in readings]
+        known = [other.interpretation for other in among if other.interpretation is not None]
+        asked = {
+            place: reading.interpretation
+            for place, reading in enumerate(readings)
+            if reading.interpretation is not None and not judgements[place]
+        }
+        if not known or not asked:
+            return judgements
+        texts = list(asked.values())
+        render = partial(self._model.match_request, question, texts, known)
+        read = partial(self._model.read_match, interpretations=len(texts))
+        (matched,) = await self._ask([(render, read)], otherwise=[False] * len(texts))
+        for place, is_matched in zip(asked, matched, strict=True):
+            judgements[place] = is_matched
+        return judgements
+
+    async def distinct(self, question: str, readings: Sequence[Stated]) -> list[int]:
+        """The places of the readings that remain without near repetitions, ascending. See Judge.
+
+        Raises:
+            EndpointUnavailable: If the model could not be asked.
+            DatabaseError: If the ledger fails.
+
+        Source: VERDICT, §5.1.1 and Figure 9.
+        """
+        kept: list[int] = []
+        for place, reading in enumerate(readings):
+            if not any(_is_plainly_same(reading, readings[other]) for other in kept):
+                kept.append(place)
+        asked = {
+            place: interpretation for place in kept if (interpretation := readings[place].interpretation) is not None
+        }
+        if len(asked) < 2:
+            return kept
+        texts, places = list(asked.values()), list(asked)
+        render = partial(self._model.distinct_request, question, texts)
+        read = partial(self._model.read_distinct, interpretations=len(texts))
+        (remaining,) = await self._ask([(render, read)], otherwise=list(range(len(texts))))
+        repeated = set(places).difference(places[index] for index in remaining)
+        return [place for place in kept if place not in repeated]
+
+    async def relevant(self, question: str, readings: Sequence[Stated]) -> list[bool]:
+        """Which are readings of the question at all; of an answer alone nobody can tell. See Judge.
+
+        Raises:
+            EndpointUnavailable: If the model could not be asked.
+            DatabaseError: If the ledger fails.
+
+        Source: VERDICT, §5.2 and Figure 3.
+        """
+        judgements = [False] * len(readings)
+        asked = {
+            place: reading.interpretation
+            for place, reading in enumerate(readings)
+            if reading.interpretation is not None
+        }
+        if not asked:
+            return judgements
+        texts = list(asked.values())
+        render = partial(self._model.relevance_request, question, texts)
+        read = partial(self._model.read_relevance, interpretations=len(texts))
+        (relevant,) = await self._ask([(render, read)], otherwise=judgements[: len(texts)])
+        for place, is_relevant in zip(asked, relevant, strict=True):
+            judgements[place] = is_relevant
+        return judgements
+
+    async def _ask(
+        self,
+        judged: Sequence[tuple[Callable[..., CompletionRequest], Callable[[Completion], T]]],
+        *,
+        otherwise: T,
+    ) -> list[T]:
+        """Ask for all judgements at once; what the model fails to judge is `otherwise`."""
+        judgements = [otherwise] * len(judged)
+        errors: list[CompletionError] = []
+
+        async def land(place: int, answer: Answer[T]) -> None:
+            if not isinstance(answer.value, CompletionError):
+                judgements[place] = answer.value
+            elif not isinstance(answer.value, InvalidReply):
+                errors.append(answer.value)
+
+        inquiries = [Inquiry(render(), partial(render, retry=True), read) for render, read in judged]
+        await ask_all(self._ledger, self._model, inquiries, land, pace=self._pace, tally=self._meter)
+        if errors:
+            raise errors[0]
+        return judgements
+
+
+def _is_plainly_same(one: Stated, other: Stated) -> bool:
+    """Whether no model is needed: the same question; or the same answer, where one has no question."""
+    if one.interpretation is None or other.interpretation is None:
+        return is_same_answer(one.answers, other.answers)
+    return asks_same_words(one.interpretation, other.interpretation)
