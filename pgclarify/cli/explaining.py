@@ -57,7 +57,7 @@ def tree(lines: Sequence[str]) -> Text:
 def _styled(line: str, style: str = "") -> Text:
     from rich.text import Text
 
-    from pgclarify.cli.rendering import harmless
+    from pgclarify.foreign_text import harmless
 
     text = Text(harmless(line))
     figures = _FIGURES.search(text.plain)

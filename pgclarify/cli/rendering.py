@@ -7,7 +7,6 @@ which reads no markup.
 from __future__ import annotations
 
 import shlex
-import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -17,6 +16,8 @@ from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderR
 from rich.table import Table
 from rich.text import Text
 
+from pgclarify.foreign_text import harmless
+
 Row = Mapping[str, Any]
 
 # The look of psql's aligned format: a rule below the header, bars between columns, no frame.
@@ -24,30 +25,11 @@ _PSQL_BOX = Box("    \n  | \n -+ \n  | \n -+ \n -+ \n  | \n    \n", ascii=True)
 
 
 def printable(text: str) -> str:
-    r"""Replace everything in one line of foreign text that a terminal would act on.
+    """Replace everything in one line of foreign text that a terminal would act on.
 
-    Control characters (with ESC, which begins ANSI sequences) become `\xNN`, characters that reorder or hide text
-    become `\uNNNN`, and any run of white space becomes one space.
+    As `harmless` does; and any run of white space becomes one space.
     """
     return harmless(" ".join(text.split()))
-
-
-def harmless(line: str) -> str:
-    """Do the same to one line whose blanks have a meaning, and stay."""
-    return "".join(_harmless(character) for character in line)
-
-
-def _harmless(character: str) -> str:
-    category = unicodedata.category(character)
-    if category not in {"Cc", "Cf", "Cs", "Zl", "Zp"}:
-        return character
-    # Zero-width (non-)joiners shape letters and emoji, and move nothing.
-    if character in "\u200c\u200d":
-        return character
-    point = ord(character)
-    if point <= 0xFF:
-        return f"\\x{point:02x}"
-    return f"\\u{point:04x}" if point <= 0xFFFF else f"\\U{point:08x}"
 
 
 def counted(number: int, noun: str, plural: str | None = None) -> str:

@@ -1,0 +1,101 @@
+-- Statements that the report of a run is made of. Row-level security decides what of it the caller sees.
+
+-- name: report_begin
+-- From here on, everything is seen as it is now.
+set transaction isolation level repeatable read;
+
+-- name: report_run
+-- A run, how it was asked and what it cost.
+select
+    run.run_id, run.operation, run.corpus_id, run.corpus_name as corpus, run.question, run.relaxed_question, run.history,
+    run.settings, run.parent_run_id, run.requested_by, run.status, run.error, run.corpus_revision, run.model,
+    run.prompt_version, run.completions, run.reused_completions, run.prompt_tokens, run.completion_tokens, run.cost_usd,
+    run.created_at, run.started_at, run.finished_at, run.stop_reason, run.route, run.saved_completions,
+    current_user as seen_by
+from pgclarify.run
+where run.run_id = %(run_id)s;
+
+-- name: report_passages
+-- The passages of a run with what was decided about them; of those and their documents, what the caller may read now.
+select
+    candidate.rank, candidate.document_id, candidate.passage_id, candidate.heading, document.title, document.uri,
+    passage.content, passage.start_char, candidate.score, candidate.origin, candidate.via_passage_id, candidate.batch,
+    candidate.step_ordinal, verdict.outcome, verdict.interpretation, verdict.answer, verdict.quote,
+    verdict.start_char as quote_start_char, verdict.reason, verdict.error, verdict.is_reused,
+    verdict.vector::text as vector
+from pgclarify.candidate
+left join pgclarify.verdict on candidate.run_id = verdict.run_id and candidate.rank = verdict.rank
+left join pgclarify.document
+    on document.corpus_id = %(corpus_id)s::bigint and candidate.document_id = document.id
+left join pgclarify.passage
+    on
+        passage.corpus_id = %(corpus_id)s::bigint
+        and candidate.document_id = passage.document_id
+        and candidate.passage_id = passage.id
+where candidate.run_id = %(run_id)s
+order by candidate.rank;
+
+-- name: report_interpretations
+-- The readings that a run found.
+select
+    interpretation.ordinal, interpretation.interpretation as question, interpretation.answer, interpretation.support,
+    interpretation.cohesion
+from pgclarify.interpretation
+where interpretation.run_id = %(run_id)s
+order by interpretation.ordinal;
+
+-- name: report_interpretation_citations
+-- What proves the readings of a run.
+select
+    shown.ordinal, shown.rank, citation.candidate_rank, shown.is_medoid, shown.document_id, shown.passage_id, shown.title,
+    shown.uri, shown.heading, shown.quote, shown.start_char, shown.is_current
+from pgclarify.interpretation_citation as shown
+inner join pgclarify.citation
+    on shown.run_id = citation.run_id and shown.ordinal = citation.ordinal and shown.rank = citation.rank
+where shown.run_id = %(run_id)s
+order by shown.ordinal, shown.rank;
+
+-- name: report_steps
+-- What an investigation asked on its way.
+select ordinal, kind, question, answer, outcome, confidence, reason
+from pgclarify.investigation_step
+where run_id = %(run_id)s
+order by ordinal;
+
+-- name: report_step_citations
+-- What proves the answers of an investigation's steps.
+select
+    shown.step_ordinal as ordinal, shown.rank, citation.candidate_rank, false as is_medoid, shown.document_id,
+    shown.passage_id, shown.title, shown.uri, shown.heading, shown.quote, shown.start_char, shown.is_current
+from pgclarify.investigation_citation as shown
+inner join pgclarify.step_citation as citation
+    on shown.run_id = citation.run_id and shown.step_ordinal = citation.step_ordinal and shown.rank = citation.rank
+where shown.run_id = %(run_id)s
+order by shown.step_ordinal, shown.rank;
+
+-- name: report_answers
+-- The answers that a run listed.
+select ordinal, answer, variants
+from pgclarify.listed_answer
+where run_id = %(run_id)s
+order by ordinal;
+
+-- name: report_answer_citations
+-- What proves the answers that a run listed.
+select
+    shown.ordinal, shown.rank, evidence.candidate_rank, false as is_medoid, shown.document_id, shown.passage_id,
+    shown.title, shown.uri, shown.heading, shown.quote, shown.start_char, shown.is_current
+from pgclarify.evidence_citation as shown
+inner join pgclarify.evidence
+    on shown.run_id = evidence.run_id and shown.ordinal = evidence.ordinal and shown.rank = evidence.rank
+where shown.run_id = %(run_id)s
+order by shown.ordinal, shown.rank;
+
+-- name: report_stages
+-- The stages of a run that has ended.
+select
+    name, batch, step_ordinal, started_at, duration_ms, rows, calls, reused_calls, prompt_tokens, completion_tokens,
+    reused_prompt_tokens, reused_completion_tokens, model_ms, note
+from pgclarify.stage
+where run_id = %(run_id)s
+order by ordinal;

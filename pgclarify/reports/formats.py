@@ -1,0 +1,81 @@
+"""How numbers, times and foreign text are written on a page."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from datetime import datetime
+from urllib.parse import urlsplit
+
+from markupsafe import Markup
+
+from pgclarify.foreign_text import harmless
+
+NOTHING = "–"  # noqa: RUF001 (an en dash is what tables show where there is nothing)
+
+
+def shown(value: object) -> object:
+    """What becomes of every value before it is escaped and written: nothing for None, and harmless text."""
+    if value is None:
+        return ""
+    if isinstance(value, str) and not isinstance(value, Markup):
+        return harmless(value, kept="\n\t")
+    return value
+
+
+def count(value: float | None) -> str:
+    """A whole number with thousands set off."""
+    return NOTHING if value is None else f"{value:,.0f}"
+
+
+def figure(value: float | None) -> str:
+    """A number that may be a share: three digits that mean something."""
+    if value is None:
+        return NOTHING
+    if value == 0 or abs(value) >= 1000:
+        return f"{value:,.0f}"
+    return f"{value:.2f}" if abs(value) < 10 else f"{value:.1f}"
+
+
+def seconds(value: float | None) -> str:
+    """A duration, given in seconds."""
+    if value is None:
+        return NOTHING
+    if value < 1:
+        return f"{value * 1000:,.0f} ms"
+    if value < 120:
+        return f"{value:.1f} s"
+    minutes, rest = divmod(round(value), 60)
+    return f"{minutes:,} min {rest} s"
+
+
+def moment(value: datetime | None) -> str:
+    """A time, to the second, with its zone."""
+    return NOTHING if value is None else value.strftime("%Y-%m-%d %H:%M:%S %Z").strip()
+
+
+def shortened(text: str, most: int) -> str:
+    """The beginning of a text, on one line."""
+    line = " ".join(text.split())
+    return line if len(line) <= most else line[: most - 1].rstrip() + "…"
+
+
+def web_link(uri: str | None) -> str | None:
+    """A URI if a browser may follow it without harm: http and https alone. None otherwise."""
+    if uri is None or not uri.isprintable() or " " in uri:
+        return None
+    try:
+        parts = urlsplit(uri)
+    except ValueError:
+        return None
+    return uri if parts.scheme in ("http", "https") and parts.netloc else None
+
+
+def setting(value: object) -> str:
+    """The value of a setting: text as it is, everything else as JSON."""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+
+
+def settings(values: Mapping[str, object]) -> str:
+    """Settings on one line."""
+    return ", ".join(f"{name}={setting(value)}" for name, value in sorted(values.items()))

@@ -1,0 +1,72 @@
+"""Renders pages: one file, in which nothing refers to anything outside it."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from datetime import UTC, datetime
+from functools import cache
+from importlib.resources import files
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from pgclarify import __version__
+from pgclarify.reports import formats
+
+
+def render(template: str, *, title: str, written_at: datetime, **values: object) -> str:
+    """Render a page.
+
+    Text in values is data, whoever wrote it: it is escaped, and what a browser would act on without a tag (control
+    characters, those that reorder text) is spelt out. Style and script are parts of the package, and stand in the page;
+    its policy allows these two by their hashes, and nothing else: no connection, image, font, frame or form.
+
+    Args:
+        template: A file of folder templates.
+        title: What the browser's tab shows.
+        written_at: When the data was read.
+        values: What the template names.
+    """
+    style, script = _part("page.css"), _part("page.js")
+    return _environment().get_template(template).render(
+        title=title,
+        written_at=written_at.astimezone(UTC),
+        version=__version__,
+        policy="; ".join(
+            (
+                "default-src 'none'",
+                f"style-src 'sha256-{_digest(style)}'",
+                f"script-src 'sha256-{_digest(script)}'",
+                "base-uri 'none'",
+                "form-action 'none'",
+            )
+        ),
+        style=Markup(style),  # noqa: S704
+        script=Markup(script),  # noqa: S704
+        **values,
+    )
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=PackageLoader("pgclarify.reports"),
+        autoescape=True,
+        finalize=formats.shown,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    for name in ("count", "figure", "seconds", "moment", "shortened", "web_link", "setting", "settings"):
+        environment.filters[name] = getattr(formats, name)
+    return environment
+
+
+@cache
+def _part(name: str) -> str:
+    return files("pgclarify.reports").joinpath("static", name).read_text(encoding="utf-8")
+
+
+def _digest(text: str) -> str:
+    return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()

@@ -1,0 +1,166 @@
+"""Frozen data of the report of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pgclarify.model import Stage
+
+
+@dataclass(frozen=True, slots=True)
+class RunHead:
+    """How a run was asked, how it stands and what it cost: columns of table run.
+
+    Attributes:
+        seen_by: The role that reads it, and may see less than others.
+    """
+
+    run_id: int
+    operation: str
+    corpus_id: int | None
+    corpus: str | None
+    question: str
+    relaxed_question: str | None
+    history: Sequence[str]
+    settings: Mapping[str, Any]
+    parent_run_id: int | None
+    requested_by: str
+    status: str
+    error: str | None
+    corpus_revision: int | None
+    model: str | None
+    prompt_version: str | None
+    completions: int | None
+    reused_completions: int | None
+    prompt_tokens: int | None
+    completion_tokens: int | None
+    cost_usd: Decimal | None
+    created_at: datetime
+    started_at: datetime | None
+    finished_at: datetime | None
+    stop_reason: str | None
+    route: str | None
+    saved_completions: int | None
+    seen_by: str
+
+
+@dataclass(frozen=True, slots=True)
+class SeenPassage:
+    """A passage that a run came to, and what was decided about it.
+
+    Attributes:
+        rank: From 1; names it within the run.
+        content: Its text as it is now; None if it is not there any more, or not for this role to read.
+        start_char: Offset of its text in the document; None likewise.
+        via_passage_id: The passage that led to it; None unless its origin is neighbor.
+        step_ordinal: The step of an investigation that it was retrieved for; None for other operations.
+        outcome: grounded, abstained or failed; None if it was not judged.
+        quote_start_char: Offset of the quote in the document when it was judged; None unless grounded.
+        vector: f(interpretation; answer), float32, shape (dimensions,), unit length; None unless grounded.
+    """
+
+    rank: int
+    document_id: str
+    passage_id: int
+    heading: str | None
+    title: str | None
+    uri: str | None
+    content: str | None
+    start_char: int | None
+    score: float
+    origin: str
+    via_passage_id: int | None
+    batch: int
+    step_ordinal: int | None
+    outcome: str | None = None
+    interpretation: str | None = None
+    answer: str | None = None
+    quote: str | None = None
+    quote_start_char: int | None = None
+    reason: str | None = None
+    error: str | None = None
+    is_reused: bool | None = None
+    vector: NDArray[np.float32] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """A citation.
+
+    Attributes:
+        candidate_rank: The passage's rank in the run.
+        is_medoid: True for the one that speaks for its reading.
+        title: The document's title now; None if it has none, is gone, or is not for this role to read.
+        uri: Likewise.
+        start_char: Offset of the quote in the document, as it is now if it is current.
+        is_current: True if the quote still stands in the document, as far as this role may read it.
+    """
+
+    rank: int
+    candidate_rank: int
+    is_medoid: bool
+    document_id: str
+    passage_id: int
+    title: str | None
+    uri: str | None
+    heading: str | None
+    quote: str
+    start_char: int
+    is_current: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What a run found: a reading, a step of an investigation, or one answer of a list.
+
+    Attributes:
+        question: The reading, or what the step asked; None for listed answers.
+        answer: None for steps without one.
+        support: Documents behind a reading; None for others.
+        cohesion: How near the readings of its cluster are to it, up to 1; None for others.
+        kind: direct, follow_up or conclusion for steps; None for others.
+        outcome: What became of a step; None for others.
+        confidence: Of a step's answer, above 0 and up to 1; None for others.
+        reason: What is worth saying of a step; None for others.
+        variants: Other spellings of a listed answer.
+        proofs: Best first; a reading's medoid first.
+    """
+
+    ordinal: int
+    question: str | None
+    answer: str | None
+    proofs: tuple[Proof, ...]
+    support: int | None = None
+    cohesion: float | None = None
+    kind: str | None = None
+    outcome: str | None = None
+    confidence: float | None = None
+    reason: str | None = None
+    variants: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RunReport:
+    """Everything that the page of a run shows.
+
+    Attributes:
+        findings: By ordinal.
+        passages: By rank.
+        stages: In the order in which they began; empty while the run goes on.
+        explanation: What `explain` says, line by line.
+        written_at: When it was read.
+    """
+
+    head: RunHead
+    findings: tuple[Finding, ...]
+    passages: tuple[SeenPassage, ...]
+    stages: tuple[Stage, ...]
+    explanation: tuple[str, ...]
+    written_at: datetime

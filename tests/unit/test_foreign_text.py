@@ -1,0 +1,29 @@
+"""Text that a person is shown, whoever wrote it."""
+
+from __future__ import annotations
+
+import pytest
+
+from pgclarify.foreign_text import harmless
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("plain, with ümlauts and 漢字", "plain, with ümlauts and 漢字"),
+        ("\x1b[2J\x07", "\\x1b[2J\\x07"),
+        ("a\u202eb\u2066c", "a\\u202eb\\u2066c"),
+        ("\udc80", "\\udc80"),
+        ("\U000e0001", "\\U000e0001"),
+        ("one\u2028two", "one\\u2028two"),
+        ("क\u200dष", "क\u200dष"),
+        ("\x00", "\\x00"),
+    ],
+)
+def test_what_a_program_would_act_on_is_spelt_out(text: str, shown: str) -> None:
+    assert harmless(text) == shown
+
+
+def test_line_feeds_stay_where_they_are_wanted() -> None:
+    assert harmless("one\n\ttwo\r", kept="\n\t") == "one\n\ttwo\\x0d"
+    assert harmless("one\ntwo") == "one\\x0atwo"
