@@ -15,6 +15,7 @@ import typer
 from pgclarify.cli import (
     asking,
     asking_back,
+    comparing,
     demo,
     detecting,
     evaluating,
@@ -74,6 +75,7 @@ app.command(
 )(server.psql)
 app.command(epilog=server.DSN_EXAMPLES)(server.dsn)
 app.add_typer(graph.app, name="graph")
+evaluating.app.command(epilog=comparing.COMPARE_EXAMPLES)(comparing.compare)
 app.add_typer(evaluating.app, name="eval")
 
 

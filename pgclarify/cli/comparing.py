@@ -1,0 +1,190 @@
+"""The command eval compare."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from pgclarify.cli import connection, terminal
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from pgclarify.evaluated import Evaluation
+    from pgclarify.evaluation.comparison import Comparison, PairedCase
+    from pgclarify.evaluation.paired_metrics import MetricComparison
+
+COMPARE_EXAMPLES = terminal.examples(
+    "pgclarify eval compare 12 13",
+    "pgclarify eval compare 'clarify top_k=10' 'clarify top_k=20' --metric answer_coverage --metric calls",
+    "pgclarify eval compare 12 13 --case 4711",
+    "pgclarify eval compare main branch --fail-below answer_coverage=-0.02",
+)
+
+
+def compare(
+    first: Annotated[
+        str, typer.Argument(metavar="A", help="The evaluation to compare with: its id or name, as eval list has them.")
+    ],
+    second: Annotated[str, typer.Argument(metavar="B", help="The evaluation that is compared with it.")],
+    metric: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--metric", "-m", metavar="NAME", help="Compare this metric alone, and order cases by it; may be repeated."
+        ),
+    ] = None,
+    cases: Annotated[int, typer.Option(metavar="N", min=0, help="Show so many of the cases that changed most.")] = 5,
+    case: Annotated[str | None, typer.Option(metavar="ID", help="Show one case whole, and nothing else.")] = None,
+    fail_below: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--fail-below",
+            metavar="METRIC=DELTA",
+            help="Exit with 1 if B - A is below DELTA (A - B, where lower is better); may be repeated.",
+        ),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", metavar="", help="One JSON object.")] = False,
+) -> None:
+    """Compare two evaluations case by case: what changed, what of it may be chance, and in which cases."""
+    limits = _read_limits(fail_below or [])
+    settings = connection.load_settings()
+    comparison = asyncio.run(_load(connection.running_dsn(settings), first, second))
+    for warning in comparison.warnings:
+        terminal.notices().print(f"Note: {_printable(warning)}", style="yellow")
+    if case is not None:
+        _show_case(comparison.pair(case), as_json=as_json)
+    else:
+        _show(comparison, metric or [], cases, as_json=as_json)
+    failures = [told for name, limit in limits.items() if (told := _failure(comparison.metric(name), limit))]
+    for told in failures:
+        terminal.notices().print(told, style="bold red")
+    if failures:
+        raise typer.Exit(1)
+
+
+def _read_limits(given: Sequence[str]) -> dict[str, float]:
+    """Read METRIC=DELTA.
+
+    Raises:
+        typer.BadParameter: If one is something else.
+    """
+    limits: dict[str, float] = {}
+    for one in given:
+        name, _, delta = one.rpartition("=")
+        try:
+            limits[name] = float(delta)
+        except ValueError:
+            name = ""
+        if not name or not math.isfinite(limits[name]):
+            raise typer.BadParameter(f"{one!r} is not METRIC=DELTA", param_hint="--fail-below")
+    return limits
+
+
+async def _load(dsn: str, first: str, second: str) -> Comparison:
+    from pgclarify.database.evaluations import EvaluationTables
+    from pgclarify.database.pool import open_pool
+    from pgclarify.evaluation.comparison import compare as compared
+
+    async with open_pool(dsn) as pool:
+        tables = EvaluationTables(pool)
+        one, other = await tables.find(first), await tables.find(second)
+        return compared(one, await tables.cases(one.eval_run_id), other, await tables.cases(other.eval_run_id))
+
+
+def _show(comparison: Comparison, names: Sequence[str], cases: int, *, as_json: bool) -> None:
+    from pgclarify.cli import comparison_rendering as rendering
+
+    metrics = [comparison.metric(name) for name in names] or list(comparison.metrics)
+    order = names[0] if names else comparison.order_of_cases()
+    changed = comparison.most_changed(order, cases)
+    if as_json:
+        terminal.print_json(_as_json(comparison, metrics, changed))
+        return
+    console = terminal.results()
+    console.print(rendering.head(comparison))
+    different = [one for one in metrics if names or not one.is_equal]
+    if different:
+        console.print(rendering.Metrics(different, len(comparison.pairs)))
+    equal = [one.metric for one in metrics if one not in different]
+    if equal:
+        console.print(rendering.equal_metrics(equal))
+    if cases:
+        console.print(rendering.changed_cases(changed, order))
+
+
+def _show_case(pair: PairedCase, *, as_json: bool) -> None:
+    from pgclarify.cli import comparison_rendering as rendering
+
+    if as_json:
+        terminal.print_json(_case_as_json(pair))
+    else:
+        terminal.results().print(rendering.whole_case(pair))
+
+
+def _failure(compared: MetricComparison, limit: float) -> str | None:
+    from pgclarify.cli.comparison_rendering import value
+
+    if compared.gain >= limit:
+        return None
+    name = compared.metric
+    return (
+        f"Failed: {name} went from {value(name, compared.first)} to {value(name, compared.second)}, "
+        f"{value(name, compared.gain, signed=True)} to the better; {value(name, limit, signed=True)} is the least."
+    )
+
+
+def _printable(text: str) -> str:
+    from pgclarify.cli.rendering import printable
+
+    return printable(text)
+
+
+def _as_json(
+    comparison: Comparison, metrics: Sequence[MetricComparison], changed: Sequence[PairedCase]
+) -> Mapping[str, Any]:
+    from dataclasses import asdict
+
+    return {
+        "a": _side_as_json(comparison.first),
+        "b": _side_as_json(comparison.second),
+        "cases": len(comparison.pairs),
+        "warnings": list(comparison.warnings),
+        "differing": {one.name: [one.first, one.second] for one in comparison.differing},
+        "metrics": [asdict(one) | {"verdict": one.verdict} for one in metrics],
+        "changed": [_case_as_json(pair) for pair in changed],
+    }
+
+
+def _side_as_json(evaluation: Evaluation) -> Mapping[str, Any]:
+    plan = evaluation.plan
+    return {
+        "eval_run_id": evaluation.eval_run_id,
+        "name": plan.name,
+        "data_set": plan.data_set,
+        "method": plan.method,
+        "settings": dict(plan.settings),
+        "model": plan.model,
+        "judge": plan.judge,
+        "done_cases": evaluation.done_cases,
+        "planned_cases": plan.planned_cases,
+        "finished_at": evaluation.finished_at,
+    }
+
+
+def _case_as_json(pair: PairedCase) -> Mapping[str, Any]:
+    from pgclarify.evaluation.changes import reading_changes, readings
+
+    return {
+        "case_id": pair.first.case_id,
+        "question": pair.first.question,
+        "gold": pair.first.gold,
+        "a": {"values": pair.first.values, "status": pair.first.status, "error": pair.first.error},
+        "b": {"values": pair.second.values, "status": pair.second.status, "error": pair.second.error},
+        "readings": [
+            {"change": one.change, "a": one.first, "b": one.second}
+            for one in reading_changes(readings(pair.first), readings(pair.second))
+        ],
+    }

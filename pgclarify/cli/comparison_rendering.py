@@ -1,0 +1,291 @@
+"""What eval compare prints: settings that differ, metrics side by side, and the cases that changed.
+
+Questions, answers, passages and names come from data sets, models and users: they reach the terminal through
+`printable` alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
+from rich.table import Table
+from rich.text import Text
+
+from pgclarify.cli.rendering import Indented, counted, printable
+from pgclarify.evaluated import EvaluatedCase, Evaluation
+from pgclarify.evaluation.changes import Change, ReadingChange, is_known, known_answers, reading_changes, readings
+from pgclarify.evaluation.comparison import Comparison, PairedCase
+from pgclarify.evaluation.paired_metrics import MetricComparison, Verdict
+from pgclarify.model import RunStatus
+
+_WHOLE_NUMBERS = frozenset({"prompt_tokens", "completion_tokens"})
+_AMOUNTS = frozenset({"interpretations", "calls", "model_seconds", "seconds"})
+_STYLES = {
+    Verdict.BETTER: "green",
+    Verdict.WORSE: "red",
+    Verdict.MORE: "yellow",
+    Verdict.LESS: "yellow",
+    Verdict.MAY_BE_CHANCE: "dim",
+}
+_MARKS = {Change.GONE: ("-", "red"), Change.NEW: ("+", "green"), Change.ANSWERED_OTHERWISE: ("~", "yellow")}
+# Below it, a metric takes two lines rather than a row of eight cells.
+_TABLE_WIDTH = 104
+_MOST_QUOTE_CHARS = 200
+_MOST_KNOWN = 12
+
+
+def value(metric: str, number: float, *, signed: bool = False) -> str:
+    """A metric's value with the digits that say something."""
+    sign = "+" if signed else ""
+    if metric in _WHOLE_NUMBERS:
+        return format(number, f"{sign},.0f")
+    return format(number, f"{sign},.{2 if metric in _AMOUNTS else 3}f")
+
+
+def head(comparison: Comparison) -> RenderableType:
+    """What is compared, and what the two do not share."""
+    parts: list[RenderableType] = [_side("A", comparison.first), _side("B", comparison.second)]
+    if comparison.differing:
+        table = Table(box=None, pad_edge=False, header_style="bold")
+        for name in ("differs", "A", "B"):
+            table.add_column(name, overflow="fold")
+        for one in comparison.differing:
+            table.add_row(printable(one.name), _setting(one.first), _setting(one.second))
+        parts += [Text(), table]
+    return Group(*parts, Text())
+
+
+def _side(label: str, evaluation: Evaluation) -> Indented:
+    plan = evaluation.plan
+    text = Text(f"{evaluation.eval_run_id} ")
+    text.append(printable(plan.name), style="bold")
+    text.append(
+        f": {printable(plan.method)} on {printable(plan.data_set)}, {counted(evaluation.done_cases, 'case')}, "
+        f"{evaluation.created_at:%Y-%m-%d %H:%M}"
+    )
+    return Indented(Text(f"{label}  ", style="bold cyan"), text)
+
+
+def _setting(given: object) -> Text:
+    return Text("-", style="dim") if given is None else Text(printable(str(given)))
+
+
+@dataclass(frozen=True, slots=True)
+class Metrics:
+    """Metrics side by side: a table where there is room for one, else two lines each.
+
+    Attributes:
+        metrics: At least one.
+        pairs: How many cases both sides have.
+    """
+
+    metrics: Sequence[MetricComparison]
+    pairs: int
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        yield Text(f"{counted(self.pairs, 'case')} that both have; differences are B - A, with 95 % intervals\n")
+        if options.max_width >= _TABLE_WIDTH:
+            yield self._table()
+            return
+        for one in self.metrics:
+            yield from _two_lines(one)
+
+    def _table(self) -> Table:
+        table = Table(box=None, pad_edge=False, header_style="bold")
+        table.add_column("metric")
+        for name in ("A", "B", "B - A", "95 % interval", "won/lost/tied", "p"):
+            table.add_column(name, justify="right")
+        table.add_column("")
+        if any(one.cases != self.pairs for one in self.metrics):
+            table.add_column("cases", justify="right")
+        for one in self.metrics:
+            style = _STYLES[one.verdict]
+            cells = [
+                Text(printable(one.metric)),
+                Text(value(one.metric, one.first)),
+                Text(value(one.metric, one.second)),
+                Text(value(one.metric, one.difference, signed=True), style=style),
+                Text(_interval(one)),
+                Text(_won(one)),
+                Text(_probability(one.p_value)),
+                Text(one.verdict, style=style),
+                Text(f"{one.cases:,}"),
+            ]
+            table.add_row(*cells[: len(table.columns)])
+        return table
+
+
+def _two_lines(one: MetricComparison) -> Iterable[RenderableType]:
+    style = _STYLES[one.verdict]
+    yield Text.assemble(
+        (printable(one.metric), "bold"),
+        f"  {value(one.metric, one.first)} -> {value(one.metric, one.second)}  ",
+        (one.verdict, style),
+    )
+    told = [f"{value(one.metric, one.difference, signed=True)} {_interval(one)}", f"p {_probability(one.p_value)}"]
+    if one.wins is not None:
+        told.append(f"won {one.wins:,}, lost {one.losses:,}, tied {one.ties:,}")
+    yield Indented(Text("  "), Text("; ".join(told)))
+
+
+def _interval(one: MetricComparison) -> str:
+    low, high = (value(one.metric, end, signed=True) for end in (one.low, one.high))
+    return f"[{low}, {high}]"
+
+
+def _won(one: MetricComparison) -> str:
+    return "-" if one.wins is None else f"{one.wins:,}/{one.losses:,}/{one.ties:,}"
+
+
+def _probability(p_value: float) -> str:
+    return "<0.001" if p_value < 0.001 else f"{p_value:.3f}"
+
+
+def equal_metrics(names: Sequence[str]) -> Text:
+    """Metrics of which there is nothing to show."""
+    return Text(f"Equal in every case: {', '.join(printable(name) for name in names)}.", style="dim")
+
+
+def changed_cases(pairs: Sequence[PairedCase], metric: str) -> RenderableType:
+    """The cases that changed most, with what both sides gave.
+
+    Args:
+        pairs: Most changed first.
+        metric: By which they are in order.
+    """
+    if not pairs:
+        return Text(f"\nNo case changed: neither its {printable(metric)} nor how many readings it has.")
+    parts: list[RenderableType] = [Text(f"\nChanged most, by {printable(metric)}", style="bold")]
+    for pair in pairs:
+        parts += [Text(), *_question(pair), Indented(Text("   "), _change_of(pair, metric)), *_known(pair.first.gold)]
+        parts += _readings(pair, is_whole=False)
+    return Group(*parts)
+
+
+def whole_case(pair: PairedCase) -> RenderableType:
+    """All of one case: what is known, what both sides gave with all citations, what they retrieved, every metric."""
+    parts: list[RenderableType] = [*_question(pair), *_known(pair.first.gold), *_readings(pair, is_whole=True), Text()]
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column("metric")
+    for name in ("A", "B", "B - A"):
+        table.add_column(name, justify="right")
+    for name in dict.fromkeys((*pair.first.values, *pair.second.values)):
+        one, other = pair.first.values.get(name), pair.second.values.get(name)
+        shown = ["-" if number is None else value(name, number) for number in (one, other)]
+        difference = "" if one is None or other is None else value(name, other - one, signed=True)
+        table.add_row(printable(name), *shown, difference)
+    parts.append(table)
+    for label, case in (("A", pair.first), ("B", pair.second)):
+        parts += [Text(), *_retrieved(label, case, set(map(str, pair.first.gold.get("document_ids", ()))))]
+    return Group(*parts)
+
+
+def _question(pair: PairedCase) -> Iterable[RenderableType]:
+    question = Text(f'"{printable(pair.first.question)}"', style="bold")
+    yield Indented(Text("   "), question.append(f"  case {printable(pair.first.case_id)}", style="dim not bold"))
+
+
+def _change_of(pair: PairedCase, metric: str) -> Text:
+    text = Text()
+    one, other = pair.first.values.get(metric), pair.second.values.get(metric)
+    if one is not None and other is not None and metric != "interpretations":
+        text.append(f"{printable(metric)} {value(metric, one)} -> {value(metric, other)}, ")
+    return text.append(f"readings {len(readings(pair.first))} -> {len(readings(pair.second))}")
+
+
+def _known(gold: Mapping[str, Any]) -> Iterable[RenderableType]:
+    stated = [one for one in gold.get("interpretations", ()) if one.get("interpretation")]
+    known = known_answers(gold)
+    label = Text("   known: ", style="cyan")
+    if not (stated or known):
+        return
+    lines = [
+        f"{printable(one['interpretation'])}  {_spellings(one.get('answers', ()))}" for one in stated[:_MOST_KNOWN]
+    ] or [_spellings(names) for names in known[:_MOST_KNOWN]]
+    left_out = len(stated or known) - len(lines)
+    for line in (*lines, *([f"and {left_out} more"] if left_out else ())):
+        yield Indented(label, Text(line))
+        label = Text(" " * label.cell_len)
+
+
+def _spellings(names: Iterable[str]) -> str:
+    return " / ".join(printable(name) for name in names)
+
+
+def _readings(pair: PairedCase, *, is_whole: bool) -> Iterable[RenderableType]:
+    for label, case in (("A", pair.first), ("B", pair.second)):
+        if case.status is RunStatus.FAILED:
+            yield Indented(Text("   "), Text(f"{label} failed: {printable(case.error or 'nobody knows why')}", "red"))
+        elif not readings(case):
+            yield Indented(Text("   "), Text(f"{label} gave no reading.", style="yellow"))
+    known = known_answers(pair.first.gold)
+    for change in reading_changes(readings(pair.first), readings(pair.second)):
+        yield from _reading(change, known, is_whole=is_whole)
+
+
+def _reading(change: ReadingChange, known: Sequence[Sequence[str]], *, is_whole: bool) -> Iterable[RenderableType]:
+    mark, style = _MARKS.get(change.change, (" ", "dim"))
+    shown = change.second or change.first or {}
+    text = Text(printable(shown["interpretation"]), style=style)
+    yield Indented(Text(f" {mark} ", style=style), text.append(f"  {change.change}", style="dim"))
+    sides = [("A", change.first), ("B", change.second)]
+    if change.change is not Change.ANSWERED_OTHERWISE:
+        sides = [("", shown)]
+    for label, side in sides:
+        if side is None:
+            continue
+        margin = f"     {label}: " if label else "     "
+        yield Indented(Text(margin), _answer(side, known))
+        citations = side.get("citations", ())
+        for citation in citations if is_whole else citations[:1]:
+            yield Indented(Text(" " * len(margin)), _citation(citation, is_whole=is_whole))
+
+
+def _answer(reading: Mapping[str, Any], known: Sequence[Sequence[str]]) -> Text:
+    answer = reading.get("answer")
+    if not answer:
+        return Text("no answer", style="dim")
+    text = Text(printable(answer))
+    if is_known(reading, known):
+        text.append(" (known)", style="bold green")
+    if reading.get("is_grounded") is False:
+        text.append(" (not what its passages say)", style="yellow")
+    return text
+
+
+def _citation(citation: Mapping[str, Any], *, is_whole: bool) -> Text:
+    text = Text(printable(str(citation.get("document_id"))), style="cyan")
+    for part in (citation.get("title"), citation.get("quote")):
+        if part:
+            line = printable(part)
+            is_cut = not is_whole and len(line) > _MOST_QUOTE_CHARS
+            line = line[:_MOST_QUOTE_CHARS] + "…" if is_cut else line
+            text.append(f'  "{line}"' if part is citation.get("quote") else f"  {line}", style="italic dim")
+    return text
+
+
+def _retrieved(label: str, case: EvaluatedCase, relevant: set[str]) -> Iterable[RenderableType]:
+    told = [f"{label}: {case.status}"]
+    if case.run_id is not None:
+        told.append(f"run {case.run_id} (pgclarify explain {case.run_id})")
+    told += [f"{name.replace('_', ' ')} {printable(str(note))}" for name, note in _notes(case)]
+    yield Indented(Text("   "), Text("; ".join(told)))
+    documents = list(dict.fromkeys(str(one.get("document_id")) for one in case.output.get("retrieved", ())))
+    if documents:
+        text = Text("it read ")
+        for place, document in enumerate(documents):
+            text.append(", " if place else "")
+            text.append(printable(document), style="bold green" if document in relevant else "")
+        yield Indented(Text("   "), text)
+
+
+def _notes(case: EvaluatedCase) -> Iterable[tuple[str, Any]]:
+    """What a method says of a case besides, where it is short."""
+    if case.output.get("probability") is not None:
+        yield "probability", f"{case.output['probability']:.2f}"
+    for name, note in case.output.get("notes", {}).items():
+        if isinstance(note, str | int | float):
+            yield printable(name), note

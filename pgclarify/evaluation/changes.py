@@ -1,0 +1,112 @@
+"""What changed in one case between two evaluations: which readings are new, gone, kept, or answered otherwise."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from pgclarify.algorithms.metrics import cover_exact_match, normalize_answer
+from pgclarify.evaluated import EvaluatedCase
+from pgclarify.model import RunStatus
+
+Reading = Mapping[str, Any]
+_SameKey = Callable[[Reading], tuple[str, ...] | None]
+
+
+class Change(StrEnum):
+    """What became of a reading."""
+
+    GONE = "gone"
+    NEW = "new"
+    ANSWERED_OTHERWISE = "answered otherwise"
+    KEPT = "kept"
+
+
+@dataclass(frozen=True, slots=True)
+class ReadingChange:
+    """A reading of the first side, of the second, or of both.
+
+    Attributes:
+        change: What became of it.
+        first: As column eval_case.output has it; None if it is new.
+        second: The same of the second side; None if it is gone.
+    """
+
+    change: Change
+    first: Reading | None
+    second: Reading | None
+
+
+def readings(case: EvaluatedCase) -> Sequence[Reading]:
+    """The readings that a method gave for a case; none if it failed."""
+    if case.status is RunStatus.FAILED:
+        return ()
+    given: Sequence[Reading] = case.output.get("interpretations", ())
+    return given
+
+
+def reading_changes(first: Sequence[Reading], second: Sequence[Reading]) -> list[ReadingChange]:
+    """Pair the readings of two sides, each once: equal ones, then those of one answer, then those of one question.
+
+    Questions and answers are compared after normalization. Two readings of one answer are one reading in other words,
+    since a model seldom words a question twice in the same way.
+
+    Returns:
+        Those that are gone, those that are new, those that are answered otherwise, those that are kept; each kind in
+        the order of its side, the second's where it has both.
+    """
+    partners: dict[int, int] = {}
+    for key in (_question_and_answer, _answer, _question):
+        _pair(first, second, key, partners)
+    paired = {place: other for other, place in partners.items()}
+    changes = [ReadingChange(Change.GONE, one, None) for place, one in enumerate(first) if place not in paired]
+    for place, one in enumerate(second):
+        if place not in partners:
+            changes.append(ReadingChange(Change.NEW, None, one))
+            continue
+        partner = first[partners[place]]
+        is_kept = _answer(partner) == _answer(one)
+        changes.append(ReadingChange(Change.KEPT if is_kept else Change.ANSWERED_OTHERWISE, partner, one))
+    order = list(Change)
+    return sorted(changes, key=lambda change: order.index(change.change))
+
+
+def _pair(first: Sequence[Reading], second: Sequence[Reading], key: _SameKey, partners: dict[int, int]) -> None:
+    """Pair what has the same key and no partner yet, in order."""
+    taken = set(partners.values())
+    free: dict[tuple[str, ...], list[int]] = {}
+    for place, one in enumerate(first):
+        if place not in taken and (value := key(one)) is not None:
+            free.setdefault(value, []).append(place)
+    for place, one in enumerate(second):
+        if place not in partners and (value := key(one)) is not None and free.get(value):
+            partners[place] = free[value].pop(0)
+
+
+def _question_and_answer(reading: Reading) -> tuple[str, ...] | None:
+    return normalize_answer(reading["interpretation"]), normalize_answer(reading.get("answer") or "")
+
+
+def _answer(reading: Reading) -> tuple[str, ...] | None:
+    answer = normalize_answer(reading.get("answer") or "")
+    return (answer,) if answer else None
+
+
+def _question(reading: Reading) -> tuple[str, ...] | None:
+    question = normalize_answer(reading["interpretation"])
+    return (question,) if question else None
+
+
+def known_answers(gold: Mapping[str, Any]) -> list[list[str]]:
+    """Every answer that is known of a case, by anybody, each in all its spellings, each once."""
+    stated = [one.get("answers", []) for one in gold.get("interpretations", ())]
+    answers = stated or [names for person in gold.get("answer_sets", ()) for names in person]
+    return [list(names) for names in dict.fromkeys(tuple(names) for names in answers if names)]
+
+
+def is_known(reading: Reading, known: Sequence[Sequence[str]]) -> bool:
+    """Whether a known answer stands in a reading's answer."""
+    answer = reading.get("answer") or ""
+    return any(cover_exact_match(answer, names) for names in known)

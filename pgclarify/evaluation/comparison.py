@@ -1,0 +1,198 @@
+"""Two evaluations, case by case: what changed, by how much, and how much of it may be chance."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pgclarify.errors import InputError, NotFound
+from pgclarify.evaluated import EvaluatedCase, Evaluation
+from pgclarify.evaluation.changes import readings
+from pgclarify.evaluation.paired_metrics import MetricComparison, compare_metrics
+
+# By which cases are put in order, unless told otherwise: the first that there is.
+_OF_CASES = ("answer_coverage", "answer_f1", "grounded_recall", "recall", "recall@10", "interpretations", "probability")
+_COMPARED_FIELDS = (
+    "data_set",
+    "planned_cases",
+    "corpus_name",
+    "corpus_revision",
+    "embedding_model",
+    "provider",
+    "model",
+    "prompt_version",
+    "judge",
+    "judge_version",
+    "version",
+    "method",
+)
+_JUDGED_BY_THE_JUDGE = (
+    "sufficient, recall, grounded_*, relevant_*, irrelevant_* and, where no documents are known, citation_*"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class PairedCase:
+    """A case that both sides have."""
+
+    first: EvaluatedCase
+    second: EvaluatedCase
+
+    def difference(self, metric: str) -> float:
+        """The second side's value less the first's; 0 if one of them has none."""
+        if metric not in self.first.values or metric not in self.second.values:
+            return 0.0
+        return self.second.values[metric] - self.first.values[metric]
+
+
+@dataclass(frozen=True, slots=True)
+class Differing:
+    """A setting that the two sides do not share; None where a side does not have it."""
+
+    name: str
+    first: Any
+    second: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Two evaluations, paired case by case.
+
+    Attributes:
+        first: The one that is compared with.
+        second: The one that is compared.
+        pairs: The cases that both have, in the first's order; at least one.
+        metrics: Those that both have, in the order in which people read them.
+        differing: The settings that the two do not share.
+        warnings: Why it is no comparison of like with like; whole sentences.
+    """
+
+    first: Evaluation
+    second: Evaluation
+    pairs: tuple[PairedCase, ...]
+    metrics: tuple[MetricComparison, ...]
+    differing: tuple[Differing, ...]
+    warnings: tuple[str, ...]
+
+    def metric(self, name: str) -> MetricComparison:
+        """The metric of a name.
+
+        Raises:
+            NotFound: If the two do not both have it.
+        """
+        for one in self.metrics:
+            if one.metric == name:
+                return one
+        raise NotFound(
+            f"no metric {name} to compare",
+            detail=f"Both evaluations have {', '.join(one.metric for one in self.metrics)}.",
+            hint="The others take another method, or gold that the data set does not have.",
+        )
+
+    def pair(self, case_id: str) -> PairedCase:
+        """The case of an id.
+
+        Raises:
+            NotFound: If the two do not both have it.
+        """
+        for one in self.pairs:
+            if one.first.case_id == case_id:
+                return one
+        raise NotFound(
+            f"no case {case_id} that both evaluations have",
+            detail=f"They share {len(self.pairs)}, the first of which is {self.pairs[0].first.case_id}.",
+            hint="The ids are those of the data set.",
+        )
+
+    def order_of_cases(self) -> str:
+        """The metric by which cases are put in order unless told otherwise."""
+        there = {one.metric for one in self.metrics} | set(self.pairs[0].first.values)
+        return next((name for name in _OF_CASES if name in there), min(there, default=_OF_CASES[0]))
+
+    def most_changed(self, metric: str, count: int) -> list[PairedCase]:
+        """The cases that changed most, most first: by a metric, then by the number of readings; no unchanged ones."""
+        weights = [
+            (abs(pair.difference(metric)), abs(len(readings(pair.second)) - len(readings(pair.first))))
+            for pair in self.pairs
+        ]
+        changed = [place for place, weight in enumerate(weights) if any(weight)]
+        changed.sort(key=lambda place: weights[place], reverse=True)
+        return [self.pairs[place] for place in changed[:count]]
+
+
+def compare(
+    first: Evaluation,
+    first_cases: Sequence[EvaluatedCase],
+    second: Evaluation,
+    second_cases: Sequence[EvaluatedCase],
+) -> Comparison:
+    """Pair two evaluations by the ids of their cases, and compare all metrics that both have.
+
+    Cases are paired if they have one id and one question.
+
+    Raises:
+        InputError: If they have no case in common.
+    """
+    theirs = {case.case_id: case for case in second_cases}
+    by_id = [PairedCase(case, theirs[case.case_id]) for case in first_cases if case.case_id in theirs]
+    pairs = [pair for pair in by_id if pair.first.question == pair.second.question]
+    if not pairs:
+        raise InputError(
+            "the two evaluations have no case in common",
+            detail=f"The first is of {first.plan.data_set} and has {len(first_cases)} of its cases, "
+            f"the second is of {second.plan.data_set} and has {len(second_cases)}"
+            + (f"; {len(by_id)} have one id, but another question." if by_id else "."),
+            hint="See what each is of with: pgclarify eval list",
+        )
+    return Comparison(
+        first,
+        second,
+        tuple(pairs),
+        tuple(compare_metrics([(pair.first.values, pair.second.values) for pair in pairs])),
+        tuple(_differing(first, second)),
+        tuple(_warnings(first, second, pairs, len(by_id))),
+    )
+
+
+def _differing(first: Evaluation, second: Evaluation) -> Iterable[Differing]:
+    one, other = first.plan, second.plan
+    options = (
+        Differing(f"option {name}", one.settings.get(name), other.settings.get(name))
+        for name in dict.fromkeys((*one.settings, *other.settings))
+    )
+    fields = [
+        Differing(field.replace("_", " "), getattr(one, field), getattr(other, field)) for field in _COMPARED_FIELDS
+    ]
+    return (setting for setting in (*fields, *options) if setting.first != setting.second)
+
+
+def _warnings(first: Evaluation, second: Evaluation, pairs: Sequence[PairedCase], same_id: int) -> Iterable[str]:
+    one, other = first.plan, second.plan
+    if first.eval_run_id == second.eval_run_id:
+        yield f"Both are evaluation {first.eval_run_id}."
+    for label, evaluation in (("A", first), ("B", second)):
+        if evaluation.finished_at is None:
+            yield (
+                f"{label} is not finished: it has {evaluation.done_cases} of {evaluation.plan.planned_cases} cases. "
+                "The command that began it resumes it."
+            )
+    if one.data_set_hash != other.data_set_hash:
+        yield f"Their data sets differ. Cases that both have: {len(pairs):,}."
+    if same_id > len(pairs):
+        yield f"Cases that have one id, but another question, and are left out: {same_id - len(pairs):,}."
+    changed_gold = sum(pair.first.gold != pair.second.gold for pair in pairs)
+    if changed_gold:
+        yield f"Cases of which something else is known: {changed_gold:,}."
+    if (one.judge, one.judge_version) != (other.judge, other.judge_version):
+        yield f"Another judge, or version of it: {_JUDGED_BY_THE_JUDGE} are no comparison of like with like."
+    if (one.corpus_name, one.corpus_id) != (other.corpus_name, other.corpus_id):
+        yield "They asked different corpora."
+    elif one.corpus_revision != other.corpus_revision:
+        yield "The corpus has changed in between: some of the difference may come from its documents."
+    reused = [sum(getattr(pair, side).usage.reused_calls for pair in pairs) for side in ("first", "second")]
+    if reused[0] != reused[1]:
+        yield (
+            f"Replies from the ledger: {reused[0]:,} in A, {reused[1]:,} in B. They take next to no seconds; "
+            "model_seconds counts them as when they were paid for."
+        )

@@ -1,0 +1,221 @@
+"""Metrics of two evaluations side by side, over the cases that both have."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pgclarify.algorithms.metrics import average_precision, f1_of_means, paired_bootstrap
+
+# In the order in which people read them.
+METRICS = (
+    "interpretations",
+    "answer_coverage",
+    "quote_coverage",
+    "verbatim_grounding",
+    "grounded_precision",
+    "grounded_recall",
+    "grounded_f1",
+    "recall",
+    "sufficient",
+    "relevant_answerable",
+    "relevant_unanswerable",
+    "irrelevant_answerable",
+    "irrelevant_unanswerable",
+    "answer_precision",
+    "answer_recall",
+    "answer_f1",
+    "cover_em",
+    "citation_precision",
+    "citation_recall",
+    "recall@5",
+    "recall@10",
+    "recall@20",
+    "ndcg@10",
+    "mrr@10",
+    "accuracy",
+    "f1",
+    "average_precision",
+    "probability",
+    "predicted",
+    "calls",
+    "prompt_tokens",
+    "completion_tokens",
+    "model_seconds",
+    "seconds",
+    "failed",
+)
+LOWER_IS_BETTER = frozenset({"calls", "prompt_tokens", "completion_tokens", "model_seconds", "seconds", "failed"})
+# They say what a method does, not how well: most readings are not best, and a method without any has no bad ones.
+NEITHER_IS_BETTER = frozenset(
+    {
+        "interpretations",
+        "relevant_unanswerable",
+        "irrelevant_answerable",
+        "irrelevant_unanswerable",
+        "probability",
+        "predicted",
+    }
+)
+_LEVEL = 0.05
+# Percentiles are good with so many (Efron and Tibshirani, §14.4), and thousands of cases take seconds.
+_SAMPLES = 2_000
+# The values of a case on the first side and on the second.
+ValuePair = tuple[Mapping[str, float], Mapping[str, float]]
+
+_Floats = NDArray[np.float64]
+_Statistic = Callable[[_Floats], _Floats]
+
+
+def _mean(values: _Floats) -> _Floats:
+    averages: _Floats = values.mean(axis=1)
+    return averages
+
+
+def _accuracy(values: _Floats) -> _Floats:
+    return _mean((values[..., 0] == values[..., 1]).astype(np.float64))
+
+
+def _f1_of_labels(values: _Floats) -> _Floats:
+    truth, called = values[..., 0] > 0.5, values[..., 1] > 0.5
+    counted = truth.sum(axis=1) + called.sum(axis=1)
+    scores: _Floats = 2.0 * (truth & called).sum(axis=1) / np.maximum(1, counted)
+    return scores
+
+
+def _average_precision(values: _Floats) -> _Floats:
+    return np.array([average_precision(sample[:, 0] > 0.5, sample[:, 1]) for sample in values])
+
+
+_LABEL = "label"
+# Of several columns together, by what no single case has a value for.
+_DERIVED: Mapping[str, tuple[tuple[str, ...], _Statistic]] = {
+    "grounded_f1": (("grounded_precision", "grounded_recall"), f1_of_means),
+    "accuracy": ((_LABEL, "predicted"), _accuracy),
+    "f1": ((_LABEL, "predicted"), _f1_of_labels),
+    "average_precision": ((_LABEL, "probability"), _average_precision),
+}
+
+
+class Verdict(StrEnum):
+    """What a difference says."""
+
+    BETTER = "better"
+    WORSE = "worse"
+    MORE = "more"
+    LESS = "less"
+    MAY_BE_CHANCE = "may be chance"
+
+
+@dataclass(frozen=True, slots=True)
+class MetricComparison:
+    """A metric on both sides, over the cases that have it on both.
+
+    Attributes:
+        metric: Its name.
+        cases: How many cases.
+        first: Its value on the first side.
+        second: Its value on the second side.
+        difference: second - first.
+        low: Lower end of the paired bootstrap 95 % interval of the difference.
+        high: Upper end.
+        p_value: How often so large a difference, either way, comes about by chance; two-sided.
+        wins: Cases in which the second side is better (has more, where neither is); None if a single case has no value.
+        losses: Cases in which it is worse (has less).
+        ties: Cases in which both are equal.
+    """
+
+    metric: str
+    cases: int
+    first: float
+    second: float
+    difference: float
+    low: float
+    high: float
+    p_value: float
+    wins: int | None = None
+    losses: int | None = None
+    ties: int | None = None
+
+    @property
+    def gain(self) -> float:
+        """The difference, negative if the second side is worse: where lower is better, the other way round."""
+        return -self.difference if self.metric in LOWER_IS_BETTER else self.difference
+
+    @property
+    def is_equal(self) -> bool:
+        """Whether every case has the same value on both sides."""
+        return self.difference == 0 and not self.wins and not self.losses and self.low == self.high == 0
+
+    @property
+    def is_beyond_chance(self) -> bool:
+        """Whether the interval leaves out 0 and p is below 0.05: with few cases, the interval alone is too narrow."""
+        return (self.low > 0 or self.high < 0) and self.p_value < _LEVEL
+
+    @property
+    def verdict(self) -> Verdict:
+        """What the difference says."""
+        if not self.is_beyond_chance:
+            return Verdict.MAY_BE_CHANCE
+        if self.metric in NEITHER_IS_BETTER:
+            return Verdict.MORE if self.difference > 0 else Verdict.LESS
+        return Verdict.BETTER if self.gain > 0 else Verdict.WORSE
+
+
+def compare_metrics(pairs: Sequence[ValuePair]) -> Iterable[MetricComparison]:
+    """Compare all metrics that both sides have, those of single cases and those that are of all together.
+
+    The bootstrap draws pairs, so what makes a case easy or hard for both sides does not blur the difference.
+
+    Args:
+        pairs: The values of each case on the first side and on the second, by metric; at least one pair.
+
+    Returns:
+        Each metric over the cases that have it on both sides, in the order in which people read them.
+
+    Source: Efron and Tibshirani, An Introduction to the Bootstrap (1993), §13.3; see `paired_bootstrap`.
+    """
+    there = {name for first, second in pairs for name in first if name in second}
+    derived = {name for name, (columns, _) in _DERIVED.items() if _whole(columns, pairs)}
+    names = [name for name in METRICS if name in there | derived]
+    names += sorted(there - set(METRICS) - {_LABEL})
+    for name in names:
+        yield _derived(name, pairs) if name in derived else _of_cases(name, pairs)
+
+
+def _of_cases(name: str, pairs: Sequence[ValuePair]) -> MetricComparison:
+    one, other = _columns((name,), pairs)
+    differences = (other - one)[:, 0]
+    compared = _compared(name, one[:, 0], other[:, 0])
+    more, less = int(np.sum(differences > 0)), int(np.sum(differences < 0))
+    wins, losses = (less, more) if name in LOWER_IS_BETTER else (more, less)
+    return replace(compared, wins=wins, losses=losses, ties=len(differences) - more - less)
+
+
+def _derived(name: str, pairs: Sequence[ValuePair]) -> MetricComparison:
+    columns, statistic = _DERIVED[name]
+    return _compared(name, *_columns(columns, pairs), statistic)
+
+
+def _columns(names: Sequence[str], pairs: Sequence[ValuePair]) -> tuple[_Floats, _Floats]:
+    """Values of both sides, shape (n_cases, n_names) each, over the cases that have all of them on both."""
+    whole = _whole(names, pairs)
+    one, other = (np.array([[pair[side][name] for name in names] for pair in whole], dtype=float) for side in (0, 1))
+    return one, other
+
+
+def _whole(names: Sequence[str], pairs: Sequence[ValuePair]) -> list[ValuePair]:
+    return [pair for pair in pairs if all(name in values for name in names for values in pair)]
+
+
+def _compared(name: str, one: _Floats, other: _Floats, statistic: _Statistic = _mean) -> MetricComparison:
+    values = [float(statistic(side[None])[0]) for side in (one, other)]
+    if np.array_equal(one, other):
+        # There is nothing to draw.
+        return MetricComparison(name, len(one), values[0], values[1], 0.0, 0.0, 0.0, 1.0)
+    drawn = paired_bootstrap(one, other, statistic, samples=_SAMPLES)
+    return MetricComparison(name, len(one), values[0], values[1], drawn.difference, drawn.low, drawn.high, drawn.p)

@@ -1,0 +1,104 @@
+"""Metrics side by side: means, intervals, wins, and what they say."""
+
+from __future__ import annotations
+
+import pytest
+
+from pgclarify.evaluation.paired_metrics import METRICS, MetricComparison, Verdict, compare_metrics
+
+
+def compared(first: dict[str, list[float]], second: dict[str, list[float]]) -> dict[str, MetricComparison]:
+    """Columns of values, by metric."""
+    pairs = [
+        tuple({name: values[place] for name, values in side.items()} for side in (first, second))
+        for place in range(len(next(iter(first.values()))))
+    ]
+    return {one.metric: one for one in compare_metrics([(one, other) for one, other in pairs])}
+
+
+def test_a_difference_with_its_interval_wins_and_losses() -> None:
+    one = compared({"answer_coverage": [0.0, 0.5, 1.0, 0.5]}, {"answer_coverage": [1.0, 0.5, 0.5, 1.0]})[
+        "answer_coverage"
+    ]
+    assert (one.cases, one.first, one.second, one.difference) == (4, 0.5, 0.75, 0.25)
+    assert (one.wins, one.losses, one.ties) == (2, 1, 1)
+    assert one.low < 0.25 < one.high
+    assert one.verdict is Verdict.MAY_BE_CHANCE
+
+
+def test_where_lower_is_better() -> None:
+    one = compared({"calls": [9.0] * 20}, {"calls": [8.0] * 19 + [10.0]})["calls"]
+    assert (one.wins, one.losses, one.ties) == (19, 1, 0)
+    assert one.difference == pytest.approx(-0.9)
+    assert one.gain == pytest.approx(0.9)
+    assert one.verdict is Verdict.BETTER
+    assert compared({"calls": [8.0] * 20}, {"calls": [9.0] * 20})["calls"].verdict is Verdict.WORSE
+
+
+def test_the_most_readings_are_not_the_best() -> None:
+    assert compared({"interpretations": [1.0] * 20}, {"interpretations": [3.0] * 20})["interpretations"].verdict == (
+        Verdict.MORE
+    )
+    assert compared({"interpretations": [3.0] * 20}, {"interpretations": [1.0] * 20})["interpretations"].verdict == (
+        Verdict.LESS
+    )
+
+
+def test_few_cases_prove_nothing() -> None:
+    one = compared({"answer_coverage": [0.0] * 3}, {"answer_coverage": [1.0] * 3})["answer_coverage"]
+    assert (one.low, one.high) == (1.0, 1.0)
+    assert one.p_value > 0.05
+    assert one.verdict is Verdict.MAY_BE_CHANCE
+
+
+def test_of_equal_sides_there_is_nothing_to_draw() -> None:
+    one = compared({"recall": [0.2, 0.7]}, {"recall": [0.2, 0.7]})["recall"]
+    assert one.is_equal
+    assert (one.difference, one.low, one.high, one.p_value, one.ties) == (0.0, 0.0, 0.0, 1.0, 2)
+    assert not compared({"recall": [0.2, 0.7]}, {"recall": [0.7, 0.2]})["recall"].is_equal
+
+
+def test_grounded_f1_is_of_the_means_and_has_no_wins() -> None:
+    # VERDICT, Table 2: 83.72 and 8.14 make 14.84.
+    first = {"grounded_precision": [0.8372, 0.8372], "grounded_recall": [0.0, 0.1628]}
+    second = {"grounded_precision": [1.0, 0.0], "grounded_recall": [0.0, 1.0]}
+    one = compared(first, second)["grounded_f1"]
+    assert one.first == pytest.approx(0.1484, abs=5e-5)
+    assert one.second == pytest.approx(0.5)
+    assert one.wins is None
+
+
+def test_labels_are_compared_together() -> None:
+    label = [1.0, 1.0, 0.0, 0.0]
+    first = {"label": label, "predicted": [1.0, 0.0, 1.0, 0.0], "probability": [0.9, 0.4, 0.6, 0.1]}
+    second = {"label": label, "predicted": [1.0, 1.0, 0.0, 0.0], "probability": [0.9, 0.8, 0.2, 0.1]}
+    found = compared(first, second)
+    assert "label" not in found
+    assert (found["accuracy"].first, found["accuracy"].second) == (0.5, 1.0)
+    assert (found["f1"].first, found["f1"].second) == (0.5, 1.0)
+    # Ranked true, false, true, false.
+    assert found["average_precision"].first == pytest.approx((1 + 2 / 3) / 2)
+    assert found["average_precision"].second == 1.0
+
+
+def test_only_cases_that_have_a_metric_on_both_sides_count() -> None:
+    pairs: list[tuple[dict[str, float], dict[str, float]]] = [
+        ({"recall": 1.0, "calls": 3.0}, {"recall": 0.0, "calls": 3.0}),
+        ({"recall": 0.0, "calls": 3.0}, {"calls": 3.0}),
+        ({"calls": 3.0, "mrr@10": 1.0}, {"calls": 3.0}),
+    ]
+    found = {one.metric: one for one in compare_metrics(pairs)}
+    assert {name: one.cases for name, one in found.items()} == {"recall": 1, "calls": 3}
+
+
+def test_columns_that_no_case_has_together_make_nothing() -> None:
+    precise, complete = {"grounded_precision": 1.0}, {"grounded_recall": 1.0}
+    found = [one.metric for one in compare_metrics([(precise, precise), (complete, complete)])]
+    assert found == ["grounded_precision", "grounded_recall"]
+
+
+def test_they_come_in_the_order_in_which_people_read_them() -> None:
+    values = {name: [1.0] for name in ("zeta", "seconds", "calls", "recall@5", "answer_coverage")}
+    found = list(compared(values, values))
+    assert found == ["answer_coverage", "recall@5", "calls", "seconds", "zeta"]
+    assert len(set(METRICS)) == len(METRICS)
