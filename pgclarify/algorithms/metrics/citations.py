@@ -52,7 +52,7 @@ def citation_scores(cited: Sequence[int], relevant: Collection[int], count: int)
     return CitationScores(hits / len(given), hits / len(wanted))
 
 
-def supported_citation_scores(alone: Sequence[bool], together: bool) -> CitationScores:
+def supported_citation_scores(alone: Sequence[bool], *, together: bool) -> CitationScores:
     """Score the citations of one answer by what they support.
 
     Args:

@@ -1,0 +1,129 @@
+"""Answers against the known ones, by their words."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pgclarify.algorithms.metrics import (
+    AnswerSetScores,
+    answer_coverage,
+    answer_set_scores,
+    cover_exact_match,
+    exact_match,
+    normalize_answer,
+)
+from pgclarify.errors import InputError
+
+GOLDS = [["Moussa Faki", "Moussa Faki Mahamat"], ["Jean Ping"], ["Zuma"]]
+answers = st.text("ab C.7'", max_size=6)
+
+
+@pytest.mark.parametrize(
+    ("text", "normalized"),
+    [
+        ("The  Cat's\nhat.", "cats hat"),
+        ("An apple a day", "apple day"),
+        ("another", "another"),
+        ("1,919", "1919"),
+        # What would leave nothing is left out.
+        ("The The", "the the"),
+        ("!!!", "!!!"),
+        (" ", ""),
+    ],
+)
+def test_normalization(text: str, normalized: str) -> None:
+    assert normalize_answer(text) == normalized
+
+
+@given(st.text())
+def test_normalization_is_done_once(text: str) -> None:
+    once = normalize_answer(text)
+    assert normalize_answer(once) == once or not once
+
+
+def test_exact_match_takes_any_spelling() -> None:
+    assert exact_match("moussa faki mahamat.", GOLDS[0])
+    assert not exact_match("Moussa", GOLDS[0])
+    assert not exact_match("", [""])
+
+
+@pytest.mark.parametrize(
+    ("text", "names", "stands"),
+    [
+        ("It was founded in 1973 by the Rothschilds.", ["1973"], True),
+        ("It was founded in 1973.", ["7", "197"], False),
+        ("The rate rose.", ["rat"], False),
+        ("She won: Kris Benson did not.", ["Anna Benson", "kris benson"], True),
+        ("", ["", " "], False),
+        ("anything", [""], False),
+        ("anything", [], False),
+    ],
+)
+def test_cover_exact_match_is_word_for_word(text: str, names: list[str], stands: bool) -> None:
+    assert cover_exact_match(text, names) is stands
+
+
+def test_coverage_counts_known_answers_not_texts() -> None:
+    assert answer_coverage(GOLDS, ["Jean Ping", "Chairman Jean Ping of Gabon"]) == pytest.approx(1 / 3)
+    assert answer_coverage(GOLDS, ["After Zuma came Moussa Faki."]) == pytest.approx(2 / 3)
+    assert answer_coverage(GOLDS, []) == 0
+
+
+@pytest.mark.parametrize(
+    ("predicted", "scores"),
+    [
+        (["jean ping", "The Zuma.", "Moussa Faki Mahamat"], AnswerSetScores(1, 1, 1)),
+        (["Jean Ping"], AnswerSetScores(1, 1 / 3, 0.5)),
+        (["Jean Ping", "Ada Berg"], AnswerSetScores(0.5, 1 / 3, 0.4)),
+        # A known answer is hit once, and the same answer counts once.
+        (["Moussa Faki", "Moussa Faki Mahamat"], AnswerSetScores(0.5, 1 / 3, 0.4)),
+        (["Jean Ping", "jean  ping"], AnswerSetScores(1, 1 / 3, 0.5)),
+        (["Chairman Jean Ping"], AnswerSetScores(0, 0, 0)),
+        ([], AnswerSetScores(0, 0, 0)),
+    ],
+)
+def test_answers_and_known_ones_are_paired_one_to_one(predicted: list[str], scores: AnswerSetScores) -> None:
+    assert answer_set_scores(predicted, [GOLDS]) == scores
+
+
+@pytest.mark.parametrize("predicted", [["x y", "x z"], ["x z", "x y"]])
+def test_the_most_pairs_are_made(predicted: list[str]) -> None:
+    golds = [["x y", "x"], ["x y"]]
+    assert answer_set_scores(predicted, [golds], cover_exact_match).f1 == 1
+
+
+def test_the_person_counts_who_is_met_best() -> None:
+    assert answer_set_scores(["1919"], [[["October 1919"]], [["1919"]], []]) == AnswerSetScores(1, 1, 1)
+
+
+def test_an_answer_that_two_readings_share_is_known_once() -> None:
+    assert answer_set_scores(["Ping"], [[["Ping"], ["ping."]]]) == AnswerSetScores(1, 1, 1)
+
+
+@pytest.mark.parametrize("answer_sets", [[], [[]]])
+def test_without_known_answers_there_is_no_score(answer_sets: list[list[list[str]]]) -> None:
+    with pytest.raises(InputError):
+        answer_set_scores(["1919"], answer_sets)
+    with pytest.raises(InputError):
+        answer_coverage([], ["1919"])
+
+
+@given(st.lists(answers, max_size=5), st.lists(st.lists(answers, min_size=1, max_size=3), min_size=1, max_size=4))
+def test_laws_of_answer_sets(predicted: list[str], golds: list[list[str]]) -> None:
+    scores = answer_set_scores(predicted, [golds])
+    assert 0 <= scores.precision <= 1
+    assert 0 <= scores.recall <= 1
+    mean = scores.precision + scores.recall
+    assert scores.f1 == pytest.approx(2 * scores.precision * scores.recall / mean if mean else 0)
+    assert answer_set_scores(predicted[::-1], [golds[::-1]]) == scores
+    assert answer_set_scores(predicted, [golds], cover_exact_match).recall >= scores.recall
+    assert 0 <= answer_coverage(golds, predicted) <= 1
+
+
+@given(st.sets(st.sampled_from(["Jean Ping", "Zuma", "1919", "7 pm", "The The"]), min_size=1))
+def test_all_that_is_known_is_perfect(known: set[str]) -> None:
+    golds = [[name, name.upper()] for name in known]
+    assert answer_set_scores(sorted(known), [golds]) == AnswerSetScores(1, 1, 1)
+    assert answer_coverage(golds, sorted(known)) == 1

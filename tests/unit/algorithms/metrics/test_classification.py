@@ -1,0 +1,58 @@
+"""Ambiguous questions told from clear ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.metrics import average_precision_score, f1_score
+
+from pgclarify.algorithms.metrics import accuracy, average_precision, f1_of_labels
+from pgclarify.errors import InputError
+
+LABELS = [True, False, True, False]
+scored = st.lists(st.tuples(st.booleans(), st.sampled_from([0.0, 0.25, 0.5, 1.0])), min_size=1, max_size=12)
+
+
+def test_by_hand() -> None:
+    assert accuracy(LABELS, [True, True, False, False]) == 0.5
+    assert f1_of_labels(LABELS, [True, True, False, False]) == 0.5
+    assert f1_of_labels(LABELS, [True, False, False, False]) == pytest.approx(2 / 3)
+    # The ambiguous ones are first and third: 1/2 · 1 + 1/2 · 2/3.
+    assert average_precision(LABELS, [0.9, 0.8, 0.7, 0.1]) == pytest.approx(5 / 6)
+
+
+def test_order_among_equals_makes_no_difference() -> None:
+    assert average_precision(LABELS, [0.5] * 4) == average_precision(LABELS[::-1], [0.5] * 4) == 0.5
+
+
+def test_nothing_ambiguous() -> None:
+    assert f1_of_labels([False], [False]) == 0
+    assert average_precision([False], [0.3]) == 0
+
+
+@pytest.mark.parametrize("measure", [accuracy, f1_of_labels, average_precision])
+@pytest.mark.parametrize("predicted", [[], [True], [True] * 5])
+def test_of_the_same_questions(measure: Callable[..., float], predicted: list[bool]) -> None:
+    with pytest.raises(InputError):
+        measure(LABELS, predicted)
+    with pytest.raises(InputError):
+        measure([], [])
+
+
+@given(scored)
+def test_as_scikit_learn_has_it(pairs: list[tuple[bool, float]]) -> None:
+    labels, scores = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
+    called = [score >= 0.5 for score in scores]
+    assert f1_of_labels(labels, called) == pytest.approx(f1_score(labels, called, zero_division=0))
+    if any(labels):
+        assert average_precision(labels, scores) == pytest.approx(average_precision_score(labels, scores))
+    assert average_precision(labels[::-1], scores[::-1]) == pytest.approx(average_precision(labels, scores))
+
+
+@given(st.lists(st.booleans(), min_size=1).filter(any))
+def test_perfect(labels: list[bool]) -> None:
+    assert accuracy(labels, labels) == f1_of_labels(labels, labels) == 1
+    assert average_precision(labels, [float(label) for label in labels]) == 1

@@ -1,0 +1,127 @@
+"""How much of a figure is chance of the sample."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pgclarify.algorithms.metrics import bootstrap_interval, f1, f1_of_means, mean, paired_bootstrap
+from pgclarify.algorithms.metrics.intervals import Floats
+from pgclarify.errors import InputError
+
+values = st.lists(st.floats(0, 1), min_size=1, max_size=20)
+
+
+def test_of_many_values_it_is_the_normal_interval() -> None:
+    drawn = np.random.default_rng(1).normal(0.5, 0.2, 400)
+    low, high = bootstrap_interval(drawn)
+    reach = 1.96 * drawn.std() / 20
+    assert low == pytest.approx(drawn.mean() - reach, abs=0.002)
+    assert high == pytest.approx(drawn.mean() + reach, abs=0.002)
+
+
+def test_it_is_right_nineteen_times_out_of_twenty() -> None:
+    chance = np.random.default_rng(2)
+    hits = 0
+    for _ in range(300):
+        low, high = bootstrap_interval(chance.random(40) < 0.4, samples=500)
+        hits += low <= 0.4 <= high
+    assert 0.89 <= hits / 300 <= 0.99
+
+
+def test_one_question_tells_nothing_of_others() -> None:
+    assert bootstrap_interval([0.3]) == (0.3, 0.3)
+    assert paired_bootstrap([0.3], [0.9]).p == 1
+
+
+def test_statistics_of_two_columns() -> None:
+    rows = np.random.default_rng(3).random((50, 2))
+    low, high = bootstrap_interval(rows, f1_of_means)
+    assert low < f1(*rows.mean(axis=0)) < high
+    assert bootstrap_interval([[0.0, 0.0], [0.0, 0.0]], f1_of_means) == (0, 0)
+
+
+def test_memory_is_bounded() -> None:
+    largest = 0
+
+    def watched(samples: Floats) -> Floats:
+        nonlocal largest
+        largest = max(largest, samples.nbytes)
+        return mean(samples)
+
+    rows = np.arange(20_000, dtype=np.float64)
+    low, high = bootstrap_interval(rows, watched, samples=400)
+    assert low < rows.mean() < high
+    assert largest <= 2**24
+
+
+def test_blocks_leave_out_no_sample() -> None:
+    drawn = 0
+
+    def counted(samples: Floats) -> Floats:
+        nonlocal drawn
+        drawn += len(samples)
+        return mean(samples)
+
+    bootstrap_interval(np.arange(3_000), counted, samples=1_501)
+    assert drawn == 1_501
+
+
+def test_a_clear_difference_and_none() -> None:
+    chance = np.random.default_rng(4)
+    first = chance.random(60)
+    better = paired_bootstrap(first, first + chance.normal(0.1, 0.1, 60))
+    assert 0 < better.low < better.difference < better.high
+    assert better.p < 0.001
+    same = paired_bootstrap(first, first)
+    assert (same.difference, same.low, same.high, same.p) == (0, 0, 0, 1)
+
+
+def test_p_is_that_of_all_swaps() -> None:
+    # Of 32 ways to swap five results, two are as far from 0.
+    assert paired_bootstrap([0.0] * 5, [1.0] * 5).p == pytest.approx(2 / 32, abs=0.01)
+    # Of 8, those with both halves of one sign and any of the tenth: 4.
+    assert paired_bootstrap([0, 0, 0], [0.5, 0.5, -0.1]).p == pytest.approx(4 / 8, abs=0.02)
+
+
+def test_pairs_make_a_difference_of_derived_figures_too() -> None:
+    chance = np.random.default_rng(5)
+    first = chance.random((80, 2)) * 0.5
+    found = paired_bootstrap(first, first + 0.1, f1_of_means)
+    assert found.difference == pytest.approx(f1(*(first + 0.1).mean(axis=0)) - f1(*first.mean(axis=0)))
+    assert found.low > 0
+    assert found.p < 0.001
+
+
+@pytest.mark.parametrize("rows", [[], 3.0, [[[1.0]]]])
+def test_nothing_to_draw_from(rows: object) -> None:
+    with pytest.raises(InputError):
+        bootstrap_interval(rows)  # type: ignore[arg-type]
+
+
+def test_not_the_same_questions() -> None:
+    with pytest.raises(InputError):
+        paired_bootstrap([1.0], [1.0, 2.0])
+
+
+@settings(max_examples=30)
+@given(values)
+def test_laws_of_intervals(given_values: list[float]) -> None:
+    low, high = bootstrap_interval(given_values, samples=200)
+    assert min(given_values) - 1e-9 <= low <= high <= max(given_values) + 1e-9
+    assert bootstrap_interval(given_values, samples=200) == (low, high)
+
+
+@settings(max_examples=30)
+@given(st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), min_size=1, max_size=20))
+def test_laws_of_differences(pairs: list[tuple[float, float]]) -> None:
+    first, second = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
+    there, back = paired_bootstrap(first, second, samples=200), paired_bootstrap(second, first, samples=200)
+    assert there.difference == pytest.approx(np.mean(second) - np.mean(first))
+    assert back.difference == pytest.approx(-there.difference)
+    assert back.low == pytest.approx(-there.high)
+    assert back.high == pytest.approx(-there.low)
+    assert 0 < there.p <= 1
+    assert back.p == there.p
