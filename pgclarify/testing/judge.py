@@ -5,13 +5,15 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any
+from typing import TypeVar
 
 from pgclarify.errors import CompletionError, InvalidReply
 from pgclarify.evaluated import Stated
 from pgclarify.model import Completion, CompletionRequest, Passage
 from pgclarify.protocols import ReadFromPassages
 from pgclarify.testing.completer import FakeCompleter
+
+T = TypeVar("T")
 
 
 class FakeJudge:
@@ -268,14 +270,14 @@ def _json(completion: Completion) -> object:
         raise InvalidReply("a reply has the wrong form") from None
 
 
-def _checked(value: object, kind: type[Any]) -> Any:
+def _checked(value: object, kind: type[T]) -> T:
     if not isinstance(value, kind):
         raise InvalidReply("a reply has the wrong form")
     return value
 
 
-def _list(completion: Completion, kind: type[Any], length: int | None = None) -> list[Any]:
-    values = _checked(_json(completion), list)
+def _list(completion: Completion, kind: type[T], length: int | None = None) -> list[T]:
+    values: list[object] = _checked(_json(completion), list)
     if length is not None and len(values) != length:
         raise InvalidReply(f"{len(values)} in place of {length}")
     return [_checked(value, kind) for value in values]
