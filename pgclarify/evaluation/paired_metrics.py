@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pgclarify.algorithms.metrics import average_precision, f1_of_means, paired_bootstrap
+from pgclarify.algorithms.metrics import mean, paired_bootstrap
+from pgclarify.evaluation.summaries import TOGETHER, Statistic
 
 # In the order in which people read them.
 METRICS = (
@@ -68,37 +69,7 @@ _SAMPLES = 2_000
 ValuePair = tuple[Mapping[str, float], Mapping[str, float]]
 
 _Floats = NDArray[np.float64]
-_Statistic = Callable[[_Floats], _Floats]
-
-
-def _mean(values: _Floats) -> _Floats:
-    averages: _Floats = values.mean(axis=1)
-    return averages
-
-
-def _accuracy(values: _Floats) -> _Floats:
-    return _mean((values[..., 0] == values[..., 1]).astype(np.float64))
-
-
-def _f1_of_labels(values: _Floats) -> _Floats:
-    truth, called = values[..., 0] > 0.5, values[..., 1] > 0.5
-    counted = truth.sum(axis=1) + called.sum(axis=1)
-    scores: _Floats = 2.0 * (truth & called).sum(axis=1) / np.maximum(1, counted)
-    return scores
-
-
-def _average_precision(values: _Floats) -> _Floats:
-    return np.array([average_precision(sample[:, 0] > 0.5, sample[:, 1]) for sample in values])
-
-
 _LABEL = "label"
-# Of several columns together, by what no single case has a value for.
-_DERIVED: Mapping[str, tuple[tuple[str, ...], _Statistic]] = {
-    "grounded_f1": (("grounded_precision", "grounded_recall"), f1_of_means),
-    "accuracy": ((_LABEL, "predicted"), _accuracy),
-    "f1": ((_LABEL, "predicted"), _f1_of_labels),
-    "average_precision": ((_LABEL, "probability"), _average_precision),
-}
 
 
 class Verdict(StrEnum):
@@ -180,42 +151,36 @@ def compare_metrics(pairs: Sequence[ValuePair]) -> Iterable[MetricComparison]:
     Source: Efron and Tibshirani, An Introduction to the Bootstrap (1993), §13.3; see `paired_bootstrap`.
     """
     there = {name for first, second in pairs for name in first if name in second}
-    derived = {name for name, (columns, _) in _DERIVED.items() if _whole(columns, pairs)}
-    names = [name for name in METRICS if name in there | derived]
+    together = {name: compared for name in TOGETHER if (compared := _together(name, pairs))}
+    names = [name for name in METRICS if name in there or name in together]
     names += sorted(there - set(METRICS) - {_LABEL})
     for name in names:
-        yield _derived(name, pairs) if name in derived else _of_cases(name, pairs)
+        yield together.get(name) or _of_cases(name, pairs)
 
 
 def _of_cases(name: str, pairs: Sequence[ValuePair]) -> MetricComparison:
-    one, other = _columns((name,), pairs)
-    differences = (other - one)[:, 0]
-    compared = _compared(name, one[:, 0], other[:, 0])
-    more, less = int(np.sum(differences > 0)), int(np.sum(differences < 0))
+    whole = [(first[name], second[name]) for first, second in pairs if name in first and name in second]
+    one, other = np.array(whole, dtype=np.float64).T
+    more, less = int(np.sum(other > one)), int(np.sum(other < one))
     wins, losses = (less, more) if name in LOWER_IS_BETTER else (more, less)
-    return replace(compared, wins=wins, losses=losses, ties=len(differences) - more - less)
+    return replace(_compared(name, one, other, mean), wins=wins, losses=losses, ties=len(whole) - more - less)
 
 
-def _derived(name: str, pairs: Sequence[ValuePair]) -> MetricComparison:
-    columns, statistic = _DERIVED[name]
-    return _compared(name, *_columns(columns, pairs), statistic)
+def _together(name: str, pairs: Sequence[ValuePair]) -> MetricComparison | None:
+    """A metric that no single case has; None if no case has all that it is made of on both sides."""
+    columns, statistic = TOGETHER[name]
+    whole = [(first, second) for pair in pairs if (first := columns(pair[0])) and (second := columns(pair[1]))]
+    if not whole:
+        return None
+    one, other = (np.array([pair[side] for pair in whole], dtype=np.float64) for side in (0, 1))
+    return _compared(name, one, other, statistic)
 
 
-def _columns(names: Sequence[str], pairs: Sequence[ValuePair]) -> tuple[_Floats, _Floats]:
-    """Values of both sides, shape (n_cases, n_names) each, over the cases that have all of them on both."""
-    whole = _whole(names, pairs)
-    one, other = (np.array([[pair[side][name] for name in names] for pair in whole], dtype=float) for side in (0, 1))
-    return one, other
-
-
-def _whole(names: Sequence[str], pairs: Sequence[ValuePair]) -> list[ValuePair]:
-    return [pair for pair in pairs if all(name in values for name in names for values in pair)]
-
-
-def _compared(name: str, one: _Floats, other: _Floats, statistic: _Statistic = _mean) -> MetricComparison:
-    values = [float(statistic(side[None])[0]) for side in (one, other)]
+def _compared(name: str, one: _Floats, other: _Floats, statistic: Statistic) -> MetricComparison:
     if np.array_equal(one, other):
+        value = float(statistic(one[None])[0])
         # There is nothing to draw.
-        return MetricComparison(name, len(one), values[0], values[1], 0.0, 0.0, 0.0, 1.0)
+        return MetricComparison(name, len(one), value, value, 0.0, 0.0, 0.0, 1.0)
+    first, second = (float(statistic(side[None])[0]) for side in (one, other))
     drawn = paired_bootstrap(one, other, statistic, samples=_SAMPLES)
-    return MetricComparison(name, len(one), values[0], values[1], drawn.difference, drawn.low, drawn.high, drawn.p)
+    return MetricComparison(name, len(one), first, second, drawn.difference, drawn.low, drawn.high, drawn.p)

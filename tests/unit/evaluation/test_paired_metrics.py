@@ -81,6 +81,12 @@ def test_labels_are_compared_together() -> None:
     assert found["average_precision"].second == 1.0
 
 
+def test_what_a_detector_did_not_say_is_wrong() -> None:
+    said: dict[str, float] = {"label": 1.0, "predicted": 1.0, "probability": 0.9}
+    found = {one.metric: one for one in compare_metrics([(said, said), (said, {"label": 1.0})])}
+    assert (found["accuracy"].cases, found["accuracy"].first, found["accuracy"].second) == (2, 1.0, 0.5)
+
+
 def test_only_cases_that_have_a_metric_on_both_sides_count() -> None:
     pairs: list[tuple[dict[str, float], dict[str, float]]] = [
         ({"recall": 1.0, "calls": 3.0}, {"recall": 0.0, "calls": 3.0}),
