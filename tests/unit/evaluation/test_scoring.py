@@ -1,0 +1,314 @@
+"""What a case was worth, and all cases together."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from pgclarify.evaluated import (
+    Case,
+    CitedPassage,
+    GoldInterpretation,
+    Output,
+    PredictedInterpretation,
+    Usage,
+)
+from pgclarify.evaluation.judging import Judgements
+from pgclarify.evaluation.scoring import judge, score, summarize
+from pgclarify.model import Passage, RunStatus
+from tests.unit.evaluation.by_the_book import ByTheBook
+
+USAGE = Usage(calls=4, reused_calls=1, prompt_tokens=900, completion_tokens=80, model_seconds=2.5)
+COST = {
+    "calls": 4,
+    "prompt_tokens": 900,
+    "completion_tokens": 80,
+    "model_seconds": 2.5,
+    "seconds": 3.0,
+    "failed": 0,
+}
+GRID = ("relevant_answerable", "relevant_unanswerable", "irrelevant_answerable", "irrelevant_unanswerable")
+
+P1 = Passage("d1", 1, "Jean Ping was elected in 2008.")
+P2 = Passage("d2", 2, "Moussa Faki took office in 2017.")
+P3 = Passage("d3", 3, "Nothing of the kind.")
+P4 = Passage("d4", 4, "Nkosazana Dlamini-Zuma was elected in 2012.")
+
+CASE = Case(
+    "1",
+    "Who chaired it?",
+    interpretations=(
+        GoldInterpretation("Who chaired it in 2008?", ("Jean Ping", "Ping")),
+        GoldInterpretation("Who chaired it in 2012?", ("Dlamini-Zuma",)),
+        GoldInterpretation("Who chaired it in 2017?", ("Moussa Faki",)),
+    ),
+)
+OUTPUT = Output(
+    (
+        PredictedInterpretation(
+            "Who chaired it in 2008?", "Jean Ping", (CitedPassage(P1, "Jean Ping"), CitedPassage(P3, "kind"))
+        ),
+        PredictedInterpretation("Who chaired it in 2017?", "Moussa Faki", (CitedPassage(P3, "Nothing"),)),
+    ),
+    (P1, P2, P3, P4),
+    usage=USAGE,
+    seconds=3.0,
+)
+
+
+async def values(case: Case, output: Output, asked: ByTheBook | None = None) -> dict[str, float]:
+    return score(case, output, await judge(case, output, asked or ByTheBook()))
+
+
+async def test_a_case_by_hand() -> None:
+    found = await values(CASE, OUTPUT)
+    assert found == {
+        "interpretations": 2,
+        # Of 2008 and of 2017: two distinct ones, and people know three.
+        "sufficient": 0,
+        "recall": pytest.approx(2 / 3),
+        # The passage cited first says who in 2008, and not who in 2017.
+        "grounded_precision": 0.5,
+        # Q̄: 2008, which is the method's and people's; 2012 and 2017, which stand in what was retrieved. The method
+        # covers 2008, and 2017 only by a reading that its passage does not support.
+        "grounded_recall": pytest.approx(1 / 3),
+        "relevant_answerable": 0.5,
+        "relevant_unanswerable": 0.5,
+        "irrelevant_answerable": 0,
+        "irrelevant_unanswerable": 0,
+        "verbatim_grounding": 0.5,
+        "answer_coverage": pytest.approx(2 / 3),
+        "quote_coverage": pytest.approx(1 / 3),
+        "answer_precision": 1,
+        "answer_recall": pytest.approx(2 / 3),
+        "answer_f1": 0.8,
+        "cover_em": 1,
+        # One of two, and none of one.
+        "citation_precision": 0.25,
+        "citation_recall": 0.5,
+        **COST,
+    }
+
+
+async def test_without_quotes_it_is_the_passage_that_proves() -> None:
+    reading = PredictedInterpretation("Who chaired it in 2017?", "Moussa Faki", (CitedPassage(P2),))
+    assert (await values(CASE, Output((reading,), (P2,))))["quote_coverage"] == pytest.approx(1 / 3)
+
+
+async def test_readings_that_cite_nothing_are_judged_by_what_was_retrieved() -> None:
+    uncited = tuple(replace(one, citations=()) for one in OUTPUT.interpretations)
+    found = await values(CASE, replace(OUTPUT, interpretations=uncited))
+    assert found["grounded_precision"] == 1
+    assert found["grounded_recall"] == pytest.approx(2 / 3)
+    assert found["citation_precision"] == found["citation_recall"] == found["verbatim_grounding"] == 0
+    nothing_retrieved = await values(CASE, replace(OUTPUT, interpretations=uncited, retrieved=()))
+    assert nothing_retrieved["grounded_precision"] == nothing_retrieved["grounded_recall"] == 0
+
+
+async def test_readings_of_people_themselves() -> None:
+    human = Output(
+        tuple(PredictedInterpretation(one.interpretation or "", one.answers[0]) for one in CASE.interpretations),
+        (P1, P2, P3),
+    )
+    found = await values(CASE, human)
+    assert (found["sufficient"], found["recall"], found["answer_f1"], found["answer_coverage"]) == (1, 1, 1, 1)
+    # Who it was in 2012 does not stand in what was retrieved.
+    assert found["grounded_precision"] == pytest.approx(2 / 3)
+    assert found["grounded_recall"] == 1
+
+
+@pytest.mark.parametrize(
+    "output",
+    [
+        Output(retrieved=(P1, P2)),
+        # One that failed gave nothing, whatever it gave.
+        replace(OUTPUT, status=RunStatus.FAILED, error="no"),
+    ],
+)
+async def test_giving_nothing_counts_as_zero(output: Output) -> None:
+    asked = ByTheBook()
+    case = replace(CASE, document_ids=("d9",))
+    found = await values(case, output, asked)
+    assert asked.calls == []
+    readings = {"interpretations", "sufficient", "recall", "grounded_precision", "grounded_recall", *GRID}
+    answers = {"answer_coverage", "quote_coverage", "verbatim_grounding", "cover_em"}
+    answer_sets = {"answer_precision", "answer_recall", "answer_f1"}
+    rest = {"citation_precision", "citation_recall", "recall@5", "recall@10", "recall@20", "ndcg@10", "mrr@10"}
+    worth = {name: value for name, value in found.items() if name not in COST}
+    assert worth == dict.fromkeys(readings | answers | answer_sets | rest, 0)
+    assert found["failed"] == (output.status is RunStatus.FAILED)
+
+
+async def test_a_failed_case_found_no_document() -> None:
+    case = replace(CASE, document_ids=("d1",))
+    found = await values(case, replace(OUTPUT, status=RunStatus.FAILED, error="no"))
+    assert found["recall@5"] == 0
+
+
+async def test_what_there_is_no_gold_for_is_absent() -> None:
+    asked = ByTheBook()
+    found = await values(Case("1", "Who chaired it?"), OUTPUT, asked)
+    judged = {"grounded_precision", *GRID, "citation_precision", "citation_recall"}
+    assert found.keys() == {"interpretations", "verbatim_grounding"} | judged | COST.keys()
+    assert {call.split()[0] for call in asked.calls} == {"supports", "relevant"}
+
+
+async def test_known_documents_need_no_judge_of_citations() -> None:
+    case = replace(
+        CASE, document_ids=("d1",), interpretations=(replace(CASE.interpretations[0], document_ids=("d4",)),)
+    )
+    asked = ByTheBook()
+    found = await values(case, OUTPUT, asked)
+    # The first reading cites d1 and d3, the second d3; d1 and d4 are relevant.
+    assert found["citation_precision"] == 0.25
+    assert found["citation_recall"] == 0.5
+    assert asked.calls[0] == "supports 2"
+    assert (found["recall@5"], found["mrr@10"]) == (1, 1)
+    assert found["ndcg@10"] == pytest.approx((1 + 0.43068) / (1 + 0.63093), abs=1e-4)
+
+
+async def test_citations_that_prove_it_together_only() -> None:
+    half, other = Passage("d1", 1, "Jean"), Passage("d2", 2, "Ping")
+    reading = PredictedInterpretation(
+        "Who?", "Jean Ping", (CitedPassage(half), CitedPassage(other), CitedPassage(half))
+    )
+    found = await values(CASE, Output((reading,), (half, other)))
+    assert (found["citation_precision"], found["citation_recall"], found["grounded_precision"]) == (0, 1, 0)
+
+
+async def test_only_answers_are_known_as_each_of_several_people_knows_them() -> None:
+    case = Case("1", "When?", answer_sets=((("1919",), ("1920",)), (("2008",),), ()))
+    reading = PredictedInterpretation("When was Jean Ping elected?", "2008", (CitedPassage(P1),))
+    found = await values(case, Output((reading,), (P1,)))
+    # The second of them is met best: what the first one knows is another way to see it, and nothing that is missing.
+    for name in (
+        "sufficient",
+        "recall",
+        "grounded_recall",
+        "answer_coverage",
+        "quote_coverage",
+        "answer_f1",
+        "cover_em",
+    ):
+        assert found[name] == 1
+    none = await values(case, Output((replace(reading, answer="2007", citations=()),)))
+    for name in ("recall", "grounded_recall", "answer_coverage", "answer_f1", "cover_em"):
+        assert none[name] == 0
+    # Nobody is met, so it is compared with who knows most.
+    assert none["sufficient"] == 0
+
+
+async def test_the_first_answer_counts_for_cover_em() -> None:
+    readings = (
+        PredictedInterpretation("Who?", None),
+        PredictedInterpretation("Who?", "nobody"),
+        PredictedInterpretation("Who?", "Jean Ping"),
+    )
+    assert (await values(CASE, Output(readings)))["cover_em"] == 0
+    assert (await values(CASE, Output(readings[::2])))["cover_em"] == 1
+
+
+async def test_repetitions_are_counted_once() -> None:
+    again = replace(OUTPUT.interpretations[0], interpretation="Who chaired it, in 2008?")
+    output = Output((OUTPUT.interpretations[0], again), (P1, P4))
+    judgements = await judge(CASE, output, ByTheBook())
+    assert judgements.distinct == 1
+    # Q̄: 2008 once, though two readings and people have it, and 2012.
+    assert judgements.gold == (0, 3)
+    assert score(CASE, output, judgements)["grounded_recall"] == 0.5
+
+
+async def test_the_judge_is_asked_no_more_than_needed() -> None:
+    asked = ByTheBook()
+    await judge(CASE, OUTPUT, asked)
+    # Three citations; two of them together prove no more than one does alone; three readings of people. Matched are
+    # those of people with all readings, and those that matched with the supported one.
+    of_readings = ["supports 3", "relevant 2", "distinct 2"]
+    of_people = ["matches 3 among 2", "matches 2 among 1", "supports 3", "distinct 4"]
+    assert asked.calls == of_readings + of_people
+    asked = ByTheBook()
+    unsupported = replace(OUTPUT, interpretations=OUTPUT.interpretations[1:])
+    await judge(CASE, unsupported, asked)
+    assert asked.calls == ["supports 1", "relevant 1", "distinct 1", "matches 3 among 1"]
+    asked = ByTheBook()
+    only = replace(CASE, interpretations=CASE.interpretations[:1])
+    await judge(only, replace(OUTPUT, interpretations=OUTPUT.interpretations[:1]), asked)
+    assert asked.calls == ["supports 2", "relevant 1", "distinct 1", "matches 1 among 1", "supports 1"]
+
+
+def test_detection() -> None:
+    case = Case("1", "rental cars", is_ambiguous=True)
+    output = Output(probability=0.7, notes={"is_ambiguous": False}, usage=USAGE, seconds=3.0)
+    found = score(case, output, Judgements())
+    assert found == {"label": 1, "probability": 0.7, "predicted": 0, **COST}
+    assert score(case, replace(output, notes={}), Judgements(), method="detect_ambiguity")["predicted"] == 1
+    failed = Output(status=RunStatus.FAILED, error="no")
+    assert score(case, failed, Judgements(), method="detect_ambiguity").keys() == {"label", *COST}
+    assert "label" not in score(replace(case, is_ambiguous=None), output, Judgements())
+
+
+def test_a_search_is_a_ranking() -> None:
+    found = score(replace(CASE, document_ids=("d2",)), Output(retrieved=(P1, P1, P2)), Judgements(), method="search")
+    assert found.keys() == {"recall@5", "recall@10", "recall@20", "ndcg@10", "mrr@10", *COST}
+    assert found["mrr@10"] == 0.5
+
+
+def test_summaries_are_means_over_the_cases_that_have_it() -> None:
+    found = summarize(
+        [
+            {"recall": 1.0, "calls": 2.0},
+            {"recall": 0.0, "calls": 4.0},
+            {"calls": 3.0},
+        ]
+    )
+    assert (found["recall"].value, found["recall"].cases) == (0.5, 2)
+    assert (found["recall"].low, found["recall"].high) == (0, 1)
+    assert (found["calls"].value, found["calls"].cases) == (3, 3)
+
+
+def test_g_f1_is_the_harmonic_mean_of_two_means() -> None:
+    rows = [
+        {"grounded_precision": 1.0, "grounded_recall": 0.0},
+        {"grounded_precision": 0.6, "grounded_recall": 0.4},
+        # Nobody knows a reading of this one: it has no part in it.
+        {"grounded_precision": 0.0},
+    ]
+    found = summarize(rows)["grounded_f1"]
+    # The mean of the two cases' own would be 0.24.
+    assert found.value == pytest.approx(2 * 0.8 * 0.2 / 1.0)
+    assert (found.low, found.cases) == (0, 2)
+    assert found.high == pytest.approx(0.48)
+
+
+def test_one_case_has_no_interval() -> None:
+    found = summarize([{"recall": 0.5}])["recall"]
+    assert (found.value, found.low, found.high, found.cases) == (0.5, None, None, 1)
+
+
+def test_no_cases() -> None:
+    assert summarize([]) == {}
+
+
+def test_summaries_of_detection() -> None:
+    rows = [
+        {"label": 1.0, "predicted": 1.0, "probability": 0.9},
+        {"label": 0.0, "predicted": 1.0, "probability": 0.8},
+        {"label": 1.0, "predicted": 0.0, "probability": 0.4},
+        {"label": 0.0, "predicted": 0.0, "probability": 0.1},
+    ]
+    found = summarize(rows)
+    assert found.keys() == {"accuracy", "f1", "average_precision"}
+    assert (found["accuracy"].value, found["f1"].value) == (0.5, 0.5)
+    assert found["average_precision"].value == pytest.approx(5 / 6)
+    assert found["accuracy"].low == 0
+    assert found["accuracy"].cases == 4
+
+
+def test_a_detection_that_failed_is_wrong() -> None:
+    rows = [{"label": 1.0, "predicted": 1.0, "probability": 0.9}, {"label": 1.0}, {"label": 0.0}]
+    found = summarize(rows)
+    assert found["accuracy"].value == pytest.approx(1 / 3)
+    assert found["f1"].value == 0.5
+    # Ranked: the clear one that failed, the one that was found, the ambiguous one that failed.
+    assert found["average_precision"].value == pytest.approx(0.5 * 1 / 2 + 0.5 * 2 / 3)
