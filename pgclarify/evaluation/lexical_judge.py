@@ -15,10 +15,14 @@ from pgclarify.algorithms import Relation, fold, is_variant, relate, relate_answ
 from pgclarify.algorithms.english import NO_NOUNS
 from pgclarify.algorithms.metrics import cover_exact_match
 from pgclarify.evaluated import Stated
+from pgclarify.llm.extractive.sentences import split_sentences
 from pgclarify.model import Passage
 
-# A passage is about what a question asks if this share of the question's words is in it.
+# A passage is about what a question asks if this share of the question's words is in it,
 _ABOUT: Final = 0.4
+# and a sentence, read with its title, if this share is, and nearly as much as in the best sentence of the passage.
+_SENTENCE_ABOUT: Final = 0.3
+_NEARLY_BEST: Final = 0.75
 # Two questions ask the same if their words have this F1 (Eq. 16's threshold, for unigrams instead of BLEU).
 _SAME: Final = 0.65
 # With the same answer, so much is enough.
@@ -46,10 +50,11 @@ class LexicalJudge:
         return "1"
 
     async def supports(self, claims: Sequence[tuple[Stated, Sequence[Passage]]]) -> list[bool]:
-        """Whether one passage states one of the answers, and two fifths of the other words of the question.
+        """Whether a passage states one of the answers in a sentence that is about the question.
 
-        Without an answer, or with yes or no for one, the words of the question have to do. Without a question, the
-        answer has to.
+        That is, one that has three tenths of the other words of the question, and three quarters of what the best
+        sentence of the passage has of them. Without an answer, or with yes or no for one, two fifths of the question's
+        words have to be in the passage; without a question, the answer has to.
 
         Source: VERDICT, Eq. 20, with words in place of a model.
         """
@@ -97,8 +102,7 @@ def states_answer(answers: Sequence[str], passage: Passage) -> bool:
         answers: An answer in all its spellings.
         passage: Where it should stand.
     """
-    text = _text(passage)
-    return cover_exact_match(text, answers) or cover_exact_match(_written(text), [_written(one) for one in answers])
+    return _states(_text(passage), answers)
 
 
 def is_same_answer(one: Sequence[str], other: Sequence[str]) -> bool:
@@ -124,16 +128,29 @@ def _are_one_answer(one: str, other: str) -> bool:
 
 
 def _is_supported(stated: Stated, passages: Sequence[Passage]) -> bool:
-    # Yes and no stand nowhere.
-    answers = [answer for answer in stated.answers if not _YES_OR_NO.match(answer)]
     if stated.interpretation is None:
         return any(states_answer(stated.answers, passage) for passage in passages)
+    # Yes and no stand nowhere.
+    answers = [answer for answer in stated.answers if not _YES_OR_NO.match(answer)]
     # The answer's own words prove nothing about what it is the answer to.
     asked = _words(stated.interpretation).difference(*map(_words, answers))
-    return any(
-        (not answers or states_answer(answers, passage)) and _share(asked, _words(_text(passage))) >= _ABOUT
-        for passage in passages
-    )
+    if answers:
+        return any(_states_about(asked, answers, passage) for passage in passages)
+    return any(_share(asked, _words(_text(passage))) >= _ABOUT for passage in passages)
+
+
+def _states_about(asked: frozenset[str], answers: Sequence[str], passage: Passage) -> bool:
+    text = _text(passage)
+    if not _states(text, answers):
+        return False
+    header, sentences = _header(passage), _sentences(passage.content)
+    named = _words(header)
+    shares = [_share(asked, named | _words(sentence)) for sentence in sentences]
+    stating = [share for share, sentence in zip(shares, sentences, strict=True) if _states(sentence, answers)]
+    if not stating:
+        # What the title says holds for every sentence; otherwise the answer runs over the end of one.
+        stating = shares if _states(header, answers) else [_share(asked, _words(text))]
+    return max(stating, default=0.0) >= max(_SENTENCE_ABOUT, _NEARLY_BEST * max(shares, default=0.0))
 
 
 def _is_same(one: Stated, other: Stated) -> bool:
@@ -165,18 +182,31 @@ def _overlap(one: frozenset[str], other: frozenset[str]) -> float:
     return 2 * len(one & other) / (len(one) + len(other)) if one or other else 1.0
 
 
+def _states(text: str, answers: Sequence[str]) -> bool:
+    return cover_exact_match(text, answers) or cover_exact_match(_written(text), [_written(one) for one in answers])
+
+
+def _header(passage: Passage) -> str:
+    return "\n".join(part for part in (passage.title, passage.heading) if part)
+
+
 def _text(passage: Passage) -> str:
-    return "\n".join(part for part in (passage.title, passage.heading, passage.content) if part)
+    return f"{_header(passage)}\n{passage.content}"
 
 
 @lru_cache(maxsize=1024)
+def _sentences(content: str) -> tuple[str, ...]:
+    return tuple(sentence.text for sentence in split_sentences(content))
+
+
+@lru_cache(maxsize=4096)
 def _written(text: str) -> str:
     """A text with its numbers in one notation, without case, accents and typography."""
     folded = fold(write_numbers(text))
     return "".join(character for character in folded if not unicodedata.combining(character))
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=4096)
 def _words(text: str) -> frozenset[str]:
     """The nouns, names and numbers of a text, as far as a list of other words can tell, each cut to its stem."""
     said = _WORD.findall(_written(text).replace("'s ", " ").replace("'", ""))
