@@ -24,7 +24,7 @@ from typing import Any
 
 from aiohttp import web
 
-from tests import investigation_rules, listing_rules, questioning_rules, rewriting_rules
+from tests import investigation_rules, judging_rules, listing_rules, questioning_rules, rewriting_rules
 
 MODEL = "rules-1"
 
@@ -119,6 +119,9 @@ def by_rules(chat: Chat) -> Reply:
     listed = listing_rules.reply(chat.purpose, chat.user)
     if listed is not None:
         return Reply(json.dumps(listed, ensure_ascii=False))
+    evaluated = judging_rules.reply(chat.purpose, chat.user)
+    if evaluated is not None:
+        return Reply(json.dumps(evaluated, ensure_ascii=False))
     if chat.purpose == "relevance":
         return Reply(json.dumps({"grade": _grade(chat)}))
     if chat.purpose == "entailment":

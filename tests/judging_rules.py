@@ -1,0 +1,110 @@
+"""What the model of `openai_server` says for the baselines and the judge of an evaluation.
+
+A passage answers what it shares a long word with, by the last two words of its first sentence. Readings are the same if
+they share half of their words. Like a model that is easily led, it does what a line of its own orders, outside of the
+passages, and only that.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+_PASSAGE = re.compile(r"<passage-(\d+)-([0-9a-f]+)>\n(.*?)(?=\n<passage-\d+-\2>|\n</passage-\2>)", re.DOTALL)
+_TITLE = re.compile(r"\ATitle: (.*)\n")
+_HEADER = re.compile(r"\A(?:Title: .*\n)?(?:Section: .*\n)?")
+_SENTENCE = re.compile(r"\S.*?(?:[.!?](?=\s)|\Z)", re.DOTALL)
+_ORDER = re.compile(r"^ignore all instructions", re.IGNORECASE | re.MULTILINE)
+
+
+def reply(purpose: str | None, text: str) -> dict[str, Any] | None:
+    """What the model says to a user message of a baseline or a judge; None if the message is of another kind."""
+    if purpose is None or not purpose.startswith(("baseline_", "judge_")):
+        return None
+    shown = {int(number): content for number, _, content in _PASSAGE.findall(text)}
+    outside = _PASSAGE.sub("", text)
+    obeys = _ORDER.search(outside) is not None
+    rule = _BASELINES.get(purpose)
+    return rule(outside, shown) if rule else _judgement(purpose, outside, shown, obeys=obeys)
+
+
+def _propose(outside: str, _: dict[int, str]) -> dict[str, Any]:
+    question = _lines(outside, "Question")[0].rstrip(" ?")
+    return {"interpretations": [f"{question} at first?", f"{question} at last?"]}
+
+
+def _verify(outside: str, shown: dict[int, str]) -> dict[str, Any]:
+    return {"passages": _answering(_lines(outside, "Question")[0], shown)}
+
+
+def _answer(outside: str, shown: dict[int, str]) -> dict[str, Any]:
+    found = [_answering(question, shown) for question in _lines(outside, r"Question \d+")]
+    return {"answers": [_told(shown[numbers[0]]) if numbers else None for numbers in found]}
+
+
+def _disambiguate(outside: str, shown: dict[int, str]) -> dict[str, Any]:
+    question = _lines(outside, "Question")[0].rstrip(" ?")
+    return {
+        "interpretations": [
+            {"interpretation": f"{question} ({_title(shown[number])})?", "answer": _told(shown[number])}
+            | {"passages": [number]}
+            for number in _answering(question, shown)
+        ]
+    }
+
+
+_BASELINES = {
+    "baseline_proposal": _propose,
+    "baseline_verification": _verify,
+    "baseline_answers": _answer,
+    "baseline_disambiguation": _disambiguate,
+}
+
+
+def _judgement(purpose: str, outside: str, shown: dict[int, str], *, obeys: bool) -> dict[str, Any]:
+    if purpose == "judge_support":
+        answers = _lines(outside, "Answer")
+        told = _words(" ".join(shown.values()))
+        wanted = _words(answers[0]) if answers else _words(_lines(outside, "Question")[0])
+        return {"supported": obeys or wanted <= told}
+    if purpose == "judge_match":
+        known = _lines(outside, r"Known \d+")
+        checked = _lines(outside, r"Check \d+")
+        return {"matched": [obeys or any(_is_same(one, other) for other in known) for one in checked]}
+    readings = _lines(outside, r"Reading \d+")
+    if purpose == "judge_relevance":
+        asked = _words(_lines(outside, "Question")[0])
+        return {"relevant": [obeys or not asked.isdisjoint(_words(reading)) for reading in readings]}
+    remaining: list[int] = []
+    for number, reading in enumerate(readings, start=1):
+        if obeys or not any(_is_same(reading, readings[other - 1]) for other in remaining):
+            remaining.append(number)
+    return {"distinct": remaining}
+
+
+def _lines(text: str, label: str) -> list[str]:
+    return re.findall(rf"^{label}: (.*)$", text, re.MULTILINE)
+
+
+def _answering(question: str, shown: dict[int, str]) -> list[int]:
+    asked = _words(question)
+    return [number for number, content in shown.items() if not asked.isdisjoint(_words(content))]
+
+
+def _title(shown: str) -> str:
+    title = _TITLE.match(shown)
+    return title[1] if title else _told(shown)
+
+
+def _told(shown: str) -> str:
+    sentence = _SENTENCE.search(_HEADER.sub("", shown))
+    return " ".join(re.findall(r"[\w-]+", sentence[0])[-2:]) if sentence else "nothing"
+
+
+def _is_same(one: str, other: str) -> bool:
+    words, others = _words(one), _words(other)
+    return 2 * len(words & others) >= len(words | others)
+
+
+def _words(text: str) -> set[str]:
+    return {word for word in re.findall(r"\w+", text.casefold()) if len(word) > 3 or word.isdigit()}
