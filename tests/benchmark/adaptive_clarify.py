@@ -28,6 +28,7 @@ from rich.console import Console
 from rich.table import Table
 
 from pgclarify.algorithms.ambiguity import AmbiguityClassifier
+from pgclarify.algorithms.metrics import cover_exact_match
 from pgclarify.cli.connection import load_settings, running_dsn
 from pgclarify.database import Presence, Runs, open_pool
 from pgclarify.embedding.cross_encoders import CrossEncoders
@@ -38,7 +39,6 @@ from pgclarify.worker.hand import Hand
 from pgclarify.worker.judges import Judges
 from tests import openai_server
 from tests.benchmark import product
-from tests.benchmark.ambignq import covered
 from tests.benchmark.figures import Figure, show, step
 from tests.benchmark.ingest import MODEL
 from tests.benchmark.lexical_quality import read
@@ -69,7 +69,7 @@ class Known:
 
     def is_given_by(self, document_id: str, text: str) -> bool:
         """Whether a document is one that gives it or, where that is not known, whether a text of it has it."""
-        return document_id in self.gold if self.gold else bool(covered([self.names], [text]))
+        return document_id in self.gold if self.gold else cover_exact_match(text, self.names)
 
 
 @dataclass(frozen=True)

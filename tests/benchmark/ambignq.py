@@ -7,14 +7,12 @@ the database in use, with the worker that serves it: `pgclarify up --detach` fir
 from __future__ import annotations
 
 import argparse
-import re
-import string
 import subprocess
 import sys
 import time
-from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from pgclarify.algorithms.metrics import covered_answers
 from pgclarify.cli.connection import load_settings, running_dsn
 from tests.benchmark import product
 from tests.benchmark.figures import Figure, show, step
@@ -55,8 +53,8 @@ def measure(data_dir: Path, *, top_k: int, most: int | None, is_verbose: bool) -
         mine = [row for row in rows if row["question_ordinal"] == ordinal]
         golds = [one["answers"] for one in question["interpretations"]] or question["single_answers"]
         known += len(golds)
-        answered += covered(golds, [row["answer"] for row in mine])
-        quoted += covered(golds, [citation["quote"] for row in mine for citation in row["citations"]])
+        answered += sum(covered_answers(golds, [row["answer"] for row in mine]))
+        quoted += sum(covered_answers(golds, [citation["quote"] for row in mine for citation in row["citations"]]))
         if is_verbose:
             print(question["question"], golds)
             print(*(f"    {row['interpretation']} {row['answer']}" for row in mine), sep="\n")
@@ -72,18 +70,6 @@ def measure(data_dir: Path, *, top_k: int, most: int | None, is_verbose: bool) -
             aim="1",
         ),
     ]
-
-
-def covered(golds: Iterable[Sequence[str]], texts: Iterable[str]) -> int:
-    """How many known answers stand in one of the texts, in any of their spellings, word for word."""
-    padded = [f" {normalized(text)} " for text in texts]
-    return sum(any(f" {normalized(name)} " in text for name in names for text in padded) for names in golds)
-
-
-def normalized(text: str) -> str:
-    """Lower case, without punctuation and articles: the normalization of SQuAD (Rajpurkar et al., 2016)."""
-    bare = "".join(character for character in text.lower() if character not in string.punctuation)
-    return " ".join(re.sub(r"\b(a|an|the)\b", " ", bare).split())
 
 
 if __name__ == "__main__":

@@ -27,13 +27,13 @@ from pydantic import BaseModel, SecretStr
 from rich.console import Console
 from rich.table import Table
 from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import average_precision_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from pgclarify.algorithms.ambiguity import AmbiguityClassifier, AmbiguityKind
 from pgclarify.algorithms.ambiguity.shipped import pack
 from pgclarify.algorithms.ambiguity.wording import coleman_liau, take_apart
+from pgclarify.algorithms.metrics import accuracy, average_precision, f1_of_labels
 from pgclarify.embedding import SentenceTransformerEmbedder, load_embedder
 from pgclarify.errors import InvalidReply
 from pgclarify.llm.completer import EndpointCompleter
@@ -268,7 +268,7 @@ def _add(table: Table, data: str, method: str, labels: NDArray[np.bool_], scores
 
 
 def _accuracy(labels: NDArray[np.bool_], scores: Scores, threshold: float) -> float:
-    return float(np.mean((scores >= threshold) == labels))
+    return accuracy(labels, scores >= threshold)
 
 
 def _precision(labels: NDArray[np.bool_], scores: Scores, threshold: float) -> float:
@@ -281,12 +281,11 @@ def _recall(labels: NDArray[np.bool_], scores: Scores, threshold: float) -> floa
 
 
 def _f1(labels: NDArray[np.bool_], scores: Scores, threshold: float) -> float:
-    called = scores >= threshold
-    return float(2 * (called & labels).sum() / max(1, called.sum() + labels.sum()))
+    return f1_of_labels(labels, scores >= threshold)
 
 
 def _average_precision(labels: NDArray[np.bool_], scores: Scores, _: float) -> float:
-    return float(average_precision_score(labels, scores))
+    return average_precision(labels, scores)
 
 
 _MEASURES: Mapping[str, Callable[[NDArray[np.bool_], Scores, float], float]] = {

@@ -22,6 +22,7 @@ from rich.console import Console
 from rich.table import Table
 
 from pgclarify.algorithms.ambiguity import AmbiguityClassifier
+from pgclarify.algorithms.metrics import covered_answers
 from pgclarify.embedding.registry import Embedders
 from pgclarify.llm.extractive import ExtractiveVerifier
 from pgclarify.model import Completion, CompletionRequest, Passage
@@ -31,7 +32,6 @@ from pgclarify.worker.judges import Judges
 from tests import openai_server
 from tests.benchmark import product, readings_quality
 from tests.benchmark.adaptive_clarify import Carry, Known, Oracle, Question, hand, load_questions
-from tests.benchmark.ambignq import covered
 from tests.benchmark.ambiguity_quality import trained_on_one_side
 from tests.benchmark.figures import step
 from tests.benchmark.ingest import MODEL
@@ -152,7 +152,7 @@ async def ask(dsn: str, asked: Sequence[Question], options: Mapping[str, object]
         answers[row["run_id"]].append(row["answer"])
     return Row(
         sum(
-            covered([known.names for known in question.known], answers[run_id])
+            sum(covered_answers([known.names for known in question.known], answers[run_id]))
             for question, run_id in zip(asked, run_ids, strict=True)
         ),
         len(found),

@@ -14,7 +14,6 @@ from __future__ import annotations
 import argparse
 import asyncio
 import hashlib
-import random
 import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -32,12 +31,12 @@ from pgclarify.embedding import load_embedder
 from pgclarify.llm.endpoint import Endpoint
 from pgclarify.llm.questioner import EndpointQuestioner
 from pgclarify.protocols import Embedder
+from tests.benchmark.figures import mean_of
 from tests.benchmark.ingest import MODEL
 from tests.benchmark.kept_replies import KeptReplies
 from tests.benchmark.lexical_quality import read
 
 _COUNT = 5
-_RESAMPLES = 2000
 
 
 @dataclass(frozen=True)
@@ -136,7 +135,7 @@ def show(results: dict[PromptScheme, tuple[list[Scored], KeptReplies]]) -> None:
             f"{statistics.fmean(one.f1 for one in scored):.3f}",
             f"{statistics.fmean(one.precision for one in scored):.3f}",
             f"{statistics.fmean(one.recall for one in scored):.3f}",
-            interval([one.f1 - other.f1 for one, other in zip(scored, ours, strict=True)]),
+            mean_of([one.f1 - other.f1 for one, other in zip(scored, ours, strict=True)], "+.3f"),
             f"{statistics.fmean(one.diversity for one in scored):.3f}",
             f"{statistics.fmean(len(one.proposed) for one in scored):.1f}",
             f"{kept.failures}, {kept.lost}",
@@ -149,14 +148,6 @@ def show(results: dict[PromptScheme, tuple[list[Scored], KeptReplies]]) -> None:
         proposed = [one.ambiguity_type for scored in results[scheme][0] for one in scored.proposed]
         shares = ", ".join(f"{kind} {proposed.count(kind) / max(1, len(proposed)):.2f}" for kind in AmbiguityType)
         console.print(f"{scheme}: {shares}")
-
-
-def interval(values: Sequence[float]) -> str:
-    """The mean, with 95 % of a bootstrap."""
-    drawn = random.Random(0)  # noqa: S311 - a bootstrap, and the same every time
-    means = sorted(statistics.fmean(drawn.choices(values, k=len(values))) for _ in range(_RESAMPLES))
-    low, high = means[int(0.025 * _RESAMPLES)], means[int(0.975 * _RESAMPLES)]
-    return f"{statistics.fmean(values):+.3f} ({low:+.3f} to {high:+.3f})"
 
 
 async def _main() -> None:

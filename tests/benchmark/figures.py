@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from statistics import fmean
 
 from rich.console import Console
 from rich.table import Table
+
+from pgclarify.algorithms.metrics import bootstrap_interval
 
 
 @dataclass(frozen=True)
@@ -29,6 +32,12 @@ def step(what: str) -> Iterator[None]:
     started = time.perf_counter()
     yield
     print(f"{time.perf_counter() - started:.1f} s", file=sys.stderr)
+
+
+def mean_of(values: Sequence[float], form: str = ".2f") -> str:
+    """A mean with its bootstrap 95 % interval; form is that of each number, as in format()."""
+    low, high = bootstrap_interval(values)
+    return f"{fmean(values):{form}} ({low:{form}} to {high:{form}})"
 
 
 def show(figures: Iterable[Figure]) -> None:

@@ -15,10 +15,6 @@ import asyncio
 import json
 import math
 import os
-import random
-import re
-import statistics
-import string
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -31,6 +27,7 @@ from pydantic import SecretStr
 from rich.console import Console
 from rich.table import Table
 
+from pgclarify.algorithms.metrics import cover_exact_match
 from pgclarify.database import ExplorationTables, Presence, Runs, StepTables, open_pool
 from pgclarify.embedding import load_embedder
 from pgclarify.embedding.cross_encoders import CrossEncoders
@@ -48,7 +45,7 @@ from pgclarify.pipelines.trace import Tally
 from pgclarify.protocols import Embedder, StepStore
 from pgclarify.steps import Finding, Step
 from tests.benchmark import kept, product
-from tests.benchmark.figures import step
+from tests.benchmark.figures import mean_of, step
 from tests.benchmark.ingest import MODEL
 from tests.benchmark.kept import MeteredTables
 from tests.benchmark.lexical_quality import read
@@ -56,7 +53,6 @@ from tests.benchmark.lexical_quality import read
 _CORPUS = "musique"
 _LINKED_AT_ONCE = 2000
 _BASELINE_DEPTH = 10
-_RESAMPLES = 2000
 
 # A small model on two cores reads some 85 tokens of a prompt a second: every passage that it is shown costs more than a
 # second, and a question with all its variants some two minutes. Two batches are the least with which a penalty can
@@ -219,23 +215,12 @@ def _told(
         row["id"],
         variant,
         answer,
-        answer is not None and any(_covers(answer, gold) for gold in row["answers"]),
+        answer is not None and cover_exact_match(answer, row["answers"]),
         tables.calls,
         tables.seconds,
         outcome or ("not_in_corpus" if answer is None else "answered"),
         steps or [],
     )
-
-
-def _covers(answer: str, gold: str) -> bool:
-    """Cover-EM, word by word: 7 does not stand in 1973."""
-    return f" {_normalized(gold)} " in f" {_normalized(answer)} "
-
-
-def _normalized(text: str) -> str:
-    """Lower case, without punctuation and articles: the normalization of SQuAD (Rajpurkar et al., 2016)."""
-    bare = "".join(" " if character in string.punctuation else character for character in text.lower())
-    return " ".join(re.sub(r"\b(a|an|the)\b", " ", bare).split())
 
 
 class _Log:
@@ -312,8 +297,8 @@ def _show(told: Sequence[Told]) -> None:
             _share(sum(one.is_covered for one in row.values()), len(row)),
             _share(sum(one.is_covered for one in answered), len(answered)),
             f"+{better} −{worse}",  # noqa: RUF001
-            _mean([one.calls for one in row.values()]),
-            _mean([one.seconds for one in row.values()]),
+            mean_of([one.calls for one in row.values()], ".1f"),
+            mean_of([one.seconds for one in row.values()], ".1f"),
         )
     Console(width=140).print(table)
     print("Intervals of 95 %: Wilson's for shares, percentile bootstrap for means.")
@@ -328,14 +313,6 @@ def _share(hits: int, of: int) -> str:
     middle = (share + z**2 / (2 * of)) / (1 + z**2 / of)
     reach = z / (1 + z**2 / of) * math.sqrt(share * (1 - share) / of + z**2 / (4 * of**2))
     return f"{share:.2f} ({hits} of {of}; {max(middle - reach, 0):.2f} to {min(middle + reach, 1):.2f})"
-
-
-def _mean(values: Sequence[float]) -> str:
-    """A mean with its bootstrap interval."""
-    draw = random.Random(7)  # noqa: S311 - no secret
-    means = sorted(statistics.mean(draw.choices(values, k=len(values))) for _ in range(_RESAMPLES))
-    low, high = means[round(0.025 * _RESAMPLES)], means[round(0.975 * _RESAMPLES) - 1]
-    return f"{statistics.mean(values):.1f} ({low:.1f} to {high:.1f})"
 
 
 def _load(dsn: str, data_dir: Path) -> None:

@@ -17,7 +17,6 @@ import argparse
 import asyncio
 import json
 import os
-import random
 import statistics
 import sys
 from collections.abc import Mapping, Sequence
@@ -32,6 +31,7 @@ from rich.console import Console
 from rich.table import Table
 
 from pgclarify.algorithms import find_variant
+from pgclarify.algorithms.metrics import answer_set_scores, cover_exact_match, covered_answers
 from pgclarify.database import ExplorationTables, Presence, Runs, open_pool
 from pgclarify.dialogue import ListedAnswer
 from pgclarify.embedding import load_embedder
@@ -50,14 +50,12 @@ from pgclarify.protocols import Embedder
 from pgclarify.steps import Finding
 from tests.benchmark import kept, product
 from tests.benchmark.all_at_once import AllAtOnce
-from tests.benchmark.answer_sets import answer_set_fit, covers
-from tests.benchmark.figures import step
+from tests.benchmark.figures import mean_of, step
 from tests.benchmark.ingest import MODEL
 from tests.benchmark.kept import MeteredTables
 from tests.benchmark.lexical_quality import read
 
 _CORPUS = "ambignq"
-_RESAMPLES = 2000
 _ROUNDS = "answers one by one"
 _ALL, _ALL_PROVEN = "all at once", "all at once, quotes checked"
 _AS_MANY, _AS_MANY_PROVEN = "as many at once", "as many at once, quotes checked"
@@ -167,10 +165,7 @@ class _Asking:
         shown: Sequence[Candidate],
     ) -> Told:
         texts = [one.passage.content for one in shown]
-        reach = [
-            [any(covers(text, name) for name in names for text in texts) for names in golds]
-            for golds in _gold_sets(row)
-        ]
+        reach = [covered_answers(golds, texts) for golds in _gold_sets(row)]
         return Told(row["id"], variant, answers, tables.calls, tables.seconds, reason, reach)
 
     async def _start(self, row: Mapping[str, Any]) -> tuple[Run, _Ended, list[Candidate]]:
@@ -301,14 +296,14 @@ def _show(told: Sequence[Told], questions: Sequence[Mapping[str, Any]]) -> None:
             mine = [one for one in told if one.variant == name and one.question_id in wanted]
             if not mine:
                 continue
-            fits = [answer_set_fit(one.answers, golds[one.question_id]) for one in mine]
-            loose = [answer_set_fit(one.answers, golds[one.question_id], covers) for one in mine]
+            fits = [answer_set_scores(one.answers, golds[one.question_id]) for one in mine]
+            loose = [answer_set_scores(one.answers, golds[one.question_id], cover_exact_match) for one in mine]
             table.add_row(
                 name,
-                _mean([fit.f1 for fit in fits], 2),
+                mean_of([fit.f1 for fit in fits]),
                 f"{statistics.mean(fit.precision for fit in fits):.2f}",
                 f"{statistics.mean(fit.recall for fit in fits):.2f}",
-                _mean([fit.f1 for fit in loose], 2),
+                mean_of([fit.f1 for fit in loose]),
                 f"{statistics.mean(len(one.answers) for one in mine):.1f}",
                 f"{statistics.mean(one.calls for one in mine):.1f}",
                 f"{statistics.mean(one.seconds for one in mine):.1f}",
@@ -318,14 +313,6 @@ def _show(told: Sequence[Told], questions: Sequence[Mapping[str, Any]]) -> None:
     reach = [max(one.shown, key=lambda hits: sum(hits) / len(hits)) for one in rounds]
     print(f"Known answers that stand in what was read: {sum(map(sum, reach))} of {sum(map(len, reach))}.")
     print("Intervals of 95 %: percentile bootstrap over questions.")
-
-
-def _mean(values: Sequence[float], digits: int) -> str:
-    """A mean with its bootstrap interval."""
-    draw = random.Random(7)  # noqa: S311 - no secret
-    means = sorted(statistics.mean(draw.choices(values, k=len(values))) for _ in range(_RESAMPLES))
-    low, high = means[round(0.025 * _RESAMPLES)], means[round(0.975 * _RESAMPLES) - 1]
-    return f"{statistics.mean(values):.{digits}f} ({low:.{digits}f} to {high:.{digits}f})"
 
 
 if __name__ == "__main__":

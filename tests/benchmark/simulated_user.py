@@ -40,8 +40,8 @@ from pgclarify.llm.rewriter import EndpointRewriter
 from pgclarify.model import CompletionRequest, Message
 from pgclarify.protocols import Embedder
 from tests.benchmark import product
-from tests.benchmark.clarifying_questions import interval, sample
-from tests.benchmark.figures import step
+from tests.benchmark.clarifying_questions import sample
+from tests.benchmark.figures import mean_of, step
 from tests.benchmark.ingest import MODEL
 from tests.benchmark.kept_replies import KeptReplies
 from tests.benchmark.lexical_quality import read
@@ -215,7 +215,11 @@ def show(scores: dict[Form, list[list[float]]]) -> None:
             if turn:
                 gains = [row[turn] - row[turn - 1] for row in rows]
                 better, worse = sum(gain > 0 for gain in gains), sum(gain < 0 for gain in gains)
-                cells = [interval(gains), interval([row[turn] - row[0] for row in rows]), f"{better}, {worse}"]
+                cells = [
+                    mean_of(gains, "+.3f"),
+                    mean_of([row[turn] - row[0] for row in rows], "+.3f"),
+                    f"{better}, {worse}",
+                ]
             table.add_row(str(form), str(turn), f"{statistics.fmean(now):.3f}", *cells)
     Console(width=140).print(table)
 

@@ -5,6 +5,7 @@ from pgclarify.algorithms.metrics.answers import (
     answer_coverage,
     answer_set_scores,
     cover_exact_match,
+    covered_answers,
     exact_match,
     normalize_answer,
 )
@@ -44,6 +45,7 @@ __all__ = [
     "citation_scores",
     "cover_exact_match",
     "coverage_curve",
+    "covered_answers",
     "exact_match",
     "f1",
     "f1_of_labels",

@@ -76,6 +76,22 @@ def cover_exact_match(text: str, names: Sequence[str]) -> bool:
     return _covers(_padded(text), names)
 
 
+def covered_answers(golds: Sequence[Sequence[str]], texts: Sequence[str]) -> list[bool]:
+    """Which of the known answers stand in one of the texts, after normalization.
+
+    Args:
+        golds: The known answers, each in all its spellings.
+        texts: What was given: answers, quotes or passages.
+
+    Returns:
+        One for each known answer, in order.
+
+    Source: cover-EM; see `cover_exact_match`.
+    """
+    padded = [_padded(text) for text in texts]
+    return [any(_covers(text, names) for text in padded) for names in golds]
+
+
 def answer_coverage(golds: Sequence[Sequence[str]], texts: Sequence[str]) -> float:
     """Share of the known answers that stand in one of the texts, after normalization.
 
@@ -89,13 +105,12 @@ def answer_coverage(golds: Sequence[Sequence[str]], texts: Sequence[str]) -> flo
     Raises:
         InputError: If there are no known answers.
 
-    Source: cover-EM (SUNAR, §4) over all known answers of an ambiguous question, as recall of short answers (ASQA,
+    Source: cover-EM (SUNAR, §5) over all known answers of an ambiguous question, as recall of short answers (ASQA,
         Stelmakh et al., EMNLP 2022, "STR-EM").
     """
     if not golds:
         raise InputError("no known answers to cover")
-    padded = [_padded(text) for text in texts]
-    return sum(any(_covers(text, names) for text in padded) for names in golds) / len(golds)
+    return sum(covered_answers(golds, texts)) / len(golds)
 
 
 def answer_set_scores(

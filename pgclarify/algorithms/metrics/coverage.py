@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from pgclarify.algorithms.metrics.answers import cover_exact_match
+from pgclarify.algorithms.metrics.answers import covered_answers
 from pgclarify.errors import InputError
 
 
@@ -29,13 +29,9 @@ def coverage_curve(
     """
     if not golds:
         raise InputError("no known answers to cover")
-    covered: set[int] = set()
+    covered = [False] * len(golds)
     curve = []
     for calls, tokens, texts in found:
-        covered.update(
-            place
-            for place, names in enumerate(golds)
-            if place not in covered and any(cover_exact_match(text, names) for text in texts)
-        )
-        curve.append((calls, tokens, len(covered) / len(golds)))
+        covered = [before or now for before, now in zip(covered, covered_answers(golds, texts), strict=True)]
+        curve.append((calls, tokens, sum(covered) / len(golds)))
     return curve

@@ -11,6 +11,7 @@ from pgclarify.algorithms.metrics import (
     answer_coverage,
     answer_set_scores,
     cover_exact_match,
+    covered_answers,
     exact_match,
     normalize_answer,
 )
@@ -69,6 +70,8 @@ def test_coverage_counts_known_answers_not_texts() -> None:
     assert answer_coverage(GOLDS, ["Jean Ping", "Chairman Jean Ping of Gabon"]) == pytest.approx(1 / 3)
     assert answer_coverage(GOLDS, ["After Zuma came Moussa Faki."]) == pytest.approx(2 / 3)
     assert answer_coverage(GOLDS, []) == 0
+    assert covered_answers(GOLDS, ["After Zuma came Moussa Faki."]) == [True, False, True]
+    assert covered_answers([], ["Zuma"]) == []
 
 
 @pytest.mark.parametrize(
