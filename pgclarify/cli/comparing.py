@@ -51,7 +51,12 @@ def compare(
     """Compare two evaluations case by case: what changed, what of it may be chance, and in which cases."""
     limits = _read_limits(fail_below or [])
     settings = connection.load_settings()
-    comparison = asyncio.run(_load(connection.running_dsn(settings), first, second))
+    dsn = connection.running_dsn(settings)
+    with connection.connect(dsn) as database:
+        # A pool would go on trying for a while; this says at once that there is no server, or nothing installed.
+        connection.fetch(database, "eval_list", limit=0)
+    with terminal.notices().status("Comparing"):
+        comparison = asyncio.run(_load(dsn, first, second))
     for warning in comparison.warnings:
         terminal.notices().print(f"Note: {_printable(warning)}", style="yellow")
     if case is not None:
@@ -84,8 +89,7 @@ def _read_limits(given: Sequence[str]) -> dict[str, float]:
 
 
 async def _load(dsn: str, first: str, second: str) -> Comparison:
-    from pgclarify.database.evaluations import EvaluationTables
-    from pgclarify.database.pool import open_pool
+    from pgclarify.database import EvaluationTables, open_pool
     from pgclarify.evaluation.comparison import compare as compared
 
     async with open_pool(dsn) as pool:

@@ -6,6 +6,7 @@ Questions, answers, passages and names come from data sets, models and users: th
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -70,7 +71,9 @@ def _side(label: str, evaluation: Evaluation) -> Indented:
 
 
 def _setting(given: object) -> Text:
-    return Text("-", style="dim") if given is None else Text(printable(str(given)))
+    if given is None:
+        return Text("-", style="dim")
+    return Text(printable(given if isinstance(given, str) else json.dumps(given, ensure_ascii=False)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,8 +181,9 @@ def whole_case(pair: PairedCase) -> RenderableType:
         difference = "" if one is None or other is None else value(name, other - one, signed=True)
         table.add_row(printable(name), *shown, difference)
     parts.append(table)
+    parts.append(Text())
     for label, case in (("A", pair.first), ("B", pair.second)):
-        parts += [Text(), *_retrieved(label, case, set(map(str, pair.first.gold.get("document_ids", ()))))]
+        parts += [*_retrieved(label, case, set(map(str, pair.first.gold.get("document_ids", ()))))]
     return Group(*parts)
 
 
@@ -230,7 +234,8 @@ def _reading(change: ReadingChange, known: Sequence[Sequence[str]], *, is_whole:
     mark, style = _MARKS.get(change.change, (" ", "dim"))
     shown = change.second or change.first or {}
     text = Text(printable(shown["interpretation"]), style=style)
-    yield Indented(Text(f" {mark} ", style=style), text.append(f"  {change.change}", style="dim"))
+    text.append(f"  {change.change}{_support(change)}", style="dim")
+    yield Indented(Text(f" {mark} ", style=style), text)
     sides = [("A", change.first), ("B", change.second)]
     if change.change is not Change.ANSWERED_OTHERWISE:
         sides = [("", shown)]
@@ -242,6 +247,14 @@ def _reading(change: ReadingChange, known: Sequence[Sequence[str]], *, is_whole:
         citations = side.get("citations", ())
         for citation in citations if is_whole else citations[:1]:
             yield Indented(Text(" " * len(margin)), _citation(citation, is_whole=is_whole))
+
+
+def _support(change: ReadingChange) -> str:
+    """How many documents were behind it, and are, where that changed."""
+    if change.first is None or change.second is None:
+        return ""
+    before, after = (side.get("support", 0) for side in (change.first, change.second))
+    return "" if before == after else f", support {before} -> {after}"
 
 
 def _answer(reading: Mapping[str, Any], known: Sequence[Sequence[str]]) -> Text:
@@ -275,10 +288,12 @@ def _retrieved(label: str, case: EvaluatedCase, relevant: set[str]) -> Iterable[
     yield Indented(Text("   "), Text("; ".join(told)))
     documents = list(dict.fromkeys(str(one.get("document_id")) for one in case.output.get("retrieved", ())))
     if documents:
-        text = Text("it read ")
+        text = Text("retrieved ")
         for place, document in enumerate(documents):
+            is_relevant = document in relevant
             text.append(", " if place else "")
-            text.append(printable(document), style="bold green" if document in relevant else "")
+            text.append(printable(document), style="bold green" if is_relevant else "")
+            text.append(" (relevant)" if is_relevant else "", style="green")
         yield Indented(Text("   "), text)
 
 
