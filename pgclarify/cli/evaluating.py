@@ -2,6 +2,377 @@
 
 from __future__ import annotations
 
+import asyncio
+import sys
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
 import typer
+from typer.core import TyperCommand
+
+from pgclarify.cli import connection, terminal
+from pgclarify.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from pgclarify.config import Settings
+    from pgclarify.evaluated import Evaluation, EvaluationPlan, Summary
+    from pgclarify.evaluation.configurations import Configuration
+    from pgclarify.evaluation.data_sets import DataSet
+    from pgclarify.evaluation.estimate import Estimate
+    from pgclarify.evaluation.opening import Bench
+    from pgclarify.evaluation.runner import Finished, Progress
+    from pgclarify.protocols import Judge
+
+RUN_EXAMPLES = terminal.examples(
+    "pgclarify eval run questions.jsonl --corpus insurance",
+    "pgclarify eval run questions.jsonl --corpus insurance --set top_k=10,20 --set consolidation=default,conservative",
+    "pgclarify eval run questions.jsonl --corpus wiki --load pages.jsonl.gz --config clarify.toml rac.toml",
+    "pgclarify eval run questions.jsonl --corpus insurance --part 1/2 --cases 50 --dry-run",
+    "pgclarify eval run trivia.jsonl --corpus wiki --field answers=single_answers --json | jq .metrics.answer_coverage",
+)
+LIST_EXAMPLES = terminal.examples("pgclarify eval list", "pgclarify eval list --json | jq .name")
+_LONGEST_NAME = 200
 
 app = typer.Typer(no_args_is_help=True, help="Measure how good answers are, on your own questions.")
+
+# Options that take all words which follow and fit.
+_MANY_VALUED: Mapping[str, Callable[[str], bool]] = {
+    "--config": lambda word: word.lower().endswith(".toml"),
+    "--set": lambda word: "=" in word,
+    "--load": lambda word: True,
+}
+
+
+def spread(words: Sequence[str]) -> list[str]:
+    """Write `--config a.toml b.toml` as `--config a.toml --config b.toml`; likewise --set and --load."""
+    written: list[str] = []
+    option: str | None = None
+    for word in words:
+        if word.startswith("-") and word != "-":
+            option = word if word in _MANY_VALUED else None
+        elif option is not None and written[-1] != option and _MANY_VALUED[option](word):
+            written.append(option)
+        written.append(word)
+    return written
+
+
+class _RunCommand(TyperCommand):
+    # The context is click's, or that of typer's own copy of it.
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401
+        return super().parse_args(ctx, spread(args))
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What one command evaluates."""
+
+    corpus: str | None
+    data_set: DataSet
+    configurations: Sequence[Configuration]
+    judge: str
+    concurrency: int
+    is_dry: bool
+    is_confirmed: bool
+    as_json: bool
+
+
+@app.command(cls=_RunCommand, epilog=RUN_EXAMPLES)
+def run(
+    data_set: Annotated[
+        Path,
+        typer.Argument(
+            metavar="DATA_SET", help="JSON lines, gzipped or not: a question a line, and what is known of it."
+        ),
+    ],
+    corpus: Annotated[
+        str | None,
+        typer.Option("--corpus", "-c", metavar="NAME", help="Corpus to ask; may be left out if there is only one."),
+    ] = None,
+    load: Annotated[
+        list[str] | None,
+        typer.Option(metavar="PATH...", help="Load these into the corpus first, as pgclarify load does."),
+    ] = None,
+    config: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="FILE.toml...", help="Configurations: name, method, judge, and a table [options]."),
+    ] = None,
+    grid: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="NAME=V,V...", help="Values of an option: each with every other."),
+    ] = None,
+    method: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="clarify, list_answers, investigate, search, detect_ambiguity, dtv, dtv_unverified, rac or human.",
+        ),
+    ] = None,
+    judge: Annotated[str, typer.Option(metavar="NAME", help="Who judges: lexical, or model.")] = "lexical",
+    cases: Annotated[
+        int | None, typer.Option(metavar="N", min=1, help="Ask so many; which, their ids decide, not their order.")
+    ] = None,
+    part: Annotated[
+        str | None, typer.Option(metavar="K/N", help="Ask the K-th of N parts: tune on 1/2, test on 2/2.")
+    ] = None,
+    field_: Annotated[
+        list[str] | None,
+        typer.Option("--field", metavar="PART=FIELD", help="Where a part has another name in the data set."),
+    ] = None,
+    name: Annotated[str | None, typer.Option(metavar="NAME", help="What to call it.")] = None,
+    concurrency: Annotated[
+        int, typer.Option(metavar="N", min=1, max=64, help="Cases in flight; with 1, seconds are those of one alone.")
+    ] = 8,
+    dry_run: Annotated[bool, typer.Option("--dry-run", metavar="", help="Say what it would take, and end.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", metavar="", help="Do not ask whether to go on.")] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", metavar="", help="JSON lines: one object a configuration.")
+    ] = False,
+) -> None:
+    """Ask all questions of a data set in one or more ways, and measure the answers.
+
+    What it will take is said before it starts. It is kept in tables; interrupted, the same command goes on with it, and
+    nothing is paid for twice.
+    """
+    from pgclarify.evaluation.case_fields import CaseFields
+    from pgclarify.evaluation.configurations import JUDGES, read_configurations
+    from pgclarify.evaluation.data_sets import Selection, read_data_set
+
+    if judge not in JUDGES:
+        raise typer.BadParameter(f"{judge!r} is none; judges are {' and '.join(JUDGES)}", param_hint="--judge")
+    if load and corpus is None:
+        raise typer.BadParameter("name the corpus to load into", param_hint="--corpus")
+    configurations = _named(read_configurations(config or [], grid or [], method=method), name)
+    selection = Selection.parse(cases, part)
+    read = read_data_set(data_set, fields=CaseFields.parse(field_ or []), selection=selection)
+    settings = connection.load_settings()
+    dsn = connection.running_dsn(settings)
+    if load and corpus is not None:
+        _load(settings, dsn, corpus, load)
+    asked = _Asked(corpus, read, configurations, judge, concurrency, dry_run, yes, as_json)
+    try:
+        asyncio.run(_evaluate(dsn, settings, asked))
+    except KeyboardInterrupt:
+        terminal.notices().print("Interrupted; what is judged and paid for is kept. The same command goes on with it.")
+        raise
+
+
+def _named(configurations: Sequence[Configuration], name: str | None) -> list[Configuration]:
+    if name is None:
+        return [*configurations]
+    if not name.strip() or "\x00" in name:
+        raise typer.BadParameter("it is blank", param_hint="--name")
+    if len(configurations) == 1:
+        return [replace(configurations[0], name=name.strip()[:_LONGEST_NAME])]
+    return [replace(one, name=f"{name.strip()} {one.name}"[:_LONGEST_NAME]) for one in configurations]
+
+
+def _load(settings: Settings, dsn: str, corpus_name: str, paths: Sequence[str]) -> None:
+    """Load documents, all of which must be there before anything is measured.
+
+    Raises:
+        InputError: If one could not be loaded or indexed.
+    """
+    from pgclarify.cli import corpus, rendering
+    from pgclarify.cli.sources import read
+    from pgclarify.ingest.records import FieldMapping
+
+    with connection.connect(dsn) as database, corpus.progress_bar() as progress:
+        corpus.ensure_corpus(database, corpus_name, settings)
+        report = corpus.add_documents(database, corpus_name, read(paths, fields=FieldMapping()))
+        corpus.wait_until_searchable(database, corpus_name, progress)
+        failed = connection.fetch(database, "cli_list_failed_documents", corpus=corpus_name)
+    terminal.notices().print(rendering.loaded(corpus_name, report.changed, report.unchanged, is_searchable=True))
+    problems = [*report.problems, *(f"{row['document_id']}: {row['error']}" for row in failed)]
+    if problems:
+        raise InputError(
+            f"{rendering.counted(len(problems), 'document')} could not be loaded",
+            detail=f"The first of them: {problems[0]}.".replace("..", "."),
+            hint="Correct or remove them; figures about half a corpus say little.",
+        )
+
+
+async def _evaluate(dsn: str, settings: Settings, asked: _Asked) -> None:
+    import logging
+
+    from pgclarify.cli import evaluation_rendering
+    from pgclarify.evaluation.opening import open_bench
+
+    # A run that is partial is counted as such; its warning would tear the progress bar.
+    logging.getLogger("pgclarify.client").setLevel(logging.ERROR)
+    async with open_bench(dsn, settings, asked.corpus, concurrency=asked.concurrency) as bench:
+        plans = await _plan(bench, asked)
+        estimates = [estimate for _, _, _, estimate in plans]
+        terminal.notices().print(evaluation_rendering.estimates(estimates))
+        if asked.is_dry:
+            if asked.as_json:
+                for estimate in estimates:
+                    terminal.print_json({**asdict(estimate), "data_set": asked.data_set.name})
+            return
+        if any(estimate.may_cost for estimate in estimates) and not asked.is_confirmed:
+            _ask_to_go_on()
+        done: list[Finished] = []
+        try:
+            for configuration, plan, judge, _ in plans:
+                done.append(await _carry_out(bench, asked, configuration, plan, judge))
+        finally:
+            if done:
+                _show(done, as_json=asked.as_json)
+
+
+async def _plan(bench: Bench, asked: _Asked) -> list[tuple[Configuration, EvaluationPlan, Judge, Estimate]]:
+    """Check every configuration before any is carried out, and estimate it.
+
+    Raises:
+        PgclarifyError: If one cannot be carried out; it is named.
+    """
+    from pgclarify.evaluation.estimate import estimate
+
+    plans = []
+    for configuration in asked.configurations:
+        try:
+            await bench.check(configuration)
+        except InputError as error:
+            raise InputError(
+                f"{configuration.name}: {error.message}", detail=error.detail, hint=error.hint, sqlstate=error.sqlstate
+            ) from error
+        judge = await bench.judge(configuration.judge or asked.judge)
+        plan = bench.plan(configuration, asked.data_set, judge)
+        estimated = await estimate(bench, configuration, plan, asked.data_set.cases)
+        plans.append((configuration, plan, judge, estimated))
+    return plans
+
+
+def _ask_to_go_on() -> None:
+    """Ask whoever sits there; nobody is asked where nobody sits."""
+    if sys.stdin.isatty() and sys.stderr.isatty() and not typer.confirm("Go on?", default=True, err=True):
+        terminal.notices().print("Nothing was started.")
+        raise typer.Exit(1)
+
+
+async def _carry_out(
+    bench: Bench, asked: _Asked, configuration: Configuration, plan: EvaluationPlan, judge: Judge
+) -> Finished:
+    from pgclarify.cli.rendering import counted, printable
+    from pgclarify.evaluation.runner import Work, evaluate
+
+    method = await bench.method(configuration)
+    with _Bar(printable(configuration.name)) as bar:
+        work = Work(bench.tables, method, judge, bench.watch, asked.concurrency, bar.show)
+        finished = await evaluate(plan, asked.data_set.cases, work)
+    told = []
+    if finished.resumed_cases:
+        told.append(f"{counted(finished.resumed_cases, 'case')} had been judged before.")
+    if finished.usage.calls:
+        paid = finished.usage.calls - finished.usage.reused_calls
+        told.append(f"{counted(paid, 'call')} paid for now, {finished.usage.reused_calls:,} before.")
+    if told:
+        terminal.notices().print(f"{printable(configuration.name)}: {' '.join(told)}")
+    return finished
+
+
+@dataclass(slots=True)
+class _Bar:
+    """A bar on stderr with what has been found so far; nothing at all where nobody looks."""
+
+    title: str
+    _progress: Any = field(init=False)
+    _task: Any = field(init=False)
+
+    def __enter__(self) -> _Bar:
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+        console = terminal.notices()
+        self._progress = Progress(
+            TextColumn("{task.description}", markup=False),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TextColumn("{task.fields[told]}"),
+            TimeElapsedColumn(),
+            console=console,
+            transient=True,
+            disable=not console.is_terminal,
+        )
+        self._task = self._progress.add_task(self.title, total=None, told="")
+        self._progress.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._progress.stop()
+
+    def show(self, progress: Progress) -> None:
+        """Show how far it is."""
+        told = f"{progress.calls:,} calls" if progress.calls else ""
+        if progress.coverage is not None:
+            told += f" coverage {100 * progress.coverage:.1f} %"
+        self._progress.update(self._task, total=progress.total, completed=progress.done, told=told.strip())
+
+
+def _show(done: Sequence[Finished], *, as_json: bool) -> None:
+    from pgclarify.cli import evaluation_rendering
+
+    if as_json:
+        for one in done:
+            terminal.print_json(
+                {
+                    "eval_run_id": one.eval_run_id,
+                    **_plan_json(one.plan),
+                    "metrics": _metrics_json(one.summaries),
+                    "failures": one.failures,
+                    "resumed_cases": one.resumed_cases,
+                    "paid_calls": one.usage.calls - one.usage.reused_calls,
+                    "reused_calls": one.usage.reused_calls,
+                }
+            )
+        return
+    terminal.results().print(evaluation_rendering.finished(done))
+    terminal.notices().print(evaluation_rendering.next_commands(done), soft_wrap=True)
+
+
+def _plan_json(plan: EvaluationPlan) -> dict[str, Any]:
+    return {**asdict(plan), "data_set_hash": plan.data_set_hash.hex()}
+
+
+def _metrics_json(summaries: Mapping[str, Summary]) -> dict[str, Any]:
+    return {metric: asdict(summary) for metric, summary in summaries.items()}
+
+
+@app.command("list", epilog=LIST_EXAMPLES)
+def list_evaluations(
+    limit: Annotated[int, typer.Option(metavar="N", min=1, max=100_000, help="How many, the newest.")] = 20,
+    as_json: Annotated[bool, typer.Option("--json", metavar="", help="JSON lines: one object an evaluation.")] = False,
+) -> None:
+    """Show the evaluations that there are, newest first."""
+    from pgclarify.cli import evaluation_rendering
+
+    settings = connection.load_settings()
+    found, summaries = asyncio.run(_read(connection.running_dsn(settings), limit))
+    if as_json:
+        for one in found:
+            terminal.print_json(
+                {
+                    "eval_run_id": one.eval_run_id,
+                    **_plan_json(one.plan),
+                    "requested_by": one.requested_by,
+                    "created_at": one.created_at,
+                    "finished_at": one.finished_at,
+                    "done_cases": one.done_cases,
+                    "metrics": _metrics_json(summaries.get(one.eval_run_id, {})),
+                }
+            )
+    elif found:
+        terminal.results().print(evaluation_rendering.evaluations(found, summaries))
+    else:
+        terminal.notices().print("There is no evaluation yet. Begin one: pgclarify eval run DATA_SET --corpus NAME")
+
+
+async def _read(dsn: str, limit: int) -> tuple[list[Evaluation], Mapping[int, Mapping[str, Summary]]]:
+    from pgclarify.database.evaluations import EvaluationTables
+    from pgclarify.database.pool import open_pool
+
+    async with open_pool(dsn) as pool:
+        tables = EvaluationTables(pool)
+        found = await tables.evaluations(limit)
+        return found, await tables.summaries([one.eval_run_id for one in found])

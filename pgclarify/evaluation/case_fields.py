@@ -1,0 +1,260 @@
+"""One line of a data set: which field has which part of a case, and what may stand in it."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, NoReturn, Self, TypeAlias
+
+from pgclarify.errors import InputError
+from pgclarify.evaluated import Case, GoldInterpretation
+from pgclarify.ingest.text import unstorable
+
+# What clarify itself takes.
+_MOST_QUESTION_CHARS = 10_000
+_MOST_HISTORY = 100
+_LONGEST_ID = 1_000
+
+_PARTS: Mapping[str, tuple[str, ...]] = {
+    "id": ("id",),
+    "question": ("question",),
+    "interpretations": ("interpretations",),
+    "answers": ("answers", "answer"),
+    "documents": ("documents", "gold"),
+    "is_ambiguous": ("is_ambiguous",),
+    "history": ("history",),
+}
+_READING_QUESTIONS = ("question", "interpretation")
+
+Answers: TypeAlias = tuple[tuple[tuple[str, ...], ...], ...]
+
+
+@dataclass(slots=True)
+class CaseFields:
+    """For each part of a case the fields that may have it; the first that is there and not null does.
+
+    Attributes:
+        names: By part: id, question, interpretations, answers, documents, is_ambiguous and history.
+        unseen: Fields that were asked for by name, and that no line had so far.
+    """
+
+    names: Mapping[str, tuple[str, ...]]
+    unseen: list[str] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, given: Mapping[str, str]) -> Self:
+        """Make the fields of those whose names are given, and the usual names of the others.
+
+        Raises:
+            InputError: If there is no such part.
+        """
+        for part in given:
+            if part not in _PARTS:
+                raise InputError(
+                    f"a case has no part {part!r}", hint=f"Write PART=FIELD; the parts are {', '.join(_PARTS)}."
+                )
+        return cls({**_PARTS, **{part: (name,) for part, name in given.items()}}, sorted(set(given.values())))
+
+    @classmethod
+    def parse(cls, assignments: Iterable[str]) -> dict[str, str]:
+        """Read PART=FIELD.
+
+        Raises:
+            InputError: If one has another form.
+        """
+        given: dict[str, str] = {}
+        for assignment in assignments:
+            part, equals, name = assignment.partition("=")
+            if not equals or not part or not name:
+                raise InputError(
+                    "this names no field",
+                    detail=f"It says {assignment!r}.",
+                    hint=f"Write PART=FIELD; the parts are {', '.join(_PARTS)}.",
+                )
+            given[part] = name
+        return given
+
+    def find(self, record: Mapping[str, Any], part: str) -> tuple[str, Any]:
+        """The field that has a part, and what it has: None if it is nowhere."""
+        names = self.names[part]
+        return next(((name, record[name]) for name in names if record.get(name) is not None), (names[0], None))
+
+    def see(self, record: Mapping[str, Any]) -> None:
+        """Note which fields there are."""
+        if self.unseen:
+            self.unseen = [name for name in self.unseen if name not in record]
+
+
+class CaseReader:
+    """Reads lines.
+
+    Args:
+        fields: Which field has which part.
+    """
+
+    def __init__(self, fields: CaseFields) -> None:
+        self._fields = fields
+
+    def read(self, line: str) -> Case:
+        """Read one line. The case has an empty id if the line has none.
+
+        Raises:
+            ValueError: If it is no case; the message is a sentence, or several.
+        """
+        record = _load(line)
+        self._fields.see(record)
+        find = self._fields.find
+        interpretations = _interpretations(*find(record, "interpretations"))
+        given = tuple(one.answers for one in interpretations if one.answers)
+        documents = _documents(*find(record, "documents"))
+        return Case(
+            case_id=_id(*find(record, "id")),
+            question=_question(*find(record, "question")),
+            interpretations=interpretations,
+            answer_sets=(given,) if given else _answer_sets(*find(record, "answers")),
+            document_ids=documents or _distinct(name for one in interpretations for name in one.document_ids),
+            is_ambiguous=_truth(*find(record, "is_ambiguous")),
+            history=_history(*find(record, "history")),
+        )
+
+    @staticmethod
+    def named(case: Case, case_id: str) -> Case:
+        """The same case with an id."""
+        return replace(case, case_id=case_id)
+
+
+def _load(line: str) -> dict[str, Any]:
+    try:
+        record = json.loads(line, parse_constant=_refuse_constant)
+    except json.JSONDecodeError as error:
+        raise ValueError(f"It is no JSON: {error.msg.removesuffix(' at')} at column {error.colno}.") from None
+    except RecursionError:
+        raise ValueError("Its JSON is nested too deeply.") from None
+    if not isinstance(record, dict):
+        raise ValueError(f"It is no JSON object but {_kind(record)}.")
+    return record
+
+
+def _refuse_constant(constant: str) -> NoReturn:
+    raise ValueError(f"{constant} is no JSON.")
+
+
+def _text(name: str, value: object, *, longest: int | None = None) -> str:
+    """A text without surrounding white space; numbers count as such."""
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        if isinstance(value, float) and not math.isfinite(value):
+            raise ValueError(f"The field {name} has a number that is out of range.")
+        value = str(value)
+    if not isinstance(value, str):
+        raise ValueError(f"The field {name} has {_kind(value)} where a text is expected.")
+    if reason := unstorable(value):
+        raise ValueError(f"The field {name} cannot be stored. {reason}")
+    text = value.strip()
+    if longest is not None and len(text) > longest:
+        raise ValueError(f"The field {name} has {len(text):,} characters; {longest:,} is the most.")
+    return text
+
+
+def _id(name: str, value: object) -> str:
+    if value is None:
+        return ""
+    text = _text(name, value, longest=_LONGEST_ID)
+    if not text:
+        raise ValueError(f"The field {name} is blank.")
+    return text
+
+
+def _question(name: str, value: object) -> str:
+    if value is None:
+        raise ValueError(f"There is no question: the field {name} is missing or null.")
+    if not isinstance(value, str):
+        raise ValueError(f"The field {name} has {_kind(value)} where a text is expected.")
+    text = _text(name, value, longest=_MOST_QUESTION_CHARS)
+    if not text:
+        raise ValueError(f"There is no question: the field {name} is blank.")
+    return text
+
+
+def _list(name: str, value: object) -> list[object]:
+    if not isinstance(value, list):
+        raise ValueError(f"The field {name} has {_kind(value)} where a list is expected.")
+    return value
+
+
+def _texts(name: str, value: object) -> tuple[str, ...]:
+    """One text or several; blank ones say nothing, and equal ones nothing new."""
+    several = value if isinstance(value, list) else [value]
+    return _distinct(text for one in several if (text := _text(name, one)))
+
+
+def _distinct(texts: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(texts))
+
+
+def _interpretations(name: str, value: object) -> tuple[GoldInterpretation, ...]:
+    return () if value is None else tuple(_interpretation(name, one) for one in _list(name, value))
+
+
+def _interpretation(name: str, value: object) -> GoldInterpretation:
+    if isinstance(value, str):
+        value = {"question": value}
+    if not isinstance(value, dict):
+        raise ValueError(f"The field {name} has {_kind(value)} where an object is expected.")
+    nested = CaseFields({**_PARTS, "question": _READING_QUESTIONS})
+    asked_name, asked = nested.find(value, "question")
+    question = None if asked is None else _text(asked_name, asked, longest=_MOST_QUESTION_CHARS) or None
+    answer_name, answers = nested.find(value, "answers")
+    spellings = () if answers is None else _texts(answer_name, answers)
+    if question is None and not spellings:
+        raise ValueError(f"The field {name} has an interpretation with neither a question nor an answer.")
+    return GoldInterpretation(question, spellings, _documents(*nested.find(value, "documents")))
+
+
+def _documents(name: str, value: object) -> tuple[str, ...]:
+    return () if value is None else _texts(name, value)
+
+
+def _answer_sets(name: str, value: object) -> Answers:
+    """Answers as each of several people knows them.
+
+    A text, or a list of texts, is one answer in all its spellings. A list of such lists is what several people say,
+    each one answer; a list of lists of such lists, each several answers.
+    """
+    if value is None:
+        return ()
+    if not isinstance(value, list) or not any(isinstance(one, list) for one in value):
+        spellings = _texts(name, value)
+        return ((spellings,),) if spellings else ()
+    people = []
+    for person in value:
+        several = _list(name, person)
+        answers = several if any(isinstance(one, list) for one in several) else [several]
+        known = tuple(spellings for one in answers if (spellings := _texts(name, _list(name, one))))
+        if known:
+            people.append(known)
+    return tuple(people)
+
+
+def _truth(name: str, value: object) -> bool | None:
+    if value is None or isinstance(value, bool):
+        return value
+    if value in (0, 1):
+        return bool(value)
+    raise ValueError(f"The field {name} has {_kind(value)} where true, false, 1 or 0 is expected.")
+
+
+def _history(name: str, value: object) -> tuple[str, ...]:
+    if value is None:
+        return ()
+    several = value if isinstance(value, list) else [value]
+    if len(several) > _MOST_HISTORY:
+        raise ValueError(f"The field {name} has {len(several)} elements; {_MOST_HISTORY} is the most.")
+    said = (_text(name, one, longest=_MOST_QUESTION_CHARS) for one in several)
+    return tuple(one for one in said if one)
+
+
+def _kind(value: object) -> str:
+    names = {dict: "an object", list: "a list", str: "a text", bool: "true or false", type(None): "null"}
+    return names.get(type(value), "a number")

@@ -1,0 +1,249 @@
+"""Configurations: a method with its parameters, from TOML files and grids of values."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Final, NoReturn
+
+from pgclarify.errors import InputError, UnreadableFile
+
+DEFAULT_METHOD: Final = "clarify"
+JUDGES: Final = ("lexical", "model")
+# What methods that are no operations of the SQL API take, with the default of each; a number is from 1 to 1000, and the
+# search is one of SEARCHES. What the others take, SQL says.
+BASELINE_SETTINGS: Final[Mapping[str, Mapping[str, object]]] = {
+    "dtv": {"passages_each": 5, "passages_kept": 5, "search": "hybrid"},
+    "dtv_unverified": {"passages_each": 5, "passages_kept": 5, "search": "hybrid"},
+    "rac": {"top_k": 20, "search": "hybrid"},
+    "human": {"top_k": 20, "search": "hybrid"},
+}
+OPERATIONS: Final = ("clarify", "list_answers", "investigate", "search", "detect_ambiguity")
+METHODS: Final = (*OPERATIONS, *BASELINE_SETTINGS)
+SEARCHES: Final = ("hybrid", "dense", "lexical")
+_MOST_PASSAGES = 1_000
+_MOST_CONFIGURATIONS = 100
+# eval_run.name takes 200.
+_LONGEST_NAME = 200
+_FILE_KEYS = ("name", "method", "judge", "options")
+# An evaluation says them itself.
+_NOT_SETTINGS = ("timeout", "corpus", "question", "history")
+
+
+@dataclass(frozen=True, slots=True)
+class Configuration:
+    """One method with its parameters.
+
+    Attributes:
+        name: What tells it from others.
+        method: One of METHODS.
+        judge: One of JUDGES; None leaves it to whoever evaluates.
+        settings: Its parameters, as given.
+    """
+
+    name: str
+    method: str
+    judge: str | None = None
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+    def with_defaults(self) -> Mapping[str, Any]:
+        """All parameters of a method that is no operation of the SQL API."""
+        return {**BASELINE_SETTINGS.get(self.method, {}), **self.settings}
+
+
+def read_configurations(
+    paths: Sequence[Path], grid: Sequence[str], *, method: str | None = None
+) -> list[Configuration]:
+    """Read configurations, each with every combination of the grid's values.
+
+    Args:
+        paths: TOML files, each with any of `name`, `method`, `judge` and a table `options`.
+        grid: NAME=VALUE,VALUE,...; a value is JSON if it can be, and text otherwise. It replaces that of a file.
+        method: The method, where there is no file.
+
+    Returns:
+        At least one; without files, of the method, or clarify. Names differ.
+
+    Raises:
+        InputError: If one cannot be read or used, two are the same, or there are more than 100.
+    """
+    if paths and method is not None:
+        raise InputError("give either files or a method", hint='Write method = "…" into the files.')
+    # Without a name of its own, it is named after all its options; with one, after what the grid says.
+    bases = [_read(path) for path in paths] or [_checked(Configuration("", method or DEFAULT_METHOD))]
+    values = _read_grid(grid)
+    count = len(bases) * math.prod(len(those) for those in values.values())
+    if count > _MOST_CONFIGURATIONS:
+        raise InputError(
+            "there are too many configurations",
+            detail=f"They are {count:,}, every value with every other; {_MOST_CONFIGURATIONS} is the most.",
+            hint="Choose fewer values, or one option after the other: the best of the first, then the next.",
+        )
+    chosen = [
+        _varied(base, dict(zip(values, combination, strict=True)))
+        for base in bases
+        for combination in itertools.product(*values.values())
+    ]
+    _check_different(chosen)
+    return chosen
+
+
+def _varied(base: Configuration, given: Mapping[str, Any]) -> Configuration:
+    settings = {**base.settings, **given}
+    told = given if base.name else settings
+    words = [base.name or base.method, *(f"{name}={_spelt(value)}" for name, value in told.items())]
+    name = " ".join(words)
+    if len(name) > _LONGEST_NAME:
+        name = name[: _LONGEST_NAME - 1] + "…"
+    return _checked(replace(base, name=name, settings=settings))
+
+
+def _spelt(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+def _check_different(configurations: Sequence[Configuration]) -> None:
+    named: dict[str, Configuration] = {}
+    for one in configurations:
+        other = named.setdefault(one.name, one)
+        if other is not one:
+            raise InputError(
+                "two configurations have one name",
+                detail=f"It is {one.name!r}.",
+                hint='Leave one out, or write another name = "…" into its file.',
+            )
+    for first, second in itertools.combinations(configurations, 2):
+        if (first.method, first.judge, first.settings) == (second.method, second.judge, second.settings):
+            raise InputError(
+                "two configurations are the same",
+                detail=f"They are {first.name!r} and {second.name!r}.",
+                hint="Leave one out.",
+            )
+
+
+def _read(path: Path) -> Configuration:
+    try:
+        with path.open("rb") as file:
+            given = tomllib.load(file)
+    except OSError as error:
+        raise UnreadableFile(
+            f"cannot read {path}", detail=f"{error.strerror or error}.", hint="Name a TOML file."
+        ) from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise UnreadableFile(
+            f"{path} is no TOML",
+            detail=f"{error}.".replace("..", "."),
+            hint='Write lines such as method = "clarify", then [options], then top_k = 20.',
+        ) from error
+    try:
+        return _configuration(given)
+    except ValueError as error:
+        raise InputError(f"{path} is no configuration", detail=str(error), hint=_FILE_HINT) from None
+    except InputError as error:
+        raise InputError(f"{path}: {error.message}", detail=error.detail, hint=error.hint) from None
+
+
+_FILE_HINT = "It may have name, method and judge, each a text, and a table [options] of what the method takes."
+
+
+def _configuration(given: Mapping[str, Any]) -> Configuration:
+    for key, value in given.items():
+        if key not in _FILE_KEYS:
+            raise ValueError(f"There is no key {key!r}.")
+        if not isinstance(value, dict if key == "options" else str):
+            raise ValueError(f"The key {key} has a value of another kind.")
+    if "\x00" in given.get("name", ""):
+        raise ValueError("The name has a NUL character in it.")
+    return _checked(
+        Configuration(
+            given.get("name", "").strip()[:_LONGEST_NAME],
+            given.get("method", DEFAULT_METHOD),
+            given.get("judge"),
+            given.get("options", {}),
+        )
+    )
+
+
+def _read_grid(grid: Sequence[str]) -> dict[str, list[Any]]:
+    values: dict[str, list[Any]] = {}
+    for given in grid:
+        name, equals, text = given.partition("=")
+        if not equals or not name or not text:
+            raise InputError(
+                "this gives no option values", detail=f"It says {given!r}.", hint="Write NAME=VALUE,VALUE."
+            )
+        if name in values:
+            raise InputError(
+                f"the option {name} is given twice", hint=f"Write all its values at once: {name}=VALUE,VALUE."
+            )
+        values[name] = [_value(one) for one in text.split(",")]
+        spelt = [_spelt(one) for one in values[name]]
+        if len(set(spelt)) < len(spelt):
+            raise InputError(f"the option {name} has one value twice", detail=f"It says {given!r}.")
+    return values
+
+
+def _value(text: str) -> object:
+    try:
+        return json.loads(text, parse_constant=_refuse_constant)
+    except (ValueError, RecursionError):
+        return text
+
+
+def _refuse_constant(constant: str) -> NoReturn:
+    raise ValueError(f"{constant} is no JSON")
+
+
+def _checked(one: Configuration) -> Configuration:
+    """Check what SQL does not.
+
+    Raises:
+        InputError: If there is no such method, judge or parameter, or it cannot be used.
+    """
+    if one.method not in METHODS:
+        raise InputError(f"there is no method {one.method!r}", hint=f"The methods are {', '.join(METHODS)}.")
+    if one.judge is not None and one.judge not in JUDGES:
+        raise InputError(f"there is no judge {one.judge!r}", hint=f"The judges are {' and '.join(JUDGES)}.")
+    known = BASELINE_SETTINGS.get(one.method)
+    for name, value in one.settings.items():
+        if name in _NOT_SETTINGS:
+            raise InputError(
+                f'option "{name}" is no part of a configuration',
+                hint="Questions come from the data set, the corpus from --corpus, and every answer is waited for.",
+            )
+        if not isinstance(value, str | int | float | bool) or (isinstance(value, float) and not math.isfinite(value)):
+            raise InputError(
+                f'option "{name}" has a wrong value',
+                detail=f"It is {value}.",
+                hint="Give a text, a number, true or false.",
+            )
+        if known is not None and name not in known:
+            raise InputError(
+                f"{one.method} has no option {name!r}",
+                hint=f"Its options are {', '.join(sorted(known))}. Check its spelling.",
+            )
+        # What goes to SQL as an argument of its own is typed before SQL can say what is wrong with it.
+        if known is not None or name == "top_k":
+            _check_own_setting(name, value)
+    return one
+
+
+def _check_own_setting(name: str, value: object) -> None:
+    if name == "search":
+        if value not in SEARCHES:
+            raise InputError(
+                'option "search" has a wrong value',
+                detail=f"It is {value}.",
+                hint=f"Pass one of {', '.join(SEARCHES)}.",
+            )
+    elif not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= _MOST_PASSAGES:
+        raise InputError(
+            f'option "{name}" has a wrong value',
+            detail=f"It is {value}.",
+            hint=f"Pass a whole number from 1 to {_MOST_PASSAGES}.",
+        )

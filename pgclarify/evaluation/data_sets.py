@@ -1,0 +1,222 @@
+"""Data sets: JSON lines, one case a line, read one at a time; and which of them are asked."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import heapq
+import json
+import zlib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, cast
+
+from pgclarify.errors import InputError, UnreadableFile
+from pgclarify.evaluated import Case
+from pgclarify.evaluation.case_fields import CaseFields, CaseReader
+
+# A question with everything that is known of it.
+_MOST_LINE_BYTES = 16 * 1024 * 1024
+_GZIP_MAGIC = b"\x1f\x8b"
+_SUFFIXES = (".gz", ".jsonl", ".json", ".ndjson")
+_LONGEST_NAME = 200
+_ID_CHARS = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Which cases of a data set are asked. The ids alone decide, never the order of the lines.
+
+    Attributes:
+        cases: How many at most, from 1; None for all. More contain fewer: 20 are among the first 50.
+        part: (K, N): the K-th of N parts, from 1, that have no case in common; None for the whole.
+    """
+
+    cases: int | None = None
+    part: tuple[int, int] | None = None
+
+    @classmethod
+    def parse(cls, cases: int | None, part: str | None) -> Selection:
+        """Read a number of cases and a part as K/N.
+
+        Raises:
+            InputError: If the part has another form, or K is not among 1 to N.
+        """
+        if part is None:
+            return cls(cases)
+        which, slash, of = part.partition("/")
+        if not slash or not which.isdecimal() or not of.isdecimal() or not 1 <= int(which) <= int(of):
+            raise InputError(
+                "this is no part of a data set",
+                detail=f"It says {part!r}.",
+                hint="Write K/N, such as 1/2 to tune on and 2/2 to test on.",
+            )
+        return cls(cases, (int(which), int(of)))
+
+    def takes(self, rank: int) -> bool:
+        """Whether a case of this rank is in the part."""
+        return self.part is None or rank % self.part[1] == self.part[0] - 1
+
+
+@dataclass(frozen=True, slots=True)
+class DataSet:
+    """The cases that are asked.
+
+    Attributes:
+        name: That of the file, without its suffixes.
+        cases: In the order of the file.
+        total: How many the file has.
+        hash: SHA-256 of the cases that are asked, in order; 32 bytes.
+    """
+
+    name: str
+    cases: tuple[Case, ...]
+    total: int
+    hash: bytes
+
+
+def read_data_set(
+    path: Path, *, fields: Mapping[str, str] | None = None, selection: Selection | None = None
+) -> DataSet:
+    """Read a data set, gzipped or not. Every line is checked; only cases that are asked are held in memory.
+
+    Args:
+        path: The file.
+        fields: Which field has which part of a case, where it has another name; see CaseFields.
+        selection: Which cases are asked; None for all.
+
+    Raises:
+        UnreadableFile: If it is no file that can be read to its end.
+        InputError: If a line is no case, an id comes twice, a field of `fields` is nowhere, or no case is asked.
+    """
+    names = CaseFields.of(fields or {})
+    kept, total = _select(_cases(path, names), selection or Selection())
+    if not total:
+        raise InputError("there is no case", detail=f"{path} is empty.", hint='Give one a line: {"question": "…"}.')
+    if missing := names.unseen:
+        raise InputError(
+            "there is no field of that name",
+            detail=f"No line of {path} has a field {', '.join(repr(name) for name in missing)}.",
+            hint="Check what is left of and right of the equals sign: --field PART=FIELD.",
+        )
+    if not kept:
+        raise InputError(
+            "no case is asked", detail=f"None of the {total:,} of {path} is in that part.", hint="Take larger parts."
+        )
+    return DataSet(_name(path), tuple(kept), total, data_set_hash(kept))
+
+
+def data_set_hash(cases: Iterable[Case]) -> bytes:
+    """SHA-256 of cases in order: of all that is asked and known of them, 32 bytes."""
+    digest = hashlib.sha256()
+    for case in cases:
+        seen = (
+            case.case_id,
+            case.question,
+            [(one.interpretation, one.answers, one.document_ids) for one in case.interpretations],
+            case.answer_sets,
+            case.document_ids,
+            case.is_ambiguous,
+            case.history,
+        )
+        digest.update(json.dumps(seen).encode() + b"\n")
+    return digest.digest()
+
+
+def _select(cases: Iterable[Case], selection: Selection) -> tuple[list[Case], int]:
+    """The cases that are asked, in order, and how many there are in all."""
+    total = 0
+    everything: list[Case] = []
+    # Those with the lowest ranks, the highest of them on top; places tell equal ranks apart and keep the order.
+    lowest: list[tuple[int, int, Case]] = []
+    for total, case in enumerate(cases, start=1):
+        rank = int.from_bytes(_digest(case.case_id))
+        if not selection.takes(rank):
+            continue
+        if selection.cases is None:
+            everything.append(case)
+        elif len(lowest) < selection.cases:
+            heapq.heappush(lowest, (-rank, -total, case))
+        else:
+            heapq.heappushpop(lowest, (-rank, -total, case))
+    chosen = sorted(lowest, key=lambda entry: -entry[1])
+    return everything or [case for _, _, case in chosen], total
+
+
+def _cases(path: Path, names: CaseFields) -> Iterator[Case]:
+    reader = CaseReader(names)
+    # Digests rather than ids: of a million of them some 100 MB, however long the ids are.
+    seen: set[bytes] = set()
+    repeated: dict[str, int] = {}
+    for number, line in _lines(path):
+        try:
+            case = reader.read(line)
+        except ValueError as error:
+            raise _refusal(path, number, str(error)) from None
+        if case is None:
+            continue
+        if case.case_id:
+            digest = _digest(case.case_id)
+            if digest in seen:
+                raise _refusal(
+                    path, number, f"Its id {case.case_id[:100]!r} is that of a line before.", "Ids must be unique."
+                )
+            seen.add(digest)
+            yield case
+            continue
+        # The same whatever stands before or after it; of equal ones the second is another case.
+        made = _digest("\0".join((case.question, *case.history))).hex()[:_ID_CHARS]
+        repeated[made] = count = repeated.get(made, 0) + 1
+        yield reader.named(case, made if count == 1 else f"{made}-{count}")
+
+
+def _lines(path: Path) -> Iterator[tuple[int, str]]:
+    """The lines that are not blank, with their numbers from 1."""
+    number = 0
+    try:
+        with path.open("rb") as file:
+            # A pipe cannot be rewound.
+            is_gzipped = file.peek(2)[:2] == _GZIP_MAGIC
+            stream = cast("IO[bytes]", gzip.GzipFile(fileobj=file)) if is_gzipped else file
+            while line := stream.readline(_MOST_LINE_BYTES + 1):
+                number += 1
+                if len(line) > _MOST_LINE_BYTES:
+                    raise _refusal(path, number, f"It is longer than {_MOST_LINE_BYTES:,} bytes.")
+                try:
+                    text = line.decode("utf-8-sig" if number == 1 else "utf-8")
+                except UnicodeDecodeError as error:
+                    broken = f"Its byte {error.start + 1} is 0x{line[error.start]:02x}, which begins no letter there."
+                    raise _refusal(path, number, broken, "Convert it to UTF-8.") from None
+                if text.strip():
+                    yield number, text
+    except OSError as error:
+        raise UnreadableFile(
+            f"cannot read {path}", detail=f"{error.strerror or error}.", hint="Name a file of JSON lines."
+        ) from error
+    except (EOFError, zlib.error) as error:
+        raise UnreadableFile(
+            f"cannot read {path} beyond line {number}",
+            detail=f"{error}.",
+            hint="Its compression is broken; get it anew.",
+        ) from error
+
+
+def _refusal(path: Path, number: int, reason: str, hint: str | None = None) -> InputError:
+    return InputError(
+        f"line {number} of {path.name} is no case",
+        detail=reason,
+        hint=hint or 'Give one a line, such as {"question": "rental cars", "answers": ["30 days", "a month"]}.',
+    )
+
+
+def _digest(text: str) -> bytes:
+    return hashlib.sha256(text.encode()).digest()[:_ID_CHARS]
+
+
+def _name(path: Path) -> str:
+    name = path.name
+    while name.lower().endswith(_SUFFIXES):
+        name = name[: name.rindex(".")]
+    # A name that is no UTF-8 cannot be stored.
+    return name.encode("utf-8", "replace").decode()[:_LONGEST_NAME] or "data set"

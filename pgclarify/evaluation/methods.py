@@ -1,0 +1,347 @@
+"""The methods that are operations of the SQL API, asked as an application asks them; and the human readings."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+from pgclarify.client import (
+    AsyncClient,
+    Citation,
+    EvidenceCitation,
+    Interpretation,
+    RunOutcome,
+    StepCitation,
+)
+from pgclarify.database.evaluated_runs import EvaluatedRuns
+from pgclarify.database.evaluations import EvaluationTables
+from pgclarify.errors import InputError, PgclarifyError
+from pgclarify.evaluated import Case, CitedPassage, CorpusDescription, Output, PredictedInterpretation, Usage
+from pgclarify.evaluation.waiting import RunWaiter
+from pgclarify.model import Passage, RunStatus
+from pgclarify.protocols import Method, Retriever
+
+_TOP_K = 20
+# The last thing that an operation looks at before it does anything is how long it may take. Its own words, since every
+# option that cannot be used has one SQLSTATE.
+_REFUSED_LAST = ('option "timeout" has a wrong value', "timeout must be positive")
+_NO_TIME = 0.0
+_WORD = "rental cars"
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """Whom the methods ask.
+
+    Attributes:
+        client: Whose role asks; over a pool, so that several calls may wait.
+        tables: What they read of runs.
+        runs: Likewise.
+        waiter: Waits for runs.
+        corpus: Which corpus is asked.
+    """
+
+    client: AsyncClient
+    tables: EvaluationTables
+    runs: EvaluatedRuns
+    waiter: RunWaiter
+    corpus: CorpusDescription
+
+    async def carried_out(self, run_id: int) -> RunOutcome:
+        """Wait for a run; if nobody waits any more, it is cancelled.
+
+        Raises:
+            PgclarifyError: If the server cannot be asked.
+        """
+        try:
+            return await self.waiter.wait(run_id)
+        except BaseException:
+            with suppress(PgclarifyError):
+                await asyncio.shield(self.client.cancel(run_id))
+            raise
+
+    async def used(self, run_id: int) -> Usage:
+        """What a run took of a model."""
+        return (await self.tables.usage([run_id])).get(run_id, Usage())
+
+
+def sql_method(asking: Asking, method: str, settings: Mapping[str, Any]) -> Method:
+    """The method of that name.
+
+    Raises:
+        ValueError: If it is no operation of the SQL API.
+    """
+    made: Mapping[str, type[_Operation]] = {
+        "clarify": Clarify,
+        "list_answers": ListAnswers,
+        "investigate": Investigate,
+        "search": Search,
+        "detect_ambiguity": DetectAmbiguity,
+    }
+    if method not in made:
+        raise ValueError(f"no operation is called {method}")
+    return made[method](asking, settings)
+
+
+async def check_settings(asking: Asking, method: str, settings: Mapping[str, Any]) -> None:
+    """Have the server check the parameters of an operation, without asking anything: it is given no time.
+
+    Raises:
+        InputError: If one cannot be used.
+        PgclarifyError: If the server refuses for another reason.
+    """
+    client, corpus = asking.client, asking.corpus.name
+    try:
+        match method:
+            case "clarify":
+                await client.clarify(_WORD, corpus=corpus, timeout=_NO_TIME, **settings)
+            case "list_answers":
+                await client.list_answers(_WORD, corpus=corpus, timeout=_NO_TIME, **settings)
+            case "investigate":
+                await client.investigate(_WORD, corpus=corpus, timeout=_NO_TIME, **settings)
+            case "search":
+                await client.search(_WORD, corpus=corpus, timeout=_NO_TIME, **settings)
+            case "detect_ambiguity":
+                await client.detect_ambiguity(
+                    _WORD, corpus=_corpus_to_look_at(asking, settings), timeout=_NO_TIME, **settings
+                )
+    except InputError as error:
+        if error.message not in _REFUSED_LAST:
+            raise
+
+
+class _Operation:
+    """An operation of the SQL API.
+
+    Args:
+        asking: Whom it asks.
+        settings: Its parameters, as given.
+    """
+
+    def __init__(self, asking: Asking, settings: Mapping[str, Any]) -> None:
+        self._asking = asking
+        self._settings = settings
+
+    async def answer(self, case: Case) -> Output:
+        """See Method."""
+        raise NotImplementedError
+
+
+class Clarify(_Operation):
+    """`clarify`, submitted and waited for. Cites the medoid's passage first."""
+
+    async def answer(self, case: Case) -> Output:
+        """See Method. The history of a case is not asked: clarify has none."""
+        asking, started = self._asking, time.perf_counter()
+        run_id = await asking.client.submit(case.question, corpus=asking.corpus.name, **self._settings)
+        outcome = await asking.carried_out(run_id)
+        seconds = time.perf_counter() - started
+        usage = await asking.used(run_id)
+        retrieved = await asking.tables.retrieved(run_id)
+        if failed := _failed(outcome, usage, seconds, retrieved):
+            return failed
+        found = await asking.client.result(run_id)
+        facts = await asking.runs.facts(run_id)
+        return Output(
+            interpretations=_readings(found, retrieved),
+            retrieved=tuple(retrieved),
+            status=outcome.status,
+            run_id=run_id,
+            usage=usage,
+            seconds=seconds,
+            notes={
+                "relaxed_question": facts.relaxed_question,
+                "stop_reason": facts.stop_reason,
+                "answers_by_call": await self._answers_by_call(run_id, usage),
+            },
+        )
+
+    async def _answers_by_call(self, run_id: int, usage: Usage) -> list[list[Any]]:
+        """Calls and tokens so far, and the answer of each verdict, in order; what is beside them came first."""
+        verdicts = await self._asking.tables.verdict_answers(run_id)
+        if not usage.calls:
+            return [[0, 0, verdict.answer] for verdict in verdicts]
+        calls = max(usage.calls - len(verdicts), 0)
+        tokens = usage.prompt_tokens + usage.completion_tokens
+        tokens -= sum(verdict.prompt_tokens + verdict.completion_tokens for verdict in verdicts)
+        steps: list[list[Any]] = []
+        for verdict in verdicts:
+            calls += 1
+            tokens += verdict.prompt_tokens + verdict.completion_tokens
+            steps.append([calls, max(tokens, 0), verdict.answer])
+        return steps
+
+
+class ListAnswers(_Operation):
+    """`list_answers`, whose answers are readings of the question itself. It cannot be submitted: a call waits."""
+
+    async def answer(self, case: Case) -> Output:
+        """See Method."""
+        asking, started = self._asking, time.perf_counter()
+        found = await asking.client.list_answers(
+            case.question, corpus=asking.corpus.name, timeout=None, **self._settings
+        )
+        seconds = time.perf_counter() - started
+        run_id = found[0].run_id if found else await self._find_run(case.question)
+        retrieved = [] if run_id is None else await asking.tables.retrieved(run_id)
+        given = [
+            PredictedInterpretation(
+                case.question, one.answer, _cited(one.citations, retrieved), support=len(one.document_ids)
+            )
+            for one in found
+        ]
+        usage = Usage() if run_id is None else await asking.used(run_id)
+        return Output(tuple(given), tuple(retrieved), run_id=run_id, usage=usage, seconds=seconds)
+
+    async def _find_run(self, question: str) -> int | None:
+        return await self._asking.runs.find("list_answers", question, self._asking.corpus.corpus_id, self._settings)
+
+
+class Investigate(_Operation):
+    """`investigate`, whose answer is the one reading."""
+
+    async def answer(self, case: Case) -> Output:
+        """See Method."""
+        asking, started = self._asking, time.perf_counter()
+        run_id = await asking.client.submit_investigation(case.question, corpus=asking.corpus.name, **self._settings)
+        outcome = await asking.carried_out(run_id)
+        seconds = time.perf_counter() - started
+        usage = await asking.used(run_id)
+        retrieved = await asking.tables.retrieved(run_id)
+        if failed := _failed(outcome, usage, seconds, retrieved):
+            return failed
+        found = await asking.client.investigation(run_id)
+        given = []
+        if found.answer is not None:
+            cited = _cited(found.citations, retrieved)
+            given.append(PredictedInterpretation(case.question, found.answer, cited, support=len(found.document_ids)))
+        return Output(
+            interpretations=tuple(given),
+            retrieved=tuple(retrieved),
+            status=outcome.status,
+            run_id=run_id,
+            usage=usage,
+            seconds=seconds,
+            notes={
+                "outcome": found.outcome,
+                "confidence": found.confidence,
+                "steps": [[step.kind, step.question, step.answer] for step in found.steps],
+            },
+        )
+
+
+class Search(_Operation):
+    """`search`, which retrieves and gives no readings."""
+
+    async def answer(self, case: Case) -> Output:
+        """See Method."""
+        asking, started = self._asking, time.perf_counter()
+        settings = {"top_k": _TOP_K, **self._settings}
+        found = await asking.client.search(case.question, corpus=asking.corpus.name, timeout=None, **settings)
+        seconds = time.perf_counter() - started
+        retrieved = [
+            Passage(one.document_id, one.passage_id, one.content, title=one.title, heading=one.heading) for one in found
+        ]
+        # Otherwise it asks no model.
+        run_id = await self._find_run(case.question, settings) if "reranker" in settings else None
+        usage = Usage() if run_id is None else await asking.used(run_id)
+        return Output((), tuple(retrieved), run_id=run_id, usage=usage, seconds=seconds)
+
+    async def _find_run(self, question: str, settings: Mapping[str, Any]) -> int | None:
+        kept = {name: value for name, value in settings.items() if name != "method"}
+        return await self._asking.runs.find("search", question, self._asking.corpus.corpus_id, kept)
+
+
+class DetectAmbiguity(_Operation):
+    """`detect_ambiguity`; it looks at the corpus, too, if it is told at how many passages (top_k)."""
+
+    async def answer(self, case: Case) -> Output:
+        """See Method."""
+        asking, started = self._asking, time.perf_counter()
+        found = await asking.client.detect_ambiguity(
+            case.question,
+            case.history,
+            corpus=_corpus_to_look_at(asking, self._settings),
+            timeout=None,
+            **self._settings,
+        )
+        return Output(
+            run_id=found.run_id,
+            seconds=time.perf_counter() - started,
+            probability=found.probability,
+            notes={
+                "is_ambiguous": found.is_ambiguous,
+                "kind": found.kind,
+                "reasons": [reason.text for reason in found.reasons],
+            },
+        )
+
+
+class Human:
+    """What people know: the readings of the data set themselves, with nothing cited, and what a search finds.
+
+    Args:
+        retriever: Who searches.
+        top_k: How many passages it finds.
+    """
+
+    def __init__(self, retriever: Retriever, *, top_k: int) -> None:
+        self._retriever = retriever
+        self._top_k = top_k
+
+    async def answer(self, case: Case) -> Output:
+        """See Method."""
+        started = time.perf_counter()
+        retrieved = await self._retriever.search(case.question, self._top_k)
+        given = [
+            PredictedInterpretation(one.interpretation or case.question, one.answers[0] if one.answers else None)
+            for one in case.interpretations
+        ]
+        if not given and case.answer_sets:
+            given = [PredictedInterpretation(case.question, spellings[0]) for spellings in case.answer_sets[0]]
+        return Output(tuple(given), tuple(retrieved), seconds=time.perf_counter() - started)
+
+
+def _corpus_to_look_at(asking: Asking, settings: Mapping[str, Any]) -> str | None:
+    return asking.corpus.name if "top_k" in settings else None
+
+
+def _failed(outcome: RunOutcome, usage: Usage, seconds: float, retrieved: Sequence[Passage]) -> Output | None:
+    """What a run that failed, or that somebody cancelled, comes to; None for others."""
+    if outcome.status not in (RunStatus.FAILED, RunStatus.CANCELLED):
+        return None
+    error = outcome.error or "the run was cancelled"
+    return Output(
+        retrieved=tuple(retrieved),
+        status=RunStatus.FAILED,
+        error=error,
+        run_id=outcome.run_id,
+        usage=usage,
+        seconds=seconds,
+    )
+
+
+def _readings(found: Iterable[Interpretation], retrieved: Sequence[Passage]) -> tuple[PredictedInterpretation, ...]:
+    return tuple(
+        PredictedInterpretation(one.interpretation, one.answer, _cited(one.citations, retrieved), support=one.support)
+        for one in found
+    )
+
+
+def _cited(
+    citations: Iterable[Citation | EvidenceCitation | StepCitation], retrieved: Sequence[Passage]
+) -> tuple[CitedPassage, ...]:
+    """Citations with their passages; of one that is gone meanwhile, the quote is what is left."""
+    there = {passage.passage_id: passage for passage in retrieved}
+    return tuple(
+        CitedPassage(
+            there.get(one.passage_id)
+            or Passage(one.document_id, one.passage_id, one.quote, title=one.title, heading=one.heading),
+            one.quote,
+        )
+        for one in citations
+    )

@@ -1,0 +1,283 @@
+"""What an evaluation needs, opened and closed: connections, a corpus, living workers, and a language model if asked."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+from psycopg_pool import AsyncConnectionPool
+
+from pgclarify import __version__
+from pgclarify.client import AsyncClient
+from pgclarify.client.opening import CONNECTION_OPTIONS
+from pgclarify.config import Settings
+from pgclarify.database import LedgerTables, Presence, Runs, open_pool, translated
+from pgclarify.database.evaluated_runs import EvaluatedRuns
+from pgclarify.database.evaluations import EvaluationTables
+from pgclarify.database.pool import Pool
+from pgclarify.embedding.registry import Embedders
+from pgclarify.errors import ConfigurationError, DatabaseError, NoWorker, PermissionDenied
+from pgclarify.evaluated import CorpusDescription, EvaluationPlan, LivingJudge
+from pgclarify.evaluation.baselines import AllAtOnce, Asked, DiversifyThenVerify
+from pgclarify.evaluation.configurations import BASELINE_SETTINGS, OPERATIONS, Configuration
+from pgclarify.evaluation.data_sets import DataSet
+from pgclarify.evaluation.lexical_judge import LexicalJudge
+from pgclarify.evaluation.methods import Asking, Human, check_settings, sql_method
+from pgclarify.evaluation.retrieving import CorpusSearch
+from pgclarify.evaluation.waiting import RunWaiter
+from pgclarify.llm.baseline_model import EndpointBaselineModel
+from pgclarify.llm.endpoint import Endpoint
+from pgclarify.llm.verifier import EndpointVerifier
+from pgclarify.protocols import Judge, Method
+
+# Beside the calls of the cases: one that waits for runs, and one that cancels them.
+_SPARE_CONNECTIONS = 2
+_WATCH_SECONDS = 2.0
+# Long enough for a worker to be restarted, as in SQL's own waiting.
+_PATIENCE_SECONDS = 30.0
+_MAY_NOT = "42501"
+_START_A_WORKER = "Start one with: pgclarify up --detach, or pgclarify worker."
+
+
+@dataclass(frozen=True, slots=True)
+class _Language:
+    """The language model of this process."""
+
+    endpoint: Endpoint
+    presence: Presence
+    ledger: LedgerTables
+
+
+@dataclass(slots=True)
+class Bench:
+    """What evaluations of one corpus share. `open_bench` makes it.
+
+    Attributes:
+        asking: Whom the methods ask.
+        tables: Where evaluations are kept.
+        living: Who answers on the workers.
+        role: As whom all is done.
+    """
+
+    asking: Asking
+    tables: EvaluationTables
+    living: LivingJudge
+    role: str
+    _settings: Settings
+    _dsn: str
+    _pool: Pool
+    _stack: AsyncExitStack
+    _language: _Language | None = None
+    _embedders: list[Embedders] = field(default_factory=list)
+
+    @property
+    def corpus(self) -> CorpusDescription:
+        """The corpus that is asked."""
+        return self.asking.corpus
+
+    async def check(self, configuration: Configuration) -> None:
+        """See whether a configuration can be carried out, before anything is paid for.
+
+        Raises:
+            InputError: If a parameter cannot be used.
+            ConfigurationError: If it takes a language model, and this process has none, or another than the workers.
+            PgclarifyError: If the server refuses.
+        """
+        if configuration.method in OPERATIONS:
+            await check_settings(self.asking, configuration.method, configuration.settings)
+        elif configuration.method != "human":
+            await self._worker_s_language()
+
+    async def method(self, configuration: Configuration) -> Method:
+        """Make the method of a configuration.
+
+        Raises:
+            ConfigurationError: As `check`.
+            EmbeddingError: If a baseline needs the corpus's embedding model, and it cannot be loaded here.
+            PgclarifyError: If the server refuses.
+        """
+        name, settings = configuration.method, configuration.with_defaults()
+        if name not in BASELINE_SETTINGS:
+            return sql_method(self.asking, name, settings)
+        retriever = CorpusSearch(self.asking.client, self.corpus.name, method=settings["search"])
+        if name == "human":
+            return Human(retriever, top_k=settings["top_k"])
+        language = await self._worker_s_language()
+        model = EndpointBaselineModel(language.endpoint)
+        embedder = await self._embedders_of_ours().get(self.corpus.embedding_model)
+        asked = Asked(language.ledger, model, retriever, embedder)
+        if name == "rac":
+            return AllAtOnce(asked, EndpointVerifier(language.endpoint), top_k=settings["top_k"])
+        return DiversifyThenVerify(
+            asked,
+            passages_each=settings["passages_each"],
+            passages_kept=settings["passages_kept"],
+            is_verified=name == "dtv",
+        )
+
+    async def judge(self, name: str) -> Judge:
+        """Make a judge: lexical, or model, which may be another than the workers'.
+
+        Raises:
+            ConfigurationError: If it is a model, and this process has none.
+            PgclarifyError: If the server refuses.
+        """
+        if name == "lexical":
+            return LexicalJudge()
+        from pgclarify.evaluation.model_judge import ModelJudge
+        from pgclarify.llm.judge_model import EndpointJudgeModel
+
+        language = await self._any_language(f"the judge {name!r}")
+        return ModelJudge(language.ledger, EndpointJudgeModel(language.endpoint))
+
+    def plan(self, configuration: Configuration, data_set: DataSet, judge: Judge) -> EvaluationPlan:
+        """What is kept of an evaluation before it begins."""
+        return EvaluationPlan(
+            name=configuration.name,
+            data_set=data_set.name,
+            data_set_hash=data_set.hash,
+            corpus_id=self.corpus.corpus_id,
+            corpus_name=self.corpus.name,
+            corpus_revision=self.corpus.revision,
+            embedding_model=self.corpus.embedding_model,
+            method=configuration.method,
+            settings=configuration.settings,
+            provider=self.living.provider,
+            model=self.living.model,
+            prompt_version=self.living.prompt_version,
+            judge=judge.name,
+            judge_version=judge.version,
+            version=__version__,
+            planned_cases=len(data_set.cases),
+        )
+
+    async def watch(self) -> None:
+        """Look after the workers until cancelled.
+
+        Raises:
+            NoWorker: If there has been none for half a minute.
+            ConfigurationError: If they no longer answer with the model that they began with.
+            PgclarifyError: If the server cannot be asked.
+        """
+        seen_at = time.monotonic()
+        while True:
+            await asyncio.sleep(_WATCH_SECONDS)
+            own = self._language.presence if self._language else None
+            if own is not None:
+                await own.say([], None)
+            living = await self.asking.runs.serving(own.worker_id if own else None)
+            if living:
+                seen_at = time.monotonic()
+                _only(living, self.living)
+            elif time.monotonic() - seen_at > _PATIENCE_SECONDS:
+                raise NoWorker("no worker is running any more", detail="What was judged is kept.", hint=_START_A_WORKER)
+
+    async def _worker_s_language(self) -> _Language:
+        """The language model of this process, if it is that of the workers: methods are compared with one model."""
+        language = await self._any_language("a baseline")
+        ours = ("openai", language.endpoint.model, EndpointBaselineModel(language.endpoint).prompt_version)
+        if ours != tuple(self.living):
+            raise ConfigurationError(
+                "baselines must ask the model that the worker asks",
+                detail=f"Here it is {_told(LivingJudge(*ours))}; the worker's is {_told(self.living)}.",
+                hint="Set OPENAI_BASE_URL, OPENAI_API_KEY and PGCLARIFY_LLM_MODEL here as they are set for the worker.",
+            )
+        return language
+
+    async def _any_language(self, what: str) -> _Language:
+        if self._language is not None:
+            return self._language
+        if self._settings.openai_base_url is None and self._settings.openai_api_key is None:
+            raise ConfigurationError(
+                f"{what} takes a language model, and none is set here",
+                detail="Neither OPENAI_API_KEY nor OPENAI_BASE_URL is set.",
+                hint="Set them and PGCLARIFY_LLM_MODEL where this command runs, as they are set for the worker.",
+            )
+        endpoint = await self._stack.enter_async_context(Endpoint.from_settings(self._settings))
+        try:
+            # It is entered as a worker only because leases of the ledger belong to one.
+            presence = await self._stack.enter_async_context(
+                Presence.enter(self._dsn, version=__version__, **self.living._asdict())
+            )
+        except DatabaseError as error:
+            if error.sqlstate != _MAY_NOT:
+                raise
+            raise PermissionDenied(
+                f"{what} writes into the ledger, and the role may not",
+                detail=error.message,
+                hint="Have the role granted pgclarify_worker, too.",
+                sqlstate=error.sqlstate,
+            ) from error
+        self._language = _Language(endpoint, presence, LedgerTables(Runs(self._pool, presence.worker_id), None))
+        return self._language
+
+    def _embedders_of_ours(self) -> Embedders:
+        if not self._embedders:
+            embedders = Embedders(self._settings.embedding_backend)
+            self._stack.callback(embedders.close)
+            self._embedders.append(embedders)
+        return self._embedders[0]
+
+
+@asynccontextmanager
+async def open_bench(dsn: str, settings: Settings, corpus: str | None, *, concurrency: int) -> AsyncIterator[Bench]:
+    """Open what evaluations of a corpus need.
+
+    Args:
+        dsn: Connection string of the database.
+        settings: Of this process.
+        corpus: Its name; None means that of the session, or the only one.
+        concurrency: Most cases in flight.
+
+    Raises:
+        NotFound: If there is no such corpus.
+        InputError: If none is named, and there is not just one.
+        NoWorker: If no worker is running.
+        ConfigurationError: If workers answer with different models.
+        ServerUnavailable: If there is no connection.
+        DatabaseError: If the server refuses.
+    """
+    async with AsyncExitStack() as stack:
+        pool = await stack.enter_async_context(open_pool(dsn))
+        async with pool.connection() as connection:
+            role = connection.info.user
+        tables = EvaluationTables(pool)
+        description = await tables.describe_corpus(corpus)
+        living = await tables.living_judges()
+        if not living:
+            raise NoWorker("no worker is running", hint=_START_A_WORKER)
+        calls: AsyncConnectionPool[Any] = AsyncConnectionPool(
+            dsn,
+            min_size=1,
+            max_size=concurrency + _SPARE_CONNECTIONS,
+            open=False,
+            kwargs=cast("dict[str, Any]", CONNECTION_OPTIONS),
+        )
+        stack.push_async_callback(calls.close)
+        with translated():
+            await calls.open(wait=True, timeout=10)
+        client = AsyncClient(calls)
+        waiter = RunWaiter(client)
+        stack.push_async_callback(waiter.close)
+        asking = Asking(client, tables, EvaluatedRuns(tables), waiter, description)
+        yield Bench(asking, tables, _only(living), role, settings, dsn, pool, stack)
+
+
+def _only(living: Sequence[LivingJudge], expected: LivingJudge | None = None) -> LivingJudge:
+    """The one way in which all workers answer."""
+    first = expected or living[0]
+    if other := next((one for one in living if one != first), None):
+        raise ConfigurationError(
+            "the workers do not all answer with one model",
+            detail=f"One answers with {_told(first)}, another with {_told(other)}.",
+            hint="Stop all but those of one model: figures of several models mixed say nothing of any.",
+        )
+    return first
+
+
+def _told(living: LivingJudge) -> str:
+    return f"{living.model} ({living.provider}, prompts {living.prompt_version})"
