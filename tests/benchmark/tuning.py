@@ -1,7 +1,8 @@
 """What the tuning tables are made of: what a verifier said of the first passages of many questions, kept in a file.
 
-python -m tests.benchmark.tuning DATA_DIR FILE has the extractive verifier judge the first 50 passages of a hybrid search
-for each question of ambignq, squad2.ambiguous and musique, on a server of its own, whose data stay with --database DIR.
+python -m tests.benchmark.tuning DATA_DIR FILE has the extractive verifier judge the first 50 passages of a hybrid
+search for each question of ambignq, squad2.ambiguous and musique, on a server of its own, whose data stay with
+--database DIR. With --runs URL it judges nothing, but takes what another worker judged for `clarify` in that database.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import argparse
 import asyncio
 import gzip
 import json
+import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +23,7 @@ from pgclarify.algorithms import find_quote
 from pgclarify.database import ExplorationTables, Presence, Runs, open_pool
 from pgclarify.embedding import load_embedder
 from pgclarify.llm.extractive import ExtractiveVerifier
+from pgclarify.llm.extractive.scoring import THRESHOLD
 from pgclarify.model import Found
 from tests.benchmark import kept, product
 from tests.benchmark.adaptive_clarify import CORPORA, Question, load_questions
@@ -29,6 +32,7 @@ from tests.benchmark.ingest import MODEL
 from tests.benchmark.lexical_quality import read
 
 DEPTH = 50
+_DRAWS = 2000
 
 
 @dataclass(frozen=True)
@@ -41,6 +45,7 @@ class Reading:
         interpretation: What was understood.
         answer: Its answer.
         quote: What proves it.
+        probability: How probable the extractive verifier finds it, which abstains below a threshold; 1 for others.
     """
 
     rank: int
@@ -48,6 +53,7 @@ class Reading:
     interpretation: str
     answer: str
     quote: str
+    probability: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -58,7 +64,7 @@ class Judged:
         question: With what is known of it.
         document_ids: Of the passages, best first.
         contents: Of the passages.
-        readings: By rank.
+        readings: By rank, improbable ones among them.
     """
 
     question: Question
@@ -66,9 +72,9 @@ class Judged:
     contents: tuple[str, ...]
     readings: tuple[Reading, ...]
 
-    def first(self, top_k: int) -> tuple[Reading, ...]:
-        """What was read in the first so many passages."""
-        return tuple(reading for reading in self.readings if reading.rank <= top_k)
+    def first(self, top_k: int, threshold: float = THRESHOLD) -> tuple[Reading, ...]:
+        """What was read in the first so many passages, if it is so probable."""
+        return tuple(one for one in self.readings if one.rank <= top_k and one.probability >= threshold)
 
 
 def read_judged(path: Path, data_dir: Path) -> list[Judged]:
@@ -86,6 +92,17 @@ def read_judged(path: Path, data_dir: Path) -> list[Judged]:
     ]
 
 
+def half(judged: Sequence[Judged], which: int | None) -> list[Judged]:
+    """Every other question of each data set: half 1 has the first one, half 2 the second; None has all."""
+    places: dict[str, int] = {}
+    chosen = []
+    for one in judged:
+        place = places[one.question.corpus] = places.get(one.question.corpus, -1) + 1
+        if which is None or place % 2 == which - 1:
+            chosen.append(one)
+    return chosen
+
+
 def embed(texts: Iterable[str]) -> dict[str, NDArray[np.float32]]:
     """Vectors of texts by the model that ships, each of unit length."""
     distinct = list(dict.fromkeys(texts))
@@ -96,6 +113,15 @@ def embed(texts: Iterable[str]) -> dict[str, NDArray[np.float32]]:
     finally:
         embedder.close()
     return dict(zip(distinct, vectors, strict=True))
+
+
+def share_interval(parts: Sequence[int], wholes: Sequence[int]) -> tuple[float, float]:
+    """The middle 95 % of the ratio of two sums that a bootstrap over questions draws."""
+    generator = np.random.default_rng(0)
+    drawn = generator.integers(len(parts), size=(_DRAWS, len(parts)))
+    above, below = np.array(parts)[drawn].sum(axis=1), np.array(wholes)[drawn].sum(axis=1)
+    low, high = np.quantile(above[below > 0] / below[below > 0], [0.025, 0.975])
+    return float(low), float(high)
 
 
 def _write(path: Path, judged: Iterable[Judged]) -> None:
@@ -146,11 +172,53 @@ async def _judge(dsn: str, questions: Sequence[Question]) -> list[Judged]:
 
 
 async def _read(verifier: ExtractiveVerifier, question: Question, rank: int, found: Found) -> Reading | None:
-    completion = await verifier.complete(verifier.verdict_request(question.text, found.passage))
-    read_there = verifier.read_verdict(completion)
-    if read_there is None or find_quote(read_there.quote, found.passage.content) is None:
+    rated = await verifier.rate(question.text, found.passage)
+    if rated is None or find_quote(rated[1].quote, found.passage.content) is None:
         return None
-    return Reading(rank, found.passage.document_id, read_there.interpretation, read_there.answer, read_there.quote)
+    probability, one = rated
+    return Reading(rank, found.passage.document_id, one.interpretation, one.answer, one.quote, probability)
+
+
+def _of_runs(dsn: str, questions: Sequence[Question]) -> list[Judged]:
+    """What was judged for clarify, in the last run of each question that retrieved a fixed number of passages."""
+    known = {(one.corpus, one.text): one for one in questions}
+    judged = []
+    with product.connect(dsn) as connection:
+        runs = connection.execute(_RUNS).fetchall()
+        for run in runs:
+            question = known.get((run["corpus_name"], run["question"]))
+            if question is None:
+                continue
+            rows = connection.execute(_VERDICTS, [run["run_id"]]).fetchall()
+            grounded = (row for row in rows if row["outcome"] == "grounded")
+            judged.append(
+                Judged(
+                    question,
+                    tuple(row["document_id"] for row in rows),
+                    tuple(row["content"] for row in rows),
+                    tuple(Reading(**{name: row[name] for name in _VERDICT}) for row in grounded),
+                )
+            )
+    return judged
+
+
+_VERDICT = ("rank", "document_id", "interpretation", "answer", "quote")
+_RUNS = """
+    select distinct on (corpus_name, question) run_id, corpus_name, question from pgclarify.run
+    where operation = 'clarify' and status in ('succeeded', 'partial')
+        and coalesce(settings ->> 'retrieval', 'fixed') = 'fixed'
+    order by corpus_name, question, (settings ->> 'top_k')::integer desc, run_id desc
+"""
+_VERDICTS = """
+    select candidate.rank, candidate.document_id, passage.content, outcome, interpretation, answer, quote
+    from pgclarify.candidate
+    inner join pgclarify.passage
+        on passage.corpus_id = candidate.corpus_id and passage.document_id = candidate.document_id
+        and passage.id = candidate.passage_id
+    left join pgclarify.verdict using (run_id, rank)
+    where run_id = %s
+    order by rank
+"""
 
 
 if __name__ == "__main__":
@@ -158,9 +226,13 @@ if __name__ == "__main__":
     parser.add_argument("data_dir", type=Path)
     parser.add_argument("file", type=Path)
     parser.add_argument("--database", type=Path, help="where the server's data stay; without, all is done anew")
+    parser.add_argument("--runs", metavar="URL", help="take what was judged for runs of clarify in this database")
     options = parser.parse_args()
+    asked = load_questions(options.data_dir, CORPORA)
+    if options.runs:
+        _write(options.file, _of_runs(options.runs, asked))
+        sys.exit()
     with kept.database(options.database) as (dsn, _):
-        asked = load_questions(options.data_dir, CORPORA)
         for corpus in CORPORA:
             kept.load(dsn, corpus, options.data_dir / f"{corpus}.corpus.jsonl.gz")
         with step(f"judging {DEPTH} passages of each of {len(asked)} questions"):

@@ -115,11 +115,28 @@ class ExtractiveVerifier:
             raise InvalidReply("the reply is not that of the extractive verifier")
         return Reading(interpretation, answer, quote)
 
+    async def rate(self, question: str, passage: Passage) -> tuple[float, Reading] | None:
+        """Find the most probable reading of a passage, however improbable.
+
+        Returns:
+            How probable it is that it answers the question, in (0, 1), and the reading; None if the passage has none.
+            It is the passage's verdict if it is probable enough.
+
+        Raises:
+            EmbeddingError: If the embedding model fails.
+        """
+        return await self._most_probable(question, passage.title, passage.heading, passage.content)
+
     async def _judge(self, payload: Mapping[str, Any]) -> Reading | None:
         """The most probable reading of a passage, if it is probable enough."""
-        asked = Asked.read(payload["question"])
-        content = payload["content"]
-        topic = read_topic(payload["title"], payload["heading"], content)
+        best = await self._most_probable(payload["question"], payload["title"], payload["heading"], payload["content"])
+        return best[1] if best and best[0] >= THRESHOLD else None
+
+    async def _most_probable(
+        self, question: str, title: str | None, heading: str | None, content: str
+    ) -> tuple[float, Reading] | None:
+        asked = Asked.read(question)
+        topic = read_topic(title, heading, content)
         shortlist = _shortlist(asked, gather_evidence(content), topic, content)
         if not shortlist:
             return None
@@ -131,9 +148,9 @@ class ExtractiveVerifier:
         for (evidence, reading, has_shape), similarity in zip(shortlist, similarities, strict=True):
             measured = features(asked.query, _context(evidence, topic), topic.text, float(similarity), has_shape)
             likely = probability(measured)
-            if likely >= THRESHOLD and (best is None or likely > best[0]):
+            if best is None or likely > best[0]:
                 best = (likely, reading)
-        return best[1] if best else None
+        return best
 
 
 def _context(evidence: Evidence, topic: Topic) -> str:
