@@ -87,7 +87,8 @@ def human_readings(case: Case) -> list[_Person]:
     """The readings that people know: those of each person, where only their answers are known. None if none are."""
     if case.interpretations:
         return [tuple(Stated(one.interpretation, one.answers) for one in case.interpretations)]
-    return [tuple(Stated(None, names) for names in golds) for golds in case.answer_sets if golds]
+    people = (tuple(Stated(None, names) for names in golds if names) for golds in case.answer_sets)
+    return [person for person in people if person]
 
 
 async def _judge_citations(

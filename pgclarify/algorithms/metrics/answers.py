@@ -56,7 +56,7 @@ def exact_match(answer: str, names: Sequence[str]) -> bool:
         answer: What was given; an empty one is no answer.
         names: Spellings of the known one.
 
-    Source: SQuAD (Rajpurkar et al., EMNLP 2016), §6.1.
+    Source: SQuAD (Rajpurkar et al., EMNLP 2016).
     """
     normalized = normalize_answer(answer)
     return bool(normalized) and any(normalize_answer(name) == normalized for name in names)
@@ -105,7 +105,7 @@ def answer_coverage(golds: Sequence[Sequence[str]], texts: Sequence[str]) -> flo
     Raises:
         InputError: If there are no known answers.
 
-    Source: cover-EM (SUNAR, §5) over all known answers of an ambiguous question, as recall of short answers (ASQA,
+    Source: cover-EM (SUNAR, §4) over all known answers of an ambiguous question, as recall of short answers (ASQA,
         Stelmakh et al., EMNLP 2022, "STR-EM").
     """
     if not golds:
@@ -127,7 +127,7 @@ def answer_set_scores(
     Raises:
         InputError: If there is no set with an answer.
 
-    Source: AmbigQA (Min et al., EMNLP 2020), §4 (F1 of answers), as AmbigPrompt §4.3 uses it.
+    Source: AmbigQA (Min et al., EMNLP 2020), F1 of answers, as AmbigPrompt §4.2 uses it.
     """
     known = [_distinct_golds(golds) for golds in answer_sets if golds]
     if not known:

@@ -36,7 +36,7 @@ def citation_scores(cited: Sequence[int], relevant: Collection[int], count: int)
     Raises:
         InputError: If a place is not in [0, count): it is never silently another passage. If none is relevant.
 
-    Source: ALCE (Gao et al., EMNLP 2023), §4, with passages that are known to be relevant in place of its model.
+    Source: ALCE (Gao et al., EMNLP 2023), citation quality; relevant passages are known, in place of its model.
     """
     for place in (*cited, *relevant):
         if not 0 <= place < count:
@@ -62,8 +62,8 @@ def supported_citation_scores(alone: Sequence[bool], *, together: bool) -> Citat
     Returns:
         Precision, the share of the citations that support it alone; recall, 1 if they support it together, else 0.
 
-    Source: ALCE (Gao et al., EMNLP 2023), §4. There, a citation without which the others do not suffice is precise,
-        too; an answer here is a few words long, and one passage gives it or does not.
+    Source: ALCE (Gao et al., EMNLP 2023), citation quality. There, a citation without which the others do not suffice
+        is precise, too; an answer here is a few words long, and one passage gives it or does not.
     """
     if not alone:
         return CitationScores(0.0, 0.0)

@@ -48,7 +48,7 @@ def ndcg_at(ranking: Sequence[Id], relevant: Collection[Id] | Mapping[Id, float]
     Raises:
         InputError: If nothing is relevant, a grade is negative, or k is below 1.
 
-    Source: Järvelin and Kekäläinen (TOIS 2002), as SUNAR §4 and AT-CoT §4 use it.
+    Source: Järvelin and Kekäläinen (TOIS 2002), as SUNAR §4 and AT-CoT §4.3 use it.
     """
     grades = _grades(relevant, k)
     best = sorted(grades.values(), reverse=True)[:k]
@@ -69,7 +69,7 @@ def reciprocal_rank_at(ranking: Sequence[Id], relevant: Collection[Id], k: int) 
     Raises:
         InputError: If nothing is relevant, or k is below 1.
 
-    Source: AT-CoT, §4 ("MRR@10").
+    Source: AT-CoT, §4.3 ("MRR@10").
     """
     grades = _grades(relevant, k)
     return next((1 / rank for rank, one in enumerate(_first(ranking, k), start=1) if one in grades), 0.0)

@@ -178,7 +178,7 @@ async def test_citations_that_prove_it_together_only() -> None:
 
 
 async def test_only_answers_are_known_as_each_of_several_people_knows_them() -> None:
-    case = Case("1", "When?", answer_sets=((("1919",), ("1920",)), (("2008",),), ()))
+    case = Case("1", "When?", answer_sets=((("1919",), ("1920",)), (("2008",), ()), ((),), ()))
     reading = PredictedInterpretation("When was Jean Ping elected?", "2008", (CitedPassage(P1),))
     found = await values(case, Output((reading,), (P1,)))
     # The second of them is met best: what the first one knows is another way to see it, and nothing that is missing.
