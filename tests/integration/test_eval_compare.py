@@ -58,7 +58,9 @@ def _corpus(alice: Connection) -> None:
 
 
 @pytest.fixture
-def compare(database: str, alice: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Compare:
+def compare(
+    database: str, alice: Connection, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Compare:
     """Runs the command as alice, or another role."""
     monkeypatch.setenv("COLUMNS", "120")
 

@@ -8,6 +8,7 @@ import shlex
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import typer
@@ -98,18 +99,20 @@ def commands(page: Path) -> Iterator[list[str]]:
 
 def check_ours(arguments: list[str]) -> None:
     """Check a command of pgclarify: it exists, and takes these options and arguments."""
-    group = typer.main.get_command(app)
-    assert isinstance(group, typer.core.TyperGroup)
-    assert arguments, "a command is missing"
-    assert arguments[0] in group.commands
-    command = group.commands[arguments[0]]
+    command: Any = typer.main.get_command(app)
+    while isinstance(command, typer.core.TyperGroup):
+        assert arguments, "a command is missing"
+        word, *arguments = arguments
+        assert word in command.commands, word
+        command = command.commands[word]
     # Parsed as it would be, with whatever stands for a file in place of one that must exist.
     known = {option for parameter in command.params for option in (*parameter.opts, *parameter.secondary_opts)}
     if not command.context_settings.get("ignore_unknown_options"):
-        options = {word.partition("=")[0] for word in arguments[1:] if word.startswith("-")}
+        options = {word.partition("=")[0] for word in arguments if word.startswith("-")}
         assert options <= known, arguments
-    existing = [os.curdir if re.match(r"[~/.]|.*[/.*]", word) else word for word in arguments[1:]]
-    command.make_context(arguments[0], existing)
+    # A configuration is known by its name, and read later.
+    existing = [os.curdir if re.match(r"[~/.]|(?!.*\.toml$).*[/.*]", word) else word for word in arguments]
+    command.make_context(command.name, existing)
 
 
 def check(words: list[str]) -> None:
@@ -153,6 +156,10 @@ def test_commands_that_a_page_shows_exist(page: Path) -> None:
         "pgclarify unknown",
         "pgclarify ask what --no-such-option",
         "pgclarify load",
+        "pgclarify eval",
+        "pgclarify eval unknown",
+        "pgclarify eval compare 1",
+        "pgclarify graph check insurance --no-such-option",
         "make nothing",
         "docker compose run no ask",
     ],
