@@ -24,8 +24,8 @@ order by worker.provider, worker.model, worker.prompt_version;
 select pg_try_advisory_lock(hashtextextended(current_user || ' ' || %(kind)s, 0)) as is_held;
 
 -- name: eval_unlock
--- Let go of it.
-select pg_advisory_unlock(hashtextextended(current_user || ' ' || %(kind)s, 0));
+-- Let go of it, if this session holds it.
+select pg_advisory_unlock_all();
 
 -- name: eval_resume
 -- Go on with the caller's latest evaluation of this kind that was not finished, under its new name.

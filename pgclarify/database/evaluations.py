@@ -40,7 +40,7 @@ class EvaluationTables(EvaluatedWorld):
 
     def __init__(self, pool: Pool) -> None:
         super().__init__(pool)
-        self._held: dict[int, tuple[psycopg.AsyncConnection[DictRow], str]] = {}
+        self._held: dict[int, psycopg.AsyncConnection[DictRow]] = {}
 
     async def begin(self, plan: EvaluationPlan) -> Begun:
         """Begin an evaluation, or go on with the caller's latest one of this kind that was not finished.
@@ -64,22 +64,23 @@ class EvaluationTables(EvaluatedWorld):
             try:
                 begun = await _begin(connection, kind, given)
             except BaseException:
-                # Whatever is held goes with the session.
-                await connection.close()
-                await self.pool.putconn(connection)
+                await self._give_back(connection)
                 raise
-        self._held[begun.eval_run_id] = connection, kind
+        self._held[begun.eval_run_id] = connection
         return begun
 
     async def leave(self, eval_run_id: int) -> None:
         """Let go of an evaluation, finished or not; nothing happens if it is not held here."""
         if eval_run_id not in self._held:
             return
-        connection, kind = self._held.pop(eval_run_id)
+        await self._give_back(self._held.pop(eval_run_id))
+
+    async def _give_back(self, connection: psycopg.AsyncConnection[DictRow]) -> None:
         try:
-            await connection.execute(queries["eval_unlock"], {"kind": kind})
+            # Not left to the end of the session, which the server may notice only when we ask for the lock again.
+            await connection.execute(queries["eval_unlock"])
         except BaseException as error:
-            # Whatever is held goes with the session, if that has not gone already.
+            # Then it goes with the session, if that has not gone already.
             await connection.close()
             if not isinstance(error, psycopg.Error):
                 raise

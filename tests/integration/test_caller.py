@@ -240,6 +240,7 @@ def internal_calls(connection: Connection, caller: str) -> dict[str, str]:
         "content_column": "'relname'",
         "source_id": "1",
         "model": "'m'",
+        "prompt_version": "'v'",
         "corpus_id": "1",
         "passage_id": "1",
         "k": "10",

@@ -185,6 +185,7 @@ def test_a_reader_can_start_nothing_and_spend_nothing(connection: psycopg.Connec
         "pgclarify._investigation(pgclarify._caller,bigint)",
         "pgclarify.result(bigint)",
         "pgclarify._result(pgclarify._caller,bigint)",
+        "pgclarify._verdict_tokens(pgclarify._caller,bigint)",
     }
     assert readable(connection, reader) == {
         "pgclarify._caller",
@@ -204,6 +205,9 @@ def test_a_reader_can_start_nothing_and_spend_nothing(connection: psycopg.Connec
         "pgclarify.document",
         "pgclarify.edge",
         "pgclarify.embedding_space",
+        "pgclarify.eval_case",
+        "pgclarify.eval_metric",
+        "pgclarify.eval_run",
         "pgclarify.evidence",
         "pgclarify.evidence_citation",
         "pgclarify.interpretation",
@@ -237,9 +241,13 @@ def test_nobody_who_reads_may_write(connection: psycopg.Connection[Any]) -> None
             and c.relnamespace = 'pgclarify'::regnamespace
     """).fetchall()  # noqa: S608 - a constant
 
-    # A worker copies its passages there, and rules are rows that owners edit; everything else goes through functions.
+    # A worker copies its passages there, rules are rows that owners edit, and evaluations rows of who evaluates;
+    # everything else goes through functions.
     assert set(writable) == {
         ("pgclarify_user", "pgclarify.ambiguity_rule"),
+        ("pgclarify_user", "pgclarify.eval_case"),
+        ("pgclarify_user", "pgclarify.eval_metric"),
+        ("pgclarify_user", "pgclarify.eval_run"),
         ("pgclarify_worker", "pgclarify.staged_passage"),
     }
 

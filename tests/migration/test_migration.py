@@ -238,7 +238,7 @@ def test_a_downgrade_keeps_what_the_version_before_knows(make_database: Callable
     """
     kept: dict[str, Any] = {}
 
-    for revision in ("0012", "0011", "0010", "0009"):
+    for revision in ("0013", "0012", "0011", "0010", "0009"):
         install.migrate(dsn, revision)
         install.install(dsn)
         with closing(psycopg.connect(dsn, autocommit=True)) as connection:
@@ -248,11 +248,60 @@ def test_a_downgrade_keeps_what_the_version_before_knows(make_database: Callable
                 connection.execute("insert into pgclarify.ambiguity_rule (pattern, kind) values ('(', 'lexical')")
 
     assert kept == {
+        "0013": (9, 1, 1, 1, 1, 1, 1),
         "0012": (9, 1, 1, 1, 1, 1, 1),
         "0011": (9, 1, 1, 1, 1, 1, 0),
         "0010": (9, 1, 1, 1, 0, 0, 0),
         "0009": (2, 0, 0, 0, 0, 0, 0),
     }
+
+
+def test_a_downgrade_loses_evaluations_and_nothing_that_was_paid_for(make_database: Callable[..., str]) -> None:
+    dsn = make_database()
+    install.install(dsn)
+    with closing(psycopg.connect(dsn, autocommit=True)) as connection:
+        enter_runs(connection)
+        connection.execute("""
+            insert into pgclarify.eval_run (
+                name, data_set, data_set_hash, corpus_id, corpus_name, corpus_revision, method, settings, provider,
+                model, prompt_version, embedding_model, judge, judge_version, version, planned_cases
+            )
+            values (
+                'night', 'questions', sha256('q'), 1, 'insurance', 0, 'clarify', '{}', 'openai', 'm', 'v', 'm', 'lexical',
+                '1', '0.7', 1
+            );
+            insert into pgclarify.eval_case (
+                eval_run_id, ordinal, case_id, question, gold, output, run_id, status, calls, reused_calls,
+                prompt_tokens, completion_tokens, model_seconds, seconds
+            )
+            values (1, 1, 'a', 'cars', '{}', '{}', 1, 'succeeded', 1, 1, 100, 10, 1, 1);
+            insert into pgclarify.eval_metric (eval_run_id, metric, ordinal, value) values (1, 'recall', 1, 0.5);
+            insert into pgclarify.eval_metric (eval_run_id, metric, value, cases) values (1, 'recall', 0.5, 1);
+            insert into pgclarify.completion (purpose, model, parameters, prompt_version, input_hash, run_id)
+            values ('judge_support', 'm', '{}', 'v', sha256('j'), null);
+            insert into pgclarify.stage (
+                run_id, ordinal, name, started_at, duration_ms, calls, reused_calls, prompt_tokens, completion_tokens,
+                reused_prompt_tokens, reused_completion_tokens, model_ms
+            )
+            values (1, 1, 'judgement', now(), 5, 1, 1, 100, 10, 100, 10, 250)
+        """)
+
+    install.migrate(dsn, "0012")
+    install.migrate(dsn, "head")
+
+    with closing(psycopg.connect(dsn, autocommit=True)) as connection:
+        counts = connection.execute("""
+            select
+                (select count(*) from pgclarify.eval_run),
+                (select count(*) from pgclarify.run),
+                (select count(*) from pgclarify.completion)
+        """).fetchone()
+        stage = connection.execute("""
+            select calls, reused_calls, prompt_tokens, completion_tokens, reused_prompt_tokens, model_ms
+            from pgclarify.stage
+        """).fetchall()
+    assert counts == (0, 9, 10)
+    assert stage == [(1, 1, 100, 10, 0, 0)]
 
 
 def test_alembic_finds_no_drift(database: str) -> None:

@@ -23,8 +23,9 @@ def test_a_stage_says_what_it_came_to() -> None:
         tally.count(REPLY, is_reused=True)
     (stage,) = trace.stages
     assert (stage.name, stage.batch, stage.step_ordinal, stage.rows, stage.note) == ("judgement", 2, 3, 4, "a note")
-    # What was there costs nothing.
+    # What was there costs nothing, but what it had cost is told besides.
     assert (stage.calls, stage.reused_calls, stage.prompt_tokens, stage.completion_tokens) == (2, 1, 20, 4)
+    assert (stage.reused_prompt_tokens, stage.reused_completion_tokens, stage.model_ms) == (10, 2, 3.0)
     assert before <= stage.started_at <= datetime.now(UTC)
     assert stage.duration_ms >= 0
 

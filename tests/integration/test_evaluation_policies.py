@@ -1,0 +1,219 @@
+"""Who sees and who writes evaluations, with real logins."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from psycopg import sql
+
+from tests.integration.by_hand import Connect, Connection, Hire, MakeRole, scalar, state_of
+from tests.integration.evaluating import carry_out, load
+
+INSUFFICIENT_PRIVILEGE = "42501"
+TABLES = ("eval_run", "eval_case", "eval_metric")
+
+BEGIN = """
+    insert into pgclarify.eval_run (
+        name, data_set, data_set_hash, corpus_id, corpus_name, corpus_revision, method, settings, provider, model,
+        prompt_version, embedding_model, judge, judge_version, version, planned_cases
+    )
+    select
+        'night', 'questions', sha256('q'), %s, 'insurance', 1, 'clarify', '{}', 'openai', 'm', 'v', 'm', 'lexical', '1',
+        '0.7', 1
+    returning eval_run_id
+"""
+RECORD = """
+    insert into pgclarify.eval_case (
+        eval_run_id, ordinal, case_id, question, gold, output, run_id, status, calls, reused_calls, prompt_tokens,
+        completion_tokens, model_seconds, seconds
+    )
+    values (%s, %s, 'a', 'cars', '{}', '{}', %s, 'succeeded', 0, 0, 0, 0, 0, 0)
+"""
+MEASURE = "insert into pgclarify.eval_metric (eval_run_id, metric, ordinal, value) values (%s, 'recall', %s, 1)"
+
+
+def evaluate(user: Connection, corpus_id: int | None = 1, run_id: int | None = None) -> int:
+    """An evaluation with one case and one metric."""
+    eval_run_id = int(scalar(user, BEGIN, corpus_id))
+    user.execute(RECORD.encode(), [eval_run_id, 1, run_id])
+    user.execute(MEASURE.encode(), [eval_run_id, 1])
+    return eval_run_id
+
+
+def seen(connection: Connection) -> list[set[int]]:
+    """The evaluations that somebody sees rows of, table by table."""
+    return [
+        {row[0] for row in connection.execute(f"select eval_run_id from pgclarify.{table}".encode())}  # noqa: S608
+        for table in TABLES
+    ]
+
+
+class TestWhoSees:
+    def test_who_evaluated_and_members_of_that_role(
+        self, connection: Connection, connect: Connect, make_role: MakeRole
+    ) -> None:
+        load(connection)
+        team = make_role("pgclarify_user", name="team")
+        eval_run_id = evaluate(connect(team))
+
+        for session in (connect(team), connect(make_role(team)), connection):
+            assert seen(session) == [{eval_run_id}] * 3
+        for role in (make_role("pgclarify_user"), make_role("pgclarify_reader")):
+            assert seen(connect(role)) == [set()] * 3
+
+    def test_the_analyst_until_the_corpus_is_dropped(
+        self, connection: Connection, connect: Connect, make_role: MakeRole
+    ) -> None:
+        analysts = make_role("pgclarify_reader", name="analysts")
+        load(connection, analyst=analysts)
+        load(connection, "other")
+        alice, analyst = connect(make_role("pgclarify_user")), connect(make_role(analysts))
+        watched, other = evaluate(alice), evaluate(alice, corpus_id=2)
+
+        assert seen(analyst) == [{watched}] * 3
+        connection.execute("select pgclarify.drop_corpus('insurance')")
+        assert seen(analyst) == [set()] * 3
+        assert seen(alice) == [{watched, other}] * 3
+        assert scalar(alice, "select corpus_id from pgclarify.eval_run where eval_run_id = %s", watched) is None
+
+    def test_a_case_outlives_its_run(
+        self, connection: Connection, connect: Connect, hire: Hire, make_role: MakeRole
+    ) -> None:
+        load(connection)
+        alice = connect(make_role("pgclarify_user"))
+        run_id = carry_out(alice, hire())
+        evaluate(alice, run_id=run_id)
+        assert scalar(alice, "select run_id from pgclarify.eval_case") == run_id
+
+        connection.execute("delete from pgclarify.run")
+
+        assert scalar(alice, "select run_id from pgclarify.eval_case") is None
+
+    def test_is_found_out_once_a_query(self, connection: Connection, connect: Connect, make_role: MakeRole) -> None:
+        load(connection)
+        alice = connect(make_role("pgclarify_user"))
+        assert evaluate(alice) == 1
+        connection.execute(
+            """
+            insert into pgclarify.eval_case
+            select eval_run_id, n, case_id, question, gold, output, run_id, status, error, calls, reused_calls,
+                prompt_tokens, completion_tokens, model_seconds, seconds
+            from pgclarify.eval_case cross join generate_series(2, 2000) as n;
+            insert into pgclarify.eval_metric (eval_run_id, metric, ordinal, value)
+            select eval_run_id, metric, ordinal, 1
+            from pgclarify.eval_case cross join unnest(array['a', 'b', 'c', 'd']) as metric;
+            analyze pgclarify.eval_case, pgclarify.eval_metric
+            """
+        )
+        for query, index in (
+            ("select * from pgclarify.eval_case where eval_run_id = 1 and ordinal = 7", "eval_case_pk"),
+            ("select * from pgclarify.eval_metric where eval_run_id = 1 and ordinal = 7", "eval_metric_case_idx"),
+            ("select count(*) from pgclarify.eval_metric", None),
+        ):
+            explained = alice.execute(f"explain (analyze, costs off, timing off) {query}".encode()).fetchall()
+            told = "\n".join(row[0] for row in explained)
+            # The roles, and the evaluations that are visible: neither once a row.
+            assert set(re.findall(r"loops=(\d+)", told)) == {"1"}
+            assert "hashed SubPlan" in told
+            if index is not None:
+                assert index in told
+
+
+class TestWhoWrites:
+    def test_a_reader_writes_nothing(self, connection: Connection, connect: Connect, make_role: MakeRole) -> None:
+        team = make_role("pgclarify_user", name="team")
+        load(connection)
+        eval_run_id = evaluate(connect(team))
+        # It sees what the team evaluated, as its analyst would.
+        analysts = make_role("pgclarify_reader", name="analysts")
+        connection.execute("update pgclarify.corpus set analyst = %s", [analysts])
+        reader = connect(make_role(analysts))
+        assert seen(reader) == [{eval_run_id}] * 3
+
+        assert state_of(reader, BEGIN, [1]) == INSUFFICIENT_PRIVILEGE
+        assert state_of(reader, RECORD, [eval_run_id, 2, None]) == INSUFFICIENT_PRIVILEGE
+        assert state_of(reader, MEASURE, [eval_run_id, None]) == INSUFFICIENT_PRIVILEGE
+        assert state_of(reader, "update pgclarify.eval_run set name = 'mine'") == INSUFFICIENT_PRIVILEGE
+        for table in TABLES:
+            assert state_of(reader, f"delete from pgclarify.{table}") == INSUFFICIENT_PRIVILEGE  # noqa: S608
+
+    def test_nobody_writes_into_what_is_not_his(
+        self, connection: Connection, connect: Connect, make_role: MakeRole
+    ) -> None:
+        analysts = make_role("pgclarify_user", name="analysts")
+        load(connection, analyst=analysts)
+        eval_run_id = evaluate(connect(make_role("pgclarify_user")))
+        # One sees it, the other does not.
+        for other in (connect(make_role(analysts)), connect(make_role("pgclarify_user"))):
+            assert state_of(other, RECORD, [eval_run_id, 2, None]) == INSUFFICIENT_PRIVILEGE
+            assert state_of(other, MEASURE, [eval_run_id, 1]) == INSUFFICIENT_PRIVILEGE
+            assert other.execute("update pgclarify.eval_run set name = 'mine'").rowcount == 0
+            for table in TABLES:
+                assert other.execute(f"delete from pgclarify.{table}".encode()).rowcount == 0  # noqa: S608
+
+        assert seen(connection) == [{eval_run_id}] * 3
+
+    def test_nobody_evaluates_in_another_name(
+        self, connection: Connection, connect: Connect, make_role: MakeRole
+    ) -> None:
+        load(connection)
+        alice = make_role("pgclarify_user")
+        mallory = connect(make_role("pgclarify_user"))
+        forged = BEGIN.replace("planned_cases\n", "planned_cases, requested_by\n").replace("'0.7', 1", "'0.7', 1, %s")
+
+        assert state_of(mallory, forged, [1, alice]) == INSUFFICIENT_PRIVILEGE
+        eval_run_id = evaluate(mallory)
+        for column, value in (("requested_by", f"'{alice}'"), ("corpus_id", "2"), ("settings", "'{}'")):
+            attempt = f"update pgclarify.eval_run set {column} = {value}"  # noqa: S608
+            assert state_of(mallory, attempt) == INSUFFICIENT_PRIVILEGE
+        assert seen(connect(alice)) == [set()] * 3
+        assert seen(mallory) == [{eval_run_id}] * 3
+
+    def test_nobody_evaluates_on_a_corpus_or_a_run_that_he_does_not_see(
+        self, connection: Connection, connect: Connect, hire: Hire, make_role: MakeRole
+    ) -> None:
+        """Else its analyst would see whatever anybody writes, and who writes would learn which ids there are."""
+        team = make_role("pgclarify_user", name="team")
+        load(connection, reader=team)
+        run_id = carry_out(connect(team), hire())
+        mallory = connect(make_role("pgclarify_user"))
+
+        for corpus_id in (1, 999):
+            assert state_of(mallory, BEGIN, [corpus_id]) == INSUFFICIENT_PRIVILEGE
+        eval_run_id = evaluate(mallory, corpus_id=None)
+        for other in (run_id, 999):
+            assert state_of(mallory, RECORD, [eval_run_id, 2, other]) == INSUFFICIENT_PRIVILEGE
+
+    def test_a_member_goes_on_and_deletes(self, connection: Connection, connect: Connect, make_role: MakeRole) -> None:
+        load(connection)
+        team = make_role("pgclarify_user", name="team")
+        eval_run_id = evaluate(connect(team))
+        member = connect(make_role(team))
+
+        member.execute(RECORD.encode(), [eval_run_id, 2, None])
+        assert member.execute("update pgclarify.eval_run set name = 'ours', finished_at = now()").rowcount == 1
+        assert member.execute("delete from pgclarify.eval_run").rowcount == 1
+
+        assert seen(connection) == [set()] * 3, "cases and metrics go with it"
+
+    @pytest.mark.parametrize("name", ["o'brien", 'the "boss"', "ä" * 15])
+    def test_who_evaluates_may_have_any_name(
+        self, connection: Connection, connect: Connect, make_role: MakeRole, name: str
+    ) -> None:
+        load(connection)
+        role = make_role("pgclarify_user", name=name)
+        evaluate(connect(role))
+
+        assert scalar(connection, "select requested_by from pgclarify.eval_run") == role
+
+    def test_who_evaluates_is_the_role_that_was_set(
+        self, connection: Connection, connect: Connect, make_role: MakeRole
+    ) -> None:
+        load(connection)
+        team = make_role("pgclarify_user", name="team")
+        member = connect(make_role(team))
+        member.execute(sql.SQL("set role {}").format(sql.Identifier(team)))
+        evaluate(member)
+
+        assert scalar(connection, "select requested_by from pgclarify.eval_run") == team
