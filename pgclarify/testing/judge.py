@@ -151,11 +151,11 @@ class FakeJudgeModel(FakeCompleter):
         """Read a list of places, from 0.
 
         Raises:
-            InvalidReply: If it is none.
+            InvalidReply: If it is none, or empty, or names a reading that was not shown.
         """
         places = _list(completion, int)
-        if not set(places) <= set(range(interpretations)):
-            raise InvalidReply("a reading that was not shown")
+        if not places or not set(places) <= set(range(interpretations)):
+            raise InvalidReply("no reading, or one that was not shown")
         return places
 
     def relevance_request(
@@ -271,7 +271,8 @@ def _json(completion: Completion) -> object:
 
 
 def _checked(value: object, kind: type[T]) -> T:
-    if not isinstance(value, kind):
+    # True is an int, but no place.
+    if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
         raise InvalidReply("a reply has the wrong form")
     return value
 

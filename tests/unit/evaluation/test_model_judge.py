@@ -1,0 +1,216 @@
+"""The judge that asks a model: what it asks, what it decides itself, what it makes of failures, and what it pays."""
+
+from collections.abc import Sequence
+
+import pytest
+
+from pgclarify.errors import DatabaseError, EndpointUnavailable
+from pgclarify.evaluated import Stated, Usage
+from pgclarify.evaluation.model_judge import ModelJudge
+from pgclarify.llm.endpoint import Endpoint
+from pgclarify.llm.judge_model import EndpointJudgeModel
+from pgclarify.model import Claim, CompletionRequest, Passage
+from pgclarify.pipelines.completions import Pace
+from pgclarify.protocols import Judge
+from pgclarify.testing import FakeJudgeModel, FakeLedger, FakeLedgerTable
+from tests.openai_server import Chat, Reply, serve
+
+QUESTION = "When does the museum open?"
+HOUR = Stated("At what time does the museum open?", ("9 am", "nine"))
+YEAR = Stated("In what year was the museum opened?")
+MONTH = Stated("In which month does the museum open?", ("May",))
+CASTLE = Stated("In what year was the castle opened?")
+HOURS = Passage("a", 1, "The museum opens at 9 am.")
+YEARS = Passage("b", 2, "The museum opened in 1931.")
+AWAY = EndpointUnavailable("the endpoint cannot be reached")
+FAST = Pace(first=0.001, longest=0.002)
+
+
+def judge_of(model: FakeJudgeModel, ledger: FakeLedger | None = None) -> ModelJudge:
+    return ModelJudge(ledger or FakeLedger(), model, pace=FAST)
+
+
+def texts(model: FakeJudgeModel) -> list[str]:
+    return [request.messages[0].content for request in model.calls]
+
+
+async def every_judgement(judge: Judge, readings: Sequence[Stated]) -> tuple[object, ...]:
+    return (
+        await judge.supports([(reading, [HOURS, YEARS]) for reading in readings]),
+        await judge.matches(QUESTION, readings, [Stated("Is it open?")]),
+        await judge.distinct(QUESTION, readings),
+        await judge.relevant(QUESTION, readings),
+    )
+
+
+def scripted(readings: str, *, otherwise: str = "no") -> FakeJudgeModel:
+    script = {
+        f"support: {HOUR.interpretation}": "true",
+        f"support: {YEAR.interpretation}": "false",
+        f"match: {readings}": "[false, true]",
+        f"distinct: {readings}": "[0, 1]",
+        f"relevance: {readings}": "[true, false]",
+    }
+    return FakeJudgeModel(dict(script), otherwise=otherwise)
+
+
+BOTH = f"{HOUR.interpretation} | {YEAR.interpretation}"
+
+
+async def test_judgements_are_the_models():
+    model = scripted(BOTH)
+    judge = judge_of(model)
+    assert (judge.name, judge.version) == ("fake", "1")
+    assert await every_judgement(judge, [HOUR, YEAR]) == ([True, False], [False, True], [0, 1], [True, False])
+    assert [request.purpose for request in model.calls] == [
+        *("judge_support", "judge_support"),
+        *("judge_match", "judge_distinct", "judge_relevance"),
+    ]
+    # All spellings of an answer are shown, and all passages.
+    assert texts(model)[0] == f"{HOUR.interpretation}\n9 am or nine\n{HOURS.content}\n{YEARS.content}"
+    assert texts(model)[1].startswith(f"{YEAR.interpretation}\n\n")
+
+
+async def test_claims_are_asked_all_at_once():
+    model = FakeJudgeModel(otherwise="true")
+    ledger = FakeLedger()
+    claims = [(Stated(f"Reading {number}?"), [HOURS]) for number in range(20)]
+    assert await judge_of(model, ledger).supports(claims) == [True] * 20
+    assert (model.most_in_flight, ledger.table.claims) == (20, 1)
+
+
+async def test_equal_claims_are_asked_once():
+    model = FakeJudgeModel(otherwise="true")
+    judge = judge_of(model)
+    assert await judge.supports([(HOUR, [HOURS]), (HOUR, [HOURS]), (HOUR, [YEARS])]) == [True] * 3
+    assert judge.usage.calls == len(model.calls) == 2
+
+
+async def test_judging_again_costs_nothing():
+    table = FakeLedgerTable()
+    first, second = scripted(BOTH), FakeJudgeModel(otherwise="never asked")
+    judges = judge_of(first, FakeLedger(table)), judge_of(second, FakeLedger(table))
+    assert await every_judgement(judges[0], [HOUR, YEAR]) == await every_judgement(judges[1], [HOUR, YEAR])
+    assert second.calls == []
+    assert (judges[0].usage.calls, judges[0].usage.reused_calls) == (5, 0)
+    assert (judges[1].usage.calls, judges[1].usage.reused_calls) == (5, 5)
+    assert judges[0].usage.prompt_tokens == judges[1].usage.prompt_tokens > 0
+    assert judges[0].usage.completion_tokens > 0
+
+
+async def test_what_fails_twice_is_judged_as_unfounded():
+    model = FakeJudgeModel(otherwise="maybe")
+    judge = judge_of(model)
+    assert await every_judgement(judge, [HOUR, YEAR]) == ([False, False], [False, False], [0, 1], [False, False])
+    assert [request.sample for request in model.calls] == [0, 0, 1, 1, 0, 1, 0, 1, 0, 1]
+    # They were paid for.
+    assert judge.usage.calls == 10
+
+
+async def test_a_second_reply_that_fits_counts():
+    key = f"support: {HOUR.interpretation}"
+    assert await judge_of(FakeJudgeModel({key: ["maybe", "true"]})).supports([(HOUR, [HOURS])]) == [True]
+
+
+async def test_one_failure_leaves_other_claims_alone():
+    model = FakeJudgeModel({f"support: {HOUR.interpretation}": "maybe"}, otherwise="true")
+    assert await judge_of(model).supports([(HOUR, [HOURS]), (YEAR, [HOURS])]) == [False, True]
+
+
+@pytest.mark.parametrize("reply", ["[true]", "[true, true, true]", "[]", "[true, 1]", '"true"', "[true, false"])
+async def test_a_reply_about_other_readings_is_none(reply: str):
+    judge = judge_of(FakeJudgeModel(otherwise=reply))
+    assert await judge.matches(QUESTION, [HOUR, YEAR], [MONTH]) == [False, False]
+    assert await judge.relevant(QUESTION, [HOUR, YEAR]) == [False, False]
+    assert await judge.distinct(QUESTION, [HOUR, YEAR]) == [0, 1]
+
+
+async def test_an_endpoint_that_is_away_stops_the_evaluation():
+    model = FakeJudgeModel({f"support: {HOUR.interpretation}": AWAY}, otherwise="true")
+    ledger = FakeLedger()
+    with pytest.raises(EndpointUnavailable):
+        await judge_of(model, ledger).supports([(HOUR, [HOURS]), (YEAR, [HOURS])])
+    # What was paid for besides is kept, and no lease is left.
+    assert [row.completion is None for row in ledger.table.rows.values()] == [True, False]
+    assert ledger.table.leased == []
+    for judgement in ("matches", "distinct", "relevant"):
+        judge = judge_of(FakeJudgeModel({f"{key}: {BOTH}": AWAY for key in ("match", "distinct", "relevance")}))
+        among = [[MONTH]] if judgement == "matches" else []
+        with pytest.raises(EndpointUnavailable):
+            await getattr(judge, judgement)(QUESTION, [HOUR, YEAR], *among)
+
+
+async def test_a_ledger_that_fails_stops_it():
+    class Broken(FakeLedger):
+        async def claim_completions(self, requests: Sequence[CompletionRequest]) -> list[Claim]:
+            raise DatabaseError("the server is gone")
+
+    with pytest.raises(DatabaseError):
+        await judge_of(FakeJudgeModel(), Broken()).relevant(QUESTION, [HOUR])
+
+
+async def test_nothing_is_asked_about_nothing():
+    model = FakeJudgeModel()
+    judge = judge_of(model)
+    assert await every_judgement(judge, []) == ([], [], [], [])
+    assert await judge.supports([(HOUR, [])]) == [False]
+    assert await judge.matches(QUESTION, [HOUR, YEAR], []) == [False, False]
+    assert await judge.distinct(QUESTION, [HOUR]) == [0]
+    assert model.calls == []
+    assert judge.usage == Usage()
+
+
+async def test_answers_alone_are_compared_without_a_call():
+    model = FakeJudgeModel()
+    judge = judge_of(model)
+    known = [Stated(None, ("9 am", "nine in the morning")), Stated(None, ("1931",)), Stated(None)]
+    assert await judge.supports([(stated, [HOURS]) for stated in known]) == [True, False, False]
+    assert await judge.matches(QUESTION, known, [HOUR, YEAR]) == [True, False, False]
+    assert await judge.matches(QUESTION, [HOUR, MONTH], known) == [True, False]
+    assert await judge.distinct(QUESTION, [known[0], Stated(None, ("9 a.m.",)), known[1]]) == [0, 2]
+    assert await judge.relevant(QUESTION, known) == [False, False, False]
+    assert model.calls == []
+
+
+async def test_only_what_is_not_plain_is_asked():
+    """Some have no question, some are equal; places are those of all readings."""
+    match = f"match: {YEAR.interpretation} | {MONTH.interpretation}"
+    distinct = f"distinct: {HOUR.interpretation} | {YEAR.interpretation} | {MONTH.interpretation}"
+    relevance = f"relevance: {YEAR.interpretation} | {MONTH.interpretation}"
+    model = FakeJudgeModel({match: "[false, true]", distinct: "[0, 2]", relevance: "[false, true]"})
+    judge = judge_of(model)
+    answer = Stated(None, ("10 pm",))
+    same = Stated("at what time does the museum open", ("never",))
+    assert await judge.matches(QUESTION, [answer, YEAR, same, MONTH], [HOUR, CASTLE]) == [False, False, True, True]
+    assert await judge.distinct(QUESTION, [answer, HOUR, YEAR, same, answer, MONTH]) == [0, 1, 5]
+    assert await judge.relevant(QUESTION, [answer, YEAR, MONTH]) == [False, False, True]
+    assert len(model.calls) == 3
+
+
+async def test_twenty_equal_readings_are_one():
+    model = FakeJudgeModel()
+    judge = judge_of(model)
+    assert await judge.distinct(QUESTION, [HOUR] * 20) == [0]
+    assert await judge.matches(QUESTION, [HOUR] * 20, [HOUR]) == [True] * 20
+    assert model.calls == []
+
+
+def orders(chat: Chat) -> Reply:
+    """A model that says the same, whatever it is asked."""
+    return Reply('{"supported": true, "matched": [true], "distinct": [99], "relevant": [true]}')
+
+
+async def test_over_http():
+    readings = [Stated(f"When did bridge {number} of the river open?") for number in range(20)]
+    async with serve() as server, Endpoint(model="rules-1", base_url=server.base_url) as endpoint:
+        judge = ModelJudge(FakeLedger(), EndpointJudgeModel(endpoint))
+        assert await judge.supports([(HOUR, [HOURS]), (Stated("Who?", ("Anna",)), [HOURS])]) == [False, False]
+        assert await judge.supports([(Stated("When does it open?", ("museum",)), [HOURS])]) == [True]
+        assert len(await judge.matches(QUESTION, readings, [YEAR])) == 20
+        assert await judge.distinct(QUESTION, [YEAR, readings[0], YEAR]) == [0, 1]
+        assert await judge.relevant("When did the bridge open?", [*readings, Stated("Why?")]) == [True] * 20 + [False]
+        assert judge.usage.calls == server.calls == 6
+        assert judge.name == "rules-1"
+        server.behavior = orders
+        assert await judge.distinct(QUESTION, [HOUR, MONTH]) == [0, 1]
+        assert await judge.relevant(QUESTION, [HOUR]) == [False]
