@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 
-# Control characters, those that reorder or hide text, halves of surrogate pairs, and separators of lines and paragraphs.
+# Control characters, those that reorder or hide text, halves of surrogate pairs, separators of lines and paragraphs.
 _HARMFUL = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 # Zero-width (non-)joiners shape letters and emoji, and move nothing.
 _JOINERS = "\u200c\u200d"

@@ -24,6 +24,7 @@ from pgclarify.cli import (
     investigating,
     listing,
     loading,
+    reporting,
     server,
     status,
 )
@@ -64,6 +65,7 @@ app.command(epilog=detecting.DETECT_EXAMPLES)(detecting.detect)
 app.command(epilog=detecting.REWRITE_EXAMPLES)(detecting.rewrite)
 app.command(epilog=investigating.INVESTIGATE_EXAMPLES)(investigating.investigate)
 app.command(epilog=explaining.EXPLAIN_EXAMPLES)(explaining.explain)
+app.command(epilog=reporting.REPORT_EXAMPLES)(reporting.report)
 app.command(epilog=status.STATUS_EXAMPLES)(status.status)
 app.command(epilog=doctor.DOCTOR_EXAMPLES)(doctor.doctor)
 app.command(epilog=server.INIT_EXAMPLES)(server.init)
@@ -76,6 +78,7 @@ app.command(
 app.command(epilog=server.DSN_EXAMPLES)(server.dsn)
 app.add_typer(graph.app, name="graph")
 evaluating.app.command(epilog=comparing.COMPARE_EXAMPLES)(comparing.compare)
+evaluating.app.command("report", epilog=reporting.EVALUATION_EXAMPLES)(reporting.report_evaluations)
 app.add_typer(evaluating.app, name="eval")
 
 

@@ -120,14 +120,13 @@ def choose_cases(members: Sequence[Evaluated], metric: str | None, *, most_chars
     slowest = sorted(everything, key=lambda case: (-(case.model_seconds if is_by_model else case.seconds), case.place))
     room = most_chars
     kept: set[int] = set()
-    for case in (*worst, *slowest[:_LISTED], *ranked):
-        if case.place in kept:
-            continue
-        room -= _size(case)
+    listed = {case.place for case in (*worst, *slowest[:_LISTED])}
+    for one in sorted(ranked, key=lambda case: case.place not in listed):
+        room -= _size(one)
         # What the lists link to is there, whatever it takes.
-        if room < 0 and len(kept) >= 2 * _LISTED:
+        if room < 0 and one.place not in listed:
             break
-        kept.add(case.place)
+        kept.add(one.place)
     shown = tuple(case for case in everything if case.place in kept)
     return Cases(shown, len(everything) - len(shown), tuple(worst), tuple(slowest[:_LISTED]), is_by_model)
 

@@ -132,9 +132,7 @@ def _figure(
         )
         for row in rows
     )
-    chart = Chart(
-        name, title, x_title, y_title, plane.x_ticks(), plane.y_ticks(), dots, tuple(lines), tuple(labels)
-    )
+    chart = Chart(name, title, x_title, y_title, plane.x_ticks(), plane.y_ticks(), dots, tuple(lines), tuple(labels))
     return Figure(chart, tuple(rows), has_curves=any(line.style.startswith("curve") for line in lines))
 
 
@@ -159,14 +157,15 @@ def _mean(values: Sequence[float]) -> Range:
 
 def _iso(plane: Plane, score: float) -> Line:
     """Where precision and recall have this harmonic mean."""
-    recalls = np.linspace(score / (2 - score), 1.0, 40)
-    points = [(float(recall), float(score * recall / (2 * recall - score))) for recall in recalls]
+    # A hyperbola: with u = 2 * recall - score and v = 2 * precision - score, it is u * v = score ** 2.
+    ends = score**2 / (2 - score), 2 - score
+    points = [((float(u) + score) / 2, (score**2 / float(u) + score) / 2) for u in np.geomspace(*ends, 40)]
     return plane.line(points, "iso", f"F1 of {score}")
 
 
 def _followed(cases: Sequence[EvaluatedCase]) -> list[_Steps]:
     """Of each case that can tell: calls, tokens and coverage after each verdict."""
-    found = []
+    found: list[_Steps] = []
     for case in cases:
         steps, known = case.output.get("notes", {}).get("answers_by_call"), known_answers(case.gold)
         if steps and known:

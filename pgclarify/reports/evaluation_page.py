@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -30,7 +31,6 @@ class Fact:
     Attributes:
         name: What it is.
         values: In their order.
-        is_same: Whether they all share it.
     """
 
     name: str
@@ -40,6 +40,19 @@ class Fact:
     def is_same(self) -> bool:
         """Whether they all share it."""
         return len(set(self.values)) == 1
+
+
+@dataclass(frozen=True, slots=True)
+class Repeat:
+    """How to make an evaluation again.
+
+    Attributes:
+        command: For a shell.
+        file: What stands in the file that the command names; None if it names none.
+    """
+
+    command: str
+    file: str | None
 
 
 def evaluation_page(report: EvaluationReport) -> str:
@@ -67,7 +80,7 @@ def evaluation_page(report: EvaluationReport) -> str:
         cases=choose_cases(members, metric),
         of_a_case=_OF_A_CASE,
         facts=_facts(members),
-        commands=[(one, command(one.evaluation.plan)) for one in members],
+        repeats=[(one, repeat(one.evaluation.plan)) for one in members],
         sizes=sorted({len(one.cases) for one in members}),
     )
 
@@ -98,12 +111,31 @@ def _finished(evaluation: Evaluation) -> str:
     return "not yet" if evaluation.finished_at is None else moment(evaluation.finished_at)
 
 
-def command(plan: EvaluationPlan) -> str:
-    """The command that makes an evaluation again; what was paid for comes from the ledger."""
-    words = [
-        "pgclarify", "eval", "run", f"{plan.data_set}.jsonl", "--corpus", plan.corpus_name, "--method", plan.method,
-        "--judge", "lexical" if plan.judge == "lexical" else "model",
-    ]  # fmt: skip
+def repeat(plan: EvaluationPlan) -> Repeat:
+    """How to make an evaluation again; what was paid for comes from the ledger."""
+    words = ["pgclarify", "eval", "run", f"{plan.data_set}.jsonl", "--corpus", plan.corpus_name, "--name", plan.name]
+    judge = "lexical" if plan.judge == "lexical" else "model"
+    if not all(_fits_a_grid(value) for value in plan.settings.values()):
+        options = "\n".join(f"{json.dumps(name)} = {_toml(value)}" for name, value in sorted(plan.settings.items()))
+        file = f"method = {_toml(plan.method)}\n\n[options]\n{options}"
+        return Repeat(shlex.join([*words, "--judge", judge, "--config", "configuration.toml"]), file)
+    words += ["--method", plan.method, "--judge", judge]
     for name, value in sorted(plan.settings.items()):
         words += ["--set", f"{name}={setting(value)}"]
-    return shlex.join(words)
+    return Repeat(shlex.join(words), None)
+
+
+def _fits_a_grid(value: object) -> bool:
+    """Whether --set reads it as it is: there a comma begins another value, and what can be JSON is."""
+    if not isinstance(value, str):
+        return True
+    try:
+        json.loads(value)
+    except ValueError:
+        return bool(value) and "," not in value
+    return False
+
+
+def _toml(value: object) -> str:
+    # Texts, numbers and truth values, which is all that settings have, are spelt alike.
+    return json.dumps(value, ensure_ascii=False)

@@ -37,7 +37,8 @@ def mark(group: int, size: float = 6.0) -> Mark:
 def outline(shape: str, size: float) -> str:
     """The path of a shape around the origin: circle, square, triangle, diamond or cross."""
     if shape == "circle":
-        return f"M{-size:.1f} 0a{size:.1f} {size:.1f} 0 1 0 {2 * size:.1f} 0a{size:.1f} {size:.1f} 0 1 0 {-2 * size:.1f} 0z"
+        half = f"a{size:.1f} {size:.1f} 0 1 0"
+        return f"M{-size:.1f} 0{half} {2 * size:.1f} 0{half} {-2 * size:.1f} 0z"
     if shape == "cross":
         arm = size / 2.6
         wide = size * 1.1

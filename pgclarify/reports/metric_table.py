@@ -21,7 +21,7 @@ _LEADING = ("answer_coverage", "grounded_recall", "recall", "answer_f1", "recall
 # What no single case has, by the metrics of a case that it is made of.
 _PARTS: Mapping[str, tuple[str, ...]] = {
     "grounded_f1": ("grounded_precision", "grounded_recall"),
-    **{name: ("label", "predicted", "probability") for name in ("accuracy", "f1", "average_precision")},
+    **dict.fromkeys(("accuracy", "f1", "average_precision"), ("label", "predicted", "probability")),
 }
 
 

@@ -29,22 +29,26 @@ def render(template: str, *, title: str, written_at: datetime, **values: object)
         values: What the template names.
     """
     style, script = _part("page.css"), _part("page.js")
-    return _environment().get_template(template).render(
-        title=title,
-        written_at=written_at.astimezone(UTC),
-        version=__version__,
-        policy="; ".join(
-            (
-                "default-src 'none'",
-                f"style-src 'sha256-{_digest(style)}'",
-                f"script-src 'sha256-{_digest(script)}'",
-                "base-uri 'none'",
-                "form-action 'none'",
-            )
-        ),
-        style=Markup(style),  # noqa: S704
-        script=Markup(script),  # noqa: S704
-        **values,
+    return (
+        _environment()
+        .get_template(template)
+        .render(
+            title=title,
+            written_at=written_at.astimezone(UTC),
+            version=__version__,
+            policy="; ".join(
+                (
+                    "default-src 'none'",
+                    f"style-src 'sha256-{_digest(style)}'",
+                    f"script-src 'sha256-{_digest(script)}'",
+                    "base-uri 'none'",
+                    "form-action 'none'",
+                )
+            ),
+            style=Markup(style),  # noqa: S704
+            script=Markup(script),  # noqa: S704
+            **values,
+        )
     )
 
 

@@ -116,7 +116,9 @@ def run_page(report: RunReport) -> str:
 
 
 def _shown(finding: Finding, by_rank: dict[int, SeenPassage]) -> ShownFinding:
-    proofs = tuple(ShownProof(proof, marked_proof(proof, by_rank.get(proof.candidate_rank))) for proof in finding.proofs)
+    proofs = tuple(
+        ShownProof(proof, marked_proof(proof, by_rank.get(proof.candidate_rank))) for proof in finding.proofs
+    )
     return ShownFinding(finding, proofs, mark(finding.ordinal - 1))
 
 

@@ -1,0 +1,99 @@
+"""The commands report and eval report."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from pgclarify.cli import connection, terminal
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pgclarify.reports.evaluation_report import EvaluationReport
+
+REPORT_EXAMPLES = terminal.examples(
+    "pgclarify report 42",
+    "pgclarify report 42 --output rental-cars.html --open",
+    "pgclarify report 42 --output - | gzip > 42.html.gz",
+)
+EVALUATION_EXAMPLES = terminal.examples(
+    "pgclarify eval report",
+    "pgclarify eval report 12 13 'clarify top_k=20' --output tuning.html",
+)
+_STANDARD_OUTPUT = "-"
+
+_Open = Annotated[bool, typer.Option("--open", metavar="", help="Open it in the browser.")]
+
+
+def report(
+    run_id: Annotated[int, typer.Argument(metavar="RUN_ID", help="A run; pgclarify status shows the last ones.")],
+    output: Annotated[
+        str | None,
+        typer.Option("--output", "-o", metavar="FILE", help="Where to write it; - is standard output."),
+    ] = None,
+    open_it: _Open = False,
+) -> None:
+    """Write what a run found and did as one HTML page, which needs no network."""
+    _check(output, open_it=open_it)
+    from pgclarify.reports.run_page import run_page
+    from pgclarify.reports.run_tables import read_run
+
+    settings = connection.load_settings()
+    with connection.connect(connection.running_dsn(settings)) as database:
+        page = run_page(read_run(database, run_id))
+    _write(page, output or f"report-{run_id}.html", open_it=open_it)
+
+
+def report_evaluations(
+    references: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="EVALUATION...",
+            help="Ids or names, as eval list has them; none means all of the latest data set, of each name the latest.",
+        ),
+    ] = None,
+    output: Annotated[
+        str,
+        typer.Option("--output", "-o", metavar="FILE", help="Where to write it; - is standard output."),
+    ] = "evaluations.html",
+    open_it: _Open = False,
+) -> None:
+    """Write evaluations side by side as one HTML page: metrics, quality against cost, single cases."""
+    _check(output, open_it=open_it)
+    from pgclarify.reports.evaluation_page import evaluation_page
+
+    settings = connection.load_settings()
+    with terminal.notices().status("Comparing evaluations"):
+        page = evaluation_page(asyncio.run(_read(connection.running_dsn(settings), references or [])))
+    _write(page, output, open_it=open_it)
+
+
+async def _read(dsn: str, references: Sequence[str]) -> EvaluationReport:
+    from pgclarify.database.evaluations import EvaluationTables
+    from pgclarify.database.pool import open_pool
+    from pgclarify.reports.evaluation_report import read_evaluations
+
+    async with open_pool(dsn) as pool:
+        return await read_evaluations(EvaluationTables(pool), references)
+
+
+def _check(output: str | None, *, open_it: bool) -> None:
+    if open_it and output == _STANDARD_OUTPUT:
+        raise typer.BadParameter("there is no file to open", param_hint="--open")
+
+
+def _write(page: str, output: str, *, open_it: bool) -> None:
+    if output == _STANDARD_OUTPUT:
+        # Whatever the terminal's encoding is: the page says that it is in UTF-8.
+        sys.stdout.buffer.write(page.encode())
+        return
+    path = Path(output)
+    path.write_text(page, encoding="utf-8", newline="\n")
+    terminal.notices().print(f"Wrote {path} ({len(page) / 1000:,.0f} kB)", soft_wrap=True)
+    if open_it:
+        typer.launch(path.resolve().as_uri())
