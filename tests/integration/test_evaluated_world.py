@@ -1,0 +1,238 @@
+"""What evaluations read of corpora, workers, runs and the ledger, and what they may not read."""
+
+from __future__ import annotations
+
+import pytest
+
+from pgclarify.errors import InputError, NotFound
+from pgclarify.evaluated import LivingJudge, TokenAverages, Usage, VerdictAnswer
+from pgclarify.model import Outcome
+from tests.integration.by_hand import MODEL, PROMPTS, Connect, Connection, HandWorker, Hire, MakeRole, scalar
+from tests.integration.evaluating import DOCUMENTS, carry_out, load, pay, tables_of
+
+
+class TestDescribeCorpus:
+    async def test_by_its_name(self, connection: Connection, database: str, hire: Hire) -> None:
+        load(connection)
+        load(connection, "other")
+        hire().index_everything()
+        async with tables_of(database) as tables:
+            found = await tables.describe_corpus("other")
+
+        corpus_id, revision = connection.execute(
+            "select corpus.corpus_id, status.revision from pgclarify.corpus_status as status"
+            " join pgclarify.corpus on corpus.name = status.corpus where corpus.name = 'other'"
+        ).fetchall()[0]
+        assert (found.corpus_id, found.name, found.revision, found.embedding_model) == (
+            corpus_id,
+            "other",
+            revision,
+            "m",
+        )
+        assert found.revision > 0
+
+    async def test_the_only_one_that_may_be_searched(
+        self, connection: Connection, database: str, make_role: MakeRole
+    ) -> None:
+        team = make_role("pgclarify_user", name="team")
+        analyst = make_role("pgclarify_user")
+        load(connection)
+        # An analyst sees this one, and may not search it.
+        load(connection, "secret", reader=team, analyst=analyst)
+        async with tables_of(database, analyst) as tables:
+            assert (await tables.describe_corpus(None)).name == "insurance"
+            with pytest.raises(NotFound) as refused:
+                await tables.describe_corpus("secret")
+            assert "You can search: insurance." in str(refused.value)
+        async with tables_of(database, make_role(team)) as tables:
+            with pytest.raises(InputError, match="no corpus is named") as unclear:
+                await tables.describe_corpus(None)
+            assert "insurance, secret" in str(unclear.value)
+            assert (await tables.describe_corpus("secret")).name == "secret"
+
+    async def test_that_of_the_session(self, connection: Connection, database: str) -> None:
+        load(connection)
+        load(connection, "other")
+        async with tables_of(database, options="-c pgclarify.corpus=other") as tables:
+            assert (await tables.describe_corpus(None)).name == "other"
+            assert (await tables.describe_corpus("insurance")).name == "insurance"
+
+    async def test_what_is_not_there(self, connection: Connection, database: str) -> None:
+        async with tables_of(database) as tables:
+            for name, kind in (("insurance", NotFound), (None, InputError)):
+                with pytest.raises(kind, match="You can search no corpus") as refused:
+                    await tables.describe_corpus(name)
+                assert "pgclarify load" in str(refused.value)
+            load(connection)
+            with pytest.raises(NotFound, match='Did you mean "insurance"'):
+                await tables.describe_corpus("insurence")
+
+    async def test_how_often_it_changed_is_not_for_everyone(
+        self, connection: Connection, database: str, hire: Hire, make_role: MakeRole
+    ) -> None:
+        load(connection)
+        connection.execute("select pgclarify.add_document('insurance', '4', 'Secret cars.', readers => '{}')")
+        hire().index_everything()
+        async with tables_of(database, make_role("pgclarify_user")) as tables, tables_of(database) as owners:
+            assert (await tables.describe_corpus(None)).revision == 0
+            assert (await owners.describe_corpus(None)).revision > 0
+
+
+async def test_living_judges_are_each_told_once(database: str, connect: Connect, make_role: MakeRole) -> None:
+    role = make_role("pgclarify_worker")
+    async with tables_of(database, make_role("pgclarify_reader")) as tables:
+        assert await tables.living_judges() == []
+        workers = [HandWorker(connect(role), model=model) for model in ("b", "a", "a", "dead")]
+        workers[-1].die()
+
+        assert await tables.living_judges() == [
+            LivingJudge("extractive", "a", PROMPTS),
+            LivingJudge("extractive", "b", PROMPTS),
+        ]
+
+
+class TestRuns:
+    async def test_usage_counts_what_was_paid_for_and_what_was_there(
+        self, connection: Connection, connect: Connect, database: str, hire: Hire, make_role: MakeRole
+    ) -> None:
+        load(connection)
+        role = make_role("pgclarify_user")
+        user, worker = connect(role), hire()
+        run_id = carry_out(user, worker)
+        going_on = int(scalar(user, "select pgclarify.submit('trucks')"))
+        worker.start(going_on)
+        async with tables_of(database, role) as tables:
+            usage = await tables.usage([run_id, going_on, 999])
+            seconds = await tables.seconds([run_id, going_on])
+        async with tables_of(database, make_role("pgclarify_user")) as others:
+            assert await others.usage([run_id]) == {}
+
+        assert usage == {run_id: Usage(3, 1, 240, 24, 2.0), going_on: Usage()}
+        took = scalar(
+            connection,
+            "select extract(epoch from finished_at - started_at)::float8 from pgclarify.run where run_id = %s",
+            run_id,
+        )
+        assert seconds == {run_id: pytest.approx(took), going_on: None}
+        assert took > 0
+
+    async def test_verdicts_with_what_they_took(
+        self, connection: Connection, connect: Connect, database: str, hire: Hire, make_role: MakeRole
+    ) -> None:
+        load(connection)
+        role = make_role("pgclarify_user")
+        run_id = carry_out(connect(role), hire())
+        async with tables_of(database, role) as tables:
+            assert await tables.verdict_answers(run_id) == [
+                VerdictAnswer(1, Outcome.GROUNDED, "Cars", "Cars", 100, 10),
+                VerdictAnswer(2, Outcome.ABSTAINED, None, None, 100, 10),
+                VerdictAnswer(3, Outcome.FAILED, None, None, 0, 0),
+            ]
+        async with tables_of(database, make_role("pgclarify_user")) as others:
+            for other in (run_id, 999):
+                with pytest.raises(NotFound, match=f"run {other} does not exist"):
+                    await others.verdict_answers(other)
+
+    async def test_retrieved_passages_are_those_of_now_that_may_be_read(
+        self, connection: Connection, connect: Connect, database: str, hire: Hire, make_role: MakeRole
+    ) -> None:
+        load(connection)
+        # Ids of documents are of a corpus.
+        load(connection, "other")
+        role = make_role("pgclarify_user")
+        worker = hire()
+        run_id = carry_out(connect(role), worker)
+        ranked = connection.execute(
+            "select document_id, passage_id from pgclarify.candidate where run_id = %s order by rank", [run_id]
+        ).fetchall()
+        async with tables_of(database, role) as tables:
+            found = await tables.retrieved(run_id)
+            assert [(passage.document_id, passage.passage_id) for passage in found] == ranked
+            assert {passage.document_id: passage.content for passage in found} == DOCUMENTS
+            assert {(passage.title, passage.start_char) for passage in found} == {("Policy", 0)}
+
+            connection.execute("select pgclarify.remove_document('insurance', '1')")
+            connection.execute("select pgclarify.add_document('insurance', '2', %s, readers => '{}')", [DOCUMENTS["2"]])
+            worker.index_everything()
+            assert [passage.document_id for passage in await tables.retrieved(run_id)] == ["3"]
+            assert await tables.retrieved(999) == []
+            connection.execute("select pgclarify.drop_corpus('insurance')")
+            assert await tables.retrieved(run_id) == []
+        async with tables_of(database, make_role("pgclarify_user")) as others:
+            assert await others.retrieved(run_id) == []
+
+    async def test_a_passage_that_was_retrieved_twice_is_told_once(
+        self, connection: Connection, connect: Connect, database: str, hire: Hire
+    ) -> None:
+        load(connection)
+        run_id = carry_out(connection, hire())
+        connection.execute(
+            "insert into pgclarify.candidate (run_id, rank, corpus_id, document_id, passage_id, score, origin)"
+            " select run_id, 4, corpus_id, document_id, passage_id, score, origin"
+            " from pgclarify.candidate where rank = 1"
+        )
+        async with tables_of(database) as tables:
+            assert len(await tables.retrieved(run_id)) == len(DOCUMENTS)
+
+
+class TestLedger:
+    async def test_averages_tell_of_tokens_alone(
+        self, connection: Connection, connect: Connect, database: str, hire: Hire, make_role: MakeRole
+    ) -> None:
+        load(connection)
+        worker = hire()
+        pay(worker, None, "verdict", ["a"], (100, 10))
+        pay(worker, None, "verdict", ["b", "c"], (101, 20))
+        pay(worker, None, "judge_support", ["a"], (50, 5))
+        # One that nobody has answered yet is none.
+        connection.execute(
+            "insert into pgclarify.completion (purpose, model, parameters, prompt_version, input_hash)"
+            " values ('verdict', %s, '{}', %s, sha256('d'))",
+            [MODEL, PROMPTS],
+        )
+        role = make_role("pgclarify_user")
+        async with tables_of(database, role) as tables:
+            assert await tables.token_averages(MODEL, PROMPTS) == {
+                "verdict": TokenAverages(101, 17, 3),
+                "judge_support": TokenAverages(50, 5, 1),
+            }
+            assert await tables.token_averages(MODEL, "other") == {}
+            assert await tables.token_averages("other", PROMPTS) == {}
+
+    async def test_what_was_asked_before_is_paid_for(
+        self, connection: Connection, connect: Connect, database: str, hire: Hire, make_role: MakeRole
+    ) -> None:
+        load(connection)
+        load(connection, "other")
+        role = make_role("pgclarify_user")
+        user, worker = connect(role), hire()
+        carry_out(user, worker)
+        carry_out(user, worker, question="cars now")
+        async with tables_of(database, role) as tables:
+            # Two verdicts of each, and the relaxed question; what failed has no reply.
+            for questions, top_k, replies in (
+                (["cars"], 20, 3),
+                (["cars"], 2, 3),
+                (["cars"], 1, 2),
+                (["cars", "cars now", "trucks"], 20, 6),
+                (["cars", "cars"], 20, 3),
+                (["Cars"], 20, 0),
+                ([], 20, 0),
+            ):
+                assert await tables.paid_verdicts(1, MODEL, PROMPTS, questions, top_k=top_k) == replies
+            assert await tables.paid_verdicts(2, MODEL, PROMPTS, ["cars"], top_k=20) == 0
+            assert await tables.paid_verdicts(1, "other", PROMPTS, ["cars"], top_k=20) == 0
+            assert await tables.paid_verdicts(1, MODEL, "other", ["cars"], top_k=20) == 0
+        async with tables_of(database, make_role("pgclarify_user")) as others:
+            # That somebody asked is nobody else's business.
+            assert await others.paid_verdicts(1, MODEL, PROMPTS, ["cars"], top_k=20) == 0
+
+    async def test_what_two_runs_have_in_common_is_counted_once(
+        self, connection: Connection, connect: Connect, database: str, hire: Hire
+    ) -> None:
+        load(connection)
+        worker = hire()
+        carry_out(connection, worker)
+        carry_out(connection, worker)
+        async with tables_of(database) as tables:
+            assert await tables.paid_verdicts(1, MODEL, PROMPTS, ["cars"], top_k=20) == 3
