@@ -189,7 +189,7 @@ def _load(settings: Settings, dsn: str, corpus_name: str, paths: Sequence[str]) 
     if problems:
         raise InputError(
             f"{rendering.counted(len(problems), 'document')} could not be loaded",
-            detail=f"The first of them: {problems[0]}.".replace("..", "."),
+            detail=f"The first of them: {problems[0].rstrip('.')}.",
             hint="Correct or remove them; figures about half a corpus say little.",
         )
 
@@ -267,7 +267,7 @@ async def _carry_out(
         told.append(f"{counted(finished.resumed_cases, 'case')} had been judged before.")
     if finished.usage.calls:
         paid = finished.usage.calls - finished.usage.reused_calls
-        told.append(f"{counted(paid, 'call')} paid for now, {finished.usage.reused_calls:,} before.")
+        told.append(f"{counted(paid, 'call')} made now, {finished.usage.reused_calls:,} before.")
     if told:
         terminal.notices().print(f"{printable(configuration.name)}: {' '.join(told)}")
     return finished

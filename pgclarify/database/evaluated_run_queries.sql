@@ -8,10 +8,14 @@ where worker.is_alive and worker.worker_id <> coalesce(%(except_worker_id)s::big
 group by worker.provider, worker.model, worker.prompt_version;
 
 -- name: eval_get_run_facts
--- What a run made of its question, and why it went no further.
-select run.relaxed_question, run.stop_reason
+-- What a run made of its question, why it went no further, and whether it was asked for before a time.
+select run.relaxed_question, run.stop_reason, run.created_at < %(time)s::timestamptz as was_there
 from pgclarify.run
 where run.run_id = %(run_id)s;
+
+-- name: eval_get_time
+-- The server's clock.
+select clock_timestamp() as now;
 
 -- name: eval_find_run
 -- The latest run of the caller that asked this question in this way.

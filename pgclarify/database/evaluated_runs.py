@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from pgclarify.database.evaluated_world import EvaluatedWorld
@@ -18,10 +19,12 @@ class RunFacts:
     Attributes:
         relaxed_question: As it searched; None if it searched with the question itself.
         stop_reason: Why it went no further; None if nothing stopped it.
+        was_there: Whether it had been asked for before a certain time.
     """
 
     relaxed_question: str | None
     stop_reason: str | None
+    was_there: bool
 
 
 class EvaluatedRuns:
@@ -46,14 +49,28 @@ class EvaluatedRuns:
         rows = await self._world.fetch("eval_list_serving_workers", except_worker_id=except_worker_id)
         return [LivingJudge(**row) for row in rows]
 
-    async def facts(self, run_id: int) -> RunFacts:
-        """What a run did beside what it found; nothing of one that the caller may not see.
+    async def now(self) -> datetime:
+        """The server's clock.
 
         Raises:
             DatabaseError: If the server refuses.
         """
-        rows = await self._world.fetch("eval_get_run_facts", run_id=run_id)
-        return RunFacts(**rows[0]) if rows else RunFacts(None, None)
+        (row,) = await self._world.fetch("eval_get_time")
+        now: datetime = row["now"]
+        return now
+
+    async def facts(self, run_id: int, time: datetime) -> RunFacts:
+        """What a run did beside what it found; nothing of one that the caller may not see.
+
+        Args:
+            run_id: The run.
+            time: Before which it may have been asked for.
+
+        Raises:
+            DatabaseError: If the server refuses.
+        """
+        rows = await self._world.fetch("eval_get_run_facts", run_id=run_id, time=time)
+        return RunFacts(**rows[0]) if rows else RunFacts(None, None, was_there=False)
 
     async def find(self, operation: str, question: str, corpus_id: int, settings: Mapping[str, Any]) -> int | None:
         """The latest run of the caller that asked a question in this way; None if there is none.

@@ -137,7 +137,7 @@ def _read(path: Path) -> Configuration:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise UnreadableFile(
             f"{path} is no TOML",
-            detail=f"{error}.".replace("..", "."),
+            detail=f"{str(error).rstrip('.')}.",
             hint='Write lines such as method = "clarify", then [options], then top_k = 20.',
         ) from error
     try:

@@ -6,7 +6,8 @@ import asyncio
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from datetime import datetime
 from typing import Any
 
 from pgclarify.client import (
@@ -43,6 +44,9 @@ class Asking:
         runs: Likewise.
         waiter: Waits for runs.
         corpus: Which corpus is asked.
+        opened_at: Since when, by the server's clock. Answers that are still good are not asked for again: runs from
+            before then have cost nothing now.
+        counted: Runs that have been counted since then, and cost nothing any more.
     """
 
     client: AsyncClient
@@ -50,6 +54,8 @@ class Asking:
     runs: EvaluatedRuns
     waiter: RunWaiter
     corpus: CorpusDescription
+    opened_at: datetime
+    counted: set[int] = field(default_factory=set)
 
     async def carried_out(self, run_id: int) -> RunOutcome:
         """Wait for a run; if nobody waits any more, it is cancelled.
@@ -66,7 +72,10 @@ class Asking:
 
     async def used(self, run_id: int) -> Usage:
         """What a run took of a model."""
-        return (await self.tables.usage([run_id])).get(run_id, Usage())
+        usage = (await self.tables.usage([run_id])).get(run_id, Usage())
+        was_there = (await self.runs.facts(run_id, self.opened_at)).was_there or run_id in self.counted
+        self.counted.add(run_id)
+        return replace(usage, reused_calls=usage.calls) if was_there else usage
 
 
 def sql_method(asking: Asking, method: str, settings: Mapping[str, Any]) -> Method:
@@ -145,7 +154,7 @@ class Clarify(_Operation):
         if failed := _failed(outcome, usage, seconds, retrieved):
             return failed
         found = await asking.client.result(run_id)
-        facts = await asking.runs.facts(run_id)
+        facts = await asking.runs.facts(run_id, asking.opened_at)
         return Output(
             interpretations=_readings(found, retrieved),
             retrieved=tuple(retrieved),

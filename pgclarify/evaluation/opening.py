@@ -7,7 +7,7 @@ import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from psycopg_pool import AsyncConnectionPool
 
@@ -29,10 +29,11 @@ from pgclarify.evaluation.lexical_judge import LexicalJudge
 from pgclarify.evaluation.methods import Asking, Human, check_settings, sql_method
 from pgclarify.evaluation.retrieving import CorpusSearch
 from pgclarify.evaluation.waiting import RunWaiter
-from pgclarify.llm.baseline_model import EndpointBaselineModel
-from pgclarify.llm.endpoint import Endpoint
-from pgclarify.llm.verifier import EndpointVerifier
 from pgclarify.protocols import Judge, Method
+
+# What talks to a language model takes a second to import, and most evaluations have none in this process.
+if TYPE_CHECKING:
+    from pgclarify.llm.endpoint import Endpoint
 
 # Beside the calls of the cases: one that waits for runs, and one that cancels them.
 _SPARE_CONNECTIONS = 2
@@ -106,6 +107,9 @@ class Bench:
         retriever = CorpusSearch(self.asking.client, self.corpus.name, method=settings["search"])
         if name == "human":
             return Human(retriever, top_k=settings["top_k"])
+        from pgclarify.llm.baseline_model import EndpointBaselineModel
+        from pgclarify.llm.verifier import EndpointVerifier
+
         language = await self._worker_s_language()
         model = EndpointBaselineModel(language.endpoint)
         embedder = await self._embedders_of_ours().get(self.corpus.embedding_model)
@@ -178,8 +182,10 @@ class Bench:
 
     async def _worker_s_language(self) -> _Language:
         """The language model of this process, if it is that of the workers: methods are compared with one model."""
+        from pgclarify.llm.prompts import PROMPT_VERSION
+
         language = await self._any_language("a baseline")
-        ours = ("openai", language.endpoint.model, EndpointBaselineModel(language.endpoint).prompt_version)
+        ours = ("openai", language.endpoint.model, PROMPT_VERSION)
         if ours != tuple(self.living):
             raise ConfigurationError(
                 "baselines must ask the model that the worker asks",
@@ -197,6 +203,8 @@ class Bench:
                 detail="Neither OPENAI_API_KEY nor OPENAI_BASE_URL is set.",
                 hint="Set them and PGCLARIFY_LLM_MODEL where this command runs, as they are set for the worker.",
             )
+        from pgclarify.llm.endpoint import Endpoint
+
         endpoint = await self._stack.enter_async_context(Endpoint.from_settings(self._settings))
         try:
             # It is entered as a worker only because leases of the ledger belong to one.
@@ -263,7 +271,8 @@ async def open_bench(dsn: str, settings: Settings, corpus: str | None, *, concur
         client = AsyncClient(calls)
         waiter = RunWaiter(client)
         stack.push_async_callback(waiter.close)
-        asking = Asking(client, tables, EvaluatedRuns(tables), waiter, description)
+        runs = EvaluatedRuns(tables)
+        asking = Asking(client, tables, runs, waiter, description, await runs.now())
         yield Bench(asking, tables, _only(living), role, settings, dsn, pool, stack)
 
 

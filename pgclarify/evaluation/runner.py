@@ -185,7 +185,7 @@ class _Running:
         if len(self._alike) == _MOST_ALIKE:
             raise RunFailed(
                 f"{_MOST_ALIKE} cases in a row failed for the same reason",
-                detail=f"The last one said: {error}. These {_MOST_ALIKE} are not counted; what came before is kept.",
+                detail=f"The last one said: {error.rstrip('.')}. These {_MOST_ALIKE} are not counted; what came before is kept.",
                 hint="Put that right and repeat the command: it goes on from there.",
             )
 
