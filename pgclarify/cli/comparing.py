@@ -102,7 +102,7 @@ def _show(comparison: Comparison, names: Sequence[str], cases: int, *, as_json: 
     from pgclarify.cli import comparison_rendering as rendering
 
     metrics = [comparison.metric(name) for name in names] or list(comparison.metrics)
-    order = names[0] if names else comparison.order_of_cases()
+    order = comparison.order_of_cases(names)
     changed = comparison.most_changed(order, cases)
     if as_json:
         terminal.print_json(_as_json(comparison, metrics, changed))
@@ -135,8 +135,8 @@ def _failure(compared: MetricComparison, limit: float) -> str | None:
         return None
     name = compared.metric
     return (
-        f"Failed: {name} went from {value(name, compared.first)} to {value(name, compared.second)}, "
-        f"{value(name, compared.gain, signed=True)} to the better; {value(name, limit, signed=True)} is the least."
+        f"Failed: {_printable(name)} went from {value(name, compared.first)} to {value(name, compared.second)}. "
+        f"That is {value(name, compared.gain, signed=True)}; {value(name, limit, signed=True)} is the least."
     )
 
 
@@ -179,7 +179,7 @@ def _side_as_json(evaluation: Evaluation) -> Mapping[str, Any]:
 
 
 def _case_as_json(pair: PairedCase) -> Mapping[str, Any]:
-    from pgclarify.evaluation.changes import reading_changes, readings
+    from pgclarify.evaluation.changes import known_answers, reading_changes, readings
 
     return {
         "case_id": pair.first.case_id,
@@ -189,6 +189,6 @@ def _case_as_json(pair: PairedCase) -> Mapping[str, Any]:
         "b": {"values": pair.second.values, "status": pair.second.status, "error": pair.second.error},
         "readings": [
             {"change": one.change, "a": one.first, "b": one.second}
-            for one in reading_changes(readings(pair.first), readings(pair.second))
+            for one in reading_changes(readings(pair.first), readings(pair.second), known_answers(pair.first.gold))
         ],
     }

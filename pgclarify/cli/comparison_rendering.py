@@ -36,6 +36,7 @@ _MARKS = {Change.GONE: ("-", "red"), Change.NEW: ("+", "green"), Change.ANSWERED
 _TABLE_WIDTH = 104
 _MOST_QUOTE_CHARS = 200
 _MOST_KNOWN = 12
+_MOST_READINGS = 10
 
 
 def value(metric: str, number: float, *, signed: bool = False) -> str:
@@ -226,8 +227,13 @@ def _readings(pair: PairedCase, *, is_whole: bool) -> Iterable[RenderableType]:
         elif not readings(case):
             yield Indented(Text("   "), Text(f"{label} gave no reading.", style="yellow"))
     known = known_answers(pair.first.gold)
-    for change in reading_changes(readings(pair.first), readings(pair.second)):
+    changes = reading_changes(readings(pair.first), readings(pair.second), known)
+    shown = changes if is_whole else changes[:_MOST_READINGS]
+    for change in shown:
         yield from _reading(change, known, is_whole=is_whole)
+    if len(shown) < len(changes):
+        left_out = f"and {counted(len(changes) - len(shown), 'reading')} more: --case {pair.first.case_id}"
+        yield Indented(Text("   "), Text(printable(left_out), style="dim"))
 
 
 def _reading(change: ReadingChange, known: Sequence[Sequence[str]], *, is_whole: bool) -> Iterable[RenderableType]:
@@ -237,7 +243,8 @@ def _reading(change: ReadingChange, known: Sequence[Sequence[str]], *, is_whole:
     text.append(f"  {change.change}{_support(change)}", style="dim")
     yield Indented(Text(f" {mark} ", style=style), text)
     sides = [("A", change.first), ("B", change.second)]
-    if change.change is not Change.ANSWERED_OTHERWISE:
+    compared = ("answer", "citations") if is_whole else ("answer",)
+    if not (change.first and change.second) or all(change.first.get(n) == change.second.get(n) for n in compared):
         sides = [("", shown)]
     for label, side in sides:
         if side is None:
@@ -245,7 +252,8 @@ def _reading(change: ReadingChange, known: Sequence[Sequence[str]], *, is_whole:
         margin = f"     {label}: " if label else "     "
         yield Indented(Text(margin), _answer(side, known))
         citations = side.get("citations", ())
-        for citation in citations if is_whole else citations[:1]:
+        # What was kept needs no proof, unless somebody wants all of it.
+        for citation in citations if is_whole else citations[: change.change is not Change.KEPT]:
             yield Indented(Text(" " * len(margin)), _citation(citation, is_whole=is_whole))
 
 

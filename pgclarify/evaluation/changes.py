@@ -47,18 +47,31 @@ def readings(case: EvaluatedCase) -> Sequence[Reading]:
     return given
 
 
-def reading_changes(first: Sequence[Reading], second: Sequence[Reading]) -> list[ReadingChange]:
-    """Pair the readings of two sides, each once: equal ones, then those of one answer, then those of one question.
+def reading_changes(
+    first: Sequence[Reading], second: Sequence[Reading], known: Sequence[Sequence[str]] = ()
+) -> list[ReadingChange]:
+    """Pair the readings of two sides, each once.
 
-    Questions and answers are compared after normalization. Two readings of one answer are one reading in other words,
-    since a model seldom words a question twice in the same way.
+    Equal ones first, then those of one answer, then those that have the same known answer in them, then those of one
+    question. Questions and answers are compared after normalization. Two readings of one answer are one reading in
+    other words, since a model seldom words a question twice in the same way.
+
+    Args:
+        first: The first side's.
+        second: The second side's.
+        known: Answers that are known, each in all its spellings.
 
     Returns:
-        Those that are gone, those that are new, those that are answered otherwise, those that are kept; each kind in
-        the order of its side, the second's where it has both.
+        Those that are gone, those that are new, those that are answered otherwise, those that are kept. Of each kind
+        those with a known answer come first, then in the order of their side, the second's where it has both.
     """
+
+    def known_answer(reading: Reading) -> tuple[str, ...] | None:
+        answer = reading.get("answer") or ""
+        return next((tuple(names) for names in known if cover_exact_match(answer, names)), None)
+
     partners: dict[int, int] = {}
-    for key in (_question_and_answer, _answer, _question):
+    for key in (_question_and_answer, _answer, known_answer, _question):
         _pair(first, second, key, partners)
     paired = {place: other for other, place in partners.items()}
     changes = [ReadingChange(Change.GONE, one, None) for place, one in enumerate(first) if place not in paired]
@@ -67,10 +80,16 @@ def reading_changes(first: Sequence[Reading], second: Sequence[Reading]) -> list
             changes.append(ReadingChange(Change.NEW, None, one))
             continue
         partner = first[partners[place]]
-        is_kept = _answer(partner) == _answer(one)
+        is_kept = _answer(partner) == _answer(one) or None is not known_answer(partner) == known_answer(one)
         changes.append(ReadingChange(Change.KEPT if is_kept else Change.ANSWERED_OTHERWISE, partner, one))
     order = list(Change)
-    return sorted(changes, key=lambda change: order.index(change.change))
+    return sorted(
+        changes,
+        key=lambda change: (
+            order.index(change.change),
+            not any(side is not None and is_known(side, known) for side in (change.first, change.second)),
+        ),
+    )
 
 
 def _pair(first: Sequence[Reading], second: Sequence[Reading], key: _SameKey, partners: dict[int, int]) -> None:

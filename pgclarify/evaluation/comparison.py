@@ -105,10 +105,10 @@ class Comparison:
             hint="The ids are those of the data set.",
         )
 
-    def order_of_cases(self) -> str:
-        """The metric by which cases are put in order unless told otherwise."""
-        there = {one.metric for one in self.metrics} | set(self.pairs[0].first.values)
-        return next((name for name in _OF_CASES if name in there), min(there, default=_OF_CASES[0]))
+    def order_of_cases(self, asked: Sequence[str] = ()) -> str:
+        """The metric by which cases are put in order: the first of those asked for that a case has, else one of ours."""
+        there = [one.metric for one in self.metrics if one.wins is not None]
+        return next((name for name in (*asked, *_OF_CASES, *there) if name in there), _OF_CASES[0])
 
     def most_changed(self, metric: str, count: int) -> list[PairedCase]:
         """The cases that changed most, most first: by a metric, then by the number of readings; no unchanged ones."""

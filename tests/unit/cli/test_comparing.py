@@ -99,6 +99,30 @@ def test_a_changed_case_is_shown_with_what_became_of_its_readings() -> None:
     assert "   When was it?  kept, support 1 -> 3\n     1973 (known)\n" in told
 
 
+def test_a_kept_reading_with_another_answer_has_both() -> None:
+    one = pair_of(
+        evaluated_case("c", [reading("When?", "1973")], known=KNOWN, answer_coverage=1.0),
+        evaluated_case("c", [reading("When was it?", "in 1973")], known=KNOWN, answer_coverage=0.5),
+    )
+    told = shown(comparison_rendering.changed_cases(one.pairs, "answer_coverage"))
+    assert "   When was it?  kept\n     A: 1973 (known)\n     B: in 1973 (known)\n" in told
+
+
+def test_a_whole_case_has_the_citations_of_both() -> None:
+    first, second = reading("When?", "1973", document="d1"), reading("When?", "1973", document="d2")
+    one = pair_of(evaluated_case("c", [first]), evaluated_case("c", [second]))
+    told = shown(comparison_rendering.whole_case(one.pairs[0]))
+    assert re.search(r"     A: 1973\n        d1 .*\n     B: 1973\n        d2 ", told)
+
+
+def test_of_many_readings_the_first_are_shown() -> None:
+    many = [reading(f"Number {n}?", f"the {n}th") for n in range(14)]
+    one = pair_of(evaluated_case("c", answer_coverage=1.0), evaluated_case("c", many, answer_coverage=0.5))
+    told = shown(comparison_rendering.changed_cases(one.pairs, "answer_coverage"))
+    assert (told.count("  new\n"), "and 4 readings more: --case c" in told) == (10, True)
+    assert shown(comparison_rendering.whole_case(one.pairs[0])).count("  new\n") == 14
+
+
 def test_known_readings_are_shown_as_questions() -> None:
     gold = {"interpretations": [{"interpretation": f"Reading {n}?", "answers": [str(n)]} for n in range(20)]}
     case = evaluated_case("c", [reading("Who?", "x")], gold=gold, answer_coverage=0.0)

@@ -50,6 +50,27 @@ def test_readings_without_an_answer_are_compared_by_their_question() -> None:
     ]
 
 
+def test_readings_with_the_same_known_answer_are_one() -> None:
+    first = [reading("How much?", "$45 a day"), reading("How long?", "30 days")]
+    second = [reading("How long is it?", "for a month"), reading("What does it pay?", "up to $45 a day")]
+    assert [change.change for change in reading_changes(first, second)] == [
+        Change.GONE, Change.GONE, Change.NEW, Change.NEW
+    ]  # fmt: skip
+    changes = reading_changes(first, second, [["60 days"], ["$45", "45 dollars"]])
+    assert [(change.change, (change.second or change.first or {})["interpretation"]) for change in changes] == [
+        (Change.GONE, "How long?"),
+        (Change.NEW, "How long is it?"),
+        (Change.KEPT, "What does it pay?"),
+    ]
+
+
+def test_of_each_kind_known_answers_come_first() -> None:
+    first = [reading("Who?", "us"), reading("When?", "1973")]
+    second = [reading("Where?", "here"), reading("How much?", "$45")]
+    changes = reading_changes(first, second, [["1973"], ["$45"]])
+    assert [(change.second or change.first or {})["answer"] for change in changes] == ["1973", "us", "$45", "here"]
+
+
 def test_an_answer_that_is_lost_is_no_kept_reading() -> None:
     assert told([reading("Who pays?", "we do")], [reading("Who pays?", None)]) == [
         (Change.ANSWERED_OTHERWISE, "Who pays?", "Who pays?")

@@ -127,10 +127,13 @@ def test_the_cases_that_changed_most_come_first() -> None:
     assert most_changed("grounded_f1", 9) == ["y", "x"]
 
 
-def test_the_order_of_cases_is_by_the_first_metric_that_there_is() -> None:
-    assert compared(cases(a=0.0), cases(a=1.0)).order_of_cases() == "answer_coverage"
+def test_the_order_of_cases_is_by_the_first_metric_that_single_cases_have() -> None:
+    both = compared(cases(a=0.0), cases(a=1.0))
+    assert both.order_of_cases() == "answer_coverage"
+    assert both.order_of_cases(["grounded_f1", "calls"]) == "answer_coverage"
     ranked = [evaluated_case("a", recall_at_10=0.5, calls=0.0)]
     assert compared(ranked, ranked).order_of_cases() == "recall@10"
+    assert compared(ranked, ranked).order_of_cases(["calls", "recall@10"]) == "calls"
     called = [evaluated_case("a", calls=1.0)]
     assert compared(called, called).order_of_cases() == "calls"
     assert compared([evaluated_case("a")], [evaluated_case("a")]).most_changed("answer_coverage", 5) == []
