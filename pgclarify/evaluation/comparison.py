@@ -106,7 +106,7 @@ class Comparison:
         )
 
     def order_of_cases(self, asked: Sequence[str] = ()) -> str:
-        """The metric by which cases are put in order: the first of those asked for that a case has, else one of ours."""
+        """The metric by which cases are put in order: the first asked for that a case has, else one of ours."""
         there = [one.metric for one in self.metrics if one.wins is not None]
         return next((name for name in (*asked, *_OF_CASES, *there) if name in there), _OF_CASES[0])
 
