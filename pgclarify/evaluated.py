@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -186,6 +188,30 @@ class EvaluationPlan:
     judge_version: str
     version: str
     planned_cases: int
+
+    @property
+    def kind(self) -> str:
+        """What an evaluation must be equal in for another to go on with it: SHA-256, as hexadecimal digits.
+
+        That is all that may change an outcome: the cases, the corpus and its revision, the embedding model, the method
+        and its settings, who answers and who judges with which prompts, and the version of pgclarify; not its names.
+        """
+        compared = [
+            self.data_set_hash.hex(),
+            self.planned_cases,
+            self.corpus_id,
+            self.corpus_revision,
+            self.embedding_model,
+            self.method,
+            self.settings,
+            self.provider,
+            self.model,
+            self.prompt_version,
+            self.judge,
+            self.judge_version,
+            self.version,
+        ]
+        return hashlib.sha256(json.dumps(compared, sort_keys=True).encode()).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)

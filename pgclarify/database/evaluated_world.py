@@ -81,15 +81,6 @@ class EvaluatedWorld:
         """
         return {row["run_id"]: read_usage(row) for row in await self.fetch("eval_list_usage", run_ids=list(run_ids))}
 
-    async def seconds(self, run_ids: Sequence[int]) -> Mapping[int, float | None]:
-        """How long runs took from their start to their end; None while one goes on.
-
-        Raises:
-            DatabaseError: If the server refuses.
-        """
-        rows = await self.fetch("eval_list_usage", run_ids=list(run_ids))
-        return {row["run_id"]: row["seconds"] for row in rows}
-
     async def verdict_answers(self, run_id: int) -> list[VerdictAnswer]:
         """What was decided about each candidate of a run, by rank.
 

@@ -27,35 +27,26 @@ select pg_try_advisory_lock(hashtextextended(current_user || ' ' || %(kind)s, 0)
 -- Let go of it, if this session holds it.
 select pg_advisory_unlock_all();
 
+-- name: eval_list_unfinished
+-- The caller's evaluations of these cases that were not finished, newest first.
+select
+    eval_run.eval_run_id, eval_run.name, eval_run.data_set, eval_run.data_set_hash, eval_run.corpus_id,
+    eval_run.corpus_name, eval_run.corpus_revision, eval_run.embedding_model, eval_run.method, eval_run.settings,
+    eval_run.provider, eval_run.model, eval_run.prompt_version, eval_run.judge, eval_run.judge_version,
+    eval_run.version, eval_run.planned_cases
+from pgclarify.eval_run
+where
+    eval_run.finished_at is null
+    and eval_run.requested_by = current_user
+    and eval_run.data_set_hash = %(data_set_hash)s
+order by eval_run.eval_run_id desc;
+
 -- name: eval_resume
--- Go on with the caller's latest evaluation of this kind that was not finished, under its new name.
+-- Go on with an evaluation under its new name.
 update pgclarify.eval_run
 set name = %(name)s
-where
-    eval_run_id = (
-        select begun.eval_run_id
-        from pgclarify.eval_run as begun
-        where
-            begun.finished_at is null
-            and begun.requested_by = current_user
-            and begun.data_set_hash = %(data_set_hash)s
-            and begun.planned_cases = %(planned_cases)s
-            and begun.corpus_id = %(corpus_id)s
-            and begun.corpus_revision = %(corpus_revision)s
-            and begun.embedding_model = %(embedding_model)s
-            and begun.method = %(method)s
-            and begun.settings = %(settings)s::jsonb
-            and begun.provider = %(provider)s
-            and begun.model = %(model)s
-            and begun.prompt_version = %(prompt_version)s
-            and begun.judge = %(judge)s
-            and begun.judge_version = %(judge_version)s
-            and begun.version = %(version)s
-        order by begun.eval_run_id desc
-        limit 1
-    )
+where eval_run.eval_run_id = %(eval_run_id)s
 returning
-    eval_run_id,
     array(
         select eval_case.ordinal from pgclarify.eval_case where eval_case.eval_run_id = eval_run.eval_run_id
     ) as done;
@@ -189,15 +180,14 @@ where eval_case.eval_run_id = %(eval_run_id)s
 order by eval_case.ordinal;
 
 -- name: eval_list_usage
--- What runs took of a model, whether it was paid for by them or before, and how long they took.
+-- What runs took of a model, whether it was paid for by them or before.
 select
     run.run_id,
     coalesce(sum(stage.calls + stage.reused_calls), 0)::bigint as calls,
     coalesce(sum(stage.reused_calls), 0)::bigint as reused_calls,
     coalesce(sum(stage.prompt_tokens + stage.reused_prompt_tokens), 0)::bigint as prompt_tokens,
     coalesce(sum(stage.completion_tokens + stage.reused_completion_tokens), 0)::bigint as completion_tokens,
-    coalesce(sum(stage.model_ms), 0) / 1000 as model_seconds,
-    extract(epoch from run.finished_at - run.started_at)::double precision as seconds
+    coalesce(sum(stage.model_ms), 0) / 1000 as model_seconds
 from pgclarify.run
 left join pgclarify.stage on run.run_id = stage.run_id
 where run.run_id = any(%(run_ids)s::bigint[])

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, fields
-from typing import Any, Final
+from typing import Final
 
 import psycopg
 from psycopg.rows import DictRow
@@ -21,8 +20,6 @@ from pgclarify.errors import NotFound, NotReady
 from pgclarify.evaluated import Begun, Case, EvaluatedCase, Evaluation, EvaluationPlan, Output, Summary
 from pgclarify.model import RunStatus
 
-# Names that people give, and what follows from what is compared.
-_NOT_COMPARED: Final = frozenset({"name", "data_set", "corpus_name"})
 _LARGEST_ID: Final = 2**63 - 1
 # What is fetched at once of cases, each with all that its method gave.
 _CASES_AT_ONCE: Final = 100
@@ -45,10 +42,8 @@ class EvaluationTables(EvaluatedWorld):
     async def begin(self, plan: EvaluationPlan) -> Begun:
         """Begin an evaluation, or go on with the caller's latest one of this kind that was not finished.
 
-        Of this kind is what is equal in everything that may change an outcome: the cases, the corpus and its revision,
-        the embedding model, the method and its settings, who answers and who judges with which prompts, and the version
-        of pgclarify. Otherwise half its cases would be of another kind; to begin anew is cheap, since what was paid for
-        is in the ledger. The name may differ: the evaluation takes the new one.
+        That of another kind (see EvaluationPlan.kind) is left alone, or half its cases would be so, too; to begin anew
+        is cheap, since what was paid for is in the ledger. The name may differ: the evaluation takes the new one.
 
         It is held until `finish` or `leave`, so that two processes never carry out one evaluation.
 
@@ -57,12 +52,10 @@ class EvaluationTables(EvaluatedWorld):
             PermissionDenied: If the role may not evaluate.
             DatabaseError: If the server refuses.
         """
-        given = asdict(plan) | {"settings": settings_json(plan.settings)}
-        kind = _kind(given)
         with translated(REFUSALS):
             connection = await self.pool.getconn()
             try:
-                begun = await _begin(connection, kind, given)
+                begun = await _begin(connection, plan)
             except BaseException:
                 await self._give_back(connection)
                 raise
@@ -231,32 +224,34 @@ class EvaluationTables(EvaluatedWorld):
         return found
 
 
-async def _begin(connection: psycopg.AsyncConnection[DictRow], kind: str, given: Mapping[str, Any]) -> Begun:
-    (row,) = await (await connection.execute(queries["eval_lock"], {"kind": kind})).fetchall()
+async def _begin(connection: psycopg.AsyncConnection[DictRow], plan: EvaluationPlan) -> Begun:
+    (row,) = await (await connection.execute(queries["eval_lock"], {"kind": plan.kind})).fetchall()
     if not row["is_held"]:
         raise NotReady(
             "this evaluation is being carried out already",
             detail="Another process evaluates the same cases with the same method and settings, as the same role.",
             hint="Wait until it is finished, or end it; then the same command goes on with what it has done.",
         )
-    rows = await (await connection.execute(queries["eval_resume"], given)).fetchall()
-    if rows:
-        return Begun(rows[0]["eval_run_id"], frozenset(rows[0]["done"]), is_resumed=True)
+    hashed = {"data_set_hash": plan.data_set_hash}
+    for kept in await (await connection.execute(queries["eval_list_unfinished"], hashed)).fetchall():
+        if _plan(kept).kind == plan.kind:
+            given = {"eval_run_id": kept["eval_run_id"], "name": plan.name}
+            (row,) = await (await connection.execute(queries["eval_resume"], given)).fetchall()
+            return Begun(kept["eval_run_id"], frozenset(row["done"]), is_resumed=True)
+    given = asdict(plan) | {"settings": settings_json(plan.settings)}
     (row,) = await (await connection.execute(queries["eval_begin"], given)).fetchall()
     return Begun(row["eval_run_id"], frozenset(), is_resumed=False)
 
 
-def _kind(given: Mapping[str, Any]) -> str:
-    """What no two processes may carry out at once: SHA-256 of all that `begin` compares, as hexadecimal digits."""
-    compared = {key: str(value) for key, value in given.items() if key not in _NOT_COMPARED}
-    return hashlib.sha256(repr(sorted(compared.items())).encode()).hexdigest()
+def _plan(row: DictRow) -> EvaluationPlan:
+    columns = {field.name: row[field.name] for field in fields(EvaluationPlan)}
+    return EvaluationPlan(**{**columns, "corpus_id": row["corpus_id"] or 0})
 
 
 def _evaluation(row: DictRow) -> Evaluation:
-    plan = {field.name: row[field.name] for field in fields(EvaluationPlan)}
     return Evaluation(
         eval_run_id=row["eval_run_id"],
-        plan=EvaluationPlan(**{**plan, "corpus_id": row["corpus_id"] or 0}),
+        plan=_plan(row),
         requested_by=row["requested_by"],
         created_at=row["created_at"],
         finished_at=row["finished_at"],

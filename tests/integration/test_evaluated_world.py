@@ -103,18 +103,10 @@ class TestRuns:
         worker.start(going_on)
         async with tables_of(database, role) as tables:
             usage = await tables.usage([run_id, going_on, 999])
-            seconds = await tables.seconds([run_id, going_on])
         async with tables_of(database, make_role("pgclarify_user")) as others:
             assert await others.usage([run_id]) == {}
 
         assert usage == {run_id: Usage(3, 1, 240, 24, 2.0), going_on: Usage()}
-        took = scalar(
-            connection,
-            "select extract(epoch from finished_at - started_at)::float8 from pgclarify.run where run_id = %s",
-            run_id,
-        )
-        assert seconds == {run_id: pytest.approx(took), going_on: None}
-        assert took > 0
 
     async def test_verdicts_with_what_they_took(
         self, connection: Connection, connect: Connect, database: str, hire: Hire, make_role: MakeRole
