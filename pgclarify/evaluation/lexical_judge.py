@@ -24,9 +24,7 @@ _ABOUT: Final = 0.4
 _SENTENCE_ABOUT: Final = 0.3
 _NEARLY_BEST: Final = 0.75
 # Two questions ask the same if their words have this F1 (Eq. 16's threshold, for unigrams instead of BLEU).
-_SAME: Final = 0.65
-# With the same answer, so much is enough.
-_SAME_WITH_ANSWER: Final = 0.3
+_SAME: Final = 0.5
 # A reading keeps this share of the words of the question that it is a reading of.
 _RELEVANT: Final = 0.5
 
@@ -63,7 +61,7 @@ class LexicalJudge:
     async def matches(self, question: str, readings: Sequence[Stated], among: Sequence[Stated]) -> list[bool]:
         """Whether a reading asks the same as one of the others.
 
-        Equal questions do. Where both have answers, these have to be the same, and the questions about alike; where
+        Equal questions do. Where both have answers, these have to be the same, and the questions share a word; where
         one has none, the questions have to be alike. Questions that name other numbers never are.
 
         Source: VERDICT, Eq. 15 and 16, with the F1 of words in place of BLEU; that answers count is ours.
@@ -106,25 +104,22 @@ def states_answer(answers: Sequence[str], passage: Passage) -> bool:
 
 
 def is_same_answer(one: Sequence[str], other: Sequence[str]) -> bool:
-    """Tell whether two answers are one: in one of their spellings, or one stands in the other and contradicts nothing.
+    """Tell whether two answers are one: a spelling of one is a variant of the other's, or says the same by its words.
 
     Args:
         one: An answer in all its spellings; an empty one is the same as none.
         other: Another.
     """
-    return any(_are_one_answer(first, second) for first in one for second in other)
+    return any(
+        is_variant(first, second) or relate_answers(first, second) is Relation.AGREE
+        for first in one
+        for second in other
+    )
 
 
 def asks_same_words(one: str, other: str) -> bool:
     """Tell whether two questions are the same but for case, typography and the marks at their ends."""
     return fold(one).strip(" ?.!") == fold(other).strip(" ?.!")
-
-
-def _are_one_answer(one: str, other: str) -> bool:
-    if is_variant(one, other):
-        return True
-    stands_in = cover_exact_match(one, [other]) or cover_exact_match(other, [one])
-    return stands_in and relate_answers(one, other) is not Relation.CONFLICT
 
 
 def _is_supported(stated: Stated, passages: Sequence[Passage]) -> bool:
@@ -162,7 +157,7 @@ def _is_same(one: Stated, other: Stated) -> bool:
     overlap = _overlap(_words(one.interpretation), _words(other.interpretation))
     if one.answers and other.answers:
         is_same = is_same_answer(one.answers, other.answers)
-        return is_same and relation is not Relation.CONFLICT and overlap >= _SAME_WITH_ANSWER
+        return is_same and relation is not Relation.CONFLICT and overlap > 0
     return relation is Relation.AGREE and overlap >= _SAME
 
 

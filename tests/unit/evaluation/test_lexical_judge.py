@@ -122,7 +122,7 @@ async def test_readings_that_are_the_same(judge: Judge, one: Stated, other: Stat
 @pytest.mark.parametrize(
     ("one", "other"),
     [
-        (Stated(HOUR), Stated(YEAR)),
+        (Stated(HOUR), Stated("Who owns the museum?")),
         (Stated("Who won season 1 of the show?"), Stated("Who won season 2 of the show?")),
         (Stated("Who won season 1 of the show?", ("Ida",)), Stated("Who won the second season?", ("Ida",))),
         (Stated("What does the blue ticket cost?"), Stated("What does the red ticket cost?")),
@@ -141,7 +141,8 @@ async def test_readings_that_are_not(judge: Judge, one: Stated, other: Stated):
 
 
 async def test_of_the_same_readings_the_first_remains(judge: Judge):
-    readings = [Stated(YEAR), Stated(HOUR), Stated(YEAR.lower()), Stated(HOUR), Stated("Who owns the castle?")]
+    boats = Stated("How many boats are there?")
+    readings = [Stated(YEAR), boats, Stated(YEAR.lower()), boats, Stated("Who owns the castle?")]
     assert await judge.distinct("museum", readings) == [0, 1, 4]
     assert await judge.distinct("museum", [Stated(HOUR, ("9 am",))] * 20) == [0]
     twenty = [Stated(f"Who won season {number} of the show?") for number in range(1, 21)]
@@ -188,6 +189,7 @@ async def test_hostile_text_is_no_more_than_text(judge: Judge, text: str):
         (["Goldwyn", "Tony Goldwyn"], ["Tony Goldwyn, the actor"]),
         (["1919"], ["October 1919"]),
         (["the Royal Lindvik Society"], ["Lindvik Society"]),
+        (["game attendance to dwindle"], ["dwindling game attendance"]),
     ],
 )
 def test_answers_that_are_one(one: list[str], other: list[str]):
