@@ -1,0 +1,161 @@
+"""What the report of a run reads, and as whom."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from psycopg.rows import dict_row
+
+from pgclarify.errors import InputError, NotFound
+from pgclarify.reports.run_page import run_page
+from pgclarify.reports.run_report import RunReport
+from pgclarify.reports.run_tables import read_run
+from tests.integration.by_hand import Connect, Connection, MakeRole, scalar
+from tests.integration.explaining import DOCUMENTS, Desk, desk, explored
+from tests.integration.explaining_dialogue import ASKED_BACK, LISTED, quoted, record
+from tests.reported import Page, check_page
+
+__all__ = ["desk"]
+
+
+def read(connect: Connect, role: str, run_id: int) -> RunReport:
+    """Read as a role, in a session of its own."""
+    session: Connection = connect(role)
+    session.row_factory = dict_row
+    return read_run(session, run_id)
+
+
+def told(report: RunReport) -> str:
+    """The text of its page, which is whole."""
+    page = Page(run_page(report))
+    check_page(page)
+    return page.text
+
+
+class TestWhatIsRead:
+    def test_a_run_of_clarify_with_all_that_it_left(self, desk: Desk, connect: Connect) -> None:
+        run_id = explored(desk)
+        report = read(connect, desk.user.info.user, run_id)
+
+        assert (report.head.operation, report.head.status, report.head.corpus) == ("clarify", "succeeded", "insurance")
+        assert report.head.seen_by == report.head.requested_by == desk.user.info.user
+        assert [one.origin for one in report.passages] == ["dense", "lexical", "neighbor", "neighbor"]
+        assert [one.outcome for one in report.passages] == ["grounded", "abstained", "grounded", "failed"]
+        assert [None if one.vector is None else one.vector.tolist() for one in report.passages] == [
+            [1, 0, 0, 0], None, [1, 0, 0, 0], None,
+        ]  # fmt: skip
+        assert report.passages[0].content == DOCUMENTS["101"][1]
+        assert report.passages[2].via_passage_id == report.passages[0].passage_id
+        (finding,) = report.findings
+        assert (finding.question, finding.answer, finding.support) == (
+            "How long is a rental paid for?", "thirty days", 2,
+        )  # fmt: skip
+        assert [(one.rank, one.candidate_rank, one.is_medoid) for one in finding.proofs] == [
+            (1, 1, True),
+            (2, 3, False),
+        ]
+        assert [one.name for one in report.stages] == [
+            "relaxation", "retrieval", "judgement", "neighbors", "judgement", "consolidation",
+        ]  # fmt: skip
+        assert report.explanation[0].startswith("clarify in insurance")
+        text = told(report)
+        assert "neighbor of #1" in text
+        # The quote of these tests stands in no document.
+        assert "not current" in text
+
+    def test_an_investigation_with_its_steps(self, desk: Desk, connect: Connect) -> None:
+        asked = "select pgclarify.submit_investigation('Whom does the fee go to?', 'insurance')"
+        run_id = desk.start(int(scalar(desk.user, asked)))
+        desk.choose(run_id, ("104", 0.45, "dense", None, 1), step=1)
+        citation = {"candidate_rank": 1, "quote": "full tank", "start_char": 25, "end_char": 34}
+        step = {
+            "ordinal": 1, "kind": "follow_up", "question": "What does the fee cover?", "outcome": "answered",
+            "answer": "refueling", "confidence": 0.75, "reason": None, "semantic_sets": 2, "citations": [citation],
+        }  # fmt: skip
+        desk.worker.send("record_step", run_id=run_id, attempt=1, step=json.dumps(step))
+        report = read(connect, desk.user.info.user, run_id)
+
+        (finding,) = report.findings
+        assert (finding.kind, finding.answer, finding.confidence) == ("follow_up", "refueling", 0.75)
+        assert [(one.document_id, one.quote, one.is_current) for one in finding.proofs] == [("104", "full tank", True)]
+        assert "The run has not ended." in told(report)
+        assert "Return the rental with a <mark>full tank</mark>." in run_page(report)
+
+    def test_listed_answers(self, desk: Desk, connect: Connect) -> None:
+        run_id = desk.start(desk.enter("list_answers", LISTED))
+        desk.choose(run_id, ("101", 0.5, "dense", None, 1), ("104", 0.4, "lexical", None, 1))
+        value = {
+            "ordinal": 1,
+            "answer": "thirty days",
+            "variants": ["thirty days", "30 days"],
+            "citations": quoted(1, 2),
+        }
+        record(desk, run_id, "answer", value)
+        desk.worker.finish(run_id)
+        report = read(connect, desk.user.info.user, run_id)
+
+        (finding,) = report.findings
+        assert (finding.answer, finding.variants) == ("thirty days", ("30 days",))
+        assert [one.candidate_rank for one in finding.proofs] == [1, 2]
+        assert "also: 30 days" in told(report)
+
+    def test_a_search_has_passages(self, desk: Desk, connect: Connect) -> None:
+        run_id = desk.start(desk.enter("search", {"method": "hybrid", "top_k": 20}))
+        desk.choose(run_id, ("101", 0.5, "dense", None, 1))
+        desk.worker.finish(run_id)
+        report = read(connect, desk.user.info.user, run_id)
+        assert (report.findings, len(report.passages)) == ((), 1)
+        assert "Coverage" in told(report)
+
+    def test_a_run_whose_corpus_was_dropped_is_still_told(self, desk: Desk, connect: Connect) -> None:
+        run_id = explored(desk)
+        desk.owner.execute("select pgclarify.drop_corpus('insurance')")
+        report = read(connect, desk.user.info.user, run_id)
+        assert [one.content for one in report.passages] == [None] * 4
+        assert "which was dropped since" in told(report)
+
+    def test_other_operations_have_no_report(self, desk: Desk, connect: Connect) -> None:
+        run_id = desk.start(desk.enter("clarifying_questions", ASKED_BACK | {"check": "mark"}))
+        with pytest.raises(InputError):
+            read(connect, desk.user.info.user, run_id)
+
+
+class TestWho:
+    def test_a_stranger_sees_no_run(self, desk: Desk, connect: Connect, make_role: MakeRole) -> None:
+        run_id = explored(desk)
+        with pytest.raises(NotFound):
+            read(connect, make_role("pgclarify_user"), run_id)
+        with pytest.raises(NotFound):
+            read(connect, desk.user.info.user, 10**30)
+
+    def test_an_analyst_reads_only_passages_that_it_may_read(
+        self, desk: Desk, connection: Connection, connect: Connect, make_role: MakeRole
+    ) -> None:
+        analyst = make_role("pgclarify_reader", name="analyst")
+        run_id = explored(desk)
+        connection.execute("update pgclarify.corpus set analyst = %s", [analyst])
+        connection.execute(
+            "select pgclarify.add_document('insurance', '101', %s, 'Coverage', readers => array[%s]::name[])",
+            [DOCUMENTS["101"][1], desk.user.info.user],
+        )
+        desk.worker.index_everything()
+
+        report = read(connect, analyst, run_id)
+        assert [one.content is None for one in report.passages] == [True, False, False, False]
+        assert report.passages[0].title is None
+        text = told(report)
+        assert DOCUMENTS["101"][1] not in text
+        assert DOCUMENTS["102"][1] in text
+        assert "not there any more, or not for you to read" in text
+        assert DOCUMENTS["101"][1] in told(read(connect, desk.user.info.user, run_id))
+
+    def test_an_analyst_of_a_closed_corpus_reads_no_passage(
+        self, desk: Desk, connection: Connection, connect: Connect, make_role: MakeRole
+    ) -> None:
+        analyst = make_role("pgclarify_reader", name="analyst")
+        run_id = explored(desk)
+        connection.execute("update pgclarify.corpus set analyst = %s, reader = %s", [analyst, desk.user.info.user])
+        report = read(connect, analyst, run_id)
+        assert [one.content for one in report.passages] == [None] * 4
+        assert [one.outcome for one in report.passages].count("grounded") == 2

@@ -1,0 +1,264 @@
+"""What reports are made of, with hostile text wherever somebody else may write, and pages as tests read them."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from html.parser import HTMLParser
+from typing import Any
+
+import numpy as np
+
+from pgclarify.evaluated import EvaluatedCase, Usage
+from pgclarify.evaluation.summaries import summarize
+from pgclarify.model import Stage
+from pgclarify.reports.evaluation_report import Evaluated, EvaluationReport
+from pgclarify.reports.run_report import Finding, Proof, RunHead, RunReport, SeenPassage
+from tests.evaluated_cases import evaluated_case, evaluation, reading
+
+HOSTILE = (
+    "</script></style></title><script>window.__pwned = 1</script><img src=x onerror='window.__pwned = 1'>"
+    '"><svg onload=window.__pwned=1>&amp;{{ 7 * 7 }}{% raw %}\u202egnp.exe\x00\x1b[2J\udc80 '
+    "[x](javascript:window.__pwned=1) " + "w" * 3000
+)
+AT = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
+QUOTE = "The daily limit is $45 a day."
+
+
+def head(**changes: Any) -> RunHead:
+    """The head of a run of clarify."""
+    values: dict[str, Any] = {
+        "run_id": 42,
+        "operation": "clarify",
+        "corpus_id": 1,
+        "corpus": "insurance",
+        "question": "rental cars",
+        "relaxed_question": "car hire",
+        "history": ["hello"],
+        "settings": {"top_k": 20, "search": "hybrid", "reranker": None},
+        "parent_run_id": None,
+        "requested_by": "alice",
+        "status": "succeeded",
+        "error": None,
+        "corpus_revision": 7,
+        "model": "small",
+        "prompt_version": "1",
+        "completions": 4,
+        "reused_completions": 1,
+        "prompt_tokens": 2400,
+        "completion_tokens": 81,
+        "cost_usd": Decimal("0.0123"),
+        "created_at": AT,
+        "started_at": AT + timedelta(milliseconds=200),
+        "finished_at": AT + timedelta(milliseconds=1400),
+        "stop_reason": None,
+        "route": None,
+        "saved_completions": None,
+        "seen_by": "alice",
+    }
+    return RunHead(**{**values, **changes})
+
+
+def passage(rank: int, *, text: str = "", vector: tuple[float, ...] | None = None, **changes: Any) -> SeenPassage:
+    """A passage that answers a reading if it has a vector, and was not judged otherwise."""
+    is_grounded = vector is not None
+    content = f"Before. {QUOTE} After. {text}"
+    seen = SeenPassage(
+        rank=rank,
+        document_id=f"d{rank}{text}",
+        passage_id=100 + rank,
+        heading=f"Coverage{text}",
+        title=f"Letter {rank}{text}",
+        uri="https://example.com/letter?a=b&c=d",
+        content=content,
+        start_char=50,
+        score=0.5,
+        origin="dense",
+        via_passage_id=None,
+        batch=1,
+        step_ordinal=None,
+        outcome="grounded" if is_grounded else None,
+        interpretation=f"How much is paid?{text}" if is_grounded else None,
+        answer=f"$45{text}" if is_grounded else None,
+        quote=QUOTE if is_grounded else None,
+        quote_start_char=58 if is_grounded else None,
+        vector=None if vector is None else np.array(vector, dtype=np.float32),
+    )
+    return replace(seen, **changes)
+
+
+def proof(of: SeenPassage, rank: int = 1, **changes: Any) -> Proof:
+    """A citation of a passage; the first is the medoid."""
+    cited = Proof(
+        rank=rank,
+        candidate_rank=of.rank,
+        is_medoid=rank == 1,
+        document_id=of.document_id,
+        passage_id=of.passage_id,
+        title=of.title,
+        uri=of.uri,
+        heading=of.heading,
+        quote=QUOTE,
+        start_char=58,
+        is_current=True,
+    )
+    return replace(cited, **changes)
+
+
+def run_report(text: str = "") -> RunReport:
+    """A run of clarify with two readings; the text stands wherever somebody else may write."""
+    first = passage(1, text=text, vector=(1.0, 0.0, 0.0))
+    second = passage(2, text=text, vector=(0.9, 0.1, 0.0), origin="lexical", uri=f"javascript:alert(1){text}")
+    third = passage(3, text=text, vector=(0.0, 0.0, 1.0), origin="neighbor", via_passage_id=101, batch=2)
+    dropped = passage(4, text=text, vector=(0.0, 1.0, 0.0), is_reused=True)
+    abstained = passage(5, text=text, outcome="abstained", reason=f"the passage answers nothing{text}")
+    failed = passage(6, text=text, outcome="failed", error=f"the reply is no JSON{text}")
+    unseen = passage(7, text=text, content=None, start_char=None, title=None, uri=None)
+    findings = (
+        Finding(1, f"How much?{text}", f"$45{text}", (proof(first), proof(second, 2)), support=2, cohesion=0.95),
+        Finding(2, f"Who pays?{text}", f"we{text}", (proof(third, is_current=False),), support=1, cohesion=1.0),
+    )
+    stages = (
+        Stage("relaxation", AT, 210.0, calls=1, prompt_tokens=120, completion_tokens=14, note=f"car hire{text}"),
+        Stage("judgement", AT + timedelta(milliseconds=211), 900.0, rows=7, calls=3, reused_calls=1, batch=1),
+        Stage("consolidation", AT + timedelta(milliseconds=1130), 6.0, rows=2),
+    )
+    asked = head(
+        question=f"rental cars{text}",
+        corpus=f"insurance{text}",
+        model=f"small{text}",
+        requested_by=f"alice{text}",
+        history=[text] if text else [],
+        settings={"top_k": 20, "reranker": text},
+        stop_reason=f"enough{text}",
+    )
+    passages = (first, second, third, dropped, abstained, failed, unseen)
+    return RunReport(asked, findings, passages, stages, (f'clarify: "rental cars{text}"', "  ->  retrieval"), AT)
+
+
+def evaluated(number: int, cases: tuple[EvaluatedCase, ...], *, is_finished: bool = True, **plan: Any) -> Evaluated:
+    """An evaluation with its cases, and what they come to."""
+    made = evaluation(number, is_finished=is_finished, done=len(cases), **{"name": f"configuration {number}", **plan})
+    return Evaluated(number, made, summarize([case.values for case in cases]), cases)
+
+
+def case(place: int, coverage: float, text: str = "") -> EvaluatedCase:
+    """A case of which so much is covered; it took ten calls."""
+    given = [reading(f"Which is it?{text}", f"answer{text}", quote=f"the answer{text}", document=f"d1{text}")]
+    made = evaluated_case(
+        f"case {place}{text}",
+        given,
+        known=[[f"answer{text}", "alias"], ["other"]],
+        question=f"What is {place}?{text}",
+        usage=Usage(10, 2, 1000, 50, float(place)),
+        answer_coverage=coverage,
+        grounded_precision=0.5,
+        grounded_recall=coverage / 2,
+        calls=10.0,
+    )
+    steps = [[1, 100, None], [5, 500, "answer"], [10, 1050, "other"]]
+    return replace(made, ordinal=place, output={**made.output, "notes": {"answers_by_call": steps}}, run_id=17)
+
+
+def evaluation_report(text: str = "", cases: int = 6) -> EvaluationReport:
+    """Two evaluations of the same cases, the second of which is better in each."""
+    first = tuple(case(place, 0.25, text) for place in range(1, cases + 1))
+    second = tuple(case(place, 0.75, text) for place in range(1, cases + 1))
+    same: dict[str, Any] = {"data_set": f"rental{text}", "corpus_name": f"insurance{text}", "model": f"m{text}"}
+    return EvaluationReport(
+        (
+            evaluated(1, first, **same, name=f"clarify{text}", settings={"top_k": 10, "reranker": text}),
+            evaluated(2, second, **same, name=f"rac{text}", method="rac", is_finished=False),
+        ),
+        0,
+        AT,
+    )
+
+
+@dataclass
+class Page(HTMLParser):
+    """A page as a browser's parser sees it.
+
+    Attributes:
+        text: All of its text, without style and script.
+        tags: Every tag with its attributes, in order.
+        titled: For each svg, its title; None if its first child is none.
+    """
+
+    html: str
+    text: str = ""
+    tags: list[tuple[str, dict[str, str | None]]] = field(default_factory=list)
+    titled: list[str | None] = field(default_factory=list)
+    parts: dict[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        super().__init__()
+        self._inside = ""
+        self._is_new_svg = False
+        self.feed(self.html)
+        self.close()
+
+    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        if self._is_new_svg:
+            self._is_new_svg = False
+            self.titled.append("" if tag == "title" else None)
+            self._inside = "svg title" if tag == "title" else ""
+        elif tag in ("style", "script"):
+            self._inside = tag
+        if tag == "svg":
+            self._is_new_svg = True
+        self.tags.append((tag, dict(attributes)))
+
+    def handle_endtag(self, tag: str) -> None:
+        self._inside = ""
+
+    def handle_data(self, data: str) -> None:
+        if self._inside in ("style", "script"):
+            self.parts[self._inside] = data
+            return
+        if self._inside == "svg title":
+            self.titled[-1] = (self.titled[-1] or "") + data
+        self.text += data
+
+    def all(self, tag: str) -> list[dict[str, str | None]]:
+        """The attributes of every tag of a name."""
+        return [attributes for name, attributes in self.tags if name == tag]
+
+
+# What the templates use; whatever else there is, somebody has smuggled in.
+TAGS = frozenset(
+    {
+        "a", "bdi", "blockquote", "body", "br", "button", "caption", "circle", "code", "dd", "details", "div", "dl",
+        "dt", "footer", "g", "h1", "h2", "h3", "head", "header", "html", "li", "line", "main", "mark", "meta", "nav",
+        "ol", "p", "path", "pre", "q", "rect", "script", "section", "small", "span", "strong", "style", "summary",
+        "svg", "table", "tbody", "td", "text", "th", "thead", "title", "tr", "ul",
+    }
+)  # fmt: skip
+
+
+def check_page(page: Page) -> None:
+    """Check what holds of every page, whatever it shows."""
+    assert {tag for tag, _ in page.tags} <= TAGS
+    assert len(page.all("h1")) == len(page.all("script")) == len(page.all("style")) == 1
+    attributes = [(name, value) for _, given in page.tags for name, value in given.items()]
+    assert not [name for name, _ in attributes if name.startswith("on") or name in ("style", "src", "srcset", "action")]
+    ids = [value for name, value in attributes if name == "id"]
+    assert len(ids) == len(set(ids))
+    links = [given["href"] or "" for given in page.all("a")]
+    assert {link[1:] for link in links if link.startswith("#")} <= set(ids)
+    assert all(link.startswith(("#", "https://", "http://")) for link in links)
+    assert {value for name, value in attributes if name == "aria-labelledby"} <= set(ids)
+    assert all(page.titled), "a chart has no title"
+    assert len(page.titled) == len(page.all("svg"))
+    assert len(page.all("caption")) == len(page.all("table"))
+    assert all(given.get("scope") in ("row", "col") for given in page.all("th"))
+    assert not re.search("[\x00\x1b\u202e\ud800-\udfff]", page.html)
+    (policy,) = [given["content"] or "" for given in page.all("meta") if given.get("http-equiv")]
+    assert policy.startswith("default-src 'none';")
+    for part in ("style", "script"):
+        digest = base64.b64encode(hashlib.sha256(page.parts[part].encode()).digest()).decode()
+        assert f"{part}-src 'sha256-{digest}'" in policy

@@ -1,0 +1,131 @@
+"""The page of a run."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from pgclarify.reports.run_page import run_page
+from pgclarify.reports.run_report import Finding, RunReport
+from tests.reported import AT, HOSTILE, QUOTE, Page, check_page, head, passage, proof, run_report
+
+
+def page_of(report: RunReport) -> Page:
+    page = Page(run_page(report))
+    check_page(page)
+    return page
+
+
+@pytest.mark.parametrize("text", ["", HOSTILE], ids=["plain", "hostile"])
+def test_all_that_a_run_found_is_told(text: str) -> None:
+    page = page_of(run_report(text))
+    for told in ("How much?", "$45", "supported by 2 documents", "the passage answers nothing", "the reply is no JSON"):
+        assert told in page.text
+    assert "not current" in page.text
+    assert "not there any more, or not for you to read" in page.text
+    assert "$0.0123" in page.text
+
+
+def test_hostile_text_is_shown_and_does_nothing() -> None:
+    page = page_of(run_report(HOSTILE))
+    assert "<script>window.__pwned = 1</script>" in page.text
+    assert "{{ 7 * 7 }}" in page.text
+    assert "\\u202egnp.exe\\x00\\x1b[2J\\udc80" in page.text
+    assert "__pwned" not in page.parts["script"] + page.parts["style"]
+    # It can be written down.
+    page.html.encode()
+
+
+def test_quotes_are_marked_in_their_passages() -> None:
+    html = run_page(run_report())
+    assert html.count(f"Before. <mark>{QUOTE}</mark> After.") == 3 + 4
+
+
+def test_only_what_a_browser_may_follow_becomes_a_link() -> None:
+    page = page_of(run_report())
+    outside = {given["href"] for given in page.all("a") if not (given["href"] or "").startswith("#")}
+    assert outside == {"https://example.com/letter?a=b&c=d"}
+    assert "javascript:alert(1)" in page.text
+
+
+def test_verdicts_are_on_the_map() -> None:
+    html = run_page(run_report())
+    page = Page(html)
+    assert "Map of 4 verdicts" in page.titled
+    assert html.count('class="hollow"') == 1
+    assert html.count('class="medoid"') == 2
+    assert "in no reading that was kept" in page.text
+    assert html.count("neighbor of") == 1
+
+
+def test_readings_that_are_all_alike_are_on_the_map() -> None:
+    report = run_report()
+    alike = tuple(replace(one, vector=np.ones(3, dtype=np.float32)) for one in report.passages[:4])
+    page = page_of(replace(report, passages=alike))
+    assert "Two dimensions show 100 %" in page.text
+
+
+def test_a_run_that_found_nothing_says_so() -> None:
+    report = run_report()
+    page = page_of(replace(report, findings=(), passages=report.passages[4:]))
+    assert "no passage that was looked at answers the question" in page.text
+    assert not [title for title in page.titled if title and "Map" in title]
+
+
+def test_a_run_that_failed_says_why() -> None:
+    failed = head(status="failed", error="the endpoint is gone", started_at=None, cost_usd=None, completions=None)
+    page = Page(run_page(RunReport(failed, (), (), (), ("clarify",), AT)))
+    assert "It failed: the endpoint is gone" in page.text
+    assert "no price is known" in page.text
+
+
+def test_a_run_that_goes_on_says_so() -> None:
+    going = head(status="running", finished_at=None, completions=None, prompt_tokens=None, completion_tokens=None)
+    report = run_report()
+    page = page_of(replace(report, head=going, stages=()))
+    assert "The run has not ended." in page.text
+    assert "Stages are written when a run ends." in page.text
+
+
+def test_steps_of_an_investigation_have_their_proof() -> None:
+    first, second = passage(1, step_ordinal=1), passage(2, step_ordinal=2)
+    steps = (
+        Finding(1, "Who insures it?", "Cobalt", (proof(first, is_medoid=False),), kind="follow_up", outcome="answered",
+                confidence=0.5, reason="one of two"),
+        Finding(2, "Where is that?", None, (), kind="conclusion", outcome="not_in_corpus", reason="no evidence"),
+    )  # fmt: skip
+    report = RunReport(head(operation="investigate"), steps, (first, second), run_report().stages, ("x",), AT)
+    page = page_of(report)
+    assert "follow up, confidence 0.50, one of two" in page.text
+    assert "not in corpus: no evidence" in page.text
+    assert "in step 1" in page.text
+
+
+def test_listed_answers_have_their_spellings() -> None:
+    first = passage(1)
+    listed = (Finding(1, None, "Cobalt Car Hire", (proof(first),), variants=("Cobalt",)),)
+    report = RunReport(head(operation="list_answers"), listed, (first,), run_report().stages, ("x",), AT)
+    page = page_of(report)
+    assert "1. Cobalt Car Hire" in page.text
+    assert "also: Cobalt" in page.text
+
+
+def test_a_search_has_passages_alone() -> None:
+    found = (passage(1), passage(2))
+    page = page_of(RunReport(head(operation="search"), (), found, run_report().stages, ("x",), AT))
+    assert "What it found" not in page.text
+    assert "Letter 2" in page.text
+
+
+def test_a_thousand_verdicts_stay_a_page() -> None:
+    rng = np.random.default_rng(0)
+    many = [passage(rank, vector=tuple(rng.normal(size=8))) for rank in range(1, 1001)]
+    findings = tuple(
+        Finding(place, "How much?", "$45", (proof(one),), support=1, cohesion=1.0)
+        for place, one in enumerate(many[:200], 1)
+    )
+    html = run_page(RunReport(head(), findings, tuple(many), run_report().stages, ("x",), AT))
+    assert len(html) < 3_000_000
+    assert html.count('class="halo"') == 1000
