@@ -52,7 +52,7 @@ class LexicalJudge:
 
         That is, one that has three tenths of the other words of the question, and three quarters of what the best
         sentence of the passage has of them. Without an answer, or with yes or no for one, two fifths of the question's
-        words have to be in the passage; without a question, the answer has to.
+        words have to be in the passage, which says little; without a question, the answer has to.
 
         Source: VERDICT, Eq. 20, with words in place of a model.
         """
@@ -131,7 +131,7 @@ def _is_supported(stated: Stated, passages: Sequence[Passage]) -> bool:
     asked = _words(stated.interpretation).difference(*map(_words, answers))
     if answers:
         return any(_states_about(asked, answers, passage) for passage in passages)
-    return any(_share(asked, _words(_text(passage))) >= _ABOUT for passage in passages)
+    return bool(asked) and any(_share(asked, _words(_text(passage))) >= _ABOUT for passage in passages)
 
 
 def _states_about(asked: frozenset[str], answers: Sequence[str], passage: Passage) -> bool:

@@ -81,6 +81,9 @@ async def test_what_stands_there_is_supported(judge: Judge, question: str | None
         ("When was a pier added?", ["54"], YEARS),
         ("Who is the queen of Ortval?", [], HOURS),
         ("Is the queen of Ortval rich?", ["No"], HOURS),
+        # It has no word that could be there.
+        ("Who was he?", [], HOURS),
+        ("Did he?", ["Yes"], HOURS),
         (None, ["10 am"], HOURS),
         (None, [], HOURS),
     ],
