@@ -175,16 +175,9 @@ async def _passage_chars(bench: Bench, cases: Sequence[Case]) -> float:
 
 async def _done(bench: Bench, plan: EvaluationPlan) -> int:
     for one in await bench.tables.evaluations(_LOOKED_AT):
-        if one.finished_at is None and one.requested_by == bench.role and _is_equal(one.plan, plan):
+        if one.finished_at is None and one.requested_by == bench.role and one.plan.kind == plan.kind:
             return one.done_cases
     return 0
-
-
-def _is_equal(kept: EvaluationPlan, plan: EvaluationPlan) -> bool:
-    """Whether an evaluation goes on with another: as `EvaluationTables.begin` has it."""
-    names = ("name", "data_set", "corpus_name")
-    compared = [name for name in EvaluationPlan.__dataclass_fields__ if name not in names]
-    return all(getattr(kept, name) == getattr(plan, name) for name in compared)
 
 
 async def _paid(

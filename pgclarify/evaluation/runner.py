@@ -183,9 +183,10 @@ class _Running:
             await self._keep_alike()
         self._alike.append(judged)
         if len(self._alike) == _MOST_ALIKE:
+            told = error.rstrip(".")
             raise RunFailed(
                 f"{_MOST_ALIKE} cases in a row failed for the same reason",
-                detail=f"The last one said: {error.rstrip('.')}. These {_MOST_ALIKE} are not counted; what came before is kept.",
+                detail=f"The last one said: {told}. These {_MOST_ALIKE} are not counted; what came before is kept.",
                 hint="Put that right and repeat the command: it goes on from there.",
             )
 

@@ -14,6 +14,7 @@ import psycopg
 import pytest
 
 from pgclarify.config import Provider, Settings
+from pgclarify.database import Presence
 from pgclarify.errors import (
     ConfigurationError,
     InputError,
@@ -47,7 +48,7 @@ from tests.workers import (
 pytestmark = pytest.mark.xdist_group("evaluation")
 
 TOP_K = 4
-CASES = [
+CASES: list[dict[str, Any]] = [
     {"id": "hail", "question": "How high is the deductible after hail?", "answers": ["by hail"], "gold": ["102"]},
     {
         "id": "fees",
@@ -425,20 +426,16 @@ async def test_a_worker_that_dies_ends_it_and_another_goes_on(
 
 
 async def test_workers_of_two_models_are_no_subject(
-    loaded: tuple[str, Worker, Settings],
-    run_worker: Callable[..., Worker],
-    data_set: DataSet,
-    monkeypatch: pytest.MonkeyPatch,
+    bench: Bench, service: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    dsn, _, settings = loaded
-    monkeypatch.setattr(opening, "_WATCH_SECONDS", 0.2)
-    async with open_bench(dsn, settings, None, concurrency=1) as bench:
-        run_worker(dsn)
+    monkeypatch.setattr(opening, "_WATCH_SECONDS", 0.1)
+    other = {"version": "0", "provider": "extractive", "model": "another", "prompt_version": "0"}
+    async with Presence.enter(service.dsn, **other):
         with pytest.raises(ConfigurationError, match="do not all answer"):
             await asyncio.wait_for(bench.watch(), 30)
-    with pytest.raises(ConfigurationError, match="do not all answer"):
-        async with open_bench(dsn, settings, None, concurrency=1):
-            pass
+        with pytest.raises(ConfigurationError, match="do not all answer"):
+            async with open_bench(service.dsn, settings_of(service), CORPUS, concurrency=1):
+                pass
 
 
 async def test_a_server_that_restarts_ends_it_with_what_was_done(

@@ -120,7 +120,7 @@ def test_methods_that_are_ours_are_checked_here(method: str, grid: list[str]) ->
     ],
 )
 def test_what_is_no_configuration_is_named_with_its_file(tmp_path: Path, text: str) -> None:
-    with pytest.raises(InputError, match="x.toml"):
+    with pytest.raises(InputError, match=r"x\.toml"):
         read_configurations([write(tmp_path, "x.toml", text)], [])
 
 

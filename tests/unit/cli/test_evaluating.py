@@ -1,0 +1,139 @@
+"""What eval run and eval list take and print, without a server."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from rich.console import Console, RenderableType
+
+from pgclarify.cli import evaluation_rendering
+from pgclarify.cli.evaluating import spread
+from pgclarify.cli.main import main
+from pgclarify.evaluated import Evaluation, Summary, Usage
+from pgclarify.evaluation.configurations import Configuration
+from pgclarify.evaluation.estimate import Estimate
+from pgclarify.evaluation.runner import Finished
+from tests.evaluated_cases import evaluation
+
+HOSTILE = "\x1b[2J[bold]\u202egnp.exe\r"
+
+
+def shown(what: RenderableType, width: int = 160) -> str:
+    stream = io.StringIO()
+    Console(file=stream, width=width, markup=False, highlight=False, _environ={}).print(what)
+    return stream.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("q --config a.toml b.toml --yes", "q --config a.toml --config b.toml --yes"),
+        ("q --set a=1,2 b=3 --set c=4", "q --set a=1,2 --set b=3 --set c=4"),
+        ("--config a.toml q.jsonl", "--config a.toml q.jsonl"),
+        ("--set a=1 q.jsonl", "--set a=1 q.jsonl"),
+        ("q --load x y - z -c docs", "q --load x --load y --load - --load z -c docs"),
+        ("q --name a.toml b=1 --config", "q --name a.toml b=1 --config"),
+        ("q --config=a.toml", "q --config=a.toml"),
+        ("", ""),
+    ],
+)
+def test_options_that_take_many_values(typed: str, meant: str) -> None:
+    assert spread(typed.split()) == meant.split()
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        (),
+        ("run",),
+        ("run", "q.jsonl", "--cases", "0"),
+        ("run", "q.jsonl", "--concurrency", "0"),
+        ("run", "q.jsonl", "--concurrency", "65"),
+        ("run", "q.jsonl", "--judge", "me"),
+        ("run", "q.jsonl", "--load", "docs"),
+        ("run", "q.jsonl", "other.jsonl"),
+        ("list", "--limit", "0"),
+    ],
+)
+def test_wrong_usage(arguments: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as caught:
+        main(("eval", *arguments))
+    assert caught.value.code == 2
+    capsys.readouterr()
+
+
+def finished(number: int = 1, name: str = "clarify", /, **metrics: float) -> Finished:
+    summaries = {metric: Summary(value, value / 2, min(1.0, value * 2), 4) for metric, value in metrics.items()}
+    return Finished(number, evaluation(number, name=name).plan, summaries, 0, Usage(), {})
+
+
+def test_columns_are_those_that_somebody_has() -> None:
+    readings = finished(1, interpretations=2.5, answer_coverage=0.4, grounded_f1=0.5, calls=21.0, **{"recall@10": 0.7})
+    told = shown(evaluation_rendering.finished([readings]))
+    assert "40.0 [20, 80]" in told
+    assert "recall@10" not in told
+    assert "accuracy" not in told
+    ranking = finished(2, "search", calls=0.0, **{"recall@10": 0.7})
+    told = shown(evaluation_rendering.finished([readings, ranking]))
+    assert "recall@10" in told
+    row = next(line for line in told.splitlines() if line.lstrip().startswith("2"))
+    assert "-" in row.split()
+    detection = finished(3, "detect", accuracy=0.75, f1=0.5, average_precision=0.6)
+    assert "75.0 [38, 100]" in shown(evaluation_rendering.finished([detection]))
+
+
+def test_failures_are_told_with_their_reasons() -> None:
+    one = finished(1, failed=0.5)
+    told = shown(evaluation_rendering.finished([replace(one, failures={HOSTILE: 2})]))
+    assert "2 cases of clarify failed, and counted as nothing" in told
+    assert "2 x " in told
+    assert not {"\x1b", "\u202e", "\r"} & set(told)
+
+
+def estimate(**changes: Any) -> Estimate:
+    given: dict[str, Any] = {
+        "configuration": Configuration(HOSTILE, "clarify"),
+        "cases": 50,
+        "done": 10,
+        "calls": 840,
+        "paid": 21,
+        "prompt_tokens": 400_000,
+        "completion_tokens": 1_000,
+        "judge_calls": 0,
+        "measured_calls": 120,
+    }
+    return Estimate(**given | changes)
+
+
+def test_estimates() -> None:
+    told = shown(evaluation_rendering.estimates([estimate()]))
+    assert "400,000" in told
+    assert "120 calls of this model" in told
+    assert "judge" not in told
+    assert not {"\x1b", "\u202e"} & set(told)
+    assert "judge's calls" in shown(evaluation_rendering.estimates([estimate(judge_calls=5)]))
+    assert "length of passages" in shown(evaluation_rendering.estimates([estimate(measured_calls=0)]))
+    assert "No call" in shown(evaluation_rendering.estimates([estimate(calls=0, paid=0)]))
+
+
+@pytest.mark.parametrize(
+    ("changes", "costs"),
+    [({}, True), ({"paid": 840}, False), ({"paid": 840, "judge_calls": 1}, True), ({"calls": 0, "paid": 0}, False)],
+)
+def test_what_is_paid_for_costs_nothing(changes: dict[str, Any], *, costs: bool) -> None:
+    assert estimate(**changes).may_cost is costs
+
+
+def test_a_list_of_evaluations() -> None:
+    done = evaluation(12, name=HOSTILE)
+    begun: Evaluation = replace(done, eval_run_id=13, finished_at=None, done_cases=1)
+    told = shown(
+        evaluation_rendering.evaluations([begun, done], {12: {"answer_coverage": Summary(0.25, None, None, 2)}})
+    )
+    assert "25.0" in told
+    assert "finished" in told
+    assert f"1 of {begun.plan.planned_cases} done" in told
+    assert not {"\x1b", "\u202e"} & set(told)

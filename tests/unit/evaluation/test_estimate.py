@@ -1,0 +1,57 @@
+"""How many calls a case takes at most."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from pgclarify.evaluated import Case, GoldInterpretation
+from pgclarify.evaluation.configurations import METHODS, Configuration
+from pgclarify.evaluation.estimate import calls_of_a_case, judge_calls_of_a_case
+
+
+def of(method: str, **settings: Any) -> Configuration:
+    return Configuration(method, method, None, settings)
+
+
+@pytest.mark.parametrize(
+    ("configuration", "calls"),
+    [
+        (of("clarify"), 21),
+        (of("clarify", top_k=5), 6),
+        (of("clarify", budget=8), 9),
+        (of("clarify", retrieval="adaptive", budget=50), 51),
+        (of("clarify", retrieval="adaptive", top_k=10), 11),
+        (of("clarify", top_k=10, reranker="signal"), 11),
+        (of("clarify", retrieval="adaptive", top_k=10, reranker="model", budget=30), 61),
+        (of("list_answers", max_answers=3), 16),
+        (of("investigate", max_calls=12), 12),
+        (of("search"), 0),
+        (of("search", reranker="model"), 100),
+        (of("search", reranker="model", budget=40), 40),
+        (of("detect_ambiguity"), 0),
+        (of("human"), 0),
+        (of("dtv"), 7),
+        (of("dtv_unverified"), 2),
+        (of("rac", top_k=50), 2),
+    ],
+)
+def test_calls_of_a_case(configuration: Configuration, calls: int) -> None:
+    assert sum(calls_of_a_case(configuration).values()) == calls
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_calls_of_the_judge(method: str) -> None:
+    reading = GoldInterpretation("q?", ("a",))
+    known = [
+        Case("1", "q", (reading, reading)),
+        Case("2", "q", answer_sets=((("a",), ("b",)), (("c",),))),
+        Case("3", "q"),
+    ]
+    calls = judge_calls_of_a_case(of(method), known)
+    if method in ("search", "detect_ambiguity"):
+        assert not calls
+    else:
+        assert calls["judge_support"] > 4 / 3
+        assert calls["judge_relevance"] == 1
