@@ -3,11 +3,11 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint bench install clean help
+.PHONY: demo test lint browser bench install clean help
 demo: install ## Install everything, start PostgreSQL, load a corpus and ask
 	$(BIN)/pgclarify demo
 
-test: lint ## Lint, then run every test
+test: lint browser ## Lint, then run every test
 	$(BIN)/pytest -n 2 --dist loadfile
 
 lint: install ## Style, types, import order, SQL
@@ -16,6 +16,19 @@ lint: install ## Style, types, import order, SQL
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/sqlfluff lint --nocolor sql pgclarify/database
+
+browser: ## Install a Chromium for the tests of reports, unless there is one
+	@for name in "$$CHROMIUM" chromium chromium-browser google-chrome; do \
+	    command -v "$$name" > /dev/null && exit 0; \
+	done; \
+	if [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null; then \
+	    apt-get update -qq && DEBIAN_FRONTEND=noninteractive \
+	        apt-get install -y -qq --no-install-recommends chromium fonts-dejavu-core; \
+	else \
+	    echo "The tests of reports drive a Chromium, and there is none. Install it with your system's packages, such as" >&2; \
+	    echo "sudo apt-get install chromium, or put the path of one into CHROMIUM." >&2; \
+	    exit 1; \
+	fi
 
 bench: install ## Measure speed, as ratios against something run in the same minute
 	$(BIN)/python -m tests.benchmark

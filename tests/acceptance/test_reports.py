@@ -1,0 +1,295 @@
+"""Reports in a browser: they open, load nothing, do nothing that foreign text says, and can be read with a keyboard."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Locator, Page, sync_playwright
+
+from pgclarify.reports.evaluation_page import evaluation_page
+from pgclarify.reports.run_page import run_page
+from tests.acceptance.conftest import House, write_files
+from tests.reported import HOSTILE, evaluation_report, run_report
+
+pytestmark = pytest.mark.acceptance
+
+# As the Makefile looks for it.
+NAMES = (os.environ.get("CHROMIUM", ""), "chromium", "chromium-browser", "google-chrome")
+ARGUMENTS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+PAGES = {
+    "run": run_page(run_report()),
+    "hostile run": run_page(run_report(HOSTILE)),
+    "evaluation": evaluation_page(evaluation_report()),
+    "hostile evaluation": evaluation_page(evaluation_report(HOSTILE)),
+}
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """A browser that was installed with the system; it is never downloaded."""
+    paths = [path for name in NAMES if (path := shutil.which(name))]
+    if not paths:
+        pytest.fail("there is no Chromium: run make browser, or install it with your system's packages")
+    with sync_playwright() as playwright:
+        # Its user data are in a folder of their own, which goes with it.
+        browser = playwright.chromium.launch(executable_path=paths[0], headless=True, args=ARGUMENTS)
+        yield browser
+        browser.close()
+
+
+@dataclass
+class Opened:
+    """A page that is open, and what it did.
+
+    Attributes:
+        said: What it wrote to the console, and its errors.
+        loaded: What it asked for.
+    """
+
+    page: Page
+    said: list[str] = field(default_factory=list)
+    loaded: list[str] = field(default_factory=list)
+
+    def press(self, *keys: str) -> None:
+        """Press keys, one after the other."""
+        for key in keys:
+            self.page.keyboard.press(key)
+
+    def ask(self, expression: str) -> Any:
+        """What an expression comes to on the page."""
+        return self.page.evaluate(expression)
+
+
+class Desk:
+    """Opens pages."""
+
+    def __init__(self, browser: Browser, folder: Path) -> None:
+        self._browser = browser
+        self._folder = folder
+
+    def open(self, html: str, *, width: int = 1200, scheme: Any = "light") -> Opened:
+        """Open a page as a file, in a window so wide."""
+        path = self._folder / "page.html"
+        path.write_text(html, encoding="utf-8")
+        context = self._browser.new_context(viewport={"width": width, "height": 800}, color_scheme=scheme)
+        opened = Opened(context.new_page())
+        opened.page.on("console", lambda message: opened.said.append(message.text))
+        opened.page.on("pageerror", lambda error: opened.said.append(str(error)))
+        opened.page.on("request", lambda request: opened.loaded.append(request.url))
+        opened.page.goto(path.as_uri())
+        return opened
+
+
+@pytest.fixture
+def desk(browser: Browser, tmp_path: Path) -> Iterator[Desk]:
+    yield Desk(browser, tmp_path)
+    for context in browser.contexts:
+        context.close()
+
+
+@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize(("width", "scheme"), [(1200, "light"), (390, "dark")])
+def test_it_opens_quietly_and_loads_nothing(desk: Desk, name: str, width: int, scheme: str) -> None:
+    opened = desk.open(PAGES[name], width=width, scheme=scheme)
+    assert opened.page.locator("h1").is_visible()
+    # Print, too: that is where folded parts are opened.
+    opened.page.emulate_media(media="print")
+    opened.page.pdf()
+    assert opened.said == []
+    assert len(opened.loaded) == 1
+    assert opened.loaded[0].startswith("file://")
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_foreign_text_does_nothing(desk: Desk, name: str) -> None:
+    opened = desk.open(PAGES[name])
+    assert opened.ask("typeof window.__pwned") == "undefined"
+    assert opened.ask("document.querySelectorAll('img, iframe, object, embed, form, [onload], [onerror]').length") == 0
+    assert opened.ask("document.scripts.length") == 1
+    # What would run if somebody had put it there all the same.
+    opened.ask("document.body.insertAdjacentHTML('beforeend', '<img src=x onerror=\"window.__pwned = 1\">')")
+    opened.page.wait_for_function("document.images[0].complete")
+    assert opened.ask("typeof window.__pwned") == "undefined"
+    assert "Content Security Policy" in " ".join(opened.said)
+
+
+@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize("width", [390, 1200])
+def test_nothing_is_wider_than_the_window(desk: Desk, name: str, width: int) -> None:
+    opened = desk.open(PAGES[name], width=width)
+    opened.ask("document.querySelectorAll('details').forEach(part => { part.open = true })")
+    assert opened.ask("document.documentElement.scrollWidth") <= width
+
+
+def test_colors_follow_the_system(desk: Desk) -> None:
+    shades = [
+        desk.open(PAGES["run"], scheme=scheme).ask("getComputedStyle(document.body).backgroundColor")
+        for scheme in ("light", "dark")
+    ]
+    assert shades[0] == "rgb(255, 255, 255)"
+    assert shades[1] != shades[0]
+
+
+@pytest.mark.parametrize("name", ["run", "evaluation"])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_text_stands_out(desk: Desk, name: str, scheme: str) -> None:
+    opened = desk.open(PAGES[name], scheme=scheme)
+    opened.ask("document.querySelectorAll('details').forEach(part => { part.open = true })")
+    assert opened.ask(FAINT) == []
+
+
+# Texts whose contrast with what they stand on is below 4.5, as WCAG 2.2 (1.4.3) works it out.
+FAINT = """() => {
+  const parts = color => color.match(/[\\d.]+/g).map(Number);
+  const light = color => parts(color).slice(0, 3).map(value => value / 255)
+    .map(value => value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4)
+    .reduce((sum, value, place) => sum + value * [0.2126, 0.7152, 0.0722][place], 0);
+  const ground = element => {
+    for (let part = element; part; part = part.parentElement) {
+      const color = getComputedStyle(part).backgroundColor;
+      if (parts(color)[3] !== 0) return color;
+    }
+  };
+  const faint = [];
+  for (const element of document.querySelectorAll("body *:not(script)")) {
+    const isText = [...element.childNodes].some(node => node.nodeType === 3 && node.textContent.trim());
+    if (!isText || !element.checkVisibility() || element instanceof SVGElement) continue;
+    const [one, other] = [light(getComputedStyle(element).color), light(ground(element))].sort((a, b) => b - a);
+    if ((one + 0.05) / (other + 0.05) < 4.5) faint.push(element.tagName + " " + element.className);
+  }
+  return [...new Set(faint)];
+}"""
+
+
+class TestKeyboard:
+    def test_every_stop_can_be_seen(self, desk: Desk) -> None:
+        opened = desk.open(PAGES["run"])
+        stops = []
+        for _ in range(200):
+            opened.press("Tab")
+            stop = opened.ask(
+                "(() => { const one = document.activeElement; const style = getComputedStyle(one);"
+                " return [one.tagName.toLowerCase(), style.outlineStyle, one.className.baseVal ?? one.className]; })()"
+            )
+            if stop[0] == "body":
+                break
+            stops.append(stop)
+        assert stops[0][2] == "skip"
+        assert {"a", "summary", "button", "div"} <= {tag for tag, _, _ in stops}
+        # Points of the map are ringed instead.
+        unseen = [stop for stop in stops if stop[1] == "none"]
+        assert len(unseen) == 1
+
+    def test_the_skip_link_leads_to_the_content(self, desk: Desk) -> None:
+        opened = desk.open(PAGES["evaluation"])
+        opened.press("Tab")
+        assert opened.page.locator(".skip").bounding_box()["x"] >= 0  # type: ignore[index]
+        opened.press("Enter")
+        assert opened.ask("document.activeElement.id") == "content"
+
+    def test_evidence_unfolds(self, desk: Desk) -> None:
+        opened = desk.open(PAGES["run"])
+        folded = opened.page.locator(".finding details:not([open])").first
+        folded.locator("summary").focus()
+        opened.press("Enter")
+        assert opened.page.locator(".finding details:not([open])").count() == 0
+        assert opened.page.locator(".finding mark").last.is_visible()
+
+    def test_arrows_go_over_the_map(self, desk: Desk) -> None:
+        opened = desk.open(PAGES["run"])
+        points = opened.page.locator("svg[data-panel] a")
+        assert points.count() == 4
+        panel = opened.page.locator("#chosen")
+        points.first.focus()
+        assert "passage #1" in panel.inner_text()
+        opened.press("ArrowRight")
+        assert "passage #2" in panel.inner_text()
+        assert _is_ringed(points.nth(1))
+        opened.press("ArrowLeft", "ArrowLeft")
+        assert "passage #4" in panel.inner_text()
+        assert "in no reading that was kept" in panel.inner_text()
+        opened.press("Enter")
+        assert opened.ask("location.hash") == "#passage-4"
+        # One stop for all of them.
+        assert opened.page.locator("svg[data-panel] a[tabindex='0']").count() == 1
+
+    def test_buttons_choose_passages(self, desk: Desk) -> None:
+        opened = desk.open(PAGES["run"])
+        rows = opened.page.locator("#passage-table tbody tr:visible")
+        assert rows.count() == 7
+        opened.page.get_by_role("button", name="Abstained 1").focus()
+        opened.press("Space")
+        assert rows.count() == 1
+        assert opened.page.locator("button[aria-pressed='true']").inner_text() == "Abstained 1"
+        opened.page.get_by_role("button", name="All 7").click()
+        assert rows.count() == 7
+
+    def test_a_link_unfolds_the_case_that_it_leads_to(self, desk: Desk) -> None:
+        opened = desk.open(PAGES["evaluation"])
+        link = opened.page.locator("a[href='#case-3']").first
+        link.focus()
+        opened.press("Enter")
+        opened.page.wait_for_selector("#case-3[open]")
+        assert opened.page.locator("#case-3 ol li").first.is_visible()
+        assert opened.page.locator("details.case[open]").count() == 1
+
+
+def test_without_script_everything_is_there(browser: Browser, tmp_path: Path) -> None:
+    (tmp_path / "page.html").write_text(PAGES["run"], encoding="utf-8")
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto((tmp_path / "page.html").as_uri())
+    assert page.locator("#passage-table tbody tr").count() == 7
+    assert not page.locator(".filters").is_visible()
+    page.locator(".finding summary").last.click()
+    context.close()
+
+
+def test_the_commands_write_pages_that_open(house: House, desk: Desk) -> None:
+    write_files(house.folder / "reported")
+    house.done("load", "reported", "reported/policies")
+    house.done("ask", "what is the refueling fee", "--corpus", "reported")
+    run_id = house.sql("select max(run_id) from pgclarify.run where operation = 'clarify'")
+    house.done("report", run_id)
+    page = (house.folder / f"report-{run_id}.html").read_text(encoding="utf-8")
+    assert house.done("report", run_id, "-o", "-").partition("<footer>")[0] == page.partition("<footer>")[0]
+    opened = desk.open(page)
+    assert "ninety dollars" in opened.page.locator(".answer").first.inner_text()
+    assert "ninety dollars" in opened.page.locator(".finding mark").first.inner_text()
+    assert opened.said == []
+
+    case = {"question": "what is the refueling fee", "answers": ["ninety dollars"]}
+    (house.folder / "questions.jsonl").write_text(json.dumps(case))
+    house.done("eval", "run", "questions.jsonl", "--corpus", "reported", "--yes")
+    house.done("eval", "report", "--output", "evaluations.html")
+    opened = desk.open((house.folder / "evaluations.html").read_text(encoding="utf-8"))
+    assert opened.page.locator("h1").inner_text() == "questions"
+    assert "answer coverage" in opened.page.locator("table").first.inner_text()
+    assert opened.said == []
+
+
+def test_what_cannot_be_reported_is_an_error(house: House) -> None:
+    for arguments in (["report", "999999"], ["eval", "report", "nothing-like-it"]):
+        result = house.run(*arguments)
+        assert (result.returncode, result.stdout) == (1, "")
+        assert "does not exist" in result.stderr or "no such run" in result.stderr.lower()
+    assert house.run("report", "1", "--output", "-", "--open").returncode == 2
+
+
+def _is_ringed(point: Locator) -> bool:
+    return bool(point.locator(".halo").evaluate("ring => getComputedStyle(ring).stroke !== 'rgba(0, 0, 0, 0)'"))
