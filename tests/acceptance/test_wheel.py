@@ -1,4 +1,4 @@
-"""The wheel: migrations, SQL, the demo's documents and what was trained travel inside."""
+"""The wheel: migrations, SQL, the demo's documents, templates of reports and what was trained travel inside."""
 
 from __future__ import annotations
 
@@ -56,4 +56,9 @@ def test_the_wheel_works_away_from_the_checkout(empty_house: House, tmp_path: Pa
     }
     trained = Path("pgclarify", "algorithms", "ambiguity", "classifier.npz")
     assert (packages / trained).read_bytes() == (CHECKOUT / trained).read_bytes()
+    reports = Path("pgclarify", "reports")
+    for folder in ("static", "templates"):
+        assert {path.name for path in (packages / reports / folder).iterdir()} == {
+            path.name for path in (CHECKOUT / reports / folder).iterdir()
+        }
     assert not [*packages.glob("tests*"), *packages.glob("training*")]

@@ -25,6 +25,7 @@ COMMANDS = (
     "rewrite",
     "investigate",
     "explain",
+    "report",
     "status",
     "doctor",
     "init",
