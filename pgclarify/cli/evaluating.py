@@ -236,7 +236,10 @@ async def _plan(bench: Bench, asked: _Asked) -> list[tuple[Configuration, Evalua
             await bench.check(configuration)
         except InputError as error:
             raise InputError(
-                f"{configuration.name}: {error.message}", detail=error.detail, hint=error.hint, sqlstate=error.sqlstate
+                f'in "{configuration.name}": {error.message}',
+                detail=error.detail,
+                hint=error.hint,
+                sqlstate=error.sqlstate,
             ) from error
         judge = await bench.judge(configuration.judge or asked.judge)
         plan = bench.plan(configuration, asked.data_set, judge)

@@ -137,9 +137,12 @@ def test_files_of_configurations_and_documents_to_load(run: Run, service: Servic
     ("arguments", "told"),
     [
         (("ours.jsonl", "--set", "topk=3"), 'unknown option "topk"'),
-        (("ours.jsonl", "-c", "nowhere"), 'corpus "nowhere" does not exist'),
+        (("ours.jsonl", "-c", "nowhere"), 'orpus "nowhere" does not exist'),
         (("ours.jsonl", "--set", "top_k=0"), '"top_k" has a wrong value'),
-        (("ours.jsonl", "--set", "search=a,b", "consolidation=default,x"), '"consolidation" has a wrong value'),
+        (
+            ("ours.jsonl", "--set", "top_k=1,2", "consolidation=default,x"),
+            'In "clarify top_k=1 consolidation=x": option "consolidation" has a wrong value',
+        ),
         (("ours.jsonl", "--method", "guess"), "no method 'guess'"),
         (("ours.jsonl", "--part", "3/2"), "no part of a data set"),
         (("ours.jsonl", "--field", "answers=nothing"), "no field of that name"),
