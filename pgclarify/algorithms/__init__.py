@@ -1,6 +1,6 @@
 """Pure methods: numpy in, plain data out. No I/O, no database, no model."""
 
-from pgclarify.algorithms.agreement import Relation, relate
+from pgclarify.algorithms.agreement import Relation, relate, relate_readings
 from pgclarify.algorithms.answer_variants import find_variant, is_last_name, is_variant
 from pgclarify.algorithms.answers import answer_directions, relate_answers
 from pgclarify.algorithms.consolidation import GROUPINGS, Bounds, Density, Grouping, Mode, consolidate, medoid
@@ -39,6 +39,7 @@ __all__ = [
     "proposes_same",
     "relate",
     "relate_answers",
+    "relate_readings",
     "semantic_sets",
     "stands_alone",
     "to_unit_interval",

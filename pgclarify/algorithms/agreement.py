@@ -7,10 +7,11 @@ close as two wordings of one reading. So numbers, dates, times, names, and yes a
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from itertools import combinations
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,15 +20,24 @@ from pgclarify.algorithms.numerals import find_quantities
 
 
 class Relation(IntEnum):
-    """What the words of two readings say about each other."""
+    """What the words of two readings say about each other.
+
+    ASKED_ALIKE is what `relate_readings` finds besides: both ask the same, and the words of their answers do not tell
+    whether these say the same.
+    """
 
     CONFLICT = -1
     UNKNOWN = 0
     AGREE = 1
+    ASKED_ALIKE = 2
 
 
 # Two answers agree if they share this part of all their content words, or if one says all that the other says.
 AGREEMENT_OVERLAP = 0.5
+# Two questions ask the same if all words of one are in the other, and are this part of its words.
+ALIKE = 0.6
+# Less than this part of an answer is not all that it says, unless it is a number.
+LEAST_SHARE = 0.2
 
 _WORD = re.compile(r"[^\W_]+(?:['\u2019.][^\W_]+)*")
 # Not among them: what sets readings apart, such as before and after, or not.
@@ -39,9 +49,10 @@ _STOPWORDS = frozenset(
         " where which while who whom whose why will with within would yes you your"
     )
 )
-_UNITS = frozenset(
+_TIMES = frozenset({"second", "minute", "hour", "day", "week", "month", "year", "decade", "century"})
+_UNITS = _TIMES | frozenset(
     str.split(
-        "second minute hour day week month quarter year decade century time point dollar cent euro pound percent degree"
+        "quarter time point dollar cent euro pound percent degree"
         " mile mph kilometer km meter foot feet inch inche yard kg kilogram gram ton litre liter gallon kb mb gb tb"
     )
 )
@@ -68,16 +79,21 @@ class _Statement:
     polarity: bool | None
 
 
+# A question and its answer.
+_Reading: TypeAlias = tuple[_Statement, _Statement]
+
+
 def relate(interpretations: Sequence[str], answers: Sequence[str]) -> NDArray[np.int8]:
     """Compare readings pair by pair, by their words alone.
 
     CONFLICT: the interpretations or the answers name different numbers, years, months or times of day, and neither
-    names all that the other does; one answer is yes and the other no; both answers are names that share no word; or
-    the interpretations are the same but for one word exchanged, and the answers do not agree.
+    names all that the other does; the answers have the same number of other units of time; one answer is yes and the
+    other no; both answers are names that share no word; or the interpretations are the same but for one word exchanged,
+    and the answers do not agree.
 
-    AGREE: no conflict, and one answer says all that the other says, or half of their words are shared; unless the
-    interpretations are the same but for one word exchanged ("return window for clothing", "... for electronics",
-    both 30 days).
+    AGREE: no conflict, and one answer says all that the other says, a fifth of whose words it has, or a number; or half
+    of their words are shared; unless the interpretations are the same but for one word exchanged ("return window for
+    clothing", "... for electronics", both 30 days).
 
     UNKNOWN: everything else.
 
@@ -91,18 +107,64 @@ def relate(interpretations: Sequence[str], answers: Sequence[str]) -> NDArray[np
     Raises:
         ValueError: If there are not as many answers as interpretations.
     """
+    return _compare(interpretations, answers, _relation)
+
+
+def relate_readings(interpretations: Sequence[str], answers: Sequence[str]) -> NDArray[np.int8]:
+    """Compare readings pair by pair, by their words alone, and heed which of them ask the same.
+
+    As `relate`, but instead of UNKNOWN it says ASKED_ALIKE of two readings that ask the same, unless one answer may
+    abbreviate the other: the words of one question are all in the other, in some form, and at least ALIKE of its words.
+    Small models and the extractive verifier often give such readings. What differs is the answers, and of "question
+    answer" an embedding hears little else than the question.
+
+    Args:
+        interpretations: The readings, as questions.
+        answers: Their answers, as many.
+
+    Returns:
+        int8, shape (n_readings, n_readings), symmetric, values of `Relation`; AGREE on the diagonal.
+
+    Raises:
+        ValueError: If there are not as many answers as interpretations.
+    """
+    return _compare(interpretations, answers, _relation_of_readings)
+
+
+def _compare(
+    interpretations: Sequence[str], answers: Sequence[str], relation: Callable[[_Reading, _Reading], Relation]
+) -> NDArray[np.int8]:
     if len(interpretations) != len(answers):
         raise ValueError(f"{len(interpretations)} interpretations, but {len(answers)} answers")
-    asked = [_read(text, is_question=True) for text in interpretations]
-    told = [_read(text, is_question=False) for text in answers]
-    relations = np.zeros((len(answers), len(answers)), dtype=np.int8)
+    readings = [
+        (_read(asked, is_question=True), _read(told, is_question=False))
+        for asked, told in zip(interpretations, answers, strict=True)
+    ]
+    relations = np.zeros((len(readings), len(readings)), dtype=np.int8)
     np.fill_diagonal(relations, Relation.AGREE)
-    for one, other in combinations(range(len(answers)), 2):
-        relations[one, other] = relations[other, one] = _relation((asked[one], told[one]), (asked[other], told[other]))
+    for one, other in combinations(range(len(readings)), 2):
+        relations[one, other] = relations[other, one] = relation(readings[one], readings[other])
     return relations
 
 
-def _relation(one: tuple[_Statement, _Statement], other: tuple[_Statement, _Statement]) -> Relation:
+def _relation_of_readings(one: _Reading, other: _Reading) -> Relation:
+    relation = _relation(one, other)
+    if relation is not Relation.UNKNOWN or not _ask_alike(one[0].words, other[0].words):
+        return relation
+    may_be_short = any(_abbreviates(short, full) for short, full in ((one[1], other[1]), (other[1], one[1])))
+    return relation if may_be_short else Relation.ASKED_ALIKE
+
+
+def _ask_alike(one: frozenset[str], other: frozenset[str]) -> bool:
+    if one == other:
+        return True
+    fewer, more = sorted((one, other), key=len)
+    return len(fewer) >= ALIKE * len(more) and all(
+        any(_may_name_the_same(word, known) for known in more) for word in fewer - more
+    )
+
+
+def _relation(one: _Reading, other: _Reading) -> Relation:
     (one_asked, one_told), (other_asked, other_told) = one, other
     if _quantities_conflict(one_asked, other_asked) or _answers_conflict(one_told, other_told):
         return Relation.CONFLICT
@@ -155,6 +217,9 @@ def _answers_conflict(one: _Statement, other: _Statement) -> bool:
     if _quantities_conflict(one, other):
         # Twelve months may well be one year.
         return not _units_differ(one, other)
+    if one.quantities and one.quantities == other.quantities and _units_differ(one, other):
+        # Five minutes are not five seconds; five miles an hour are five mph.
+        return one.units <= _TIMES and other.units <= _TIMES
     return (
         one.is_name
         and other.is_name
@@ -180,7 +245,16 @@ def _answers_agree(one: _Statement, other: _Statement) -> bool:
     if not shared or _units_differ(one, other) or _quantities_conflict(one, other):
         return False
     says_all = shared == min(len(one.words), len(other.words))
+    # "At puberty" is not what a sentence says that begins with it; a year is what a sentence says that gives it.
+    if shared < LEAST_SHARE * max(len(one.words), len(other.words)) and not _share_quantity(one, other):
+        return False
     return says_all or shared >= AGREEMENT_OVERLAP * len(one.words | other.words)
+
+
+def _share_quantity(one: _Statement, other: _Statement) -> bool:
+    return any(
+        one.quantities[kind] & other.quantities[kind] for kind in one.quantities.keys() & other.quantities.keys()
+    )
 
 
 def _is_contrast(one: _Statement, other: _Statement) -> bool:

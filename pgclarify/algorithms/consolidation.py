@@ -58,17 +58,27 @@ class Grouping:
     Attributes:
         unknown: The bounds of a pair of which the words say nothing.
         agree: The bounds of a pair whose words agree.
+        asked_alike: The bounds of a pair that asks the same, and whose answers' words say nothing of each other.
         density: What decides between the bounds; None if nothing does, and such a pair is not together.
     """
 
     unknown: Bounds
     agree: Bounds
+    asked_alike: Bounds
     density: Density | None = Density()
 
 
 GROUPINGS: dict[Mode, Grouping] = {
-    "default": Grouping(unknown=Bounds(join=0.94, split=0.85), agree=Bounds(join=0.65, split=0.5)),
-    "conservative": Grouping(unknown=Bounds(join=0.88, split=0.7), agree=Bounds(join=0.6, split=0.4)),
+    "default": Grouping(
+        unknown=Bounds(join=0.94, split=0.85),
+        agree=Bounds(join=0.65, split=0.5),
+        asked_alike=Bounds(join=0.98, split=0.98),
+    ),
+    "conservative": Grouping(
+        unknown=Bounds(join=0.88, split=0.7),
+        agree=Bounds(join=0.6, split=0.4),
+        asked_alike=Bounds(join=0.96, split=0.96),
+    ),
 }
 
 # Similarities closer than this are ties: two orders of adding the same numbers must not choose differently.
@@ -98,7 +108,7 @@ def consolidate(
         vectors: float32, shape (n_readings, n_dims), each row of unit length: f(question; answer).
         grouping: When two readings are the same. Of those that ship, "default" favors diversity; "conservative" favors
             support: fewer and larger groups.
-        relations: int8, shape (n_readings, n_readings), symmetric, as `relate` returns them. None: all UNKNOWN.
+        relations: int8, shape (n_readings, n_readings), symmetric, as of `relate_readings`. None: all UNKNOWN.
 
     Returns:
         Clusters by falling number of members, then by lowest member. Every index in [0, n_readings) is in exactly one.
@@ -175,10 +185,12 @@ def _group(
     similarities: NDArray[np.float64], relations: NDArray[np.int8], grouping: Grouping
 ) -> list[NDArray[np.intp]]:
     is_conflict = relations == Relation.CONFLICT
-    agrees = relations == Relation.AGREE
-    known, unknown = grouping.agree, grouping.unknown
-    apart = is_conflict | (similarities < np.where(agrees, known.split, unknown.split))
-    together = ~apart & (similarities >= np.where(agrees, known.join, unknown.join))
+    join, split = (np.full(relations.shape, bound) for bound in (grouping.unknown.join, grouping.unknown.split))
+    for relation, bounds in ((Relation.AGREE, grouping.agree), (Relation.ASKED_ALIKE, grouping.asked_alike)):
+        join[relations == relation] = bounds.join
+        split[relations == relation] = bounds.split
+    apart = is_conflict | (similarities < split)
+    together = ~apart & (similarities >= join)
     if grouping.density is not None:
         distances = np.where(is_conflict, _LARGEST_DISTANCE, 1 - similarities)
         together |= ~apart & _share_density(distances, grouping.density)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pgclarify.algorithms import GROUPINGS, Grouping, Mode, consolidate, relate
+from pgclarify.algorithms import GROUPINGS, Grouping, Mode, consolidate, relate_readings
 from pgclarify.model import Citation, Cluster, Interpretation, Outcome, Run, RunStatus, Verdict
 from pgclarify.pipelines.failures import summarize
 from pgclarify.pipelines.trace import Trace
@@ -129,7 +129,7 @@ def vectors_of(grounded: Sequence[tuple[object, Verdict]]) -> NDArray[np.float32
 
 
 def _clusters(grounded: Sequence[Grounded], vectors: NDArray[np.float32], grouping: Grouping) -> list[Cluster]:
-    relations = relate([one.interpretation for one in grounded], [one.answer for one in grounded])
+    relations = relate_readings([one.interpretation for one in grounded], [one.answer for one in grounded])
     return consolidate(vectors, grouping=grouping, relations=relations)
 
 

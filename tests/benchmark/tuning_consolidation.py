@@ -17,12 +17,11 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from pgclarify.algorithms import relate
 from pgclarify.algorithms.metrics import covered_answers
 from tests.benchmark import tuning_simulation as simulation
 from tests.benchmark.readings_by_hand import FIRST, SECOND
 from tests.benchmark.tuning import Judged, Reading, embed, half, read_judged, share_interval
-from tests.benchmark.tuning_ways import Relations, Vectors, Way, ways
+from tests.benchmark.tuning_ways import Vectors, Way, ways
 
 
 @dataclass(frozen=True)
@@ -34,7 +33,6 @@ class Case:
         readings: Those of the first so many passages.
         both: Vectors of interpretations and answers.
         asked: Vectors of interpretations.
-        relations: What their words say.
         answered: Places of the known answers that stand in each reading's answer.
         quoted: Those in its answer or its quote.
     """
@@ -43,7 +41,6 @@ class Case:
     readings: tuple[Reading, ...]
     both: Vectors
     asked: Vectors
-    relations: Relations
     answered: Mapping[Reading, frozenset[int]]
     quoted: Mapping[Reading, frozenset[int]]
 
@@ -98,7 +95,6 @@ def prepare(judged: Iterable[Judged], top_k: int) -> list[Case]:
                 readings,
                 np.array(both) if readings else empty,
                 np.array(asked) if readings else empty,
-                relate([one.interpretation for one in readings], [one.answer for one in readings]),
                 {one: _known_in(question, [one.answer]) for one in readings},
                 {one: _known_in(question, [one.answer, one.quote]) for one in readings},
             )
@@ -108,7 +104,7 @@ def prepare(judged: Iterable[Judged], top_k: int) -> list[Case]:
 
 def count(way: Way, case: Case) -> Count:
     """Consolidate one question, and look at what is shown."""
-    shown = way.show(case.readings, case.both if way.embeds_answer else case.asked, case.relations)
+    shown = way.show(case.readings, case.both if way.embeds_answer else case.asked)
     kept = frozenset().union(*(case.answered[group[0]] for group in shown))
     quoted = frozenset().union(*(case.quoted[one] for group in shown for one in group))
     return Count(

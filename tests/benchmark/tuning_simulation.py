@@ -17,11 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 from rich.table import Table
 
-from pgclarify.algorithms import relate
 from tests.benchmark.lexical_quality import read
 from tests.benchmark.readings_by_hand import Bank
 from tests.benchmark.tuning import embed
 from tests.benchmark.tuning_ways import Way
+from tests.benchmark.wordings import WORDINGS
 
 _RUNS_A_QUESTION = 40
 _MOST_READINGS = 20
@@ -41,7 +41,7 @@ class Run:
     true: NDArray[np.intp]
     both: NDArray[np.float32]
     asked: NDArray[np.float32]
-    relations: NDArray[np.int8]
+    items: tuple[Item, ...]
 
 
 def of_ambignq(data_dir: Path) -> Bank:
@@ -60,6 +60,14 @@ def of_ambignq(data_dir: Path) -> Bank:
     }
 
 
+def of_wordings() -> Bank:
+    """Answers in many wordings, all to the question as it was asked."""
+    return {
+        question: tuple(tuple((question, wording) for wording in wordings) for wordings in answers)
+        for question, answers in WORDINGS
+    }
+
+
 def make(bank: Bank) -> list[Run]:
     """Draw runs of a bank."""
     generator = np.random.default_rng(0)
@@ -70,7 +78,7 @@ def make(bank: Bank) -> list[Run]:
             np.array([group for _, _, group in run]),
             np.array([vectors[f"{asked} {answer}"] for asked, answer, _ in run]),
             np.array([vectors[asked] for asked, _, _ in run]),
-            relate([asked for asked, _, _ in run], [answer for _, answer, _ in run]),
+            tuple(run),
         )
         for run in runs
     ]
@@ -100,7 +108,8 @@ def b_cubed(groups: Sequence[Sequence[int]], true: NDArray[np.intp]) -> tuple[fl
 def _scored(way: Way, runs: Sequence[Run]) -> str:
     precisions, recalls, ratios = [], [], []
     for run in runs:
-        groups = way.group(run.both if way.embeds_answer else run.asked, run.relations)
+        relations = way.heard([asked for asked, _, _ in run.items], [answer for _, answer, _ in run.items])
+        groups = way.group(run.both if way.embeds_answer else run.asked, relations)
         precision, recall = b_cubed(groups, run.true)
         precisions.append(precision)
         recalls.append(recall)

@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 import hdbscan
 import numpy as np
 from numpy.typing import NDArray
 
-from pgclarify.algorithms import GROUPINGS, Bounds, Density, Mode, consolidate, medoid
+from pgclarify.algorithms import (
+    GROUPINGS,
+    Bounds,
+    Density,
+    Grouping,
+    Mode,
+    Relation,
+    consolidate,
+    medoid,
+    relate,
+    relate_readings,
+)
 from tests.benchmark.tuning import Reading
 
 Relations: TypeAlias = NDArray[np.int8]
@@ -18,8 +29,6 @@ Vectors: TypeAlias = NDArray[np.float32]
 # Groups of indices, the first of each speaking for it.
 Groups: TypeAlias = list[list[int]]
 Group: TypeAlias = Callable[[Vectors, Relations], Groups]
-
-_DENSITY = Density()
 
 
 @dataclass(frozen=True)
@@ -31,17 +40,26 @@ class Way:
         group: Makes groups of vectors and relations.
         embeds_answer: Whether vectors are of question and answer, or of the question alone.
         drops_singletons: Whether what one document supports is left out, unless nothing is left.
+        hears: What of the words it heeds: all; all but whether both ask the same; nothing.
     """
 
     name: str
     group: Group
     embeds_answer: bool = True
     drops_singletons: bool = False
+    hears: Literal["readings", "relations", "nothing"] = "readings"
 
-    def show(self, readings: Sequence[Reading], vectors: Vectors, relations: Relations) -> list[list[Reading]]:
+    def heard(self, interpretations: Sequence[str], answers: Sequence[str]) -> Relations:
+        """What it makes of the words of some readings."""
+        if self.hears == "nothing":
+            return np.full((len(answers), len(answers)), Relation.UNKNOWN, dtype=np.int8)
+        return (relate if self.hears == "relations" else relate_readings)(interpretations, answers)
+
+    def show(self, readings: Sequence[Reading], vectors: Vectors) -> list[list[Reading]]:
         """The groups of some readings that are shown, the speaker first."""
         if not readings:
             return []
+        relations = self.heard([one.interpretation for one in readings], [one.answer for one in readings])
         shown = [[readings[index] for index in group] for group in self.group(vectors, relations)]
         if not self.drops_singletons:
             return shown
@@ -72,18 +90,11 @@ def density_alone(density: Density, *, keeps_noise: bool) -> Group:
     return group
 
 
-def by_bounds(
-    unknown: tuple[float, float],
-    agree: tuple[float, float],
-    density: Density | None = _DENSITY,
-    *,
-    uses_words: bool = True,
-) -> Group:
-    """Our own way, with bounds (join, split), with or without what the words say."""
-    grouping = replace(GROUPINGS["default"], unknown=Bounds(*unknown), agree=Bounds(*agree), density=density)
+def by(grouping: Grouping) -> Group:
+    """Our own way, with these bounds and this density."""
 
     def group(vectors: Vectors, relations: Relations) -> Groups:
-        clusters = consolidate(vectors, grouping=grouping, relations=relations if uses_words else None)
+        clusters = consolidate(vectors, grouping=grouping, relations=relations)
         return [_spoken_for(list(cluster.members), cluster.medoid) for cluster in clusters]
 
     return group
@@ -95,48 +106,80 @@ def _spoken_for(members: list[int], speaker: int) -> list[int]:
 
 def shipped(mode: Mode) -> Way:
     """What pgclarify does."""
-    grouping = GROUPINGS[mode]
-    unknown, agree = grouping.unknown, grouping.agree
-    return Way(mode, by_bounds((unknown.join, unknown.split), (agree.join, agree.split), grouping.density))
+    return Way(mode, by(GROUPINGS[mode]))
+
+
+# As released first, when readings that ask the same were nothing of their own.
+_FIRST: Mapping[Mode, Grouping] = {
+    "default": Grouping(Bounds(0.94, 0.85), Bounds(0.65, 0.5), Bounds(0.94, 0.85)),
+    "conservative": Grouping(Bounds(0.88, 0.7), Bounds(0.6, 0.4), Bounds(0.88, 0.7)),
+}
 
 
 def ways() -> list[Way]:
     """All that are compared."""
     default, conservative = shipped("default"), shipped("conservative")
-    unknown, agree = (0.94, 0.85), (0.65, 0.5)
+    own = GROUPINGS["default"]
     return [
         Way("no consolidation", lambda vectors, _: [[index] for index in range(len(vectors))]),
-        Way("HDBSCAN alone, eom 2/1, noise dropped", density_alone(Density(), keeps_noise=False)),
-        Way("HDBSCAN alone, eom 2/2, noise dropped", density_alone(Density(2, 2), keeps_noise=False)),
-        Way("HDBSCAN alone, eom 3/3, noise dropped", density_alone(Density(3, 3), keeps_noise=False)),
-        Way("HDBSCAN alone, leaf 2/1, noise dropped", density_alone(Density(selection="leaf"), keeps_noise=False)),
-        Way("HDBSCAN alone, eom 2/1, noise kept", density_alone(Density(), keeps_noise=True)),
-        Way("bounds without words", by_bounds(unknown, unknown, uses_words=False)),
-        replace(default, name="default, singletons dropped", drops_singletons=True),
+        *(
+            Way(
+                f"HDBSCAN alone, {_named(density)}, noise {'kept' if keeps_noise else 'dropped'}",
+                density_alone(density, keeps_noise=keeps_noise),
+            )
+            for density, keeps_noise in _ALONE
+        ),
+        Way("bounds, no words", by(_FIRST["default"]), hears="nothing"),
+        *(Way(f"first {mode}", by(grouping), hears="relations") for mode, grouping in _FIRST.items()),
         default,
         conservative,
+        replace(default, name="default, singletons dropped", drops_singletons=True),
         replace(conservative, name="conservative, singletons dropped", drops_singletons=True),
         replace(default, name="default, embed question", embeds_answer=False),
         replace(conservative, name="conservative, embed question", embeds_answer=False),
-        Way("no density", by_bounds(unknown, agree, None)),
-        Way("density leaf 2/1", by_bounds(unknown, agree, Density(selection="leaf"))),
-        Way("density eom 2/2", by_bounds(unknown, agree, Density(2, 2))),
-        Way("density eom 3/1", by_bounds(unknown, agree, Density(3, 1))),
-        Way("density eom 3/3", by_bounds(unknown, agree, Density(3, 3))),
-        *(Way(f"unknown {join}/{split}", by_bounds((join, split), agree)) for join, split in _UNKNOWN),
-        *(Way(f"agree {join}/{split}", by_bounds(unknown, (join, split))) for join, split in _AGREE),
+        *(Way(f"default, density {_named(density)}", by(replace(own, density=density))) for density in _DENSITIES),
+        *(Way(f"default, unknown {b.join}/{b.split}", by(replace(own, unknown=b))) for b in _UNKNOWN),
+        *(Way(f"default, agree {b.join}/{b.split}", by(replace(own, agree=b))) for b in _AGREE),
+        *(Way(f"default, asked alike {b.join}/{b.split}", by(replace(own, asked_alike=b))) for b in _ALIKE),
     ]
 
 
-_UNKNOWN = ((0.97, 0.94), (0.94, 0.94), (0.94, 0.9), (0.94, 0.8), (0.94, 0.7), (0.9, 0.8), (0.88, 0.7), (0.8, 0.7))
-_AGREE = (
-    (0.5, 0.5),
-    (0.55, 0.5),
-    (0.6, 0.4),
-    (0.7, 0.5),
-    (0.7, 0.7),
-    (0.75, 0.5),
-    (0.75, 0.75),
-    (0.8, 0.6),
-    (0.9, 0.8),
+_ALONE = (
+    (Density(), False),
+    (Density(2, 2), False),
+    (Density(3, 3), False),
+    (Density(selection="leaf"), False),
+    (Density(), True),
 )
+_DENSITIES = (None, Density(selection="leaf"), Density(2, 2), Density(3, 1), Density(3, 3))
+_UNKNOWN = (
+    Bounds(0.97, 0.94),
+    Bounds(0.94, 0.94),
+    Bounds(0.94, 0.9),
+    Bounds(0.94, 0.8),
+    Bounds(0.9, 0.8),
+    Bounds(0.88, 0.7),
+    Bounds(0.8, 0.7),
+)
+_AGREE = (
+    Bounds(0.55, 0.5),
+    Bounds(0.6, 0.4),
+    Bounds(0.7, 0.5),
+    Bounds(0.75, 0.75),
+    Bounds(0.8, 0.6),
+    Bounds(0.9, 0.8),
+)
+_ALIKE = (
+    Bounds(1.0, 1.0),
+    Bounds(0.99, 0.99),
+    Bounds(0.97, 0.97),
+    Bounds(0.96, 0.96),
+    Bounds(0.96, 0.94),
+    Bounds(0.94, 0.94),
+    Bounds(0.94, 0.9),
+    Bounds(0.94, 0.85),
+)
+
+
+def _named(density: Density | None) -> str:
+    return f"{density.selection} {density.min_cluster_size}/{density.min_samples}" if density else "none"

@@ -36,6 +36,7 @@ def test_interpretations_that_name_different_numbers_conflict(one: str, other: s
     ("one", "other"),
     [
         ("five seconds", "30 seconds"),
+        ("5 minutes", "five seconds"),
         ("July 16, 1948", "17 July 1948"),
         ("$6.22 billion", "6.3 billion dollars"),
         ("Yes, with a permit", "No"),
@@ -62,6 +63,8 @@ def test_answers_that_plainly_differ_conflict(one: str, other: str) -> None:
         ("Yes, with a permit", "Yes, a permit is needed"),
         ("damage to the rented vehicle", "damage to your rented vehicle or theft"),
         ("twenty-one", "21"),
+        ("1919", "In 1919, on a flight from London to Paris, for three shillings a box"),
+        ("Egypt", "President of the Republic of Egypt"),
     ],
 )
 def test_answers_that_say_the_same_agree(one: str, other: str) -> None:
@@ -72,7 +75,7 @@ def test_answers_that_say_the_same_agree(one: str, other: str) -> None:
     ("one", "other"),
     [
         ("12 months", "1 year"),
-        ("5 minutes", "5 seconds"),
+        ("5 miles an hour", "5 mph"),
         ("Yes", "yes"),
         ("No", "No."),
         ("", ""),
@@ -82,6 +85,7 @@ def test_answers_that_say_the_same_agree(one: str, other: str) -> None:
         ("Democrat", "Democratic Party"),
         ("one of the chairs", "two seats"),
         ("may be deducted", "in October"),
+        ("At puberty", "It starts at puberty and goes on without any pause until death, if ever more slowly"),
     ],
 )
 def test_what_words_cannot_tell_is_unknown(one: str, other: str) -> None:

@@ -19,7 +19,7 @@ modes = st.sampled_from(MODES)
 
 
 def bounds_of(grouping: Grouping, relation: Relation) -> Bounds:
-    return grouping.agree if relation is Relation.AGREE else grouping.unknown
+    return {Relation.AGREE: grouping.agree, Relation.ASKED_ALIKE: grouping.asked_alike}.get(relation, grouping.unknown)
 
 
 def unit(rows: object) -> NDArray[np.float32]:
@@ -53,7 +53,7 @@ def readings(draw: st.DrawFn, *, max_readings: int = 20) -> NDArray[np.float32]:
 
 @st.composite
 def relations_of(draw: st.DrawFn, n_readings: int) -> NDArray[np.int8]:
-    upper = draw(npst.arrays(np.int8, (n_readings, n_readings), elements=st.sampled_from([-1, 0, 1])))
+    upper = draw(npst.arrays(np.int8, (n_readings, n_readings), elements=st.sampled_from(list(Relation))))
     relations = np.eye(n_readings, dtype=np.int8)
     relations += np.triu(upper, k=1) + np.triu(upper, k=1).T
     return relations
@@ -135,7 +135,7 @@ def test_no_readings_no_clusters() -> None:
 
 
 @pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("relation", [Relation.UNKNOWN, Relation.AGREE])
+@pytest.mark.parametrize("relation", [Relation.UNKNOWN, Relation.AGREE, Relation.ASKED_ALIKE])
 def test_two_readings_join_from_the_bound_on(mode: Mode, relation: Relation) -> None:
     join = bounds_of(GROUPINGS[mode], relation).join
     relations = np.array([[1, relation], [relation, 1]], dtype=np.int8)

@@ -1,0 +1,69 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pgclarify.algorithms import Relation, relate, relate_readings
+
+ASKED = "How long do contestants get to answer?"
+
+
+def relation(one: tuple[str, str], other: tuple[str, str]) -> Relation:
+    relations = relate_readings([one[0], other[0]], [one[1], other[1]])
+    assert relations[0, 1] == relations[1, 0]
+    return Relation(int(relations[0, 1]))
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("indefinitely", "a few minutes"),
+        ("Thabo Mbeki", "Denis Sassou-nguesso"),
+        ("it goes on without interruption", "constantly"),
+    ],
+)
+@pytest.mark.parametrize(
+    "other_asked", [ASKED, "how long do the contestants get to answer", "How long do contestants get?"]
+)
+def test_where_both_ask_the_same_only_the_answers_can_tell(one: str, other: str, other_asked: str) -> None:
+    assert relation((ASKED, one), (other_asked, other)) == Relation.ASKED_ALIKE
+
+
+def test_a_short_form_may_be_the_same_answer() -> None:
+    assert relation((ASKED, "Hudson Bay"), (ASKED, "HB")) == Relation.UNKNOWN
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "expected"),
+    [
+        ("15 seconds", "fifteen seconds", Relation.AGREE),
+        ("15 seconds", "15 days", Relation.CONFLICT),
+        ("15 seconds", "30 seconds", Relation.CONFLICT),
+    ],
+)
+def test_readings_that_ask_the_same_agree_and_conflict_as_any(one: str, other: str, expected: Relation) -> None:
+    assert relation((ASKED, one), (ASKED, other)) == expected
+
+
+def test_readings_that_ask_something_else_are_compared_as_a_whole() -> None:
+    one, other = (ASKED, "indefinitely"), ("What is the limit of time in the online test?", "a few minutes")
+    assert relation(one, other) == Relation.UNKNOWN
+    clothing, electronics = (f"What is the window to return {one} that was bought online?" for one in ("coats", "cups"))
+    assert relation((clothing, "a month"), (electronics, "as agreed")) == Relation.CONFLICT
+    assert relation((clothing, "30 days"), (electronics, "30 days")) == Relation.UNKNOWN
+
+
+@given(st.lists(st.tuples(st.text(max_size=40), st.text(max_size=40)), max_size=6))
+def test_only_what_is_unknown_may_be_asked_alike(readings: list[tuple[str, str]]) -> None:
+    asked, told = [reading[0] for reading in readings], [reading[1] for reading in readings]
+    words, relations = relate(asked, told), relate_readings(asked, told)
+    assert relations.dtype == np.int8
+    assert np.array_equal(relations, relations.T)
+    assert np.array_equal(np.where(relations == Relation.ASKED_ALIKE, Relation.UNKNOWN, relations), words)
+
+
+def test_there_are_as_many_answers_as_interpretations() -> None:
+    with pytest.raises(ValueError, match="2 interpretations, but 1 answers"):
+        relate_readings([ASKED, ASKED], ["yes"])
