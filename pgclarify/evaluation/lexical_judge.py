@@ -51,8 +51,9 @@ class LexicalJudge:
         """Whether a passage states one of the answers in a sentence that is about the question.
 
         That is, one that has three tenths of the other words of the question, and three quarters of what the best
-        sentence of the passage has of them. Without an answer, or with yes or no for one, two fifths of the question's
-        words have to be in the passage, which says little; without a question, the answer has to.
+        sentence of the passage has of them. With yes or no for an answer, two fifths of the question's words have to be
+        in the passage, which says little; without a question, the answer has to. A reading without an answer is not
+        supported: words alone cannot tell whether a passage answers a question.
 
         Source: VERDICT, Eq. 20, with words in place of a model.
         """
@@ -123,6 +124,8 @@ def asks_same_words(one: str, other: str) -> bool:
 
 
 def _is_supported(stated: Stated, passages: Sequence[Passage]) -> bool:
+    if not any(stated.answers):
+        return False
     if stated.interpretation is None:
         return any(states_answer(stated.answers, passage) for passage in passages)
     # Yes and no stand nowhere.

@@ -183,7 +183,10 @@ class EndpointBaselineModel(EndpointCompleter):
             InvalidReply: If the reply does not fit.
         """
         proposed = read_form(_Proposal, completion).interpretations
-        return list({text.casefold(): text for text in reversed(proposed)}.values())[::-1][:_MOST_PROPOSED]
+        distinct: dict[str, str] = {}
+        for text in proposed:
+            distinct.setdefault(text.casefold(), text)
+        return list(distinct.values())[:_MOST_PROPOSED]
 
     def verification_request(
         self, interpretation: str, passages: Sequence[Passage], *, retry: bool = False

@@ -60,7 +60,6 @@ def test_it_has_a_name(judge: Judge):
         # It runs over the end of a sentence.
         ("What was added to the harbor museum?", ["1931. A pier"], YEARS),
         # Where there is no answer to look for, the question's words have to do.
-        (HOUR, [], HOURS),
         ("Does the harbor museum open at 9 am from April to October?", ["Yes, it does"], HOURS),
         (None, ["9 am"], HOURS),
     ],
@@ -79,12 +78,12 @@ async def test_what_stands_there_is_supported(judge: Judge, question: str | None
         ("When did the queen die?", ["1931"], YEARS),
         # Word for word.
         ("When was a pier added?", ["54"], YEARS),
-        ("Who is the queen of Ortval?", [], HOURS),
         ("Is the queen of Ortval rich?", ["No"], HOURS),
         # It has no word that could be there.
-        ("Who was he?", [], HOURS),
         ("Did he?", ["Yes"], HOURS),
         (None, ["10 am"], HOURS),
+        # Whoever found no answer has shown none.
+        (HOUR, [], HOURS),
         (None, [], HOURS),
     ],
 )
@@ -100,7 +99,11 @@ async def test_one_passage_alone_has_to_say_it(judge: Judge):
 
 
 async def test_claims_are_judged_in_order(judge: Judge):
-    claims = [(Stated(HOUR, ("9 am",)), [HOURS]), (Stated(HOUR, ("9 am",)), [YEARS]), (Stated(YEAR), [YEARS])]
+    claims = [
+        (Stated(HOUR, ("9 am",)), [HOURS]),
+        (Stated(HOUR, ("9 am",)), [YEARS]),
+        (Stated(YEAR, ("1931",)), [YEARS]),
+    ]
     assert await judge.supports(claims) == [True, False, True]
 
 
