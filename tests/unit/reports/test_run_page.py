@@ -129,3 +129,16 @@ def test_a_thousand_verdicts_stay_a_page() -> None:
     html = run_page(RunReport(head(), findings, tuple(many), run_report().stages, ("x",), AT))
     assert len(html) < 3_000_000
     assert html.count('class="halo"') == 1000
+
+
+def test_judgements_of_no_language_model_are_not_called_paid_for() -> None:
+    report = run_report()
+    assert "Calls paid for" in page_of(report).text
+    free = replace(report, head=head(prompt_tokens=0, completion_tokens=0))
+    assert "Calls paid for" not in page_of(free).text
+
+
+def test_a_title_that_begins_the_headings_is_shown_once() -> None:
+    one = passage(1, title="Letter", heading="Letter > Rental car")
+    report = RunReport(head(), (), (one,), (), ("x",), AT)
+    assert page_of(report).text.count("Letter") == 1
