@@ -79,7 +79,7 @@ def estimates(given: Sequence[Estimate]) -> RenderableType:
         basis = (
             f"from {counted(measured, 'call')} of this model that the ledger has"
             if measured
-            else "from the length of passages: the ledger has no call of this model yet"
+            else "from the length of passages: the ledger has no such call of this model yet"
         )
         parts.append(Text(f"Tokens are about as many, {basis}. Nothing is paid for twice.", style="dim"))
     elif not has_judge:

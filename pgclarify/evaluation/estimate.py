@@ -31,7 +31,9 @@ _MEASURED_PASSAGES: Final = 10
 _LOOKED_AT: Final = 1_000
 
 # How many passages a request of a purpose shows; none where it is not named.
-_SHOWN: Final[Mapping[str, int]] = {"verdict": 1, "relevance": 1, "answer": 5, "listing": 20, "judge_support": 1}
+_SHOWN: Final[Mapping[str, int]] = {"verdict": 1, "relevance": 1, "answer": 5, "listing": 20}
+# Those of baselines show as many as the configuration says, so that the mean of all that were made tells nothing.
+_OF_SEVERAL: Final = frozenset({"baseline_verification", "baseline_answers", "baseline_disambiguation"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,8 +87,8 @@ async def estimate(bench: Bench, configuration: Configuration, plan: EvaluationP
     judged = {} if plan.judge == "lexical" else judge_calls_of_a_case(configuration, cases)
     averages = await bench.tables.token_averages(bench.living.model, bench.living.prompt_version) if each else {}
     # Where the ledger knows all purposes, passages need not be measured.
-    length = 0.0 if set(each) <= set(averages) else await _passage_chars(bench, cases)
-    tokens = [_tokens(purpose, averages.get(purpose), length) for purpose in each]
+    length = 0.0 if set(each) <= set(averages) - _OF_SEVERAL else await _passage_chars(bench, cases)
+    tokens = [_tokens(configuration, purpose, averages.get(purpose), length) for purpose in each]
     return Estimate(
         configuration=configuration,
         cases=len(cases),
@@ -96,7 +98,7 @@ async def estimate(bench: Bench, configuration: Configuration, plan: EvaluationP
         prompt_tokens=round(left * sum(calls * one[0] for calls, one in zip(each.values(), tokens, strict=True))),
         completion_tokens=round(left * sum(calls * one[1] for calls, one in zip(each.values(), tokens, strict=True))),
         judge_calls=round(left * sum(judged.values())),
-        measured_calls=sum(averages[purpose].calls for purpose in each if purpose in averages),
+        measured_calls=sum(averages[purpose].calls for purpose in each if purpose in averages.keys() - _OF_SEVERAL),
     )
 
 
@@ -154,12 +156,18 @@ def _reranked(settings: Mapping[str, Any]) -> dict[str, int]:
     return {"relevance": settings.get("budget", _RERANKED)} if settings.get("reranker") == "model" else {}
 
 
-def _tokens(purpose: str, average: TokenAverages | None, passage_chars: float) -> tuple[float, float]:
+def _tokens(
+    configuration: Configuration, purpose: str, average: TokenAverages | None, passage_chars: float
+) -> tuple[float, float]:
     """Input and output tokens of a call."""
-    if average is not None:
-        return average.prompt_tokens, average.completion_tokens
-    shown = _MOST_PROPOSED if purpose.startswith("baseline_") else _SHOWN.get(purpose, 0)
-    return _PROMPT_TOKENS + shown * passage_chars / _TOKEN_CHARS, _REPLY_TOKENS
+    reply = _REPLY_TOKENS if average is None else average.completion_tokens
+    if average is not None and purpose not in _OF_SEVERAL:
+        return average.prompt_tokens, reply
+    settings = configuration.with_defaults()
+    shown = _SHOWN.get(purpose, 0)
+    if purpose in _OF_SEVERAL:
+        shown = settings["top_k"] if configuration.method == "rac" else settings["passages_kept"]
+    return _PROMPT_TOKENS + shown * passage_chars / _TOKEN_CHARS, reply
 
 
 async def _passage_chars(bench: Bench, cases: Sequence[Case]) -> float:
