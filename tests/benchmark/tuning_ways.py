@@ -109,7 +109,7 @@ def shipped(mode: Mode) -> Way:
     return Way(mode, by(GROUPINGS[mode]))
 
 
-# As released first, when readings that ask the same were nothing of their own.
+# The bounds as they were when readings that ask the same were nothing of their own.
 _FIRST: Mapping[Mode, Grouping] = {
     "default": Grouping(Bounds(0.94, 0.85), Bounds(0.65, 0.5), Bounds(0.94, 0.85)),
     "conservative": Grouping(Bounds(0.88, 0.7), Bounds(0.6, 0.4), Bounds(0.88, 0.7)),
@@ -141,6 +141,10 @@ def ways() -> list[Way]:
         *(Way(f"default, unknown {b.join}/{b.split}", by(replace(own, unknown=b))) for b in _UNKNOWN),
         *(Way(f"default, agree {b.join}/{b.split}", by(replace(own, agree=b))) for b in _AGREE),
         *(Way(f"default, asked alike {b.join}/{b.split}", by(replace(own, asked_alike=b))) for b in _ALIKE),
+        *(
+            Way(f"conservative, asked alike {b.join}/{b.split}", by(replace(GROUPINGS["conservative"], asked_alike=b)))
+            for b in _ALIKE
+        ),
     ]
 
 
@@ -169,16 +173,7 @@ _AGREE = (
     Bounds(0.8, 0.6),
     Bounds(0.9, 0.8),
 )
-_ALIKE = (
-    Bounds(1.0, 1.0),
-    Bounds(0.99, 0.99),
-    Bounds(0.97, 0.97),
-    Bounds(0.96, 0.96),
-    Bounds(0.96, 0.94),
-    Bounds(0.94, 0.94),
-    Bounds(0.94, 0.9),
-    Bounds(0.94, 0.85),
-)
+_ALIKE = (*(Bounds(join, join) for join in (1.0, 0.99, 0.98, 0.97, 0.96, 0.95, 0.94)), Bounds(0.94, 0.85))
 
 
 def _named(density: Density | None) -> str:
