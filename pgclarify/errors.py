@@ -13,6 +13,7 @@ PgclarifyError
 │   └── DimensionMismatch     vectors of another shape than expected
 ├── CompletionError           the language model
 │   ├── EndpointUnavailable   not reached, refused or timed out, after all retries
+│   │   └── RequestRefused    it answers, but not to this request: too long, or of a form that it does not take
 │   └── InvalidReply          a reply that does not fit its schema
 ├── DatabaseError             the server, or what it answered
 │   ├── ServerUnavailable     no connection
@@ -115,6 +116,10 @@ class CompletionError(PgclarifyError):
 
 class EndpointUnavailable(CompletionError):
     """The endpoint was not reached, refused or timed out, after all retries."""
+
+
+class RequestRefused(EndpointUnavailable):
+    """The endpoint answers, but refuses this request for what it is: too long, or of a form that it does not take."""
 
 
 class InvalidReply(CompletionError):

@@ -18,7 +18,7 @@ from openai.types.chat import ChatCompletion
 from pydantic import SecretStr
 
 from pgclarify.config import Settings
-from pgclarify.errors import ConfigurationError, EndpointUnavailable
+from pgclarify.errors import ConfigurationError, EndpointUnavailable, RequestRefused
 from pgclarify.model import Completion, CompletionRequest
 
 OPENAI_BASE_URL: Final = "https://api.openai.com/v1"
@@ -27,6 +27,9 @@ OPENAI_BASE_URL: Final = "https://api.openai.com/v1"
 _NO_KEY: Final = "no-key-set"
 
 _LONGEST_SERVER_TEXT: Final = 300
+
+# What is wrong with the request itself: bad, too large, or not to be processed.
+_REFUSING: Final = frozenset({400, 413, 422})
 
 # What a run asks many times over. It stands in a line of its own, of which no more than the limit come to the counter
 # at once: what a run begins with, and all else in it waits for, does not stand behind the mass of all other runs.
@@ -149,6 +152,7 @@ class Endpoint:
         says what is wrong with it.
 
         Raises:
+            RequestRefused: If the endpoint refuses this very request.
             EndpointUnavailable: If no completion came back, after all retries.
         """
         async with self._mass_limit if request.purpose in _MASS_PURPOSES else nullcontext(), self._limit:
@@ -300,7 +304,7 @@ class Endpoint:
                 detail=said,
                 hint="See the server's own log; the run can be asked again and pays only for what is missing.",
             )
-        return EndpointUnavailable(
+        return (RequestRefused if status in _REFUSING else EndpointUnavailable)(
             "the endpoint refused the request",
             detail=said,
             hint="The model may not have room for this passage, or PGCLARIFY_LLM_MODEL may not be a chat model.",

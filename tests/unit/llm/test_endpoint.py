@@ -11,7 +11,7 @@ import pytest
 from pydantic import SecretStr
 
 from pgclarify.config import Settings
-from pgclarify.errors import ConfigurationError, EndpointUnavailable
+from pgclarify.errors import ConfigurationError, EndpointUnavailable, RequestRefused
 from pgclarify.llm.endpoint import Endpoint
 from pgclarify.model import CompletionRequest, Message
 from tests import openai_server
@@ -268,10 +268,25 @@ async def test_a_parameter_that_a_model_does_not_take_is_left_out_from_then_on(s
     assert last["response_format"]["type"] == "json_schema"
 
 
+@pytest.mark.parametrize(
+    ("status", "is_its_own_fault"),
+    [
+        *((status, True) for status in (400, 413, 422)),
+        *((status, False) for status in (401, 402, 403, 404, 409, 429, 500, 503)),
+    ],
+)
+async def test_what_is_wrong_with_the_request_is_told_from_an_endpoint_that_is_away(server, status, is_its_own_fault):
+    server.script.extend([Reply.error(status, "no")] * 3)
+    async with endpoint_of(server) as endpoint:
+        with pytest.raises(EndpointUnavailable) as caught:
+            await endpoint.complete(request())
+    assert isinstance(caught.value, RequestRefused) is is_its_own_fault
+
+
 async def test_a_request_refused_for_its_own_sake_changes_nothing_for_the_next(server):
     server.script.extend([Reply.error(400, "the context is full")] * 3)
     async with endpoint_of(server) as endpoint:
-        with pytest.raises(EndpointUnavailable):
+        with pytest.raises(RequestRefused):
             await endpoint.complete(request())
         await endpoint.complete(request("Question: short?"))
     assert server.bodies[-1]["response_format"]["type"] == "json_schema"
