@@ -25,10 +25,28 @@ begin atomic
         );
 end;
 
-comment on function pgclarify._living_workers() is 'Workers whose session is there.';
+comment on function pgclarify._living_workers() is
+'Workers whose session is there, those included that serve nobody: whose leases hold.';
+
+create or replace function pgclarify._serving_workers()
+returns setof pgclarify.worker
+language sql stable security definer
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select living.* from pgclarify._living_workers() as living where living.is_serving;
+end;
+
+comment on function pgclarify._serving_workers() is 'Workers who are there to carry out what is asked.';
 
 create or replace function pgclarify._register_worker(
-    host text, process_id integer, version text, provider text, model text, prompt_version text
+    host text,
+    process_id integer,
+    version text,
+    provider text,
+    model text,
+    prompt_version text,
+    -- Workers of earlier versions do not say it.
+    is_serving boolean default true
 )
 returns bigint
 language plpgsql volatile security definer
@@ -41,19 +59,22 @@ begin
     delete from pgclarify.worker
     where worker.seen_at < now() - interval '30 days'
         and worker.worker_id not in (select living.worker_id from pgclarify._living_workers() as living);
-    insert into pgclarify.worker (host, process_id, version, provider, model, prompt_version)
+    insert into pgclarify.worker (host, process_id, version, provider, model, prompt_version, is_serving)
     values (
         _register_worker.host, _register_worker.process_id, _register_worker.version, _register_worker.provider,
-        _register_worker.model, _register_worker.prompt_version
+        _register_worker.model, _register_worker.prompt_version, _register_worker.is_serving
     )
     returning worker_id into v_worker_id;
     return v_worker_id;
 end
 $$;
 
-comment on function pgclarify._register_worker(text, integer, text, text, text, text) is
-'Enter a worker and return its id. It is alive once its session holds the advisory lock (1885823084, worker_id).';
-grant execute on function pgclarify._register_worker(text, integer, text, text, text, text) to pgclarify_worker;
+comment on function pgclarify._register_worker(text, integer, text, text, text, text, boolean) is
+'Enter a worker and return its id. It is alive once its session holds the advisory lock (1885823084, worker_id). is_serving: '
+'false for a process that only leases replies of the ledger.';
+grant execute on function pgclarify._register_worker(
+    text, integer, text, text, text, text, boolean
+) to pgclarify_worker;
 
 create or replace function pgclarify._see_worker(
     worker_id bigint, embedding_models text[], queue_worker_id bigint
@@ -172,7 +193,9 @@ begin atomic
         worker.worker_id, worker.host, worker.version, worker.provider, worker.model, worker.prompt_version,
         worker.embedding_models, worker.started_at, worker.seen_at,
         worker.worker_id in (select living.worker_id from pgclarify._living_workers() as living)
-    from pgclarify.worker;
+    from pgclarify.worker
+    -- An evaluation is no worker to whoever asks.
+    where worker.is_serving;
 end;
 
 comment on function pgclarify._worker_statuses() is 'Rows of view worker_status.';

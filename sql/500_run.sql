@@ -48,6 +48,28 @@ end;
 comment on function pgclarify._detects(text, jsonb) is
 'Whether a run with these settings goes by rules of ambiguity, which may change while the corpus stays as it is.';
 
+create or replace function pgclarify._reuses_runs()
+returns boolean
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    -- Empty: it was set for a transaction that is over.
+    v_given constant text := nullif(btrim(current_setting('pgclarify.reuse_runs', true)), '');
+begin
+    return coalesce(v_given::boolean, true);
+exception
+    when invalid_text_representation then
+        raise exception 'parameter "pgclarify.reuse_runs" has a wrong value'
+            using errcode = 'invalid_parameter_value',
+                detail = format('It is "%s".', pgclarify._shown(v_given)),
+                hint = 'Set it to on or off, or reset it: on serves answers that are still good.';
+end
+$$;
+
+comment on function pgclarify._reuses_runs() is
+'Whether runs that have answered serve equal questions of this session, as pgclarify.reuse_runs says; or error 22023.';
+
 create or replace function pgclarify._find_answered(
     corpus_id bigint, operation text, questions text[], settings jsonb, requester name, roles name[]
 )
@@ -56,13 +78,13 @@ language sql stable security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
     with in_service as (
-        -- Whoever lives; if nobody does, who was there last.
-        select living.model, living.prompt_version from pgclarify._living_workers() as living
+        -- Whoever serves; if nobody does, who did last.
+        select serving.model, serving.prompt_version, serving.version from pgclarify._serving_workers() as serving
         union
         (
-            select worker.model, worker.prompt_version
+            select worker.model, worker.prompt_version, worker.version
             from pgclarify.worker
-            where not exists (select from pgclarify._living_workers())
+            where worker.is_serving and not exists (select from pgclarify._serving_workers())
             order by worker.seen_at desc, worker.worker_id desc
             limit 1
         )
@@ -73,6 +95,8 @@ begin atomic
     cross join lateral (
         select run.run_id
         from pgclarify.run
+        -- What they would answer now may be another thing in another version: readings are grouped by it, for one.
+        inner join pgclarify.worker as answering on run.worker_id = answering.worker_id
         where
             run.reuse_key = pgclarify._reuse_key(
                 _find_answered.operation,
@@ -93,7 +117,10 @@ begin atomic
             and exists (
                 select
                 from in_service
-                where in_service.model = run.model and in_service.prompt_version = run.prompt_version
+                where
+                    in_service.model = run.model
+                    and in_service.prompt_version = run.prompt_version
+                    and in_service.version = answering.version
             )
         order by run.run_id desc
         limit 1
@@ -101,9 +128,9 @@ begin atomic
 end;
 
 comment on function pgclarify._find_answered(bigint, text, text[], jsonb, name, name[]) is
-'Runs that answer these questions as asked by this role with these roles, at the corpus''s revision and with the model and '
-'prompts in service. None if there is no corpus, or if rules of ambiguity had a say: nothing would tell whether they are still '
-'the same.';
+'Runs that answer these questions as asked by this role with these roles, at the corpus''s revision and with the model, the '
+'prompts and the version in service. None if there is no corpus, or if rules of ambiguity had a say: nothing would tell '
+'whether they are still the same.';
 
 create or replace function pgclarify._defer_runs(run_ids bigint[], priority integer)
 returns void

@@ -57,7 +57,7 @@ begin
         select from pgclarify.worker
         where worker.worker_id = _start_run.worker_id and worker.provider = 'extractive'
     )
-    and exists (select from pgclarify._living_workers() as living where living.provider <> 'extractive') then
+    and exists (select from pgclarify._serving_workers() as serving where serving.provider <> 'extractive') then
         raise exception 'run % is for a worker with a language model', v_run.run_id
             using errcode = 'lock_not_available',
                 detail = 'This worker has none, and another one that is running has.',

@@ -200,7 +200,7 @@ begin
                 detail = 'It, the run or the role was made in a transaction that is still open, so no worker sees it.',
                 hint = 'Commit first, then ask.';
     end if;
-    if not exists (select from pgclarify._living_workers()) then
+    if not exists (select from pgclarify._serving_workers()) then
         raise exception 'no worker is running'
             using errcode = 'PC001',
                 detail = 'Questions are answered by a worker process; none is connected to this database.',

@@ -98,7 +98,7 @@ begin
         -- Locks of the primary cannot be seen from a standby.
         if clock_timestamp() > v_worker_sought_at + interval '5 seconds' and not pg_is_in_recovery() then
             v_worker_sought_at := clock_timestamp();
-            if exists (select from pgclarify._living_workers()) then
+            if exists (select from pgclarify._serving_workers()) then
                 v_worker_seen_at := clock_timestamp();
             elsif clock_timestamp() > v_worker_seen_at + v_patience then
                 raise exception 'no worker is running any more'
@@ -176,6 +176,7 @@ declare
     v_requester name := pgclarify._verify_caller(_ask.caller);
     v_roles name[] := pgclarify._roles_of(v_requester);
     v_deadline timestamptz := pgclarify._deadline(_ask.timeout);
+    v_reuses constant boolean := pgclarify._reuses_runs();
     v_call_id constant uuid := gen_random_uuid();
     v_answered jsonb;
     v_distinct text[];
@@ -194,7 +195,7 @@ begin
     from pgclarify._find_answered(
         _ask.corpus_id, _ask.operation, v_distinct, _ask.settings, v_requester, v_roles
     ) as answered
-    where _ask.parent_run_id is null;
+    where v_reuses and _ask.parent_run_id is null;
     v_new := array(
         select given.question
         from unnest(v_distinct) with ordinality as given (question, ordinal)
@@ -260,5 +261,5 @@ end
 $$;
 
 comment on function pgclarify._ask(pgclarify._caller, text, bigint, text[], jsonb, interval, bigint) is
-'Ask and wait: the run of each question, in order. Answers still good are reused, equal questions asked once. A cancelled '
-'call cancels its runs; after the timeout they go on, and error PC002 names them.';
+'Ask and wait: the run of each question, in order. Answers still good are reused unless pgclarify.reuse_runs is off, equal '
+'questions asked once. A cancelled call cancels its runs; after the timeout they go on, and error PC002 names them.';

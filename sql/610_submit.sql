@@ -11,6 +11,7 @@ declare
     v_requester name := pgclarify._verify_caller(_submit_runs.caller);
     v_roles name[] := pgclarify._roles_of(v_requester);
     v_corpus pgclarify.corpus := pgclarify._find_corpus(v_roles, _submit_runs.corpus);
+    v_reuses constant boolean := pgclarify._reuses_runs();
     v_answered jsonb;
     v_new text[];
     v_entered bigint[] := '{}';
@@ -23,7 +24,8 @@ begin
         _submit_runs.settings,
         v_requester,
         v_roles
-    ) as answered;
+    ) as answered
+    where v_reuses;
     v_new := array(
         select given.question
         from unnest(_submit_runs.questions) with ordinality as given (question, ordinal)
@@ -46,7 +48,8 @@ end
 $$;
 
 comment on function pgclarify._submit_runs(pgclarify._caller, text, text[], text, jsonb) is
-'Enter runs without waiting: the run of each question, in order. Answers still good are reused, equal questions asked once.';
+'Enter runs without waiting: the run of each question, in order. Answers still good are reused unless pgclarify.reuse_runs is '
+'off, equal questions asked once.';
 
 create or replace function pgclarify._submit_many(
     caller pgclarify._caller, questions text[], corpus text, top_k integer, options jsonb

@@ -168,7 +168,7 @@ begin
         when exists (select from pgclarify.stage where stage.run_id = v_run.run_id) then null
         when v_run.status = 'queued' and v_run.attempt = 0 then
             case
-                when exists (select from pgclarify._living_workers()) then 'it waits for a worker, and nothing is done yet'
+                when exists (select from pgclarify._serving_workers()) then 'it waits for a worker, and nothing is done yet'
                 else 'it waits for a worker, and none is running'
             end
         when v_run.attempt = 0 and v_run.status = 'cancelled' then 'it was cancelled before a worker took it'

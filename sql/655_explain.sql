@@ -29,6 +29,9 @@ begin
     elsif v_run.status <> 'succeeded' then
         return 'a new run' || case when v_pays then '; calls that this one paid for are not paid for again' else '' end;
     end if;
+    if not pgclarify._reuses_runs() then
+        return 'a new run, since pgclarify.reuse_runs is off here' || v_kept;
+    end if;
     select answered.run_id into v_answered
     from pgclarify._find_answered(
         v_run.corpus_id, v_run.operation, array[v_run.question], v_settings, v_run.requested_by, v_roles
@@ -58,7 +61,7 @@ begin
             format('a new run, since the roles of %s have changed', pgclarify._shown(v_run.requested_by)) || v_kept
         when pgclarify._detects(v_run.operation, v_run.settings) then
             'a new run, since rules of ambiguity may have changed' || v_kept
-        else 'a new run, since another model or other prompts are in service'
+        else 'a new run, since another model, other prompts or another version are in service'
     end;
 end
 $$;

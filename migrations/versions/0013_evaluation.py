@@ -1,4 +1,4 @@
-"""Evaluations: runs of a method over a data set, their cases and metrics; what reused calls of a stage had cost."""
+"""Evaluations: their cases and metrics; what reused calls of a stage had cost; workers that serve nobody."""
 
 from alembic import op
 
@@ -24,6 +24,11 @@ def upgrade() -> None:
         comment on column pgclarify.stage.model_ms is
             'Milliseconds that its calls took, those of replies from the ledger included, as if one came after the '
             'other.';
+
+        alter table pgclarify.worker add column is_serving boolean not null default true;
+        comment on column pgclarify.worker.is_serving is
+            'True if it takes runs and documents; false for a process that only leases replies of the ledger, as an '
+            'evaluation does.';
 
         comment on column pgclarify.completion.purpose is
             'What the reply is for: relaxation, verdict, relevance, entailment, follow_up, sample, answer, '
@@ -126,7 +131,7 @@ def upgrade() -> None:
         create index eval_case_run_id_idx on pgclarify.eval_case (run_id) where run_id is not null;
         comment on table pgclarify.eval_case is 'One question of an evaluation, and what the method gave for it.';
         comment on column pgclarify.eval_case.eval_run_id is 'The evaluation.';
-        comment on column pgclarify.eval_case.ordinal is 'Its place in the data set, from 1.';
+        comment on column pgclarify.eval_case.ordinal is 'Its place among the cases that were asked, from 1.';
         comment on column pgclarify.eval_case.case_id is 'Its id in the data set.';
         comment on column pgclarify.eval_case.question is 'What was asked.';
         comment on column pgclarify.eval_case.gold is
@@ -148,7 +153,8 @@ def upgrade() -> None:
         comment on column pgclarify.eval_case.model_seconds is
             'Seconds that all of them took when they were made, as if one came after the other.';
         comment on column pgclarify.eval_case.seconds is
-            'Seconds from the question to the last answer, as it went this time: next to nothing where all was paid for.';
+            'Seconds from the question to the last answer, as it went this time: next to nothing where all was paid '
+            'for.';
         comment on column pgclarify.eval_case.created_at is 'When it was judged.';
 
         create table pgclarify.eval_metric (
@@ -191,6 +197,10 @@ def downgrade() -> None:
         comment on column pgclarify.completion.purpose is
             'What the reply is for: relaxation, verdict, relevance, entailment, follow_up, sample, answer, '
             'conclusion, rewriting, questions, reformulation or listing.';
+
+        -- Nobody would know any more that they serve nobody.
+        delete from pgclarify.worker where not worker.is_serving;
+        alter table pgclarify.worker drop column is_serving;
 
         alter table pgclarify.stage
             drop column reused_prompt_tokens,

@@ -30,9 +30,17 @@ class Presence:
     @classmethod
     @asynccontextmanager
     async def enter(
-        cls, dsn: str, *, version: str, provider: str, model: str, prompt_version: str
+        cls, dsn: str, *, version: str, provider: str, model: str, prompt_version: str, is_serving: bool = True
     ) -> AsyncIterator[Presence]:
         """Enter a worker and hold its lock.
+
+        Args:
+            dsn: Connection string of the database.
+            version: Of pgclarify.
+            provider: openai or extractive.
+            model: Model that it asks.
+            prompt_version: Version of its prompts.
+            is_serving: False for a process that only leases replies of the ledger: nobody who asks may wait for it.
 
         Raises:
             ServerUnavailable: If there is no connection.
@@ -55,6 +63,7 @@ class Presence:
                             "provider": provider,
                             "model": model,
                             "prompt_version": prompt_version,
+                            "is_serving": is_serving,
                         },
                     )
                     (row,) = await cursor.fetchall()

@@ -17,7 +17,7 @@ where pg_extension.extname = 'vector';
 -- Enter this worker.
 select
     pgclarify._register_worker(
-        %(host)s, %(process_id)s, %(version)s, %(provider)s, %(model)s, %(prompt_version)s
+        %(host)s, %(process_id)s, %(version)s, %(provider)s, %(model)s, %(prompt_version)s, %(is_serving)s
     ) as worker_id;
 
 -- name: hold_worker_lock

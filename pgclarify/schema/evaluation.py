@@ -103,7 +103,7 @@ eval_case = Table(
         nullable=False,
         comment="The evaluation.",
     ),
-    Column("ordinal", Integer, nullable=False, comment="Its place in the data set, from 1."),
+    Column("ordinal", Integer, nullable=False, comment="Its place among the cases that were asked, from 1."),
     Column("case_id", Text, nullable=False, comment="Its id in the data set."),
     Column("question", Text, nullable=False, comment="What was asked."),
     Column(

@@ -1,4 +1,4 @@
-"""Workers, runs and everything a run leaves behind: revision 0004, with columns of 0008 and 0010."""
+"""Workers, runs and everything a run leaves behind: revision 0004, with columns of 0008, 0010 and 0013."""
 
 from pgvector.sqlalchemy import HALFVEC
 from sqlalchemy import (
@@ -54,6 +54,16 @@ worker = Table(
         nullable=False,
         server_default=text("now()"),
         comment="When it last said that it is there.",
+    ),
+    Column(
+        "is_serving",
+        Boolean,
+        nullable=False,
+        server_default=text("true"),
+        comment=(
+            "True if it takes runs and documents; false for a process that only leases replies of the ledger, as an "
+            "evaluation does."
+        ),
     ),
     PrimaryKeyConstraint("worker_id", name="worker_pk"),
     Index("worker_queue_worker_id_idx", "queue_worker_id"),

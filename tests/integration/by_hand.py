@@ -95,16 +95,19 @@ class HandWorker:
         model: str = MODEL,
         prompt_version: str = PROMPTS,
         provider: str = "extractive",
+        version: str = "0",
+        is_serving: bool = True,
     ) -> None:
         self.connection = connection
         self.worker_id = self.send(
             "register_worker",
             host="here",
             process_id=1,
-            version="0",
+            version=version,
             provider=provider,
             model=model,
             prompt_version=prompt_version,
+            is_serving=is_serving,
         )[0]["worker_id"]
         self.send("hold_worker_lock", worker_id=self.worker_id)
 

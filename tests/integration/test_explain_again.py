@@ -10,6 +10,8 @@ from tests.integration.linking import link
 
 __all__ = ["desk"]
 
+OTHERS_SERVE = "a new run, since another model, other prompts or another version are in service"
+
 
 class TestAskedAgain:
     """The last line says what becomes of an equal question, and that is what becomes of it."""
@@ -90,8 +92,45 @@ class TestAskedAgain:
         desk.worker.die()
         HandWorker(connect(make_role("pgclarify_worker")), model="another-model")
 
-        assert self.last(desk, run_id) == "a new run, since another model or other prompts are in service"
+        assert self.last(desk, run_id) == OTHERS_SERVE
         assert desk.submit(search="dense") != run_id
+
+    def test_another_version_is_in_service(self, desk: Desk, connect: Connect, make_role: MakeRole) -> None:
+        run_id = explored(desk)
+        later = HandWorker(connect(make_role("pgclarify_worker")), version="1")
+        assert desk.submit(search="dense") == run_id, "while both are there, as in a rolling upgrade"
+
+        desk.worker.die()
+        assert self.last(desk, run_id) == OTHERS_SERVE
+        assert desk.submit(search="dense") != run_id
+        later.die()
+        assert desk.submit(search="dense") != run_id, "the later one was there last"
+
+    def test_who_serves_nobody_is_not_in_service(self, desk: Desk, connect: Connect, make_role: MakeRole) -> None:
+        run_id = explored(desk)
+        desk.worker.die()
+        HandWorker(connect(make_role("pgclarify_worker")), model="another-model", is_serving=False)
+
+        assert self.last(desk, run_id).startswith("served from this run")
+        assert desk.submit(search="dense") == run_id
+
+    def test_runs_are_not_to_be_reused(self, desk: Desk) -> None:
+        run_id = explored(desk)
+        for no in ("off", "false", "0", "no"):
+            desk.user.execute(f"set pgclarify.reuse_runs = {no}".encode())
+            assert self.last(desk, run_id) == (
+                "a new run, since pgclarify.reuse_runs is off here; passages that were judged are not paid for again"
+            )
+            assert desk.submit(search="dense") != run_id
+        for yes in ("on", "true", "1", "yes", "''", "' on '"):
+            desk.user.execute(f"set pgclarify.reuse_runs = {yes}".encode())
+            assert desk.submit(search="dense") == run_id
+        desk.user.execute("reset pgclarify.reuse_runs")
+        assert desk.submit(search="dense") == run_id
+        with desk.user.transaction():
+            desk.user.execute("set local pgclarify.reuse_runs = off")
+            assert desk.submit(search="dense") != run_id
+        assert desk.submit(search="dense") == run_id
 
     def test_the_corpus_is_gone(self, desk: Desk) -> None:
         run_id = explored(desk)

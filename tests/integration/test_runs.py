@@ -310,6 +310,45 @@ def test_an_answer_is_served_again_until_the_corpus_changes(asker: Connection, m
     ).fetchall() == [("101", False), ("103", True)]
 
 
+def test_answers_are_not_served_again_where_runs_are_not_to_be_reused(asker: Connection, model: Server) -> None:
+    asked = [
+        "select * from pgclarify.clarify('anew', top_k => 4)",
+        "select * from pgclarify.clarify_many(array['anew of many'], top_k => 4)",
+        "select * from pgclarify.list_answers('anew', options => '{\"max_answers\": 2}')",
+        "select * from pgclarify.search('anew', top_k => 4, options => '{\"reranker\": \"model\"}')",
+    ]
+
+    def runs_of_asking() -> int:
+        before = scalar(asker, "select count(*) from pgclarify.run_summary")
+        for statement in asked:
+            asker.execute(statement.encode())
+        return int(scalar(asker, "select count(*) from pgclarify.run_summary") - before)
+
+    assert runs_of_asking() == len(asked)
+    calls = model.calls
+    assert runs_of_asking() == 0
+
+    asker.execute("set pgclarify.reuse_runs = off")
+    for level in ("read committed", "repeatable read"):
+        asker.execute(f"set default_transaction_isolation = '{level}'".encode())
+        assert runs_of_asking() == len(asked), level
+    assert model.calls == calls, "replies in the ledger are reused all the same"
+
+    asker.execute("set pgclarify.reuse_runs = perhaps")
+    for statement in [
+        *asked,
+        "select pgclarify.submit('anew')",
+        "select pgclarify.submit_investigation('anew')",
+        "select * from pgclarify.detect_ambiguity('anew')",
+        "select * from pgclarify.rewrite('anew')",
+    ]:
+        with pytest.raises(psycopg.errors.InvalidParameterValue) as caught:
+            asker.execute(statement.encode())
+        assert "pgclarify.reuse_runs" in str(caught.value)
+        assert "perhaps" in (caught.value.diag.message_detail or "")
+        assert "on or off" in (caught.value.diag.message_hint or "")
+
+
 def test_equal_work_of_two_runs_is_paid_for_once(
     service: Service, asker: Connection, model: Server, make_role: Callable[..., str]
 ) -> None:

@@ -1,0 +1,94 @@
+"""Who is there and who serves: a process that only leases replies of the ledger is no worker to whoever asks."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from contextlib import closing
+
+import psycopg
+import pytest
+
+from pgclarify.database import Presence
+from tests.integration.by_hand import Connect, Connection, HandWorker, Hire, MakeRole, scalar, state_of
+from tests.integration.explaining import explained
+
+REGISTER = "select pgclarify._register_worker('here', 1, '0', 'openai', 'a-model', 'v1')"
+
+
+@pytest.fixture
+def idle(connect: Connect, make_role: MakeRole) -> HandWorker:
+    """A process that leases replies, with a language model, and serves nobody."""
+    return HandWorker(connect(make_role("pgclarify_worker")), provider="openai", is_serving=False)
+
+
+@pytest.fixture
+def corpus(connection: Connection) -> Connection:
+    connection.execute("select pgclarify.create_corpus('insurance')")
+    return connection
+
+
+def test_who_asks_does_not_wait_for_it(corpus: Connection, idle: HandWorker) -> None:
+    assert state_of(corpus, "select * from pgclarify.clarify('rental cars')") == "PC001"
+
+
+def test_it_is_not_among_the_workers(connection: Connection, idle: HandWorker, hire: Hire) -> None:
+    assert scalar(connection, "select count(*) from pgclarify.worker_status") == 0
+    worker = hire()
+    assert connection.execute("select worker_id from pgclarify.worker_status where is_alive").fetchall() == [
+        (worker.worker_id,)
+    ]
+
+
+def test_explain_says_that_nobody_serves(corpus: Connection, idle: HandWorker) -> None:
+    run_id = scalar(corpus, "select pgclarify.submit('rental cars')")
+    assert "none is running" in explained(corpus, run_id)
+
+
+def test_no_run_is_left_to_its_language_model(corpus: Connection, idle: HandWorker, hire: Hire) -> None:
+    worker = hire()
+    worker.index_everything()
+    run_id = scalar(corpus, "select pgclarify.submit_investigation('rental cars')")
+    assert worker.send("start_run", run_id=run_id, worker_id=worker.worker_id)
+
+
+def test_its_leases_hold_while_it_lives(corpus: Connection, idle: HandWorker, hire: Hire) -> None:
+    worker = hire()
+
+    def claim(of: HandWorker) -> bool:
+        ((row),) = of.send(
+            "claim_completions",
+            worker_id=of.worker_id,
+            run_id=None,
+            lease="1 hour",
+            purposes=["judge_match"],
+            models=["a-model"],
+            parameters=[json.dumps({})],
+            prompt_versions=["v1"],
+            input_hashes=[hashlib.sha256(b"asked").digest()],
+            samples=[0],
+        )
+        return bool(row["is_ours"])
+
+    assert claim(idle)
+    assert not claim(worker)
+    idle.die()
+    assert claim(worker)
+
+
+def test_workers_of_the_earlier_version_register_as_they_did(
+    connection: Connection, connect: Connect, make_role: MakeRole
+) -> None:
+    earlier = connect(make_role("pgclarify_worker"))
+    worker_id = scalar(earlier, REGISTER)
+    assert scalar(earlier, "select pg_try_advisory_lock(1885823084, %s::integer)", worker_id)
+    assert scalar(connection, "select is_alive from pgclarify.worker_status where worker_id = %s", worker_id)
+
+
+@pytest.mark.parametrize("is_serving", [True, False])
+async def test_presence_says_whether_it_serves(database: str, is_serving: bool) -> None:
+    async with Presence.enter(
+        database, version="0", provider="openai", model="a-model", prompt_version="v1", is_serving=is_serving
+    ):
+        with closing(psycopg.connect(database)) as connection:
+            assert scalar(connection, "select is_serving from pgclarify.worker") is is_serving
