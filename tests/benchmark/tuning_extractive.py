@@ -125,16 +125,17 @@ def corpus_table(title: str, judged: Sequence[Judged]) -> Table:
     return shown
 
 
-async def build(data_dir: Path) -> list[tuple[str, str, str]]:
-    """Titles, the questions that were built for them from their passages, and the quotes."""
+async def build(data_dir: Path, which: int) -> list[tuple[str, str, str]]:
+    """Titles of one of two samples, the questions that were built for them from their passages, and the quotes."""
     rows = [row for name in ("squad2", "ambignq", "musique") for row in read(data_dir / f"{name}.corpus.jsonl.gz")]
-    chosen = [rows[int(place)] for place in np.random.default_rng(0).permutation(len(rows))[:_TITLES]]
+    places = np.random.default_rng(0).permutation(len(rows))[(which - 1) * _TITLES : which * _TITLES]
+    chosen = [rows[int(place)] for place in places]
     embedder = load_embedder(MODEL)
     verifier = ExtractiveVerifier(embedder)
     built = []
     try:
         for place, row in enumerate(chosen):
-            rated = await verifier.rate(row["title"], Passage(row["id"], place, row["text"]))
+            rated = await verifier.rate(row["title"], Passage(row["id"], place, row["text"], title=row["title"]))
             if rated and rated[0] >= THRESHOLD:
                 built.append((row["title"], rated[1].interpretation, rated[1].quote))
     finally:
@@ -145,20 +146,23 @@ async def build(data_dir: Path) -> list[tuple[str, str, str]]:
 def faults(title: str, question: str) -> list[str]:
     """What is wrong with a question that was built, as far as rules can tell."""
     found = [word.lower for word in words(question)]
+    last = found[-1] if found else ""
     checks = {
         "does not ask": not is_question(question) or not question.endswith("?"),
         "lacks the key phrase": not content_stems(title) & content_stems(question),
         "has a pronoun": bool(_PRONOUNS.intersection(found)),
         "too short": len(found) < 3,
         "too long": len(found) > 30,
+        "asks where a thing is a thing": bool(re.match(r"(?:When|Where) (?:is|are|was|were) .+ an? ", question)),
+        "is cut short": last in ("and", "or", "but", "the", "a", "an", "its", "their"),
         "has loose marks": question.count("(") != question.count(")") or bool(re.search(r"[\[\]|]|\s[,.;]", question)),
     }
     return [name for name, is_wrong in checks.items() if is_wrong]
 
 
-def soundness_table(built: Sequence[tuple[str, str, str]]) -> Table:
+def soundness_table(title: str, built: Sequence[tuple[str, str, str]]) -> Table:
     """How many questions have which fault."""
-    shown = Table("fault", "questions", "share", title=f"{len(built)} questions built for {_TITLES} titles")
+    shown = Table("fault", "questions", "share", title=f"{title}: {len(built)} questions built for {_TITLES} titles")
     wrong = [faults(title, question) for title, question, _ in built]
     names = dict.fromkeys(name for mine in wrong for name in mine)
     for name in names:
@@ -173,7 +177,7 @@ def _main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("data_dir", type=Path)
     parser.add_argument("file", type=Path, nargs="?")
-    parser.add_argument("--verbose", action="store_true", help="print questions that have a fault")
+    parser.add_argument("--verbose", action="store_true", help="print the questions that were built")
     options = parser.parse_args()
     console = Console(width=140)
     if options.file:
@@ -182,13 +186,12 @@ def _main() -> None:
             for which in (1, 2):
                 mine = [one for one in half(judged, which) if one.question.corpus == corpus]
                 console.print(corpus_table(f"{len(mine)} questions of {corpus}, half {which}", mine))
-    with step("building questions"):
-        built = asyncio.run(build(options.data_dir))
-    console.print(soundness_table(built))
-    if options.verbose:
-        for title, question, quote in built:
-            wrong = faults(title, question)
-            print(f"{title} | {question} | {quote[:160]!r} | {', '.join(wrong)}")
+    for which in (1, 2):
+        with step("building questions"):
+            built = asyncio.run(build(options.data_dir, which))
+        console.print(soundness_table(f"sample {which}", built))
+        for title, question, quote in built if options.verbose else ():
+            print(f"{title} | {question} | {quote[:160]!r} | {', '.join(faults(title, question))}")
     with step("rating pairs"):
         pairs = asyncio.run(rate_pairs(options.data_dir))
     for which in (1, 2):

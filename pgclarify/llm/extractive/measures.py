@@ -63,6 +63,7 @@ _NO_ATTRIBUTES = word_set(
 )
 _POINTS_IN_TIME = word_set("after before from of prior following in")
 _SERIES_REST = re.compile(r"(?:, [\w -]{1,30}){1,3},? (?:and|or) [\w-]{1,30}")
+_OF_THE_NOUN = (AnswerType.DURATION, AnswerType.DATE, AnswerType.COUNT, AnswerType.PLACE)
 _OF_NOUNS = (AnswerType.AMOUNT, AnswerType.PERCENTAGE)
 _FREE = re.compile(r"free of charge|at no ", re.IGNORECASE)
 _VAGUE = word_set("it them both their its his her this that these those")
@@ -99,7 +100,14 @@ def _measure(statement: Statement, clause: Clause, span: Span) -> Draft | None:
     # "Once a year or in parts", "within one year of our answer".
     if after.startswith("or ") or (span.kind is AnswerType.DURATION and after.startswith("of ")):
         answer_end, after = end, ""
-    is_copula = not clause.verb.base and clause.verb.auxiliary in ("is", "are", "was", "were") and not before
+    is_copula = _is_be(clause) and not before
+    # "Forest Acres is a city in South Carolina" tells what it is; "where is Forest Acres a city?" asks nobody.
+    if (
+        _is_be(clause)
+        and span.kind in _OF_THE_NOUN
+        and f"{before} ".lower().startswith(("a ", "an ", "the ", "one of "))
+    ):
+        return None
     is_passive = not clause.verb.base and bool(words(before)) and words(before)[0].lower in PARTICIPLES
     wh = _WH.get(span.kind, "")
     start = text.rindex(preposition, 0, span.start) if preposition in _SPOKEN_WITH.get(span.kind, ()) else span.start
@@ -162,6 +170,10 @@ def _measure(statement: Statement, clause: Clause, span: Span) -> Draft | None:
             if noun[0].endswith(" old"):
                 wh, answer_end = "How old", noun[1]
     return asked(statement, clause, wh, before, _without_measure(after), text[start:answer_end], span.kind)
+
+
+def _is_be(clause: Clause) -> bool:
+    return not clause.verb.base and clause.verb.auxiliary in ("is", "are", "was", "were")
 
 
 def _alternatives_end(text: str, span: Span) -> int:

@@ -48,6 +48,7 @@ _EXCEPTION = re.compile(r"\W{0,3}(?:unless|except|but|provided|if|when|while|onl
 _MEANT_BEFORE = word_set("it they he she this that one ones them")
 _NEXT_CLAUSE = re.compile(r",? (?:and|but) (?:it|they|he|she|we|you)\b")
 _OBJECT_PRONOUNS = word_set("it them him these those")
+_NEVER_LAST = word_set("and or but the a an its their his her our your my")
 _MOST_BEFORE_OPEN = 3
 _MAX_QUESTION_WORDS = 24
 
@@ -66,7 +67,7 @@ def draft_readings(evidence: Evidence, topic: Topic, passage: str) -> Iterator[D
         for draft in attempt(statement):
             is_short = len(draft.question.split()) <= _MAX_QUESTION_WORDS
             is_open = _is_open(draft.question) or draft.answer.endswith((" this", " that"))
-            if draft.answer and is_short and not is_open:
+            if draft.answer and is_short and not is_open and not _is_cut(draft.question):
                 yield draft
 
 
@@ -99,6 +100,12 @@ def _is_open(question: str) -> bool:
         return True
     position = next((index for index, word in enumerate(found) if word.lower in _OBJECT_PRONOUNS), None)
     return position is not None and sum(word.is_content for word in found[:position]) < _MOST_BEFORE_OPEN
+
+
+def _is_cut(question: str) -> bool:
+    """Whether a question ends in the middle: within parentheses, or with a word that something must follow."""
+    found = words(question)
+    return question.count("(") != question.count(")") or (bool(found) and found[-1].lower in _NEVER_LAST)
 
 
 def _antecedent(evidence: Evidence, topic: Topic, passage: str) -> str:

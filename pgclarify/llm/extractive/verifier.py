@@ -18,7 +18,7 @@ from pgclarify.model import Completion, CompletionRequest, Passage, Reading
 from pgclarify.protocols import Embedder
 
 MODEL: Final = "extractive-1"
-PROMPT_VERSION: Final = "extractive-4"
+PROMPT_VERSION: Final = "extractive-5"
 """Changes with every change of what the verifier makes of a passage, so that old completions are not served."""
 
 MAX_ENCODED: Final = 8

@@ -414,3 +414,32 @@ def test_names_keep_their_capitals(sentence: str, question: str) -> None:
 )  # fmt: skip
 def test_a_question_is_made_to_stand_on_its_own(title: str, heading: str | None, question: str, expected: str) -> None:
     assert stand_alone(read_topic(title, heading, ""), question) == expected
+
+
+@pytest.mark.parametrize(
+    ("sentence", "question"),
+    [
+        ("Forest Acres is a city in Richland County.", "What is Forest Acres?"),
+        ("The Golden 8 is an album that was recorded in 1961.", "What is the Golden 8?"),
+        ("Rain Man is a 1988 film about two brothers.", "What is Rain Man?"),
+        ("The claims office is in Springfield.", "Where is the claims office?"),
+    ],
+)
+def test_a_time_or_place_that_says_what_a_thing_is_is_not_asked_for(sentence: str, question: str) -> None:
+    draft = first_draft(sentence, heading="Notes")
+    assert draft is not None
+    assert draft[1] == question
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "Dick Pointer (before 1778 – 1827) was honored by all.",
+        "La Stampa was read by people of the 1990s.",
+    ],
+)
+def test_no_question_ends_in_its_middle(sentence: str) -> None:
+    topic = read_topic("Notes", "Notes", sentence)
+    for draft in draft_readings(Evidence(sentence, 0, Kind.PROSE), topic, sentence):
+        assert draft.question.count("(") == draft.question.count(")")
+        assert draft.question.rstrip("?").split()[-1] not in ("and", "or", "of", "the")
