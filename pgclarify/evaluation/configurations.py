@@ -15,6 +15,8 @@ from pgclarify.errors import InputError, UnreadableFile
 
 DEFAULT_METHOD: Final = "clarify"
 JUDGES: Final = ("lexical", "model")
+# The provider of workers that ask no language model.
+EXTRACTIVE: Final = "extractive"
 # What methods that are no operations of the SQL API take, with the default of each; a number is from 1 to 1000, and the
 # search is one of SEARCHES. What the others take, SQL says.
 BASELINE_SETTINGS: Final[Mapping[str, Mapping[str, object]]] = {
@@ -118,12 +120,17 @@ def _check_different(configurations: Sequence[Configuration]) -> None:
                 hint='Leave one out, or write another name = "…" into its file.',
             )
     for first, second in itertools.combinations(configurations, 2):
-        if (first.method, first.judge, first.settings) == (second.method, second.judge, second.settings):
+        if _told_apart_by(first) == _told_apart_by(second):
             raise InputError(
                 "two configurations are the same",
                 detail=f"They are {first.name!r} and {second.name!r}.",
                 hint="Leave one out.",
             )
+
+
+def _told_apart_by(one: Configuration) -> tuple[str, str | None, str]:
+    # As JSON: to Python, true is 1.
+    return one.method, one.judge, json.dumps(one.settings, sort_keys=True)
 
 
 def _read(path: Path) -> Configuration:

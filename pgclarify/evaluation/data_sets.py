@@ -26,7 +26,9 @@ _ID_CHARS = 16
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Which cases of a data set are asked. The ids alone decide, never the order of the lines.
+    """Which cases of a data set are asked. The questions decide, never the order of the lines, nor the ids.
+
+    A question that stands there twice, with the same history, is in one part both times: no part tells of another.
 
     Attributes:
         cases: How many at most, from 1; None for all. More contain fewer: 20 are among the first 50.
@@ -131,7 +133,7 @@ def _select(cases: Iterable[Case], selection: Selection) -> tuple[list[Case], in
     # Those with the lowest ranks, the highest of them on top; places tell equal ranks apart and keep the order.
     lowest: list[tuple[int, int, Case]] = []
     for total, case in enumerate(cases, start=1):
-        rank = int.from_bytes(_digest(case.case_id))
+        rank = _rank(case)
         if not selection.takes(rank):
             continue
         if selection.cases is None:
@@ -208,6 +210,12 @@ def _refusal(path: Path, number: int, reason: str, hint: str | None = None) -> I
         detail=reason,
         hint=hint or 'Give one a line, such as {"question": "rental cars", "answers": ["30 days", "a month"]}.',
     )
+
+
+def _rank(case: Case) -> int:
+    """Where a case stands among all that there may be: with all that ask the same, however spaced and capitalized."""
+    said = (" ".join(one.casefold().split()) for one in (case.question, *case.history))
+    return int.from_bytes(_digest("\0".join(said)))
 
 
 def _digest(text: str) -> bytes:

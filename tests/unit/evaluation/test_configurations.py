@@ -153,3 +153,9 @@ def test_no_two_are_the_same_or_have_one_name(tmp_path: Path) -> None:
 def test_long_names_are_cut() -> None:
     (one,) = read_configurations([], [f"reranker={'x' * 300}"])
     assert len(one.name) == 200
+
+
+def test_true_is_not_one(tmp_path: Path) -> None:
+    (tmp_path / "a.toml").write_text('name = "a"\n[options]\nx = true\n')
+    (tmp_path / "b.toml").write_text('name = "b"\n[options]\nx = 1\n')
+    assert len(read_configurations([tmp_path / "a.toml", tmp_path / "b.toml"], [])) == 2

@@ -290,3 +290,18 @@ def test_cases_that_are_not_asked_are_not_held(write: Write) -> None:
         tracemalloc.stop()
     assert (len(read.cases), read.total) == (5, 3_000)
     assert peak < 3_000_000, "the file has 6 MB"
+
+
+def test_a_question_that_stands_twice_is_in_one_part(tmp_path: Path) -> None:
+    lines = [
+        {"id": f"{n}-{time}", "question": ("Is it %d?", " is  IT %d?")[time] % n} for n in range(20) for time in (0, 1)
+    ]
+    path = tmp_path / "twice.jsonl"
+    path.write_text("\n".join(map(json.dumps, lines)))
+    parts = [read_data_set(path, selection=Selection(part=(part, 2))) for part in (1, 2)]
+    asked = [{case.case_id.partition("-")[0] for case in part.cases} for part in parts]
+    assert not asked[0] & asked[1]
+    assert all(asked)
+    told = [{"question": "Why?", "history": [said]} for said in "abcdefgh"]
+    path.write_text("\n".join(map(json.dumps, told)))
+    assert 0 < len(read_data_set(path, selection=Selection(part=(1, 2))).cases) < len(told), "it is another question"
