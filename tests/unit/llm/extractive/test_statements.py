@@ -434,7 +434,7 @@ def test_a_time_or_place_that_says_what_a_thing_is_is_not_asked_for(sentence: st
 @pytest.mark.parametrize(
     "sentence",
     [
-        "Dick Pointer (before 1778 – 1827) was honored by all.",
+        "Dick Pointer (before 1778 \u2013 1827) was honored by all.",
         "La Stampa was read by people of the 1990s.",
     ],
 )
