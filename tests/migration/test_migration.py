@@ -283,7 +283,9 @@ def test_a_downgrade_loses_evaluations_and_nothing_that_was_paid_for(make_databa
                 run_id, ordinal, name, started_at, duration_ms, calls, reused_calls, prompt_tokens, completion_tokens,
                 reused_prompt_tokens, reused_completion_tokens, model_ms
             )
-            values (1, 1, 'judgement', now(), 5, 1, 1, 100, 10, 100, 10, 250)
+            values (1, 1, 'judgement', now(), 5, 1, 1, 100, 10, 100, 10, 250);
+            insert into pgclarify.worker (host, process_id, version, provider, model, prompt_version, is_serving)
+            values ('h', 1, '0.7', 'openai', 'evaluates', 'v', false), ('h', 2, '0.7', 'openai', 'serves', 'v', true)
         """)
 
     install.migrate(dsn, "0012")
@@ -300,7 +302,10 @@ def test_a_downgrade_loses_evaluations_and_nothing_that_was_paid_for(make_databa
             select calls, reused_calls, prompt_tokens, completion_tokens, reused_prompt_tokens, model_ms
             from pgclarify.stage
         """).fetchall()
+        workers = connection.execute("select model, is_serving from pgclarify.worker").fetchall()
     assert counts == (0, 9, 10)
+    # The version before would take the other one for a worker.
+    assert workers == [("serves", True)]
     assert stage == [(1, 1, 100, 10, 0, 0)]
 
 
