@@ -5,16 +5,35 @@ What it takes for support or for a match, and how often it is wrong, is in docs/
 
 from __future__ import annotations
 
+import hashlib
+import inspect
 import re
+import sys
 import unicodedata
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Final
 
-from pgclarify.algorithms import Relation, fold, is_variant, relate, relate_answers, write_numbers
+from pgclarify.algorithms import (
+    Relation,
+    agreement,
+    answer_variants,
+    english,
+    fold,
+    given_names,
+    is_variant,
+    numerals,
+    quotation,
+    relate,
+    relate_answers,
+    write_numbers,
+)
+from pgclarify.algorithms import answers as answer_relations
 from pgclarify.algorithms.english import NO_NOUNS
+from pgclarify.algorithms.metrics import answers as answer_metrics
 from pgclarify.algorithms.metrics import cover_exact_match
 from pgclarify.evaluated import Stated
+from pgclarify.llm.extractive import sentences, terms
 from pgclarify.llm.extractive.sentences import split_sentences
 from pgclarify.model import Passage
 
@@ -29,7 +48,17 @@ _SAME: Final = 0.5
 _RELEVANT: Final = 0.5
 
 _WORD: Final = re.compile(r"\w+")
-_YES_OR_NO: Final = re.compile(r"\W*(?:yes|no)\b", re.IGNORECASE)
+# Alone, or with a sentence after it; "No Country for Old Men" and "No. 5" are names.
+_YES_OR_NO: Final = re.compile(
+    r"\W*(?P<said>(?i:yes|no))(?:\W*\Z|\W+(?i:it|he|she|they|we|you|i|there|this|that)\b|\s*[,;:.\u2013\u2014-]\s+[a-z])"
+)
+# Of an answer that is no name, many questions have the same.
+_NAME_AFTER_NUMBER: Final = re.compile(r"\s[A-Z][a-z]")
+# What the judgements rest on besides this module. The product is tuned; then the judge is another.
+_USED: Final = (
+    *(agreement, answer_variants, answer_relations, english, given_names, numerals, quotation),
+    *(answer_metrics, sentences, terms),
+)
 # Bent forms of one word share so many letters, mostly.
 _STEM: Final = 5
 
@@ -44,8 +73,13 @@ class LexicalJudge:
 
     @property
     def version(self) -> str:
-        """Of the rules and thresholds in this module."""
-        return "1"
+        """Of the rules and thresholds here, and of all that they rest on: another where a line of it is another."""
+        return _version()
+
+    @property
+    def needs_answers(self) -> bool:
+        """Words alone cannot tell whether a passage answers a question."""
+        return True
 
     async def supports(self, claims: Sequence[tuple[Stated, Sequence[Passage]]]) -> list[bool]:
         """Whether a passage states one of the answers in a sentence that is about the question.
@@ -62,8 +96,9 @@ class LexicalJudge:
     async def matches(self, question: str, readings: Sequence[Stated], among: Sequence[Stated]) -> list[bool]:
         """Whether a reading asks the same as one of the others.
 
-        Equal questions do. Where both have answers, these have to be the same, and the questions share a word; where
-        one has none, the questions have to be alike. Questions that name other numbers never are.
+        Where both have answers, these have to be the same. Then equal questions ask the same, and others if they share
+        a word; but if one has no answer, or the answers are numbers, or yes or no, which many questions have in common,
+        the questions have to be alike. Questions that name other numbers never are.
 
         Source: VERDICT, Eq. 15 and 16, with the F1 of words in place of BLEU; that answers count is ours.
         """
@@ -111,16 +146,27 @@ def is_same_answer(one: Sequence[str], other: Sequence[str]) -> bool:
         one: An answer in all its spellings; an empty one is the same as none.
         other: Another.
     """
-    return any(
-        is_variant(first, second) or relate_answers(first, second) is Relation.AGREE
-        for first in one
-        for second in other
-    )
+    return any(_say_the_same(first, second) for first in one for second in other)
+
+
+def answers_differ(one: Stated, other: Stated) -> bool:
+    """Tell whether both have answers, and these are not one: then they are two readings, even of one question."""
+    return any(one.answers) and any(other.answers) and not is_same_answer(one.answers, other.answers)
 
 
 def asks_same_words(one: str, other: str) -> bool:
     """Tell whether two questions are the same but for case, typography and the marks at their ends."""
     return fold(one).strip(" ?.!") == fold(other).strip(" ?.!")
+
+
+@cache
+def _version() -> str:
+    """The number of the rules, and a hash of the source of this module and of those that it uses."""
+    own = sys.modules[__name__]
+    digest = hashlib.sha256()
+    for module in (own, *_USED):
+        digest.update(inspect.getsource(module).encode())
+    return f"2-{digest.hexdigest()[:8]}"
 
 
 def _is_supported(stated: Stated, passages: Sequence[Passage]) -> bool:
@@ -154,14 +200,33 @@ def _states_about(asked: frozenset[str], answers: Sequence[str], passage: Passag
 def _is_same(one: Stated, other: Stated) -> bool:
     if one.interpretation is None or other.interpretation is None:
         return is_same_answer(one.answers, other.answers)
+    if answers_differ(one, other):
+        return False
     if asks_same_words(one.interpretation, other.interpretation):
         return True
     relation = _relate_questions(one.interpretation, other.interpretation)
-    overlap = _overlap(_words(one.interpretation), _words(other.interpretation))
-    if one.answers and other.answers:
-        is_same = is_same_answer(one.answers, other.answers)
-        return is_same and relation is not Relation.CONFLICT and overlap > 0
+    words, others = _words(one.interpretation), _words(other.interpretation)
+    overlap = _overlap(words, others)
+    has_answers = any(one.answers) and any(other.answers)
+    said = (*one.answers, *other.answers)
+    if has_answers and not any(map(_is_common, said)):
+        return relation is not Relation.CONFLICT and overlap > 0
+    if has_answers and any(map(_YES_OR_NO.match, said)) and not (words <= others or others <= words):
+        return False
     return relation is Relation.AGREE and overlap >= _SAME
+
+
+def _say_the_same(one: str, other: str) -> bool:
+    said, said_too = _YES_OR_NO.match(one), _YES_OR_NO.match(other)
+    if said or said_too:
+        return said is not None and said_too is not None and said["said"].lower() == said_too["said"].lower()
+    return is_variant(one, other) or relate_answers(one, other) is Relation.AGREE
+
+
+def _is_common(answer: str) -> bool:
+    """Whether it says a number without a name, or yes or no: no wonder if another question has it, too."""
+    has_number = any(character.isdigit() for character in _written(answer))
+    return bool(_YES_OR_NO.match(answer)) or (has_number and not _NAME_AFTER_NUMBER.search(answer))
 
 
 def _relate_questions(one: str, other: str) -> Relation:

@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TypeVar
 
-from pgclarify.errors import CompletionError, InvalidReply
+from pgclarify.errors import CompletionError, InvalidReply, RequestRefused
 from pgclarify.evaluated import Stated, Usage
 from pgclarify.evaluation.baselines import UsageMeter
-from pgclarify.evaluation.lexical_judge import asks_same_words, is_same_answer, states_answer
+from pgclarify.evaluation.lexical_judge import answers_differ, asks_same_words, is_same_answer, states_answer
 from pgclarify.model import Completion, CompletionRequest, Passage
 from pgclarify.pipelines.completions import Answer, Inquiry, Pace, ask_all
 from pgclarify.protocols import JudgeModel, Ledger
@@ -21,13 +21,17 @@ T = TypeVar("T")
 class ModelJudge:
     """Judges with a chat model. Implements Judge.
 
-    A reply that does not fit twice is no judgement: then nothing is supported, matched or relevant, and all readings
-    are distinct. Equal questions, and readings of which only the answer is known, are compared without a call.
+    A reply that does not fit twice is no judgement, nor is a request that the endpoint refuses for what it is: then
+    nothing is supported, matched or relevant, and all readings are distinct. Equal questions, and readings of which
+    only the answer is known, are compared without a call, by their answers.
 
     Args:
         ledger: Where replies are kept.
         model: Who is asked.
         pace: How often to look for replies that others are paying for.
+
+    Attributes:
+        unjudged: How often there was no judgement so far.
 
     Source: VERDICT, §4.3, §5.2 and Appendix A.
     """
@@ -37,6 +41,7 @@ class ModelJudge:
         self._model = model
         self._pace = pace
         self._meter = UsageMeter()
+        self.unjudged = 0
 
     @property
     def name(self) -> str:
@@ -47,6 +52,11 @@ class ModelJudge:
     def version(self) -> str:
         """The version of the prompts."""
         return self._model.prompt_version
+
+    @property
+    def needs_answers(self) -> bool:
+        """A model can tell whether passages answer a question, whatever the answer is."""
+        return False
 
     @property
     def usage(self) -> Usage:
@@ -96,7 +106,9 @@ class ModelJudge:
         asked = {
             place: reading.interpretation
             for place, reading in enumerate(readings)
-            if reading.interpretation is not None and not judgements[place]
+            if reading.interpretation is not None
+            and not judgements[place]
+            and not any(_asks_the_same(reading, other) for other in among)
         }
         if not known or not asked:
             return judgements
@@ -121,9 +133,12 @@ class ModelJudge:
         for place, reading in enumerate(readings):
             if not any(_is_plainly_same(reading, readings[other]) for other in kept):
                 kept.append(place)
-        asked = {
-            place: interpretation for place in kept if (interpretation := readings[place].interpretation) is not None
-        }
+        # Of equal questions with different answers, the first; the model would take the others for repetitions.
+        asked: dict[int, str] = {}
+        for place in kept:
+            interpretation = readings[place].interpretation
+            if interpretation is not None and not any(_asks_the_same(readings[place], readings[one]) for one in asked):
+                asked[place] = interpretation
         if len(asked) < 2:
             return kept
         texts, places = list(asked.values()), list(asked)
@@ -171,7 +186,9 @@ class ModelJudge:
         async def land(place: int, answer: Answer[T]) -> None:
             if not isinstance(answer.value, CompletionError):
                 judgements[place] = answer.value
-            elif not isinstance(answer.value, InvalidReply):
+            elif isinstance(answer.value, InvalidReply | RequestRefused):
+                self.unjudged += 1
+            else:
                 errors.append(answer.value)
 
         inquiries = [Inquiry(render(), partial(render, retry=True), read) for render, read in judged]
@@ -182,7 +199,14 @@ class ModelJudge:
 
 
 def _is_plainly_same(one: Stated, other: Stated) -> bool:
-    """Whether no model is needed: the same question; or the same answer, where one has no question."""
+    """Whether no model is needed: the same question, if answers do not differ; the same answer, if one has none."""
     if one.interpretation is None or other.interpretation is None:
         return is_same_answer(one.answers, other.answers)
+    return _asks_the_same(one, other) and not answers_differ(one, other)
+
+
+def _asks_the_same(one: Stated, other: Stated) -> bool:
+    """Whether their questions are equal, whatever the answers are."""
+    if one.interpretation is None or other.interpretation is None:
+        return False
     return asks_same_words(one.interpretation, other.interpretation)

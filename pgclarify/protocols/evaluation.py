@@ -191,6 +191,10 @@ class Judge(Protocol):
     def version(self) -> str:
         """Changes when judgements may."""
 
+    @property
+    def needs_answers(self) -> bool:
+        """Whether it can only say of a reading with an answer whether it is supported; others are not, to it."""
+
     async def supports(self, claims: Sequence[tuple[Stated, Sequence[Passage]]]) -> list[bool]:
         """Whether passages answer a reading, with one of its answers if it has any. One judgement each, in order.
 

@@ -53,6 +53,11 @@ class FakeJudge:
         """Always the same."""
         return "1"
 
+    @property
+    def needs_answers(self) -> bool:
+        """It looks readings up by their question."""
+        return False
+
     async def supports(self, claims: Sequence[tuple[Stated, Sequence[Passage]]]) -> list[bool]:
         """Look every reading up with its passages."""
         readings = await self._ask("supports", [stated for stated, _ in claims])

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from pgclarify.errors import DatabaseError, EndpointUnavailable
+from pgclarify.errors import DatabaseError, EndpointUnavailable, RequestRefused
 from pgclarify.evaluated import Stated, Usage
 from pgclarify.evaluation.model_judge import ModelJudge
 from pgclarify.llm.endpoint import Endpoint
@@ -105,6 +105,18 @@ async def test_what_fails_twice_is_judged_as_unfounded():
     assert [request.sample for request in model.calls] == [0, 0, 1, 1, 0, 1, 0, 1, 0, 1]
     # They were paid for.
     assert judge.usage.calls == 10
+    assert judge.unjudged == 5
+
+
+async def test_what_the_endpoint_refuses_to_judge_is_judged_as_unfounded():
+    """It is refused for what it is, and would be tomorrow: that is no reason to end an evaluation for good."""
+    refused = RequestRefused("the endpoint refused the request", detail="the context is full")
+    kinds = ("match", "distinct", "relevance")
+    script = {f"{kind}: {BOTH}": refused for kind in kinds} | {f"support: {HOUR.interpretation}": refused}
+    judge = judge_of(FakeJudgeModel(dict(script), otherwise="true"))
+    assert await every_judgement(judge, [HOUR, YEAR]) == ([False, True], [False, False], [0, 1], [False, False])
+    assert judge.unjudged == 4
+    assert judge.usage.calls == 1
 
 
 async def test_a_second_reply_that_fits_counts():
@@ -175,14 +187,15 @@ async def test_answers_alone_are_compared_without_a_call():
 async def test_only_what_is_not_plain_is_asked():
     """Some have no question, some are equal; places are those of all readings."""
     match = f"match: {YEAR.interpretation} | {MONTH.interpretation}"
+    # `same` asks what HOUR asks, and has another answer.
     distinct = f"distinct: {HOUR.interpretation} | {YEAR.interpretation} | {MONTH.interpretation}"
     relevance = f"relevance: {YEAR.interpretation} | {MONTH.interpretation}"
     model = FakeJudgeModel({match: "[false, true]", distinct: "[0, 2]", relevance: "[false, true]"})
     judge = judge_of(model)
     answer = Stated(None, ("10 pm",))
     same = Stated("at what time does the museum open", ("never",))
-    assert await judge.matches(QUESTION, [answer, YEAR, same, MONTH], [HOUR, CASTLE]) == [False, False, True, True]
-    assert await judge.distinct(QUESTION, [answer, HOUR, YEAR, same, answer, MONTH]) == [0, 1, 5]
+    assert await judge.matches(QUESTION, [answer, YEAR, same, MONTH], [HOUR, CASTLE]) == [False, False, False, True]
+    assert await judge.distinct(QUESTION, [answer, HOUR, YEAR, same, answer, MONTH]) == [0, 1, 3, 5]
     assert await judge.relevant(QUESTION, [answer, YEAR, MONTH]) == [False, False, True]
     assert len(model.calls) == 3
 
