@@ -12,10 +12,45 @@ from dataclasses import dataclass
 
 from pgclarify.algorithms.metrics import CitationScores, grounded_gold, supported_citation_scores
 from pgclarify.evaluated import Case, Output, PredictedInterpretation, Stated
+from pgclarify.evaluation.lexical_judge import asks_same_words
 from pgclarify.model import Passage, RunStatus
-from pgclarify.protocols import Judge
+from pgclarify.protocols import Judge, Retriever
 
 _Person = tuple[Stated, ...]
+_EVIDENCE = 20
+# Some 40 MiB of passages.
+_MOST_QUESTIONS = 1000
+
+
+class Evidence:
+    """What the corpus has on the question of a case: the same for every method, and whatever its settings.
+
+    It stands for the corpus where a judge cannot read all of it: 20 passages of one hybrid search of the question.
+    Those of the latest 1,000 questions are kept, for the other configurations of a command.
+
+    Args:
+        retriever: Who searches.
+
+    Source: VERDICT, Eq. 19 and 21 (U_q, in place of a passage that a reading names).
+    """
+
+    def __init__(self, retriever: Retriever) -> None:
+        self._retriever = retriever
+        self._found: dict[str, Sequence[Passage]] = {}
+
+    async def __call__(self, case: Case) -> Sequence[Passage]:
+        """Search, unless that was done.
+
+        Raises:
+            PgclarifyError: If it could not be searched.
+        """
+        found = self._found.pop(case.question, None)
+        if found is None:
+            found = await self._retriever.search(case.question, _EVIDENCE)
+            if len(self._found) >= _MOST_QUESTIONS:
+                del self._found[next(iter(self._found))]
+        self._found[case.question] = found
+        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,14 +59,15 @@ class Judgements:
 
     Attributes:
         supported: For each reading, whether the passage that it cites first answers it; of a reading that cites none,
-            whether the passages do that the method chose from. V(q̂, p̂).
+            whether the evidence of the case does. V(q̂, p̂).
         relevant: For each reading, whether it is one of the question at all.
         distinct: How many readings remain if those that nearly repeat one are left out; 0 if people's are not known.
         human: The readings of people that it was compared with; empty if none are known.
+        human_distinct: How many of these remain; 0 where there was nothing to compare with them.
         covered: For each of them, whether it is among the readings. V(q̃, Q̂).
         covered_by_supported: For each of them, whether it is among the supported readings.
         gold: Q̄ without repetitions: places in the readings and those of people, one after the other. Empty if no
-            reading is supported, or people's are not known.
+            reading is supported. None if nobody can tell: no reading of people is known that this judge can judge.
         citations: For each reading, what its citations are worth; empty where relevant documents are known.
     """
 
@@ -39,37 +75,52 @@ class Judgements:
     relevant: tuple[bool, ...] = ()
     distinct: int = 0
     human: tuple[Stated, ...] = ()
+    human_distinct: int = 0
     covered: tuple[bool, ...] = ()
     covered_by_supported: tuple[bool, ...] = ()
-    gold: tuple[int, ...] = ()
+    gold: tuple[int, ...] | None = None
     citations: tuple[CitationScores, ...] = ()
 
 
-async def judge(case: Case, output: Output, judge: Judge) -> Judgements:
+async def judge_output(case: Case, output: Output, judge: Judge, evidence: Sequence[Passage]) -> Judgements:
     """Ask what the metrics need: nothing of an output without readings.
 
     Args:
         case: The question, and what is known of it.
         output: What a method gave for it. One that failed counts as one that gave nothing.
         judge: Who is asked.
+        evidence: What the corpus has on the question, as Evidence finds it; not read where there are no readings.
     """
     readings = given_readings(output)
     people = human_readings(case)
     if not readings:
         human = people[0] if people else ()
         nobody = (False,) * len(human)
-        return Judgements(human=human, covered=nobody, covered_by_supported=nobody)
+        is_known = bool(_judgeable(human, judge))
+        return Judgements(human=human, covered=nobody, covered_by_supported=nobody, gold=() if is_known else None)
     stated = [Stated(one.interpretation, (one.answer,) if one.answer else ()) for one in readings]
     supported, citations = await _judge_citations(
-        readings, stated, output.retrieved, judge, is_each=not relevant_documents(case)
+        readings, stated, evidence, judge, is_each=not relevant_documents(case)
     )
     relevant = await judge.relevant(case.question, stated)
     if not people:
         return Judgements(supported, tuple(relevant), citations=citations)
-    distinct = await judge.distinct(case.question, stated)
-    human, covered = await _best_person(case.question, people, stated, judge)
-    by_supported, gold = await _judge_gold(case.question, stated, supported, human, covered, output.retrieved, judge)
-    return Judgements(supported, tuple(relevant), len(distinct), human, covered, by_supported, gold, citations)
+    compared = [_known_by_answer(case.question, one) for one in stated]
+    distinct = await judge.distinct(case.question, compared)
+    human, covered = await _best_person(case.question, people, compared, judge)
+    human_distinct = await judge.distinct(case.question, human)
+    by_supported, gold = await _judge_gold(case.question, compared, supported, human, covered, evidence, judge)
+    return Judgements(
+        supported=supported,
+        relevant=tuple(relevant),
+        distinct=len(distinct),
+        human=human,
+        human_distinct=len(human_distinct),
+        covered=covered,
+        covered_by_supported=by_supported,
+        gold=gold,
+        citations=citations,
+    )
 
 
 def given_readings(output: Output) -> Sequence[PredictedInterpretation]:
@@ -91,10 +142,21 @@ def human_readings(case: Case) -> list[_Person]:
     return [person for person in people if person]
 
 
+def _known_by_answer(question: str, reading: Stated) -> Stated:
+    """What tells a reading from others: the answer alone, if it is the question itself."""
+    is_question = reading.interpretation is not None and asks_same_words(question, reading.interpretation)
+    return Stated(None, reading.answers) if is_question and reading.answers else reading
+
+
+def _judgeable(human: _Person, judge: Judge) -> list[int]:
+    """The places of the readings of people of which this judge can say whether they are supported."""
+    return [place for place, one in enumerate(human) if any(one.answers) or not judge.needs_answers]
+
+
 async def _judge_citations(
     readings: Sequence[PredictedInterpretation],
     stated: Sequence[Stated],
-    retrieved: Sequence[Passage],
+    evidence: Sequence[Passage],
     judge: Judge,
     *,
     is_each: bool,
@@ -107,7 +169,7 @@ async def _judge_citations(
     shown: list[list[Sequence[Passage]]] = []
     for passages in cited:
         each = passages if is_each else passages[:1]
-        shown.append([(passage,) for passage in each] if passages else [retrieved])
+        shown.append([(passage,) for passage in each] if passages else [evidence])
     alone = await _judge_support(
         [[(one, passages) for passages in claims] for one, claims in zip(stated, shown, strict=True)], judge
     )
@@ -156,23 +218,27 @@ async def _judge_gold(
     supported: Sequence[bool],
     human: _Person,
     covered: Sequence[bool],
-    retrieved: Sequence[Passage],
+    evidence: Sequence[Passage],
     judge: Judge,
-) -> tuple[tuple[bool, ...], tuple[int, ...]]:
+) -> tuple[tuple[bool, ...], tuple[int, ...] | None]:
     """Which human readings a supported one covers, and the grounded gold without repetitions.
 
     Source: VERDICT, Eq. 21 and 22.
     """
+    judgeable = _judgeable(human, judge)
     if not any(supported):
-        return (False,) * len(human), ()
+        return (False,) * len(human), () if judgeable else None
     found = [place for place, is_covered in enumerate(covered) if is_covered]
     if found and not all(supported):
         own = [one for one, is_supported in zip(stated, supported, strict=True) if is_supported]
         matched = await judge.matches(question, [human[place] for place in found], own)
         found = [place for place, is_matched in zip(found, matched, strict=True) if is_matched]
     by_supported = tuple(place in found for place in range(len(human)))
-    human_supported = [judged[0] for judged in await _judge_support([[(one, retrieved)] for one in human], judge)]
-    gold = grounded_gold(supported, human_supported)
+    if not judgeable:
+        return by_supported, None
+    judged = await _judge_support([[(human[place], evidence)] for place in judgeable], judge)
+    answered = {place for place, (is_answered,) in zip(judgeable, judged, strict=True) if is_answered}
+    gold = grounded_gold(supported, [place in answered for place in range(len(human))])
     if all(place < len(stated) or by_supported[place - len(stated)] for place in gold):
         # All of it is covered, with repetitions or without.
         return by_supported, tuple(gold)

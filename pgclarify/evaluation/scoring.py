@@ -27,12 +27,11 @@ from pgclarify.algorithms.metrics import (
     sufficient,
 )
 from pgclarify.evaluated import Case, Output, PredictedInterpretation
-from pgclarify.evaluation.judging import Judgements, given_readings, judge, relevant_documents
-from pgclarify.evaluation.summaries import summarize
+from pgclarify.evaluation.judging import Judgements, given_readings, relevant_documents
 from pgclarify.model import RunStatus
 
-__all__ = ["Judgements", "judge", "score", "summarize"]
-
+# They name passages, and no words of them.
+_QUOTE_NOTHING = frozenset({"dtv", "dtv_unverified", "rac", "human"})
 _DEPTHS = (5, 10, 20)
 _DEPTH = 10
 
@@ -45,7 +44,8 @@ def score(case: Case, output: Output, judgements: Judgements, *, method: str | N
         output: What a method gave for it. One that failed counts as one that gave nothing.
         judgements: Of this output.
         method: As in EvaluationPlan. detect_ambiguity has the metrics of detection alone, search those of a ranking;
-            without it, an output with a probability is one of detect_ambiguity.
+            without it, an output with a probability is one of detect_ambiguity. human has none that holds it against
+            what people know, and no others have `quote_coverage` than those that quote.
 
     Returns:
         Values by name. What the case has no gold for is absent; where a method gave nothing, it is 0.
@@ -54,19 +54,19 @@ def score(case: Case, output: Output, judgements: Judgements, *, method: str | N
         return _of_detection(case, output) | _of_cost(output)
     if method == "search":
         return _of_ranking(case, output) | _of_cost(output)
-    return (
-        _of_readings(output, judgements)
-        | _of_answers(case, output)
-        | _of_citations(case, output, judgements)
-        | _of_ranking(case, output)
-        | _of_cost(output)
-    )
+    values = _of_readings(output, judgements) | _of_citations(case, output, judgements)
+    # What people know, held against itself, is no measure.
+    if method != "human":
+        values |= _of_people(output, judgements) | _of_answers(case, output)
+    if method not in _QUOTE_NOTHING:
+        values |= _of_quotes(case, output)
+    return values | _of_ranking(case, output) | _of_cost(output)
 
 
 def _of_readings(output: Output, judgements: Judgements) -> dict[str, float]:
     readings = given_readings(output)
     shares = quadrants(judgements.relevant, judgements.supported)
-    values = {
+    return {
         "interpretations": float(len(readings)),
         "grounded_precision": grounded_precision(judgements.supported),
         "relevant_answerable": shares.relevant_answerable,
@@ -75,12 +75,21 @@ def _of_readings(output: Output, judgements: Judgements) -> dict[str, float]:
         "irrelevant_unanswerable": shares.irrelevant_unanswerable,
         "verbatim_grounding": _mean([_is_verbatim(reading) for reading in readings]),
     }
-    if judgements.human:
-        values |= {
-            "sufficient": float(sufficient(judgements.distinct, len(judgements.human))),
-            "recall": recall(judgements.covered),
-            "grounded_recall": grounded_recall(judgements.gold, len(readings), judgements.covered_by_supported),
-        }
+
+
+def _of_people(output: Output, judgements: Judgements) -> dict[str, float]:
+    """Against the readings of people."""
+    if not judgements.human:
+        return {}
+    # Without readings, nothing was asked about those of people; no number of them is enough then.
+    human = judgements.human_distinct or len(judgements.human)
+    values = {
+        "sufficient": float(sufficient(judgements.distinct, human)),
+        "recall": recall(judgements.covered),
+    }
+    if judgements.gold is not None:
+        readings = len(given_readings(output))
+        values["grounded_recall"] = grounded_recall(judgements.gold, readings, judgements.covered_by_supported)
     return values
 
 
@@ -99,15 +108,9 @@ def _of_answers(case: Case, output: Output) -> dict[str, float]:
         return {}
     readings = given_readings(output)
     answers = [reading.answer for reading in readings if reading.answer]
-    proofs = [
-        cited.passage.content if cited.quote is None else cited.quote
-        for reading in readings
-        for cited in reading.citations
-    ]
     scores = answer_set_scores(answers, people)
     return {
         "answer_coverage": max(answer_coverage(golds, answers) for golds in people),
-        "quote_coverage": max(answer_coverage(golds, proofs) for golds in people),
         "answer_precision": scores.precision,
         "answer_recall": scores.recall,
         "answer_f1": scores.f1,
@@ -115,6 +118,14 @@ def _of_answers(case: Case, output: Output) -> dict[str, float]:
             bool(answers) and any(cover_exact_match(answers[0], names) for golds in people for names in golds)
         ),
     }
+
+
+def _of_quotes(case: Case, output: Output) -> dict[str, float]:
+    people = _known_answers(case)
+    if not people:
+        return {}
+    quotes = [cited.quote for one in given_readings(output) for cited in one.citations if cited.quote is not None]
+    return {"quote_coverage": max(answer_coverage(golds, quotes) for golds in people)}
 
 
 def _known_answers(case: Case) -> list[list[tuple[str, ...]]]:

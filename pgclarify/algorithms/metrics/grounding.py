@@ -30,22 +30,11 @@ def sufficient(distinct: int, human: int) -> bool:
 
     Args:
         distinct: How many readings remain if those that nearly repeat one are left out.
-        human: How many people know, at least 1.
+        human: How many people know, at least 1, counted in the same way.
 
-    Source: VERDICT, §5.1.1 ("Sufficient%", footnote 4).
+    Source: VERDICT, §5.1.1 ("Sufficient%", footnote 4); what is enough it does not say.
     """
     return distinct >= human
-
-
-def precision(matched: Sequence[bool]) -> float:
-    """Ungrounded precision: the share of a method's readings that people know, 0 to 1; 0 if there are none.
-
-    Args:
-        matched: V(q̂, Q̃) of each.
-
-    Source: VERDICT, Eq. 14.
-    """
-    return _share(matched)
 
 
 def recall(covered: Sequence[bool]) -> float:
@@ -75,7 +64,7 @@ def grounded_gold(supported: Sequence[bool], human_supported: Sequence[bool]) ->
 
     Args:
         supported: V(q̂, p̂) of each reading of the method.
-        human_supported: V of each reading of people, and the passages that the method chose from.
+        human_supported: V of each reading of people, and the evidence of the case: the same for all methods.
 
     Returns:
         Places in both lists, one after the other, the method's first; ascending.

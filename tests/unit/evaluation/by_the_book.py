@@ -17,6 +17,8 @@ class ByTheBook:
         calls: What it was asked, by method and number.
     """
 
+    needs_answers = True
+
     name = "by the book"
     version = "1"
 

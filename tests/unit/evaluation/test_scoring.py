@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
@@ -14,9 +15,13 @@ from pgclarify.evaluated import (
     PredictedInterpretation,
     Usage,
 )
-from pgclarify.evaluation.judging import Judgements
-from pgclarify.evaluation.scoring import judge, score, summarize
+from pgclarify.evaluation.judging import Evidence, Judgements, judge_output
+from pgclarify.evaluation.lexical_judge import LexicalJudge
+from pgclarify.evaluation.scoring import score
+from pgclarify.evaluation.summaries import summarize
 from pgclarify.model import Passage, RunStatus
+from pgclarify.protocols import Judge
+from pgclarify.testing import FakeJudge
 from tests.unit.evaluation.by_the_book import ByTheBook
 
 USAGE = Usage(calls=4, reused_calls=1, prompt_tokens=900, completion_tokens=80, model_seconds=2.5)
@@ -57,8 +62,18 @@ OUTPUT = Output(
 )
 
 
-async def values(case: Case, output: Output, asked: ByTheBook | None = None) -> dict[str, float]:
-    return score(case, output, await judge(case, output, asked or ByTheBook()))
+EVIDENCE = (P1, P2, P3, P4)
+
+
+async def values(
+    case: Case,
+    output: Output,
+    asked: Judge | None = None,
+    *,
+    evidence: Sequence[Passage] = EVIDENCE,
+    method: str | None = None,
+) -> dict[str, float]:
+    return score(case, output, await judge_output(case, output, asked or ByTheBook(), evidence), method=method)
 
 
 async def test_a_case_by_hand() -> None:
@@ -70,7 +85,7 @@ async def test_a_case_by_hand() -> None:
         "recall": pytest.approx(2 / 3),
         # The passage cited first says who in 2008, and not who in 2017.
         "grounded_precision": 0.5,
-        # Q̄: 2008, which is the method's and people's; 2012 and 2017, which stand in what was retrieved. The method
+        # Q̄: 2008, which is the method's and people's; 2012 and 2017, which stand in the evidence. The method
         # covers 2008, and 2017 only by a reading that its passage does not support.
         "grounded_recall": pytest.approx(1 / 3),
         "relevant_answerable": 0.5,
@@ -91,19 +106,84 @@ async def test_a_case_by_hand() -> None:
     }
 
 
-async def test_without_quotes_it_is_the_passage_that_proves() -> None:
+async def test_a_passage_is_no_quote() -> None:
     reading = PredictedInterpretation("Who chaired it in 2017?", "Moussa Faki", (CitedPassage(P2),))
-    assert (await values(CASE, Output((reading,), (P2,))))["quote_coverage"] == pytest.approx(1 / 3)
+    assert (await values(CASE, Output((reading,), (P2,)), method="clarify"))["quote_coverage"] == 0
+    for output in (Output((reading,), (P2,)), Output()):
+        assert "quote_coverage" not in await values(CASE, output, method="rac")
 
 
-async def test_readings_that_cite_nothing_are_judged_by_what_was_retrieved() -> None:
+async def test_whoever_retrieves_less_is_not_rewarded() -> None:
+    one = replace(OUTPUT, interpretations=OUTPUT.interpretations[:1])
+    many, few = await values(CASE, one), await values(CASE, replace(one, retrieved=(P1,)))
+    assert many == few
+    assert many["grounded_recall"] == pytest.approx(1 / 3)
+
+
+async def test_readings_that_nobody_can_judge_are_no_gold() -> None:
+    """Words cannot tell whether a passage answers a reading of people without an answer; a model can."""
+    nameless = replace(CASE, interpretations=tuple(replace(one, answers=()) for one in CASE.interpretations))
+    by_words, by_model = LexicalJudge(), FakeJudge(supported=[("Who chaired it in 2012?", P4.content)])
+    for output in (OUTPUT, Output()):
+        found = await values(nameless, output, by_words)
+        assert "grounded_recall" not in found
+        assert "recall" in found
+        assert "grounded_recall" in await values(nameless, output, by_model)
+    # Of three, one has an answer: Q̄ is the reading of 2008, and that of 2012.
+    some = replace(CASE, interpretations=(nameless.interpretations[0], *CASE.interpretations[1:2]))
+    assert (await values(some, OUTPUT, by_words))["grounded_recall"] == 0.5
+
+
+async def test_readings_that_are_the_question_are_told_apart_by_their_answers() -> None:
+    """As list_answers gives them."""
+    names = ("Jean Ping", "Nkosazana Dlamini-Zuma", "Moussa Faki")
+    cited = zip(names, (P1, P4, P2), strict=True)
+    listed = Output(tuple(PredictedInterpretation(CASE.question, name, (CitedPassage(p),)) for name, p in cited))
+    only_answers = Case("1", CASE.question, answer_sets=(tuple((name,) for name in names),))
+    for asked in (LexicalJudge(), ByTheBook()):
+        for case in (CASE, only_answers):
+            assert (await values(case, listed, asked))["sufficient"] == 1
+    found = await values(only_answers, replace(listed, interpretations=listed.interpretations[:2]))
+    assert found["sufficient"] == 0
+    assert found["recall"] == pytest.approx(2 / 3)
+    assert found["grounded_recall"] == pytest.approx(2 / 3)
+
+
+async def test_what_people_repeat_is_not_asked_of_a_method() -> None:
+    again = replace(CASE.interpretations[0], interpretation="And who chaired it in 2008?")
+    twice = replace(CASE, interpretations=(*CASE.interpretations[::2], again))
+    assert (await values(twice, OUTPUT))["sufficient"] == 1
+
+
+async def test_evidence_is_searched_once_a_question() -> None:
+    class Searched:
+        def __init__(self) -> None:
+            self.asked: list[tuple[str, int]] = []
+
+        async def search(self, question: str, top_k: int) -> list[Passage]:
+            self.asked.append((question, top_k))
+            return [P1]
+
+    retriever = Searched()
+    evidence = Evidence(retriever)
+    assert await evidence(CASE) == await evidence(replace(CASE, case_id="2")) == [P1]
+    assert retriever.asked == [(CASE.question, 20)]
+    for number in range(1_000):
+        await evidence(Case("n", f"question {number}"))
+    await evidence(CASE)
+    assert len(retriever.asked) == 1_002, "no more than so many are kept, the latest"
+    await evidence(Case("n", "question 999"))
+    assert len(retriever.asked) == 1_002
+
+
+async def test_readings_that_cite_nothing_are_judged_by_the_evidence() -> None:
     uncited = tuple(replace(one, citations=()) for one in OUTPUT.interpretations)
     found = await values(CASE, replace(OUTPUT, interpretations=uncited))
     assert found["grounded_precision"] == 1
     assert found["grounded_recall"] == pytest.approx(2 / 3)
     assert found["citation_precision"] == found["citation_recall"] == found["verbatim_grounding"] == 0
-    nothing_retrieved = await values(CASE, replace(OUTPUT, interpretations=uncited, retrieved=()))
-    assert nothing_retrieved["grounded_precision"] == nothing_retrieved["grounded_recall"] == 0
+    nothing_there = await values(CASE, replace(OUTPUT, interpretations=uncited), evidence=())
+    assert nothing_there["grounded_precision"] == nothing_there["grounded_recall"] == 0
 
 
 async def test_readings_of_people_themselves() -> None:
@@ -111,11 +191,13 @@ async def test_readings_of_people_themselves() -> None:
         tuple(PredictedInterpretation(one.interpretation or "", one.answers[0]) for one in CASE.interpretations),
         (P1, P2, P3),
     )
-    found = await values(CASE, human)
-    assert (found["sufficient"], found["recall"], found["answer_f1"], found["answer_coverage"]) == (1, 1, 1, 1)
-    # Who it was in 2012 does not stand in what was retrieved.
+    # Who it was in 2012 does not stand in the evidence.
+    found = await values(CASE, human, evidence=(P1, P2, P3), method="human")
     assert found["grounded_precision"] == pytest.approx(2 / 3)
-    assert found["grounded_recall"] == 1
+    # Nothing that holds people against themselves.
+    citations = {"citation_precision", "citation_recall"}
+    readings = {"interpretations", "grounded_precision", "verbatim_grounding"}
+    assert found.keys() == readings | citations | {*GRID} | COST.keys()
 
 
 @pytest.mark.parametrize(
@@ -179,7 +261,7 @@ async def test_citations_that_prove_it_together_only() -> None:
 
 async def test_only_answers_are_known_as_each_of_several_people_knows_them() -> None:
     case = Case("1", "When?", answer_sets=((("1919",), ("1920",)), (("2008",), ()), ((),), ()))
-    reading = PredictedInterpretation("When was Jean Ping elected?", "2008", (CitedPassage(P1),))
+    reading = PredictedInterpretation("When was Jean Ping elected?", "2008", (CitedPassage(P1, "in 2008"),))
     found = await values(case, Output((reading,), (P1,)))
     # The second of them is met best: what the first one knows is another way to see it, and nothing that is missing.
     for name in (
@@ -212,7 +294,7 @@ async def test_the_first_answer_counts_for_cover_em() -> None:
 async def test_repetitions_are_counted_once() -> None:
     again = replace(OUTPUT.interpretations[0], interpretation="Who chaired it, in 2008?")
     output = Output((OUTPUT.interpretations[0], again), (P1, P4))
-    judgements = await judge(CASE, output, ByTheBook())
+    judgements = await judge_output(CASE, output, ByTheBook(), (P1, P4))
     assert judgements.distinct == 1
     # Q̄: 2008 once, though two readings and people have it, and 2012.
     assert judgements.gold == (0, 3)
@@ -221,20 +303,20 @@ async def test_repetitions_are_counted_once() -> None:
 
 async def test_the_judge_is_asked_no_more_than_needed() -> None:
     asked = ByTheBook()
-    await judge(CASE, OUTPUT, asked)
+    await judge_output(CASE, OUTPUT, asked, EVIDENCE)
     # Three citations; two of them together prove no more than one does alone; three readings of people. Matched are
     # those of people with all readings, and those that matched with the supported one.
     of_readings = ["supports 3", "relevant 2", "distinct 2"]
-    of_people = ["matches 3 among 2", "matches 2 among 1", "supports 3", "distinct 4"]
+    of_people = ["matches 3 among 2", "distinct 3", "matches 2 among 1", "supports 3", "distinct 4"]
     assert asked.calls == of_readings + of_people
     asked = ByTheBook()
     unsupported = replace(OUTPUT, interpretations=OUTPUT.interpretations[1:])
-    await judge(CASE, unsupported, asked)
-    assert asked.calls == ["supports 1", "relevant 1", "distinct 1", "matches 3 among 1"]
+    await judge_output(CASE, unsupported, asked, EVIDENCE)
+    assert asked.calls == ["supports 1", "relevant 1", "distinct 1", "matches 3 among 1", "distinct 3"]
     asked = ByTheBook()
     only = replace(CASE, interpretations=CASE.interpretations[:1])
-    await judge(only, replace(OUTPUT, interpretations=OUTPUT.interpretations[:1]), asked)
-    assert asked.calls == ["supports 2", "relevant 1", "distinct 1", "matches 1 among 1", "supports 1"]
+    await judge_output(only, replace(OUTPUT, interpretations=OUTPUT.interpretations[:1]), asked, EVIDENCE)
+    assert asked.calls == ["supports 2", "relevant 1", "distinct 1", "matches 1 among 1", "distinct 1", "supports 1"]
 
 
 def test_detection() -> None:

@@ -12,7 +12,6 @@ from pgclarify.algorithms.metrics import (
     grounded_gold,
     grounded_precision,
     grounded_recall,
-    precision,
     quadrants,
     recall,
     sufficient,
@@ -22,10 +21,9 @@ judged = st.lists(st.booleans(), max_size=6)
 
 
 def test_ungrounded_shares() -> None:
-    assert precision([True, False, True, False]) == 0.5
     assert recall([True, False, False]) == pytest.approx(1 / 3)
     assert grounded_precision([True, True, False]) == pytest.approx(2 / 3)
-    assert precision([]) == recall([]) == grounded_precision([]) == 0
+    assert recall([]) == grounded_precision([]) == 0
 
 
 def test_sufficient_is_as_many_as_people_know() -> None:
