@@ -163,7 +163,7 @@ where eval_metric.eval_run_id = any(%(eval_run_ids)s::bigint[]) and eval_metric.
 order by eval_metric.eval_run_id, eval_metric.metric;
 
 -- name: eval_list_cases
--- The cases of an evaluation, with their metrics.
+-- The cases of an evaluation, with their metrics; all, or those of some ordinals.
 select
     eval_case.ordinal, eval_case.case_id, eval_case.question, eval_case.gold, eval_case.output, eval_case.run_id,
     eval_case.status, eval_case.error, eval_case.calls, eval_case.reused_calls, eval_case.prompt_tokens,
@@ -176,6 +176,15 @@ cross join lateral (
     from pgclarify.eval_metric
     where eval_metric.eval_run_id = eval_case.eval_run_id and eval_metric.ordinal = eval_case.ordinal
 ) as known
+where
+    eval_case.eval_run_id = %(eval_run_id)s
+    and (%(ordinals)s::integer[] is null or eval_case.ordinal = any(%(ordinals)s::integer[]))
+order by eval_case.ordinal;
+
+-- name: eval_list_answers_by_call
+-- What is known of each case, and after how many calls and tokens its method had which answer.
+select eval_case.gold, eval_case.output #> '{notes,answers_by_call}' as steps
+from pgclarify.eval_case
 where eval_case.eval_run_id = %(eval_run_id)s
 order by eval_case.ordinal;
 

@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, fields
-from typing import Final
+from typing import Any, Final
 
 import psycopg
 from psycopg.rows import DictRow
@@ -204,13 +204,27 @@ class EvaluationTables(EvaluatedWorld):
             found[row["eval_run_id"]][row["metric"]] = summary
         return found
 
-    async def cases(self, eval_run_id: int) -> list[EvaluatedCase]:
+    async def answers_by_call(self, eval_run_id: int) -> list[tuple[Mapping[str, Any], Sequence[Any]]]:
+        """Of each case, what is known, and after how many calls and tokens which answer was there; by ordinal.
+
+        Raises:
+            DatabaseError: If the server refuses.
+        """
+        rows = await self.fetch("eval_list_answers_by_call", eval_run_id=eval_run_id)
+        return [(row["gold"], row["steps"] or ()) for row in rows]
+
+    async def cases(self, eval_run_id: int, ordinals: Sequence[int] | None = None) -> list[EvaluatedCase]:
         """The cases of an evaluation, by ordinal.
+
+        Args:
+            eval_run_id: The evaluation.
+            ordinals: Which; None means all.
 
         Raises:
             DatabaseError: If the server refuses.
         """
         found: list[EvaluatedCase] = []
+        wanted = {"eval_run_id": eval_run_id, "ordinals": None if ordinals is None else list(ordinals)}
         with translated(REFUSALS):
             # A cursor of the server's, so that nothing is held twice.
             async with (
@@ -218,7 +232,7 @@ class EvaluationTables(EvaluatedWorld):
                 connection.transaction(),
                 connection.cursor(name="eval_cases") as cursor,
             ):
-                await cursor.execute(queries["eval_list_cases"], {"eval_run_id": eval_run_id})
+                await cursor.execute(queries["eval_list_cases"], wanted)
                 while rows := await cursor.fetchmany(_CASES_AT_ONCE):
                     found += [_evaluated_case(row) for row in rows]
         return found
