@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pgclarify.errors import InputError, NotFound
-from pgclarify.evaluated import EvaluatedCase, Evaluation
+from pgclarify.evaluated import EvaluatedCase, Evaluation, EvaluationPlan
 from pgclarify.evaluation.changes import readings
 from pgclarify.evaluation.paired_metrics import MetricComparison, compare_metrics
 
@@ -155,6 +155,16 @@ def compare(
     )
 
 
+def unlike(one: EvaluationPlan, other: EvaluationPlan) -> Iterable[str]:
+    """Why two evaluations of the same cases are no comparison of like with like; whole sentences."""
+    if (one.judge, one.judge_version) != (other.judge, other.judge_version):
+        yield f"Another judge, or version of it: {_JUDGED_BY_THE_JUDGE} are no comparison of like with like."
+    if (one.corpus_name, one.corpus_id) != (other.corpus_name, other.corpus_id):
+        yield "They asked different corpora."
+    elif one.corpus_revision != other.corpus_revision:
+        yield "The corpus has changed in between: some of the difference may come from its documents."
+
+
 def _differing(first: Evaluation, second: Evaluation) -> Iterable[Differing]:
     one, other = first.plan, second.plan
     options = (
@@ -184,12 +194,7 @@ def _warnings(first: Evaluation, second: Evaluation, pairs: Sequence[PairedCase]
     changed_gold = sum(pair.first.gold != pair.second.gold for pair in pairs)
     if changed_gold:
         yield f"Cases of which something else is known: {changed_gold:,}."
-    if (one.judge, one.judge_version) != (other.judge, other.judge_version):
-        yield f"Another judge, or version of it: {_JUDGED_BY_THE_JUDGE} are no comparison of like with like."
-    if (one.corpus_name, one.corpus_id) != (other.corpus_name, other.corpus_id):
-        yield "They asked different corpora."
-    elif one.corpus_revision != other.corpus_revision:
-        yield "The corpus has changed in between: some of the difference may come from its documents."
+    yield from unlike(one, other)
     reused = [sum(getattr(pair, side).usage.reused_calls for pair in pairs) for side in ("first", "second")]
     if reused[0] != reused[1]:
         yield (

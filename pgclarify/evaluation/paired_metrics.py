@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from statistics import fmean
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pgclarify.algorithms.metrics import mean, paired_bootstrap
-from pgclarify.evaluation.summaries import TOGETHER, Statistic
+from pgclarify.evaluation.summaries import TOGETHER, Row, Statistic
 
 # In the order in which people read them.
 METRICS = (
@@ -50,16 +51,32 @@ METRICS = (
     "seconds",
     "failed",
 )
-LOWER_IS_BETTER = frozenset({"calls", "prompt_tokens", "completion_tokens", "model_seconds", "seconds", "failed"})
+LOWER_IS_BETTER = frozenset({"calls", "prompt_tokens", "completion_tokens", "model_seconds", "failed"})
 # They say what a method does, not how well: most readings are not best, and a method without any has no bad ones.
+# Seconds say who came second: what was paid for before comes at once.
 NEITHER_IS_BETTER = frozenset(
     {
+        "seconds",
         "interpretations",
         "relevant_unanswerable",
         "irrelevant_answerable",
         "irrelevant_unanswerable",
         "probability",
         "predicted",
+    }
+)
+# What a judge says; citation_precision and citation_recall are among them where no documents are known.
+JUDGED = frozenset(
+    {
+        "sufficient",
+        "recall",
+        "grounded_precision",
+        "grounded_recall",
+        "grounded_f1",
+        "relevant_answerable",
+        "relevant_unanswerable",
+        "irrelevant_answerable",
+        "irrelevant_unanswerable",
     }
 )
 _LEVEL = 0.05
@@ -156,6 +173,31 @@ def compare_metrics(pairs: Sequence[ValuePair]) -> Iterable[MetricComparison]:
     names += sorted(there - set(METRICS) - {_LABEL})
     for name in names:
         yield together.get(name) or _of_cases(name, pairs)
+
+
+def compare_metric(name: str, pairs: Sequence[ValuePair]) -> MetricComparison | None:
+    """Compare one metric, as compare_metrics does; None if no case has it on both sides."""
+    if name in TOGETHER:
+        return _together(name, pairs)
+    return _of_cases(name, pairs) if any(name in first and name in second for first, second in pairs) else None
+
+
+def has_metric(name: str, row: Row) -> bool:
+    """Whether a case has a metric, or all that one of all cases together is made of."""
+    return TOGETHER[name][0](row) is not None if name in TOGETHER else name in row
+
+
+def metric_of(name: str, rows: Sequence[Row]) -> float:
+    """A metric of cases that all have it: its mean, or what is made of all together.
+
+    Args:
+        name: Its name.
+        rows: The values of each case, by metric; at least one case.
+    """
+    if name not in TOGETHER:
+        return fmean(row[name] for row in rows)
+    columns, statistic = TOGETHER[name]
+    return float(statistic(np.array([[columns(row) for row in rows]], dtype=np.float64))[0])
 
 
 def _of_cases(name: str, pairs: Sequence[ValuePair]) -> MetricComparison:

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from pgclarify.evaluation.paired_metrics import METRICS, MetricComparison, Verdict, compare_metrics
+from pgclarify.evaluation.paired_metrics import (
+    METRICS,
+    MetricComparison,
+    Verdict,
+    compare_metric,
+    compare_metrics,
+    has_metric,
+    metric_of,
+)
 
 
 def compared(first: dict[str, list[float]], second: dict[str, list[float]]) -> dict[str, MetricComparison]:
@@ -108,3 +116,27 @@ def test_they_come_in_the_order_in_which_people_read_them() -> None:
     found = list(compared(values, values))
     assert found == ["answer_coverage", "recall@5", "calls", "seconds", "zeta"]
     assert len(set(METRICS)) == len(METRICS)
+
+
+def test_seconds_that_the_ledger_saved_are_no_gain() -> None:
+    assert compared({"seconds": [9.0] * 20}, {"seconds": [0.1] * 20})["seconds"].verdict is Verdict.LESS
+    found = compared({"model_seconds": [9.0] * 20}, {"model_seconds": [0.1] * 20})
+    assert found["model_seconds"].verdict is Verdict.BETTER
+
+
+def test_one_metric_alone_is_compared_as_among_others() -> None:
+    pairs = [
+        (
+            {"recall": 0.1 * place, "grounded_precision": 0.2, "grounded_recall": 0.1 * place},
+            {"recall": 0.5, "grounded_precision": 0.9, "grounded_recall": 0.5},
+        )
+        for place in range(9)
+    ]
+    together = {one.metric: one for one in compare_metrics(pairs)}
+    for name in ("recall", "grounded_f1"):
+        assert compare_metric(name, pairs) == together[name]
+        assert metric_of(name, [first for first, _ in pairs]) == pytest.approx(together[name].first)
+        assert has_metric(name, pairs[0][0])
+    for name in ("mrr@10", "accuracy"):
+        assert compare_metric(name, pairs) is None
+        assert not has_metric(name, pairs[0][0])
