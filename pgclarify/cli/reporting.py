@@ -54,7 +54,7 @@ def report_evaluations(
         list[str] | None,
         typer.Argument(
             metavar="EVALUATION...",
-            help="Ids or names, as eval list has them; none means all of the latest data set, of each name the latest.",
+            help="Ids or names, as eval list has them; none means those of the latest data set, one of each name.",
         ),
     ] = None,
     output: Annotated[
@@ -76,7 +76,7 @@ def report_evaluations(
 async def _read(dsn: str, references: Sequence[str]) -> EvaluationReport:
     from pgclarify.database.evaluations import EvaluationTables
     from pgclarify.database.pool import open_pool
-    from pgclarify.reports.evaluation_report import read_evaluations
+    from pgclarify.reports.evaluation_tables import read_evaluations
 
     async with open_pool(dsn) as pool:
         return await read_evaluations(EvaluationTables(pool), references)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean
-from typing import Any
+from typing import Protocol
 
 from pgclarify.evaluated import EvaluatedCase
 from pgclarify.evaluation.changes import is_known, known_answers, readings
-from pgclarify.reports.evaluation_report import Evaluated
+from pgclarify.reports.evaluation_report import Cases, Evaluated, Given, GivenReading, ShownCase
 
 # How many the lists of the slowest and of the worst hold.
 _LISTED = 10
@@ -18,133 +18,109 @@ _LISTED = 10
 _MOST_CHARS = 2_500_000
 _MOST_READINGS = 20
 _MOST_CITATIONS = 5
+# Cases that are read at once, each with all that every evaluation has of it.
+_AT_ONCE = 50
+
+
+class CaseTables(Protocol):
+    """Where cases are kept."""
+
+    async def cases(self, eval_run_id: int, ordinals: Sequence[int]) -> list[EvaluatedCase]:
+        """The cases of these ordinals, with what their method gave."""
 
 
 @dataclass(frozen=True, slots=True)
-class GivenReading:
-    """A reading that a method gave.
+class _Rank:
+    """What is known of a case before it is read.
 
     Attributes:
-        is_known: Whether a known answer stands in its answer; None if none is known.
-        is_grounded: Whether the judge found it grounded; None if nobody judged that.
-        left_out: How many citations are not shown.
-    """
-
-    interpretation: str
-    answer: str | None
-    support: int
-    is_known: bool | None
-    is_grounded: bool | None
-    citations: Sequence[Mapping[str, Any]]
-    left_out: int
-
-
-@dataclass(frozen=True, slots=True)
-class Given:
-    """What one evaluation has of a case.
-
-    Attributes:
-        readings: The first ones.
-        left_out: How many more there are.
-    """
-
-    member: Evaluated
-    case: EvaluatedCase
-    readings: tuple[GivenReading, ...]
-    left_out: int
-
-
-@dataclass(frozen=True, slots=True)
-class ShownCase:
-    """A case with what all evaluations gave for it.
-
-    Attributes:
-        place: Unique on the page; part of ids.
-        known: Its known answers, each in all its spellings.
-        known_readings: Its known readings, each a question (or None) and its answers.
-        known_documents: Documents that are known to be relevant.
-        score: The mean of the leading metric; None if no evaluation has it here.
+        score: The mean of the leading metric; None if no evaluation has it.
         seconds: The longest that an evaluation took.
         model_seconds: The longest that the model took, when it was asked.
     """
 
     place: int
-    case_id: str
-    question: str
-    known: Sequence[Sequence[str]]
-    known_readings: Sequence[Mapping[str, Any]]
-    known_documents: Sequence[str]
     score: float | None
     seconds: float
     model_seconds: float
-    given: tuple[Given, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Cases:
-    """The cases of a page.
-
-    Attributes:
-        shown: In the order of the data set.
-        left_out: How many are not shown, for want of room: the best ones.
-        worst: Those with the lowest mean of the leading metric, worst first.
-        slowest: Slowest first.
-        is_by_model: Whether slow means that the model took long; otherwise, that the answer did.
-    """
-
-    shown: tuple[ShownCase, ...]
-    left_out: int
-    worst: tuple[ShownCase, ...]
-    slowest: tuple[ShownCase, ...]
-    is_by_model: bool
-
-
-def choose_cases(members: Sequence[Evaluated], metric: str | None, *, most_chars: int = _MOST_CHARS) -> Cases:
+async def choose_cases(
+    tables: CaseTables, members: Sequence[Evaluated], metric: str | None, *, most_chars: int = _MOST_CHARS
+) -> Cases:
     """Choose what the page shows: all cases if there is room, else the worst and the slowest.
 
+    Their metrics decide; what methods gave is read of those alone that are shown, and some that were too many.
+
     Args:
+        tables: Where they are kept.
         members: At least one, all of the same data set.
         metric: What cases are ranked by, where more is better; None ranks none.
         most_chars: Room, in characters.
     """
-    by_place: dict[int, list[tuple[Evaluated, EvaluatedCase]]] = {}
-    for member in members:
-        for case in member.cases:
-            by_place.setdefault(case.ordinal, []).append((member, case))
-    everything = [_shown(place, of_case, metric) for place, of_case in sorted(by_place.items())]
+    everything = [_rank(place, members, metric) for place in sorted({place for one in members for place in one.values})]
     # Without a score, nothing is known to be bad.
     ranked = sorted(everything, key=lambda case: (case.score is None, case.score or 0.0, case.place))
     worst = [case for case in ranked if case.score is not None and case.score < 1][:_LISTED]
     # What was paid for before comes at once, and its wait says nothing.
     is_by_model = any(case.model_seconds > 0 for case in everything)
     slowest = sorted(everything, key=lambda case: (-(case.model_seconds if is_by_model else case.seconds), case.place))
+    slowest = slowest[:_LISTED]
+    listed = {case.place for case in (*worst, *slowest)}
+    order = sorted(ranked, key=lambda case: case.place not in listed)
+    kept: dict[int, ShownCase] = {}
     room = most_chars
-    kept: set[int] = set()
-    listed = {case.place for case in (*worst, *slowest[:_LISTED])}
-    for one in sorted(ranked, key=lambda case: case.place not in listed):
-        room -= _size(one)
-        # What the lists link to is there, whatever it takes.
-        if room < 0 and one.place not in listed:
+    for begin in range(0, len(order), _AT_ONCE):
+        if room < 0:
             break
-        kept.add(one.place)
-    shown = tuple(case for case in everything if case.place in kept)
-    return Cases(shown, len(everything) - len(shown), tuple(worst), tuple(slowest[:_LISTED]), is_by_model)
+        for one in await _read(tables, members, order[begin : begin + _AT_ONCE]):
+            room -= _size(one)
+            # What the lists link to is there, whatever it takes.
+            if room < 0 and one.place not in listed:
+                break
+            kept[one.place] = one
+    return Cases(
+        shown=tuple(kept[place] for place in sorted(kept)),
+        left_out=len(everything) - len(kept),
+        worst=tuple(kept[case.place] for case in worst if case.place in kept),
+        slowest=tuple(kept[case.place] for case in slowest if case.place in kept),
+        is_by_model=is_by_model,
+    )
 
 
-def _shown(place: int, of_case: Sequence[tuple[Evaluated, EvaluatedCase]], metric: str | None) -> ShownCase:
+def _rank(place: int, members: Sequence[Evaluated], metric: str | None) -> _Rank:
+    of_case = [one.values[place] for one in members if place in one.values]
+    scores = [values[metric] for values in of_case if metric is not None and metric in values]
+    return _Rank(
+        place,
+        fmean(scores) if scores else None,
+        max(values.get("seconds", 0.0) for values in of_case),
+        max(values.get("model_seconds", 0.0) for values in of_case),
+    )
+
+
+async def _read(tables: CaseTables, members: Sequence[Evaluated], ranked: Sequence[_Rank]) -> list[ShownCase]:
+    """Read cases, in their order; but for those that somebody deleted meanwhile."""
+    given: dict[int, list[tuple[Evaluated, EvaluatedCase]]] = {one.place: [] for one in ranked}
+    for member in members:
+        # What was judged since its metrics were read is not among them.
+        wanted = [place for place in given if place in member.values]
+        for case in await tables.cases(member.evaluation.eval_run_id, wanted) if wanted else ():
+            given[case.ordinal].append((member, case))
+    return [_shown(one, given[one.place]) for one in ranked if given[one.place]]
+
+
+def _shown(rank: _Rank, of_case: Sequence[tuple[Evaluated, EvaluatedCase]]) -> ShownCase:
     first = of_case[0][1]
     known = known_answers(first.gold)
-    scores = [case.values[metric] for _, case in of_case if metric is not None and metric in case.values]
     return ShownCase(
-        place=place,
+        place=rank.place,
         case_id=first.case_id,
         question=first.question,
         known=known,
         known_readings=[one for one in first.gold.get("interpretations", ()) if one.get("interpretation")],
         known_documents=first.gold.get("document_ids", ()),
-        score=fmean(scores) if scores else None,
-        seconds=max(case.seconds for _, case in of_case),
-        model_seconds=max(case.usage.model_seconds for _, case in of_case),
+        score=rank.score,
         given=tuple(_given(member, case, known) for member, case in of_case),
     )
 

@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import TypeAlias
+from typing import Literal
 
 import numpy as np
 
-from pgclarify.algorithms.metrics import bootstrap_interval, coverage_curve
-from pgclarify.evaluated import EvaluatedCase, Summary, Usage
-from pgclarify.evaluation.changes import known_answers
+from pgclarify.algorithms.metrics import bootstrap_interval
+from pgclarify.evaluated import Summary
 from pgclarify.reports.charts import Chart, Label, Line, Plane, Range
 from pgclarify.reports.evaluation_report import Evaluated
 from pgclarify.reports.formats import count, figure
+from pgclarify.reports.verdict_curves import Curve
 
 # Percentiles are good with so many, and a page has many of them.
 _SAMPLES = 2_000
-_MOST_STEPS = 60
 _ISO = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
-# Calls and tokens so far, and the share of the known answers that is covered.
-_Steps: TypeAlias = Sequence[tuple[int, int, float]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,18 +49,14 @@ def cost_figures(members: Sequence[Evaluated], metric: str) -> list[Figure]:
         members: At least one.
         metric: One that is a share.
     """
-    has_lines = metric == "answer_coverage"
-    followed = {one.number: _followed(one.cases) if has_lines else [] for one in members}
     return [
-        _cost_figure(members, metric, followed, "calls", "Calls of a model per question", 0, lambda used: used.calls),
+        _cost_figure(members, metric, "calls", "Calls of a model per question", ("calls",)),
         _cost_figure(
             members,
             metric,
-            followed,
             "tokens",
             "Tokens per question, input and output",
-            1,
-            lambda used: used.prompt_tokens + used.completion_tokens,
+            ("prompt_tokens", "completion_tokens"),
         ),
     ]
 
@@ -87,29 +79,33 @@ def precision_figure(members: Sequence[Evaluated]) -> Figure | None:
 
 
 def _cost_figure(
-    members: Sequence[Evaluated],
-    metric: str,
-    followed: Mapping[int, Sequence[_Steps]],
-    name: str,
-    x_title: str,
-    column: int,
-    cost: Callable[[Usage], float],
+    members: Sequence[Evaluated], metric: str, name: Literal["calls", "tokens"], x_title: str, costs: Sequence[str]
 ) -> Figure:
     rows = [
-        ChartRow(one, _mean([cost(case.usage) for case in one.cases]), _range(one.summaries[metric]))
+        ChartRow(
+            one,
+            _mean([sum(values.get(cost, 0.0) for cost in costs) for values in one.values.values()]),
+            _range(one.summaries[metric]),
+        )
         for one in members
-        if metric in one.summaries and one.cases
+        if metric in one.summaries and one.values
     ]
-    curves = {row.member.number: _curve(followed[row.member.number], column) for row in rows}
+    curves = {row.member.number: _curve(row.member, name) for row in rows if metric == "answer_coverage"}
     reached = chain.from_iterable((x for x, _ in curve) for curve in curves.values())
     plane = Plane(max([*(row.x.high or row.x.value for row in rows), *reached], default=0.0), 1.0)
     y_title = metric.replace("_", " ").capitalize()
     lines = [
         plane.line(curves[row.member.number], f"curve {row.member.mark.color}", f"Verdicts of {_title(row.member)}")
         for row in rows
-        if curves[row.member.number]
+        if curves.get(row.member.number)
     ]
     return _figure(name, f"{y_title} against {name}", x_title, y_title, plane, rows, lines)
+
+
+def _curve(member: Evaluated, name: Literal["calls", "tokens"]) -> Curve:
+    if member.curves is None:
+        return ()
+    return member.curves.calls if name == "calls" else member.curves.tokens
 
 
 def _figure(
@@ -161,30 +157,3 @@ def _iso(plane: Plane, score: float) -> Line:
     ends = score**2 / (2 - score), 2 - score
     points = [((float(u) + score) / 2, (score**2 / float(u) + score) / 2) for u in np.geomspace(*ends, 40)]
     return plane.line(points, "iso", f"F1 of {score}")
-
-
-def _followed(cases: Sequence[EvaluatedCase]) -> list[_Steps]:
-    """Of each case that can tell: calls, tokens and coverage after each verdict."""
-    found: list[_Steps] = []
-    for case in cases:
-        steps, known = case.output.get("notes", {}).get("answers_by_call"), known_answers(case.gold)
-        if steps and known:
-            texts = [(calls, tokens, [answer] if answer else []) for calls, tokens, answer in steps]
-            found.append(coverage_curve(texts, known))
-    return found
-
-
-def _curve(followed: Sequence[_Steps], column: int) -> list[tuple[float, float]]:
-    """Mean coverage over cases, after so many calls (column 0) or tokens (column 1)."""
-    curves = [[(float(step[column]), step[2]) for step in steps] for steps in followed]
-    ends = sorted({x for curve in curves for x, _ in curve})
-    if not ends or not ends[-1]:
-        return []
-    places = range(len(ends)) if len(ends) <= _MOST_STEPS else np.linspace(0, len(ends) - 1, _MOST_STEPS).round()
-    steps = [ends[int(place)] for place in places]
-    return [(x, float(np.mean([_at(curve, x) for curve in curves]))) for x in (0.0, *steps)]
-
-
-def _at(curve: Sequence[tuple[float, float]], x: float) -> float:
-    place = bisect_right(curve, x, key=lambda point: point[0])
-    return curve[place - 1][1] if place else 0.0

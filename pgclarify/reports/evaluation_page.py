@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import json
-import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pgclarify.evaluated import Evaluation, EvaluationPlan
-from pgclarify.reports.evaluation_cases import choose_cases
+from pgclarify.evaluated import Evaluation
+from pgclarify.evaluation.comparison import unlike
 from pgclarify.reports.evaluation_charts import cost_figures, precision_figure
 from pgclarify.reports.evaluation_report import Evaluated, EvaluationReport
-from pgclarify.reports.formats import count, moment, setting, settings, shortened
-from pgclarify.reports.metric_table import leading_metric, metric_table
+from pgclarify.reports.formats import count, moment, settings, shortened
+from pgclarify.reports.metric_table import metric_table
 from pgclarify.reports.pages import render
+from pgclarify.reports.repeating import repeat
 
 # What is a count, and nothing between 0 and 1.
 _COUNTS = ("calls", "prompt_tokens", "completion_tokens", "interpretations", "seconds", "model_seconds")
@@ -42,19 +41,6 @@ class Fact:
         return len(set(self.values)) == 1
 
 
-@dataclass(frozen=True, slots=True)
-class Repeat:
-    """How to make an evaluation again.
-
-    Attributes:
-        command: For a shell.
-        file: What stands in the file that the command names; None if it names none.
-    """
-
-    command: str
-    file: str | None
-
-
 def evaluation_page(report: EvaluationReport) -> str:
     """The page of evaluations as HTML, complete in itself.
 
@@ -63,7 +49,7 @@ def evaluation_page(report: EvaluationReport) -> str:
     """
     members = report.members
     plan = members[0].evaluation.plan
-    metric = leading_metric(members)
+    metric = report.metric
     return render(
         "evaluation.html",
         title=f"Evaluation: {shortened(plan.data_set, 80)}",
@@ -71,18 +57,28 @@ def evaluation_page(report: EvaluationReport) -> str:
         data_set=shortened(plan.data_set, 160),
         members=members,
         left_out=report.left_out,
+        differences=_differences(members),
         unfinished=[one for one in members if one.evaluation.finished_at is None],
         rows=metric_table(members),
         counts=_COUNTS,
         metric=metric,
         cost_figures=cost_figures(members, metric) if metric else [],
         precision_figure=precision_figure(members),
-        cases=choose_cases(members, metric),
+        cases=report.cases,
         of_a_case=_OF_A_CASE,
         facts=_facts(members),
         repeats=[(one, repeat(one.evaluation.plan)) for one in members],
-        sizes=sorted({len(one.cases) for one in members}),
+        sizes=sorted({len(one.values) for one in members}),
     )
+
+
+def _differences(members: Sequence[Evaluated]) -> list[tuple[str, list[Evaluated]]]:
+    """Why some cannot be compared with the first, each with those of which that is true."""
+    told: dict[str, list[Evaluated]] = {}
+    for other in members[1:]:
+        for sentence in unlike(members[0].evaluation.plan, other.evaluation.plan):
+            told.setdefault(sentence, []).append(other)
+    return list(told.items())
 
 
 def _facts(members: Sequence[Evaluated]) -> list[Fact]:
@@ -109,33 +105,3 @@ def _facts(members: Sequence[Evaluated]) -> list[Fact]:
 
 def _finished(evaluation: Evaluation) -> str:
     return "not yet" if evaluation.finished_at is None else moment(evaluation.finished_at)
-
-
-def repeat(plan: EvaluationPlan) -> Repeat:
-    """How to make an evaluation again; what was paid for comes from the ledger."""
-    words = ["pgclarify", "eval", "run", f"{plan.data_set}.jsonl", "--corpus", plan.corpus_name, "--name", plan.name]
-    judge = "lexical" if plan.judge == "lexical" else "model"
-    if not all(_fits_a_grid(value) for value in plan.settings.values()):
-        options = "\n".join(f"{json.dumps(name)} = {_toml(value)}" for name, value in sorted(plan.settings.items()))
-        file = f"method = {_toml(plan.method)}\n\n[options]\n{options}"
-        return Repeat(shlex.join([*words, "--judge", judge, "--config", "configuration.toml"]), file)
-    words += ["--method", plan.method, "--judge", judge]
-    for name, value in sorted(plan.settings.items()):
-        words += ["--set", f"{name}={setting(value)}"]
-    return Repeat(shlex.join(words), None)
-
-
-def _fits_a_grid(value: object) -> bool:
-    """Whether --set reads it as it is: there a comma begins another value, and what can be JSON is."""
-    if not isinstance(value, str):
-        return True
-    try:
-        json.loads(value)
-    except ValueError:
-        return bool(value) and "," not in value
-    return False
-
-
-def _toml(value: object) -> str:
-    # Texts, numbers and truth values, which is all that settings have, are spelt alike.
-    return json.dumps(value, ensure_ascii=False)

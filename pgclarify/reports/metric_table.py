@@ -2,27 +2,28 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from pgclarify.evaluated import Summary
 from pgclarify.evaluation.paired_metrics import (
+    JUDGED,
     LOWER_IS_BETTER,
     METRICS,
     NEITHER_IS_BETTER,
-    compare_metrics,
+    ValuePair,
+    Verdict,
+    compare_metric,
+    has_metric,
+    metric_of,
 )
-from pgclarify.evaluation.summaries import TOGETHER
 from pgclarify.reports.evaluation_report import Evaluated
 
 # The first of those that there are heads charts and lists of cases.
 _LEADING = ("answer_coverage", "grounded_recall", "recall", "answer_f1", "recall@10")
-# What no single case has, by the metrics of a case that it is made of.
-_PARTS: Mapping[str, tuple[str, ...]] = {
-    "grounded_f1": ("grounded_precision", "grounded_recall"),
-    **dict.fromkeys(("accuracy", "f1", "average_precision"), ("label", "predicted", "probability")),
-}
+# They are the judge's word where no documents are known.
+_CITATIONS = ("citation_precision", "citation_recall")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +32,8 @@ class Cell:
 
     Attributes:
         summary: Its value with its interval; None if it has none.
-        is_best: Whether none has a better one; False for all where neither more nor less is better.
-        is_worse: Whether it is worse than the best beyond chance.
+        is_best: Whether none has a better one over the cases that all have; False for all where nothing is compared.
+        is_worse: Whether it is worse than the best beyond chance, over the same cases.
     """
 
     summary: Summary | None
@@ -63,72 +64,74 @@ def leading_metric(members: Sequence[Evaluated]) -> str | None:
 def metric_table(members: Sequence[Evaluated]) -> list[MetricRow]:
     """Put the metrics of evaluations side by side.
 
-    Of each metric, every evaluation is compared with the best one, over the cases that both have: beyond chance is what
-    compare_metrics says, with its interval and its test.
+    Of each metric, every evaluation is compared with the best one, over the cases that all of them have: beyond chance
+    is what compare_metric says, with its interval and its test. Those that are not finished are not compared, nor is
+    method human, which is the yardstick; and what judges say is not, unless they are one.
 
     Args:
         members: At least one.
     """
     there = {name for one in members for name in one.summaries}
     names = [name for name in METRICS if name in there] + sorted(there - set(METRICS))
-    best = {name: best for name in names if (best := _best(name, members)) is not None}
-    worse = _worse(members, best)
-    return [
-        MetricRow(
-            name,
-            "neither" if name in NEITHER_IS_BETTER else "lower" if name in LOWER_IS_BETTER else "higher",
-            tuple(
-                Cell(
-                    one.summaries.get(name),
-                    is_best=name in best and _equal(one.summaries.get(name), best[name].summaries[name]),
-                    is_worse=(name, one.number) in worse,
-                )
-                for one in members
-            ),
-        )
-        for name in names
-    ]
+    return [_row(name, members) for name in names]
 
 
-def _best(name: str, members: Sequence[Evaluated]) -> Evaluated | None:
-    """The first of those with the best value; None unless there are several, and one is better than another."""
-    having = [one for one in members if name in one.summaries]
-    if name in NEITHER_IS_BETTER or len({one.summaries[name].value for one in having}) < 2:
-        return None
-    sign = -1 if name in LOWER_IS_BETTER else 1
-    return max(having, key=lambda one: sign * one.summaries[name].value)
+def _row(name: str, members: Sequence[Evaluated]) -> MetricRow:
+    compared = _compared(name, members)
+    best = {one.number for one in compared.best}
+    worse = {one.number for one in compared.worse}
+    return MetricRow(
+        name,
+        "neither" if name in NEITHER_IS_BETTER else "lower" if name in LOWER_IS_BETTER else "higher",
+        tuple(
+            Cell(one.summaries.get(name), is_best=one.number in best, is_worse=one.number in worse) for one in members
+        ),
+    )
 
 
-def _equal(one: Summary | None, other: Summary) -> bool:
-    return one is not None and one.value == other.value
+class _Compared(NamedTuple):
+    best: Sequence[Evaluated] = ()
+    worse: Sequence[Evaluated] = ()
 
 
-def _worse(members: Sequence[Evaluated], best: Mapping[str, Evaluated]) -> set[tuple[str, int]]:
-    led: defaultdict[int, list[str]] = defaultdict(list)
-    for name, one in best.items():
-        led[one.number].append(name)
-    found = set()
-    for leader in members:
-        for other in members:
-            if other is not leader and (names := led[leader.number]):
-                found |= {(name, other.number) for name in _beyond_chance(names, leader, other)}
-    return found
+def _compared(name: str, members: Sequence[Evaluated]) -> _Compared:
+    """Who has the best value, and who is worse beyond chance; nobody, unless some are better than others."""
+    having = [one for one in members if name in one.summaries and _takes_part(one)]
+    if name in NEITHER_IS_BETTER or (_is_judged(name, having) and len({_judge(one) for one in having}) > 1):
+        return _Compared()
+    rows = [{place: row for place, row in one.values.items() if has_metric(name, row)} for one in having]
+    common = sorted(set.intersection(*(set(those) for those in rows))) if rows else []
+    if not common:
+        return _Compared()
+    values = [metric_of(name, [those[place] for place in common]) for those in rows]
+    if len(set(values)) < 2:
+        return _Compared()
+    top = (min if name in LOWER_IS_BETTER else max)(values)
+    leader = rows[values.index(top)]
+    others = [place for place, value in enumerate(values) if value != top]
+    return _Compared(
+        [one for one, value in zip(having, values, strict=True) if value == top],
+        [having[other] for other in others if _is_worse(name, [(leader[at], rows[other][at]) for at in common])],
+    )
 
 
-def _beyond_chance(names: Iterable[str], leader: Evaluated, other: Evaluated) -> set[str]:
-    """Of these metrics, those in which the other is worse than the leader beyond chance."""
-    wanted = set(names)
-    columns = {part for name in wanted for part in (_PARTS[name] if name in TOGETHER else (name,))}
-    theirs = {case.case_id: case.values for case in other.cases}
-    pairs = [
-        (_only(case.values, columns), _only(theirs[case.case_id], columns))
-        for case in leader.cases
-        if case.case_id in theirs
-    ]
-    if not pairs:
-        return set()
-    return {one.metric for one in compare_metrics(pairs) if one.metric in wanted and one.verdict == "worse"}
+def _takes_part(one: Evaluated) -> bool:
+    return one.evaluation.finished_at is not None and one.evaluation.plan.method != "human"
 
 
-def _only(values: Mapping[str, float], names: set[str]) -> dict[str, float]:
-    return {name: value for name, value in values.items() if name in names}
+def _judge(one: Evaluated) -> tuple[str, str]:
+    return one.evaluation.plan.judge, one.evaluation.plan.judge_version
+
+
+def _is_judged(name: str, having: Sequence[Evaluated]) -> bool:
+    """Whether a judge had a say in it, in any case."""
+    if name not in _CITATIONS:
+        return name in JUDGED
+    # A case of which documents are known has recall@5, too.
+    known = [(one.summaries.get("recall@5"), one.summaries[name]) for one in having]
+    return any(ranked is None or ranked.cases < cited.cases for ranked, cited in known)
+
+
+def _is_worse(name: str, pairs: Sequence[ValuePair]) -> bool:
+    compared = compare_metric(name, pairs)
+    return compared is not None and compared.verdict is Verdict.WORSE

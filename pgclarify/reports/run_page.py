@@ -69,7 +69,8 @@ def run_page(report: RunReport) -> str:
     """
     head = report.head
     by_rank = {passage.rank: passage for passage in report.passages}
-    ranks = {passage.passage_id: passage.rank for passage in report.passages}
+    # Two steps of an investigation may meet one passage.
+    ranks = {(passage.step_ordinal, passage.passage_id): passage.rank for passage in report.passages}
     cited: dict[int, list[int]] = {}
     for finding in report.findings:
         for proof in finding.proofs:
@@ -97,7 +98,7 @@ def run_page(report: RunReport) -> str:
             ShownPassage(
                 passage,
                 marked(passage, passage.quote, passage.quote_start_char),
-                ranks.get(passage.via_passage_id) if passage.via_passage_id is not None else None,
+                None if passage.via_passage_id is None else ranks.get((passage.step_ordinal, passage.via_passage_id)),
                 tuple(dict.fromkeys(cited.get(passage.rank, ()))),
             )
             for passage in report.passages

@@ -50,6 +50,11 @@ class RunHead:
     saved_completions: int | None
     seen_by: str
 
+    @property
+    def asked_no_model(self) -> bool:
+        """Whether what judged its passages is the provider extractive, whose rules are versioned under its name."""
+        return (self.prompt_version or "").startswith("extractive-")
+
 
 @dataclass(frozen=True, slots=True)
 class SeenPassage:

@@ -239,6 +239,25 @@ class TestKeyboard:
         opened.page.get_by_role("button", name="All 7").click()
         assert rows.count() == 7
 
+    def test_a_link_leads_to_a_passage_that_was_left_out(self, desk: Desk) -> None:
+        opened = desk.open(PAGES["run"])
+        row = opened.page.locator("#passage-3")
+        # The second time, the address is the same already.
+        for _ in range(2):
+            opened.page.get_by_role("button", name="Abstained 1").click()
+            assert not row.is_visible()
+            link = opened.page.locator(".finding a[href='#passage-3']").first
+            link.focus()
+            opened.press("Enter")
+            row.wait_for(state="visible")
+            assert opened.page.locator("button[aria-pressed='true']").inner_text() == "All 7"
+            assert opened.page.locator("#passage-table tbody tr:visible").count() == 7
+        # A point of the map is a link as well.
+        opened.page.get_by_role("button", name="Abstained 1").click()
+        opened.page.locator("svg[data-panel] a").nth(1).focus()
+        opened.press("Enter")
+        opened.page.locator("#passage-2").wait_for(state="visible")
+
     def test_a_link_unfolds_the_case_that_it_leads_to(self, desk: Desk) -> None:
         opened = desk.open(PAGES["evaluation"])
         link = opened.page.locator("a[href='#case-3']").first
@@ -247,6 +266,20 @@ class TestKeyboard:
         opened.page.wait_for_selector("#case-3[open]")
         assert opened.page.locator("#case-3 ol li").first.is_visible()
         assert opened.page.locator("details.case[open]").count() == 1
+
+
+@pytest.mark.parametrize("name", ["run", "evaluation"])
+def test_on_paper_everything_is_unfolded_and_nothing_left_out(desk: Desk, name: str) -> None:
+    opened = desk.open(PAGES[name])
+    if name == "run":
+        opened.page.get_by_role("button", name="Abstained 1").click()
+    hidden = "document.querySelectorAll('details:not([open]), tr[hidden]').length"
+    before = opened.ask(hidden)
+    assert before > 0
+    opened.ask("dispatchEvent(new Event('beforeprint'))")
+    assert opened.ask(hidden) == 0
+    opened.ask("dispatchEvent(new Event('afterprint'))")
+    assert opened.ask(hidden) == before
 
 
 def test_without_script_everything_is_there(browser: Browser, tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ def points(path: str) -> list[tuple[float, float]]:
 
 def test_coverage_rises_with_calls_and_tokens() -> None:
     calls, tokens = cost_figures(evaluation_report().members, "answer_coverage")
-    assert [len(shown.rows) for shown in (calls, tokens)] == [2, 2]
+    assert [len(shown.rows) for shown in (calls, tokens)] == [3, 3]
     assert calls.has_curves
     # Nothing after one call, the first answer after five, the second after ten.
     line = points(calls.chart.lines[0].path)
@@ -44,7 +44,7 @@ def test_another_metric_has_no_line() -> None:
 def test_precision_is_drawn_where_it_is_known() -> None:
     shown = precision_figure(evaluation_report().members)
     assert shown is not None
-    assert [row.x.value for row in shown.rows] == pytest.approx([0.125, 0.375])
+    assert [row.x.value for row in shown.rows] == pytest.approx([0.125, 0.375, 0.375])
     bare = evaluated(1, (case(1, 0.5),))
     assert precision_figure([bare]) is not None
     bare.summaries.pop("grounded_recall")  # type: ignore[attr-defined]

@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-import shlex
-import tomllib
 from dataclasses import replace
-from pathlib import Path
+from typing import Any
 
 import pytest
-import typer
-from typer.core import TyperGroup
 
-from pgclarify.cli.main import app
-from pgclarify.evaluated import EvaluationPlan
-from pgclarify.evaluation.configurations import read_configurations
-from pgclarify.reports.evaluation_page import evaluation_page, repeat
+from pgclarify.reports.evaluation_page import evaluation_page
 from pgclarify.reports.evaluation_report import EvaluationReport
-from tests.evaluated_cases import PLAN, evaluated_case
-from tests.reported import AT, HOSTILE, Page, check_page, evaluated, evaluation_report
+from tests.evaluated_cases import evaluated_case
+from tests.reported import HOSTILE, Page, case, check_page, evaluated, evaluation_report, report_of
 
 
 def page_of(report: EvaluationReport) -> Page:
@@ -48,6 +41,27 @@ def test_hostile_text_is_shown_and_does_nothing() -> None:
     page.html.encode()
 
 
+def table_of_metrics(page: Page) -> str:
+    return page.text.partition("Metrics of all cases together.")[2].partition("Quality")[0]
+
+
+def test_the_best_and_what_is_worse_are_marked() -> None:
+    table = table_of_metrics(page_of(evaluation_report()))
+    coverage = table.partition("answer coverage")[2].partition("grounded")[0]
+    assert (coverage.count("▼"), coverage.count("★")) == (1, 1)
+
+
+def test_what_cannot_be_compared_is_said() -> None:
+    given = tuple(case(place, 0.5) for place in (1, 2))
+    plans: list[dict[str, Any]] = [{}, {"judge": "gpt"}, {"corpus_revision": 13}, {"corpus_id": 8}, {"judge": "gpt"}]
+    page = page_of(report_of(*((evaluated(place, given, **plan), given) for place, plan in enumerate(plans, start=1))))
+    said = [line for line in page.text.splitlines() if "compared with" in line]
+    for line, numbers, told in zip(said, ("25", "3", "4"), ("Another judge", "has changed", "corpora"), strict=True):
+        assert all(f"{number}. configuration {number}" in line.partition("compared with")[0] for number in numbers)
+        assert told in line.partition("compared with")[2]
+    assert "compared with" not in page_of(evaluation_report()).text.partition("Metrics")[0]
+
+
 def test_cases_can_be_reached_from_the_lists() -> None:
     page = page_of(evaluation_report(cases=30))
     links = [given["href"] for given in page.all("a") if (given["href"] or "").startswith("#case-")]
@@ -58,12 +72,14 @@ def test_cases_can_be_reached_from_the_lists() -> None:
 def test_one_evaluation_alone_has_a_page() -> None:
     report = evaluation_report()
     page = page_of(replace(report, members=report.members[:1]))
-    assert "★" not in page.text.partition("Metrics of all cases together.")[2].partition("Quality")[0]
+    assert "★" not in table_of_metrics(page)
 
 
 def test_cases_of_which_nothing_is_known_have_a_page() -> None:
-    given = tuple(evaluated_case(f"case {place}", interpretations=0.0, calls=3.0) for place in range(3))
-    page = page_of(EvaluationReport((evaluated(1, given, planned_cases=3),), 2, AT))
+    given = tuple(
+        replace(evaluated_case(f"case {place}", interpretations=0.0, calls=3.0), ordinal=place) for place in range(3)
+    )
+    page = page_of(report_of((evaluated(1, given, planned_cases=3), given), left_out=2))
     assert "Known answers: none" in page.text
     assert "No reading was given." in page.text
     assert "2 more left out" in page.text
@@ -71,36 +87,5 @@ def test_cases_of_which_nothing_is_known_have_a_page() -> None:
 
 def test_a_case_that_failed_says_why() -> None:
     failed = evaluated_case("one", error="the model is gone", answer_coverage=0.0)
-    page = page_of(EvaluationReport((evaluated(1, (failed,)),), 0, AT))
+    page = page_of(report_of((evaluated(1, (failed,)), (failed,))))
     assert "It failed: the model is gone" in page.text
-
-
-@pytest.mark.parametrize(
-    "plan",
-    [
-        PLAN,
-        replace(PLAN, method="dtv", settings={}, name="it's"),
-        replace(PLAN, settings={"top_k": 20, "retrieval": "adaptive", "ask_back": True}, corpus_name="a; rm -rf $HOME"),
-        replace(PLAN, settings={"reranker": "one,two"}),
-        replace(PLAN, settings={"reranker": "20"}),
-        replace(PLAN, settings={"reranker": ""}),
-    ],
-)
-def test_the_command_makes_the_same_again(plan: EvaluationPlan, tmp_path: Path) -> None:
-    again = repeat(plan)
-    words = shlex.split(again.command)
-    assert words[:4] == ["pgclarify", "eval", "run", "rental.jsonl.jsonl"]
-    if again.file is not None:
-        assert tomllib.loads(again.file)["options"] == plan.settings
-        (tmp_path / "configuration.toml").write_text(again.file)
-        words[words.index("configuration.toml")] = str(tmp_path / "configuration.toml")
-    (tmp_path / "rental.jsonl").write_text("")
-    words[3] = str(tmp_path / "rental.jsonl")
-    group = typer.main.get_command(app)
-    assert isinstance(group, TyperGroup)
-    inner = group.commands["eval"]
-    assert isinstance(inner, TyperGroup)
-    given = inner.commands["run"].make_context("run", words[3:]).params
-    assert (given["corpus"], given["name"], given["judge"]) == (plan.corpus_name, plan.name, plan.judge)
-    (one,) = read_configurations(given["config"] or [], given["grid"] or [], method=given["method"])
-    assert (one.method, dict(one.settings)) == (plan.method, dict(plan.settings))

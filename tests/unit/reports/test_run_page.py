@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from pgclarify.reports.run_page import run_page
-from pgclarify.reports.run_report import Finding, RunReport
+from pgclarify.reports.run_report import Finding, RunReport, SeenPassage
 from tests.reported import AT, HOSTILE, QUOTE, Page, check_page, head, passage, proof, run_report
 
 
@@ -103,6 +104,17 @@ def test_steps_of_an_investigation_have_their_proof() -> None:
     assert "in step 1" in page.text
 
 
+def test_a_passage_of_two_steps_leads_where_its_own_step_goes_on() -> None:
+    def met(rank: int, step: int, of: int, via: int | None = None) -> SeenPassage:
+        origin = "dense" if via is None else "neighbor"
+        return passage(rank, passage_id=of, step_ordinal=step, via_passage_id=via, origin=origin)
+
+    passages = (met(1, 1, 7), met(2, 1, 8, via=7), met(3, 2, 7), met(4, 2, 9, via=7))
+    report = RunReport(head(operation="investigate"), (), passages, run_report().stages, ("x",), AT)
+    html = run_page(report)
+    assert re.findall(r'neighbor of <a href="#passage-(\d)">', html) == ["1", "3"]
+
+
 def test_listed_answers_have_their_spellings() -> None:
     first = passage(1)
     listed = (Finding(1, None, "Cobalt Car Hire", (proof(first),), variants=("Cobalt",)),)
@@ -134,8 +146,15 @@ def test_a_thousand_verdicts_stay_a_page() -> None:
 def test_judgements_of_no_language_model_are_not_called_paid_for() -> None:
     report = run_report()
     assert "Calls paid for" in page_of(report).text
-    free = replace(report, head=head(prompt_tokens=0, completion_tokens=0))
+    free = replace(report, head=head(model="extractive-1", prompt_version="extractive-4"))
     assert "Calls paid for" not in page_of(free).text
+    assert "no language model was asked" in page_of(free).text
+
+
+def test_calls_of_a_model_that_tells_no_tokens_are_paid_for() -> None:
+    for tokens in (0, None):
+        silent = replace(run_report(), head=head(model="extractive-1", prompt_tokens=tokens, completion_tokens=tokens))
+        assert "Calls paid for" in page_of(silent).text
 
 
 def test_a_title_that_begins_the_headings_is_shown_once() -> None:

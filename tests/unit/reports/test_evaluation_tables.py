@@ -8,16 +8,17 @@ from dataclasses import replace
 import pytest
 
 from pgclarify.errors import InputError, NotFound
-from pgclarify.evaluated import EvaluatedCase, Evaluation, Summary
-from pgclarify.reports.evaluation_report import MOST_EVALUATIONS, read_evaluations
+from pgclarify.evaluated import Evaluation, Summary
+from pgclarify.reports.evaluation_tables import MOST_EVALUATIONS, read_evaluations
 from tests.evaluated_cases import evaluation
-from tests.reported import case
+from tests.reported import KeptCases, case
 
 
-class Kept:
-    """Evaluations that are kept in memory, newest first."""
+class Kept(KeptCases):
+    """Evaluations that are kept in memory, newest first, each with two cases."""
 
     def __init__(self, *those: Evaluation) -> None:
+        super().__init__({one.eval_run_id: (case(1, 0.25), case(2, 0.75)) for one in those})
         self.those = those
 
     async def find(self, reference: str) -> Evaluation:
@@ -30,9 +31,6 @@ class Kept:
         there = {one.eval_run_id: one for one in self.those}
         whole = Summary(0.9, 0.8, 1.0, 2)
         return {each: {"answer_coverage": whole} if there[each].finished_at else {} for each in eval_run_ids}
-
-    async def cases(self, eval_run_id: int) -> list[EvaluatedCase]:
-        return [case(1, 0.25), case(2, 0.75)]
 
 
 OTHER = bytes(32)
@@ -52,6 +50,18 @@ async def test_without_names_it_is_the_latest_data_set() -> None:
         evaluation(6, name="a"),
     )
     assert await chosen(kept) == [7, 9]
+
+
+async def test_without_names_what_is_finished_comes_before_its_rerun() -> None:
+    kept = Kept(
+        evaluation(9, name="a", done=1, is_finished=False),
+        evaluation(8, name="b", done=0, is_finished=False),
+        evaluation(7, name="b", done=1, is_finished=False),
+        evaluation(6, name="a"),
+        evaluation(5, name="b", done=2, is_finished=False),
+        evaluation(4, name="a"),
+    )
+    assert await chosen(kept) == [6, 7]
 
 
 async def test_what_has_no_case_yet_is_left_out() -> None:
@@ -93,3 +103,18 @@ async def test_a_page_holds_so_many() -> None:
     assert report.left_out == 40 - MOST_EVALUATIONS
     with pytest.raises(InputError):
         await read_evaluations(Kept(*many), [str(place) for place in range(1, 41)])
+
+
+async def test_only_verdicts_of_clarify_are_followed() -> None:
+    report = await read_evaluations(Kept(evaluation(9, name="a"), evaluation(8, name="b", method="rac")), [])
+    assert [member.curves is None for member in report.members] == [True, False]
+
+
+async def test_metrics_are_read_of_all_cases() -> None:
+    report = await read_evaluations(Kept(evaluation(9)), [])
+    assert report.metric == "answer_coverage"
+    assert {place: values["answer_coverage"] for place, values in report.members[0].values.items()} == {
+        1: 0.25,
+        2: 0.75,
+    }
+    assert [one.place for one in report.cases.shown] == [1, 2]

@@ -1,0 +1,86 @@
+"""The command that makes an evaluation again, and the file that it takes."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from pgclarify.evaluated import EvaluationPlan
+from pgclarify.reports.formats import setting
+
+_LEXICAL = "lexical"
+# They ask the model from where the command runs.
+_BASELINES = ("dtv", "dtv_unverified", "rac")
+
+
+@dataclass(frozen=True, slots=True)
+class Repeat:
+    """How to make an evaluation again.
+
+    Attributes:
+        command: For a shell.
+        file: What stands in the file that the command names; None if it names none.
+    """
+
+    command: str
+    file: str | None
+
+
+def repeat(plan: EvaluationPlan) -> Repeat:
+    """How to make an evaluation again, as far as its plan says; what was paid for comes from the ledger."""
+    words = ["pgclarify", "eval", "run", f"{plan.data_set}.jsonl", "--corpus", plan.corpus_name, "--name", plan.name]
+    words += ["--judge", _LEXICAL if plan.judge == _LEXICAL else "model"]
+    # A parameter without a value is as it is by default.
+    given = {name: value for name, value in sorted(plan.settings.items()) if value is not None}
+    file = None
+    if all(_fits_a_grid(value) for value in given.values()):
+        words += ["--method", plan.method]
+        for name, value in given.items():
+            words += ["--set", f"{name}={setting(value)}"]
+    else:
+        words += ["--config", "configuration.toml"]
+        file = _configuration(plan.method, given)
+    return Repeat(_asked_model(plan) + shlex.join(words), file)
+
+
+def _asked_model(plan: EvaluationPlan) -> str:
+    """Which model the command asks itself, for the shell; nothing if it asks none."""
+    if plan.judge != _LEXICAL:
+        return f"PGCLARIFY_LLM_MODEL={shlex.quote(plan.judge)} "
+    return f"PGCLARIFY_LLM_MODEL={shlex.quote(plan.model)} " if plan.method in _BASELINES else ""
+
+
+def _fits_a_grid(value: object) -> bool:
+    """Whether --set reads it as it is: there a comma begins another value, and what can be JSON is."""
+    if not isinstance(value, str):
+        return True
+    try:
+        json.loads(value)
+    except ValueError:
+        return bool(value) and "," not in value
+    return False
+
+
+def _configuration(method: str, options: Mapping[str, object]) -> str:
+    lines = [f"{_text(name)} = {_value(value)}" for name, value in options.items()]
+    return "\n".join([f"method = {_text(method)}", "", "[options]", *lines])
+
+
+def _value(value: object) -> str:
+    # Numbers and truth values, which is all else that settings have, are spelt as in JSON.
+    return _text(value) if isinstance(value, str) else json.dumps(value)
+
+
+def _text(text: str) -> str:
+    """A basic string of TOML (1.0), in which what cannot be seen is escaped."""
+    return '"' + "".join(_character(one) for one in text) + '"'
+
+
+def _character(one: str) -> str:
+    if one in '"\\':
+        return f"\\{one}"
+    if one.isprintable():
+        return one
+    return f"\\u{ord(one):04X}" if ord(one) < 0x10000 else f"\\U{ord(one):08X}"

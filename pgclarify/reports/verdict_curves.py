@@ -1,0 +1,80 @@
+"""What verdicts had brought after so many calls or tokens, before they were consolidated into readings."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from pgclarify.algorithms.metrics import coverage_curve
+
+_MOST_STEPS = 60
+# From nothing on: so much is taken, so much is covered. It never falls.
+Curve: TypeAlias = Sequence[tuple[float, float]]
+
+
+@dataclass(frozen=True, slots=True)
+class VerdictCurves:
+    """The mean share of the known answers that is covered, over all cases of which answers are known.
+
+    Attributes:
+        calls: After so many calls a question; empty if none was made.
+        tokens: After so many tokens, input and output; empty if there were none.
+    """
+
+    calls: Curve
+    tokens: Curve
+
+
+def verdict_curves(cases: Iterable[tuple[Mapping[str, Any], Sequence[Any]]]) -> VerdictCurves | None:
+    """Follow what verdicts brought.
+
+    A case that brought nothing, or failed, is covered by nothing however much it takes. Where several people know
+    answers, the one counts at each step who is met best, as in answer_coverage.
+
+    Args:
+        cases: Of each case what is known, as column eval_case.gold has it, and the calls and tokens so far with the
+            answer that each verdict gave, as note answers_by_call has them.
+
+    Returns:
+        None if nobody knows an answer.
+    """
+    calls, tokens = [], []
+    for gold, steps in cases:
+        people = _known_to_people(gold)
+        if not people:
+            continue
+        given = [(used, read, [answer] if answer else []) for used, read, answer in steps]
+        covered = [max(shares) for shares in zip(*(_shares(given, golds) for golds in people), strict=True)]
+        calls.append([(float(used), share) for (used, _, _), share in zip(given, covered, strict=True)])
+        tokens.append([(float(read), share) for (_, read, _), share in zip(given, covered, strict=True)])
+    return VerdictCurves(_mean(calls), _mean(tokens)) if calls else None
+
+
+def _known_to_people(gold: Mapping[str, Any]) -> list[list[Sequence[str]]]:
+    """The answers that people know, a list for each person, as metric answer_coverage takes them."""
+    of_readings = [one.get("answers", ()) for one in gold.get("interpretations", ())]
+    people = [of_readings] if any(of_readings) else gold.get("answer_sets", ())
+    known = [[names for names in golds if names] for golds in people]
+    return [golds for golds in known if golds]
+
+
+def _shares(given: Sequence[tuple[int, int, Sequence[str]]], golds: Sequence[Sequence[str]]) -> list[float]:
+    return [share for _, _, share in coverage_curve(given, golds)]
+
+
+def _mean(curves: Sequence[Curve]) -> Curve:
+    ends = sorted({x for curve in curves for x, _ in curve})
+    if not ends or not ends[-1]:
+        return ()
+    places = range(len(ends)) if len(ends) <= _MOST_STEPS else np.linspace(0, len(ends) - 1, _MOST_STEPS).round()
+    steps = [ends[int(place)] for place in places]
+    return [(x, float(np.mean([_at(curve, x) for curve in curves]))) for x in (0.0, *steps)]
+
+
+def _at(curve: Curve, x: float) -> float:
+    place = bisect_right(curve, x, key=lambda point: point[0])
+    return curve[place - 1][1] if place else 0.0
