@@ -190,6 +190,11 @@ class EvaluationPlan:
     planned_cases: int
 
     @property
+    def may_be_resumed(self) -> bool:
+        """Whether an evaluation that was cut off can be gone on with: nobody can who may not know the revision."""
+        return self.corpus_revision > 0
+
+    @property
     def kind(self) -> str:
         """What an evaluation must be equal in for another to go on with it: SHA-256, as hexadecimal digits.
 
@@ -304,8 +309,8 @@ class Begun:
     is_resumed: bool
 
 
-class LivingJudge(NamedTuple):
-    """Who answers on some living workers."""
+class ServingWorker(NamedTuple):
+    """Who answers on some of the workers that live and serve."""
 
     provider: str
     model: str

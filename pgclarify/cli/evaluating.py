@@ -62,7 +62,17 @@ def spread(words: Sequence[str]) -> list[str]:
 class _RunCommand(TyperCommand):
     # The context is click's, or that of typer's own copy of it.
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401
-        return super().parse_args(ctx, spread(args))
+        words = spread(args)
+        try:
+            return super().parse_args(ctx, words)
+        except typer.BadParameter as error:
+            if "--load" not in words or getattr(error.param, "name", None) != "data_set":
+                raise
+            raise typer.BadParameter(
+                "it is missing: --load takes all words that follow it, so write the data set first",
+                ctx=ctx,
+                param_hint="DATA_SET",
+            ) from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +84,7 @@ class _Asked:
     configurations: Sequence[Configuration]
     judge: str
     concurrency: int
+    load: Sequence[str]
     is_dry: bool
     is_confirmed: bool
     as_json: bool
@@ -123,7 +134,14 @@ def run(
     ] = None,
     name: Annotated[str | None, typer.Option(metavar="NAME", help="What to call it.")] = None,
     concurrency: Annotated[
-        int, typer.Option(metavar="N", min=1, max=64, help="Cases in flight; with 1, seconds are those of one alone.")
+        int,
+        typer.Option(
+            metavar="N",
+            min=1,
+            max=64,
+            help="Cases in flight; with 1, seconds are those of one alone. Each case of list_answers, detect_ambiguity "
+            "and search holds a connection while it waits, and another one of the server's own.",
+        ),
     ] = 8,
     dry_run: Annotated[bool, typer.Option("--dry-run", metavar="", help="Say what it would take, and end.")] = False,
     yes: Annotated[bool, typer.Option("--yes", "-y", metavar="", help="Do not ask whether to go on.")] = False,
@@ -149,14 +167,13 @@ def run(
     read = read_data_set(data_set, fields=CaseFields.parse(field_ or []), selection=selection)
     settings = connection.load_settings()
     dsn = connection.running_dsn(settings)
+    asked = _Asked(corpus, read, configurations, judge, concurrency, load or (), dry_run, yes, as_json)
     if load and corpus is not None:
+        if not asyncio.run(_propose(dsn, settings, asked)):
+            return
         _load(settings, dsn, corpus, load)
-    asked = _Asked(corpus, read, configurations, judge, concurrency, dry_run, yes, as_json)
-    try:
-        asyncio.run(_evaluate(dsn, settings, asked))
-    except KeyboardInterrupt:
-        terminal.notices().print("Interrupted; what is judged and paid for is kept. The same command goes on with it.")
-        raise
+        asked = replace(asked, load=(), is_confirmed=True)
+    asyncio.run(_evaluate(dsn, settings, asked))
 
 
 def _named(configurations: Sequence[Configuration], name: str | None) -> list[Configuration]:
@@ -194,42 +211,75 @@ def _load(settings: Settings, dsn: str, corpus_name: str, paths: Sequence[str]) 
         )
 
 
+async def _propose(dsn: str, settings: Settings, asked: _Asked) -> bool:
+    """Check all before anything is loaded, say what it takes, and ask; False for a dry run, which ends there."""
+    from pgclarify.evaluation.opening import open_bench
+
+    async with open_bench(dsn, settings, asked.corpus, concurrency=1, may_be_missing=True) as bench:
+        return _agree(asked, await _plan(bench, asked))
+
+
 async def _evaluate(dsn: str, settings: Settings, asked: _Asked) -> None:
     import logging
 
-    from pgclarify.cli import evaluation_rendering
     from pgclarify.evaluation.opening import open_bench
 
     # A run that is partial is counted as such; its warning would tear the progress bar.
     logging.getLogger("pgclarify.client").setLevel(logging.ERROR)
     async with open_bench(dsn, settings, asked.corpus, concurrency=asked.concurrency) as bench:
         plans = await _plan(bench, asked)
-        estimates = [estimate for _, _, _, estimate in plans]
-        terminal.notices().print(evaluation_rendering.estimates(estimates))
-        if asked.is_dry:
-            if asked.as_json:
-                for estimate in estimates:
-                    terminal.print_json({**asdict(estimate), "data_set": asked.data_set.name})
+        if not _agree(asked, plans):
             return
-        if any(estimate.may_cost for estimate in estimates) and not asked.is_confirmed:
-            _ask_to_go_on()
         done: list[Finished] = []
         try:
-            for configuration, plan, judge, _ in plans:
-                done.append(await _carry_out(bench, asked, configuration, plan, judge))
+            for one in plans:
+                # Not as a list that is made at once: what is there already is shown whatever happens.
+                done.append(await _carry_out(bench, asked, one))  # noqa: PERF401
         finally:
             if done:
                 _show(done, as_json=asked.as_json)
 
 
-async def _plan(bench: Bench, asked: _Asked) -> list[tuple[Configuration, EvaluationPlan, Judge, Estimate]]:
+def _agree(asked: _Asked, plans: Sequence[_Planned]) -> bool:
+    """Say what it takes, and ask; False if it is a dry run."""
+    from pgclarify.cli import evaluation_rendering
+
+    estimates = [one.estimate for one in plans]
+    notices = terminal.notices()
+    notices.print(evaluation_rendering.estimates(estimates))
+    if asked.load and asked.corpus is not None:
+        notices.print(evaluation_rendering.to_load(asked.corpus, asked.load, is_dry=asked.is_dry))
+    elif not plans[0].plan.may_be_resumed:
+        notices.print(evaluation_rendering.CANNOT_BE_RESUMED)
+    if asked.is_dry:
+        if asked.as_json:
+            for estimate in estimates:
+                terminal.print_json({**asdict(estimate), "data_set": asked.data_set.name})
+        return False
+    if any(estimate.may_cost for estimate in estimates) and not asked.is_confirmed:
+        _ask_to_go_on()
+    return True
+
+
+@dataclass(frozen=True, slots=True)
+class _Planned:
+    """A configuration that can be carried out."""
+
+    configuration: Configuration
+    plan: EvaluationPlan
+    judge: Judge
+    estimate: Estimate
+
+
+async def _plan(bench: Bench, asked: _Asked) -> list[_Planned]:
     """Check every configuration before any is carried out, and estimate it.
 
     Raises:
         PgclarifyError: If one cannot be carried out; it is named.
     """
-    from pgclarify.evaluation.estimate import estimate
+    from pgclarify.evaluation.estimate import Estimator
 
+    estimator = Estimator(bench, asked.data_set.cases)
     plans = []
     for configuration in asked.configurations:
         try:
@@ -243,8 +293,7 @@ async def _plan(bench: Bench, asked: _Asked) -> list[tuple[Configuration, Evalua
             ) from error
         judge = await bench.judge(configuration.judge or asked.judge)
         plan = bench.plan(configuration, asked.data_set, judge)
-        estimated = await estimate(bench, configuration, plan, asked.data_set.cases)
-        plans.append((configuration, plan, judge, estimated))
+        plans.append(_Planned(configuration, plan, judge, await estimator.estimate(configuration, plan)))
     return plans
 
 
@@ -255,24 +304,32 @@ def _ask_to_go_on() -> None:
         raise typer.Exit(1)
 
 
-async def _carry_out(
-    bench: Bench, asked: _Asked, configuration: Configuration, plan: EvaluationPlan, judge: Judge
-) -> Finished:
-    from pgclarify.cli.rendering import counted, printable
+async def _carry_out(bench: Bench, asked: _Asked, planned: _Planned) -> Finished:
+    from pgclarify.cli import evaluation_rendering
+    from pgclarify.cli.rendering import printable
     from pgclarify.evaluation.runner import Work, evaluate
 
-    method = await bench.method(configuration)
-    with _Bar(printable(configuration.name)) as bar:
-        work = Work(bench.tables, method, judge, bench.watch, asked.concurrency, bar.show)
-        finished = await evaluate(plan, asked.data_set.cases, work)
-    told = []
-    if finished.resumed_cases:
-        told.append(f"{counted(finished.resumed_cases, 'case')} had been judged before.")
-    if finished.usage.calls:
-        paid = finished.usage.calls - finished.usage.reused_calls
-        told.append(f"{counted(paid, 'call')} made now, {finished.usage.reused_calls:,} before.")
-    if told:
-        terminal.notices().print(f"{printable(configuration.name)}: {' '.join(told)}")
+    method = await bench.method(planned.configuration)
+    with _Bar(printable(planned.configuration.name)) as bar:
+        work = Work(
+            bench.tables,
+            method,
+            planned.judge,
+            bench.watch,
+            asked.concurrency,
+            bar.show,
+            evidence=bench.evidence,
+            check=bench.check_corpus,
+        )
+        try:
+            finished = await evaluate(planned.plan, asked.data_set.cases, work)
+        except BaseException as error:
+            is_interrupted = isinstance(error, asyncio.CancelledError)
+            if told := evaluation_rendering.cut_off(planned.plan, bar.last, is_interrupted=is_interrupted):
+                terminal.notices().print(told)
+            raise
+    if told := evaluation_rendering.carried_out(finished):
+        terminal.notices().print(told)
     return finished
 
 
@@ -281,6 +338,7 @@ class _Bar:
     """A bar on stderr with what has been found so far; nothing at all where nobody looks."""
 
     title: str
+    last: Progress | None = None
     _progress: Any = field(init=False)
     _task: Any = field(init=False)
 
@@ -307,10 +365,14 @@ class _Bar:
 
     def show(self, progress: Progress) -> None:
         """Show how far it is."""
-        told = f"{progress.calls:,} calls" if progress.calls else ""
-        if progress.coverage is not None:
-            told += f" coverage {100 * progress.coverage:.1f} %"
-        self._progress.update(self._task, total=progress.total, completed=progress.done, told=told.strip())
+        from pgclarify.cli.evaluation_rendering import progress_told
+
+        self.last = progress
+        told = progress_told(progress)
+        self._progress.update(self._task, total=progress.total, completed=progress.done, told=told)
+        if progress.is_summing_up:
+            # Nothing is told any more before the end.
+            self._progress.refresh()
 
 
 def _show(done: Sequence[Finished], *, as_json: bool) -> None:
@@ -325,7 +387,7 @@ def _show(done: Sequence[Finished], *, as_json: bool) -> None:
                     "metrics": _metrics_json(one.summaries),
                     "failures": one.failures,
                     "resumed_cases": one.resumed_cases,
-                    "paid_calls": one.usage.calls - one.usage.reused_calls,
+                    "paid_calls": evaluation_rendering.calls_of_a_model(one) - one.usage.reused_calls,
                     "reused_calls": one.usage.reused_calls,
                 }
             )
@@ -375,7 +437,7 @@ async def _read(dsn: str, limit: int) -> tuple[list[Evaluation], Mapping[int, Ma
     from pgclarify.database.evaluations import EvaluationTables
     from pgclarify.database.pool import open_pool
 
-    async with open_pool(dsn) as pool:
+    async with open_pool(dsn, application_name="pgclarify eval") as pool:
         tables = EvaluationTables(pool)
         found = await tables.evaluations(limit)
         return found, await tables.summaries([one.eval_run_id for one in found])

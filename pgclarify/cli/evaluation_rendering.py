@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -12,15 +11,21 @@ from rich.table import Table
 from rich.text import Text
 
 from pgclarify.cli.rendering import counted, printable
-from pgclarify.evaluated import Evaluation, Summary
+from pgclarify.evaluated import Evaluation, EvaluationPlan, Summary
+from pgclarify.evaluation.configurations import EXTRACTIVE
 
 if TYPE_CHECKING:
     from pgclarify.evaluation.estimate import Estimate
-    from pgclarify.evaluation.runner import Finished
+    from pgclarify.evaluation.runner import Finished, Progress
 
 _MISSING = "-"
 _MOST_REASONS = 3
 _MOST_ERROR_CHARS = 300
+
+CANNOT_BE_RESUMED = (
+    "The corpus has documents that are not for everyone, so you may not know whether it changes: "
+    "an evaluation that is cut off begins anew. What was paid for is not paid for again."
+)
 
 
 def _share(summary: Summary) -> str:
@@ -35,6 +40,10 @@ def _share_with_interval(summary: Summary) -> str:
 
 def _number(summary: Summary) -> str:
     return f"{summary.value:,.1f}"
+
+
+def _count(summary: Summary) -> str:
+    return f"{round(summary.value * summary.cases):,}"
 
 
 def _whole(summary: Summary) -> str:
@@ -56,6 +65,7 @@ _COLUMNS: Sequence[tuple[str, str, Callable[[Summary], str]]] = (
     ("calls", "calls", _number),
     ("input tokens", "prompt_tokens", _whole),
     ("model seconds", "model_seconds", _number),
+    ("failed", "failed", _count),
 )
 # Only where a configuration has nothing but a ranking.
 _OF_RANKINGS = frozenset({"recall@10", "ndcg@10"})
@@ -64,17 +74,17 @@ _OF_RANKINGS = frozenset({"recall@10", "ndcg@10"})
 def estimates(given: Sequence[Estimate]) -> RenderableType:
     """What each configuration will take, before it starts."""
     table = _table(
-        "configuration", "cases", "done", "calls at most", "paid for already", "input tokens", "output tokens"
+        "configuration", "cases", "done", "calls at most", "paid for, at most", "input tokens", "output tokens"
     )
     has_judge = any(one.judge_calls for one in given)
     if has_judge:
-        table.add_column("judge's calls at most", justify="right")
+        table.add_column("judge's calls, about", justify="right")
     for one in given:
         figures = [one.cases, one.done, one.calls, one.paid, one.prompt_tokens, one.completion_tokens]
         figures += [one.judge_calls] if has_judge else []
         table.add_row(Text(printable(one.configuration.name)), *(f"{figure:,}" for figure in figures))
     parts: list[RenderableType] = [table]
-    if any(one.calls for one in given):
+    if any(one.calls or one.judge_calls for one in given):
         measured = max(one.measured_calls for one in given)
         basis = (
             f"from {counted(measured, 'call')} of this model that the ledger has"
@@ -82,7 +92,9 @@ def estimates(given: Sequence[Estimate]) -> RenderableType:
             else "from the length of passages: the ledger has no such call of this model yet"
         )
         parts.append(Text(f"Tokens are about as many, {basis}. Nothing is paid for twice.", style="dim"))
-    elif not has_judge:
+    if verdicts := sum(one.verdicts for one in given):
+        parts.append(Text(f"{counted(verdicts, 'verdict')} at most, none by a language model.", style="dim"))
+    elif not any(one.calls or one.judge_calls for one in given):
         parts.append(Text("No call of a language model is made.", style="dim"))
     return Group(*parts)
 
@@ -93,7 +105,9 @@ def finished(given: Sequence[Finished]) -> RenderableType:
     shown = _shown_columns(summaries)
     table = _table("id", "configuration", *(title for title, _, _ in shown))
     for one in given:
-        cells = [write(one.summaries[metric]) if metric in one.summaries else _MISSING for _, metric, write in shown]
+        # The extractive provider's verdicts are no calls of a model.
+        known = one.summaries if one.plan.provider != EXTRACTIVE else {**one.summaries, "calls": Summary(0, 0, 0, 0)}
+        cells = [write(known[metric]) if metric in one.summaries else _MISSING for _, metric, write in shown]
         table.add_row(str(one.eval_run_id), Text(printable(one.plan.name)), *cells)
     cases = given[0].plan.planned_cases
     told = (
@@ -108,11 +122,9 @@ def _shown_columns(
     summaries: Sequence[Mapping[str, Summary]],
 ) -> list[tuple[str, str, Callable[[Summary], str]]]:
     has_ranking_alone = any("interpretations" not in one and "recall@10" in one for one in summaries)
-    return [
-        column
-        for column in _COLUMNS
-        if any(column[1] in one for one in summaries) and (column[1] not in _OF_RANKINGS or has_ranking_alone)
-    ]
+    has_failed = any("failed" in one and one["failed"].value for one in summaries)
+    left_out = {*(() if has_ranking_alone else _OF_RANKINGS), *(() if has_failed else ("failed",))}
+    return [column for column in _COLUMNS if any(column[1] in one for one in summaries) and column[1] not in left_out]
 
 
 def _failures(given: Sequence[Finished]) -> list[Text]:
@@ -139,11 +151,61 @@ def next_commands(given: Sequence[Finished]) -> Text:
     return text
 
 
-def interrupted(command: Sequence[str]) -> Text:
-    """What becomes of an evaluation that was cut off."""
-    text = Text("Interrupted; what was judged and paid for is kept. To go on: ")
-    text.append(f"pgclarify {' '.join(shlex.quote(printable(word)) for word in command)}", style="cyan")
-    return text
+def calls_of_a_model(one: Finished) -> int:
+    """How many replies of a language model were used; the extractive provider has none, and counts verdicts."""
+    return one.usage.reused_calls if one.plan.provider == EXTRACTIVE else one.usage.calls
+
+
+def carried_out(one: Finished) -> Text | None:
+    """What became of a configuration that its metrics do not say; None if nothing."""
+    told = []
+    if one.resumed_cases:
+        told.append(f"{counted(one.resumed_cases, 'case')} had been judged before.")
+    if one.usage.calls and one.plan.provider == EXTRACTIVE:
+        told.append(f"{counted(one.usage.calls, 'verdict')}, none by a language model.")
+    elif one.usage.calls:
+        paid = one.usage.calls - one.usage.reused_calls
+        told.append(f"{counted(paid, 'call')} made now, {one.usage.reused_calls:,} before.")
+    return Text(f"{printable(one.plan.name)}: {' '.join(told)}") if told else None
+
+
+def cut_off(plan: EvaluationPlan, progress: Progress | None, *, is_interrupted: bool) -> Text | None:
+    """What becomes of an evaluation that ended before its end; None if its error says all.
+
+    Args:
+        plan: What it is of.
+        progress: How far it was; None if it had not begun.
+        is_interrupted: Whether somebody ended it.
+    """
+    told = []
+    if is_interrupted:
+        told.append("Interrupted; what is judged and paid for is kept.")
+        told.append("The same command goes on with it." if plan.may_be_resumed else CANNOT_BE_RESUMED)
+    if progress is not None and progress.put_off:
+        told.append(f"{counted(progress.put_off, 'case')} over which the server failed not counted; asked again then.")
+    return Text(" ".join(told)) if told else None
+
+
+def progress_told(progress: Progress) -> str:
+    """What stands beside the bar."""
+    if progress.is_summing_up:
+        return "working out the metrics"
+    told = []
+    if progress.calls:
+        told.append(f"{progress.calls:,} calls")
+    if progress.coverage is not None:
+        told.append(f"coverage {100 * progress.coverage:.1f} %")
+    if progress.failed:
+        told.append(f"{progress.failed:,} failed")
+    if progress.put_off:
+        told.append(f"{progress.put_off:,} put off")
+    return ", ".join(told)
+
+
+def to_load(corpus: str, paths: Sequence[str], *, is_dry: bool) -> Text:
+    """What is loaded before anything is asked."""
+    when = "Would be loaded" if is_dry else "To be loaded"
+    return Text(f"{when} into {printable(corpus)} first: {', '.join(printable(path) for path in paths)}.")
 
 
 def evaluations(given: Sequence[Evaluation], summaries: Mapping[int, Mapping[str, Summary]]) -> RenderableType:

@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any
 
 from pgclarify.database.evaluated_world import EvaluatedWorld
-from pgclarify.evaluated import LivingJudge
+from pgclarify.model import RunStatus
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,11 +17,13 @@ class RunFacts:
     """What a run did beside what it found.
 
     Attributes:
+        status: How it stands; None of one that the caller may not see.
         relaxed_question: As it searched; None if it searched with the question itself.
         stop_reason: Why it went no further; None if nothing stopped it.
         was_there: Whether it had been asked for before a certain time.
     """
 
+    status: RunStatus | None
     relaxed_question: str | None
     stop_reason: str | None
     was_there: bool
@@ -36,18 +38,6 @@ class EvaluatedRuns:
 
     def __init__(self, world: EvaluatedWorld) -> None:
         self._world = world
-
-    async def serving(self, except_worker_id: int | None) -> list[LivingJudge]:
-        """Who answers on the workers that live, each way once.
-
-        Args:
-            except_worker_id: A worker that serves nobody; None if there is none of ours.
-
-        Raises:
-            DatabaseError: If the server refuses.
-        """
-        rows = await self._world.fetch("eval_list_serving_workers", except_worker_id=except_worker_id)
-        return [LivingJudge(**row) for row in rows]
 
     async def now(self) -> datetime:
         """The server's clock.
@@ -70,10 +60,21 @@ class EvaluatedRuns:
             DatabaseError: If the server refuses.
         """
         rows = await self._world.fetch("eval_get_run_facts", run_id=run_id, time=time)
-        return RunFacts(**rows[0]) if rows else RunFacts(None, None, was_there=False)
+        if not rows:
+            return RunFacts(None, None, None, was_there=False)
+        return RunFacts(**{**rows[0], "status": RunStatus(rows[0]["status"])})
 
-    async def find(self, operation: str, question: str, corpus_id: int, settings: Mapping[str, Any]) -> int | None:
-        """The latest run of the caller that asked a question in this way; None if there is none.
+    async def find(
+        self, operation: str, question: str, corpus_id: int, settings: Mapping[str, Any], *, since: datetime
+    ) -> int | None:
+        """The run of a call that told no number: the caller's latest that answered; None if there is none.
+
+        Args:
+            operation: Which was called.
+            question: With which question.
+            corpus_id: On which corpus.
+            settings: With which parameters, by the names of column run.settings.
+            since: When it was called, by the server's clock: earlier runs had other parameters, maybe.
 
         Raises:
             DatabaseError: If the server refuses.
@@ -84,6 +85,7 @@ class EvaluatedRuns:
             question=question,
             corpus_id=corpus_id,
             settings=json.dumps(settings),
+            since=since,
         )
         run_id: int | None = rows[0]["run_id"]
         return run_id

@@ -14,7 +14,7 @@ from pgclarify.database.evaluation_records import storable
 from pgclarify.database.pool import Pool
 from pgclarify.database.queries import queries
 from pgclarify.errors import InputError, NotFound, PermissionDenied, PgclarifyError, SchemaMismatch
-from pgclarify.evaluated import CorpusDescription, LivingJudge, TokenAverages, Usage, VerdictAnswer
+from pgclarify.evaluated import CorpusDescription, EvaluationPlan, ServingWorker, TokenAverages, Usage, VerdictAnswer
 from pgclarify.model import Outcome, Passage
 
 # As docs/errors.md has them for people.
@@ -65,13 +65,13 @@ class EvaluatedWorld:
             )
         raise InputError("no corpus is named", detail=searchable, hint="Name one, or load one: pgclarify load.")
 
-    async def living_judges(self) -> list[LivingJudge]:
-        """Who answers on the workers that live: one entry for all that answer alike.
+    async def serving_workers(self) -> list[ServingWorker]:
+        """Who answers on the workers that live and serve: one entry for all that answer alike.
 
         Raises:
             DatabaseError: If the server refuses.
         """
-        return [LivingJudge(**row) for row in await self.fetch("eval_list_judges")]
+        return [ServingWorker(**row) for row in await self.fetch("eval_list_serving_workers")]
 
     async def usage(self, run_ids: Sequence[int]) -> Mapping[int, Usage]:
         """What runs took of a model, whether it was paid for by them or before; only those that the caller sees.
@@ -125,23 +125,34 @@ class EvaluatedWorld:
         }
 
     async def paid_verdicts(
-        self, corpus_id: int, model: str, prompt_version: str, questions: Sequence[str], *, top_k: int
+        self, plan: EvaluationPlan, questions: Sequence[str], *, search: Mapping[str, str | None], top_k: int
     ) -> int:
-        """How many replies of earlier runs of these very questions on this corpus are in the ledger.
+        """How many replies of earlier runs of these very questions are in the ledger, as a plan asks for them.
 
-        For each question at most top_k + 1: a verdict for each passage, and the relaxed question. A question that
+        Only runs of the plan's model and prompts count, on its corpus at its revision, that searched in the same way:
+        others saw other passages. For each question at most top_k + 1: a verdict for each passage, and the relaxed question. A question that
         stands there twice is asked once.
+
+        Args:
+            plan: Of the evaluation.
+            questions: What it asks.
+            search: Its search, reranker and retrieval, as column run.settings has them; None for what is not there.
+            top_k: Most verdicts of a question.
 
         Raises:
             DatabaseError: If the server refuses.
         """
         rows = await self.fetch(
             "eval_count_paid_verdicts",
-            corpus_id=corpus_id,
-            model=model,
-            prompt_version=prompt_version,
+            corpus_id=plan.corpus_id,
+            corpus_revision=plan.corpus_revision,
+            model=plan.model,
+            prompt_version=plan.prompt_version,
             questions=[storable(question) for question in questions],
             top_k=top_k,
+            search=search["search"],
+            reranker=search["reranker"],
+            retrieval=search["retrieval"],
         )
         return sum(row["replies"] for row in rows)
 

@@ -12,8 +12,8 @@ from pgclarify.corpus_status as status
 inner join pgclarify.corpus on status.corpus = corpus.name
 order by status.corpus;
 
--- name: eval_list_judges
--- Who answers on the workers that live.
+-- name: eval_list_serving_workers
+-- Who answers on the workers that live and serve.
 select distinct worker.provider, worker.model, worker.prompt_version
 from pgclarify.worker_status as worker
 where worker.is_alive
@@ -40,6 +40,23 @@ where
     and eval_run.requested_by = current_user
     and eval_run.data_set_hash = %(data_set_hash)s
 order by eval_run.eval_run_id desc;
+
+-- name: eval_count_done
+-- How many cases of each evaluation are judged.
+select eval_run.eval_run_id, (
+    select count(*) from pgclarify.eval_case where eval_case.eval_run_id = eval_run.eval_run_id
+) as done
+from pgclarify.eval_run
+where eval_run.eval_run_id = any(%(eval_run_ids)s::bigint[]);
+
+-- name: eval_get_coverage
+-- How many answers that are known were found in the cases that are judged: as a sum of shares, and of how many cases.
+select coalesce(sum(eval_metric.value), 0)::double precision as total, count(*) as cases
+from pgclarify.eval_metric
+where
+    eval_metric.eval_run_id = %(eval_run_id)s
+    and eval_metric.metric = 'answer_coverage'
+    and eval_metric.ordinal is not null;
 
 -- name: eval_resume
 -- Go on with an evaluation under its new name.
@@ -124,7 +141,7 @@ entered as (
 select finished.eval_run_id from finished;
 
 -- name: eval_find
--- The evaluation of that id, or else the latest finished one of that name, or else the latest.
+-- The evaluation of that id, or else of that name: the caller's own first, finished ones before others, the latest first.
 select
     eval_run.eval_run_id, eval_run.name, eval_run.data_set, eval_run.data_set_hash, eval_run.corpus_id,
     eval_run.corpus_name, eval_run.corpus_revision, eval_run.embedding_model, eval_run.method, eval_run.settings,
@@ -137,9 +154,18 @@ from pgclarify.eval_run
 where eval_run.eval_run_id = %(eval_run_id)s::bigint or eval_run.name = %(name)s
 order by
     eval_run.eval_run_id is not distinct from %(eval_run_id)s::bigint desc,
+    eval_run.requested_by = current_user desc,
     eval_run.finished_at is not null desc,
     eval_run.eval_run_id desc
 limit 1;
+
+-- name: eval_find_newer_unfinished
+-- The latest evaluation of the same name and role that was begun after this one, and is not finished.
+select max(newer.eval_run_id) as eval_run_id
+from pgclarify.eval_run as found
+inner join pgclarify.eval_run as newer
+    on found.name = newer.name and found.requested_by = newer.requested_by and found.eval_run_id < newer.eval_run_id
+where found.eval_run_id = %(eval_run_id)s and newer.finished_at is null;
 
 -- name: eval_list
 -- Evaluations, newest first.
@@ -163,10 +189,10 @@ where eval_metric.eval_run_id = any(%(eval_run_ids)s::bigint[]) and eval_metric.
 order by eval_metric.eval_run_id, eval_metric.metric;
 
 -- name: eval_list_cases
--- The cases of an evaluation, with their metrics; all, or those of some ordinals.
+-- The cases of an evaluation, with their metrics; all, or those of some ordinals, with what the method gave or without.
 select
-    eval_case.ordinal, eval_case.case_id, eval_case.question, eval_case.gold, eval_case.output, eval_case.run_id,
-    eval_case.status, eval_case.error, eval_case.calls, eval_case.reused_calls, eval_case.prompt_tokens,
+    eval_case.ordinal, eval_case.case_id, eval_case.question, eval_case.gold,
+    case when %(has_output)s then eval_case.output else '{}' end as output, eval_case.run_id, eval_case.status, eval_case.error, eval_case.calls, eval_case.reused_calls, eval_case.prompt_tokens,
     eval_case.completion_tokens, eval_case.model_seconds, eval_case.seconds, known.metrics, known.values
 from pgclarify.eval_case
 cross join lateral (
@@ -240,7 +266,8 @@ from pgclarify._caller as caller
 cross join lateral pgclarify._token_averages(caller, %(model)s, %(prompt_version)s) as averages;
 
 -- name: eval_count_paid_verdicts
--- How many replies of runs that the caller sees, of the same questions, are in the ledger.
+-- How many replies of runs that the caller sees are in the ledger: of the same questions, searched for in the same way
+-- at the same revision of the corpus.
 select
     run.question,
     least(
@@ -253,4 +280,8 @@ where
     and run.model = %(model)s
     and run.prompt_version = %(prompt_version)s
     and run.question = any(%(questions)s::text[])
+    and run.corpus_revision = %(corpus_revision)s
+    and run.settings ->> 'search' is not distinct from %(search)s
+    and run.settings ->> 'reranker' is not distinct from %(reranker)s::text
+    and run.settings ->> 'retrieval' is not distinct from %(retrieval)s
 group by run.question;

@@ -43,7 +43,8 @@ class EvaluationTables(EvaluatedWorld):
         """Begin an evaluation, or go on with the caller's latest one of this kind that was not finished.
 
         That of another kind (see EvaluationPlan.kind) is left alone, or half its cases would be so, too; to begin anew
-        is cheap, since what was paid for is in the ledger. The name may differ: the evaluation takes the new one.
+        is cheap, since what was paid for is in the ledger. Likewise any, where the caller may not know the corpus's
+        revision: nothing would tell whether it is the same. The name may differ: the evaluation takes the new one.
 
         It is held until `finish` or `leave`, so that two processes never carry out one evaluation.
 
@@ -129,6 +130,29 @@ class EvaluationTables(EvaluatedWorld):
             values=[float(value) for value in values.values()],
         )
 
+    async def done(self, plan: EvaluationPlan) -> int:
+        """How many cases are judged of the evaluation that `begin` would go on with; 0 if it would begin a new one.
+
+        Raises:
+            DatabaseError: If the server refuses.
+        """
+        found = await self.fetch("eval_list_unfinished", data_set_hash=plan.data_set_hash)
+        eval_run_id = _resumable(plan, found)
+        if eval_run_id is None:
+            return 0
+        (row,) = await self.fetch("eval_count_done", eval_run_ids=[eval_run_id])
+        done: int = row["done"]
+        return done
+
+    async def coverage(self, eval_run_id: int) -> tuple[float, int]:
+        """The sum of answer_coverage over the cases that are judged, and how many have it.
+
+        Raises:
+            DatabaseError: If the server refuses.
+        """
+        (row,) = await self.fetch("eval_get_coverage", eval_run_id=eval_run_id)
+        return row["total"], row["cases"]
+
     async def values(self, eval_run_id: int) -> list[tuple[int, Mapping[str, float]]]:
         """The metrics of each case that is judged, by ordinal.
 
@@ -167,7 +191,9 @@ class EvaluationTables(EvaluatedWorld):
         await self.leave(eval_run_id)
 
     async def find(self, reference: str) -> Evaluation:
-        """Find an evaluation by its id, or by its name: the latest finished one of that name, else the latest.
+        """Find an evaluation by its id, or by its name.
+
+        Of a name, those of the caller come before those of others, and finished ones before others; then the latest.
 
         Raises:
             NotFound: If there is none that the caller may see.
@@ -183,6 +209,16 @@ class EvaluationTables(EvaluatedWorld):
                 hint="Those that there are: pgclarify eval list.",
             )
         return _evaluation(rows[0])
+
+    async def newer_unfinished(self, eval_run_id: int) -> int | None:
+        """The latest evaluation of the same name and role that was begun later and is not finished; None if none is.
+
+        Raises:
+            DatabaseError: If the server refuses.
+        """
+        (row,) = await self.fetch("eval_find_newer_unfinished", eval_run_id=eval_run_id)
+        newer: int | None = row["eval_run_id"]
+        return newer
 
     async def evaluations(self, limit: int) -> list[Evaluation]:
         """The latest evaluations that the caller may see, newest first.
@@ -213,18 +249,25 @@ class EvaluationTables(EvaluatedWorld):
         rows = await self.fetch("eval_list_answers_by_call", eval_run_id=eval_run_id)
         return [(row["gold"], row["steps"] or ()) for row in rows]
 
-    async def cases(self, eval_run_id: int, ordinals: Sequence[int] | None = None) -> list[EvaluatedCase]:
+    async def cases(
+        self, eval_run_id: int, ordinals: Sequence[int] | None = None, *, has_output: bool = True
+    ) -> list[EvaluatedCase]:
         """The cases of an evaluation, by ordinal.
 
         Args:
             eval_run_id: The evaluation.
             ordinals: Which; None means all.
+            has_output: Whether what the method gave is read, too, which is most of a case; without it, it is empty.
 
         Raises:
             DatabaseError: If the server refuses.
         """
         found: list[EvaluatedCase] = []
-        wanted = {"eval_run_id": eval_run_id, "ordinals": None if ordinals is None else list(ordinals)}
+        wanted = {
+            "eval_run_id": eval_run_id,
+            "ordinals": None if ordinals is None else list(ordinals),
+            "has_output": has_output,
+        }
         with translated(REFUSALS):
             # A cursor of the server's, so that nothing is held twice.
             async with (
@@ -247,14 +290,21 @@ async def _begin(connection: psycopg.AsyncConnection[DictRow], plan: EvaluationP
             hint="Wait until it is finished, or end it; then the same command goes on with what it has done.",
         )
     hashed = {"data_set_hash": plan.data_set_hash}
-    for kept in await (await connection.execute(queries["eval_list_unfinished"], hashed)).fetchall():
-        if _plan(kept).kind == plan.kind:
-            given = {"eval_run_id": kept["eval_run_id"], "name": plan.name}
-            (row,) = await (await connection.execute(queries["eval_resume"], given)).fetchall()
-            return Begun(kept["eval_run_id"], frozenset(row["done"]), is_resumed=True)
+    unfinished = await (await connection.execute(queries["eval_list_unfinished"], hashed)).fetchall()
+    if (eval_run_id := _resumable(plan, unfinished)) is not None:
+        resumed = {"eval_run_id": eval_run_id, "name": plan.name}
+        (row,) = await (await connection.execute(queries["eval_resume"], resumed)).fetchall()
+        return Begun(eval_run_id, frozenset(row["done"]), is_resumed=True)
     given = asdict(plan) | {"settings": settings_json(plan.settings)}
     (row,) = await (await connection.execute(queries["eval_begin"], given)).fetchall()
     return Begun(row["eval_run_id"], frozenset(), is_resumed=False)
+
+
+def _resumable(plan: EvaluationPlan, unfinished: Sequence[DictRow]) -> int | None:
+    """The evaluation of these that is gone on with; None if there is none."""
+    if not plan.may_be_resumed:
+        return None
+    return next((row["eval_run_id"] for row in unfinished if _plan(row).kind == plan.kind), None)
 
 
 def _plan(row: DictRow) -> EvaluationPlan:

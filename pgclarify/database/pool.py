@@ -24,8 +24,12 @@ _MOST_ATTEMPTS = 5
 
 
 @asynccontextmanager
-async def open_pool(dsn: str) -> AsyncIterator[Pool]:
+async def open_pool(dsn: str, *, application_name: str = "pgclarify worker") -> AsyncIterator[Pool]:
     """Open a pool of autocommit connections whose rows are dictionaries.
+
+    Args:
+        dsn: Connection string of the database.
+        application_name: What they call themselves in pg_stat_activity.
 
     Raises:
         ServerUnavailable: If there is no connection within 10 seconds.
@@ -36,7 +40,7 @@ async def open_pool(dsn: str) -> AsyncIterator[Pool]:
         max_size=_MOST_CONNECTIONS,
         timeout=30,
         open=False,
-        kwargs={"autocommit": True, "row_factory": dict_row, "application_name": "pgclarify worker"},
+        kwargs={"autocommit": True, "row_factory": dict_row, "application_name": application_name},
         configure=_configure,
     )
     with translated():

@@ -8,7 +8,8 @@ from statistics import fmean
 from typing import Any, Final
 
 from pgclarify.evaluated import Case, EvaluationPlan, TokenAverages
-from pgclarify.evaluation.configurations import Configuration
+from pgclarify.evaluation.configurations import EXTRACTIVE, Configuration
+from pgclarify.evaluation.judging import relevant_documents
 from pgclarify.evaluation.opening import Bench
 from pgclarify.pipelines.calls import CALLS_TO_ANSWER
 
@@ -17,9 +18,13 @@ _CLARIFY_TOP_K: Final = 20
 _MAX_CALLS: Final = 60
 _MAX_ANSWERS: Final = 10
 _RERANKED: Final = 100
+_SEARCH: Final = "hybrid"
+_RETRIEVAL: Final = "fixed"
 # A list ends after so many rounds that brought nothing.
 _SPARE_ROUNDS: Final = 5
 _MOST_PROPOSED: Final = 5
+# About as many passages does a reading cite that stands on several.
+_CITED_BY_A_READING: Final = 2
 # About as many tokens has what a prompt says beside the passages, and a reply; a token has about four characters.
 _PROMPT_TOKENS: Final = 500
 _REPLY_TOKENS: Final = 60
@@ -27,11 +32,9 @@ _TOKEN_CHARS: Final = 4
 # How many questions are searched for passages to measure.
 _MEASURED_QUESTIONS: Final = 3
 _MEASURED_PASSAGES: Final = 10
-# Among so many of the latest evaluations, one that was not finished is looked for.
-_LOOKED_AT: Final = 1_000
 
 # How many passages a request of a purpose shows; none where it is not named.
-_SHOWN: Final[Mapping[str, int]] = {"verdict": 1, "relevance": 1, "answer": 5, "listing": 20}
+_SHOWN: Final[Mapping[str, int]] = {"verdict": 1, "relevance": 1, "answer": 5, "listing": 20, "judge_support": 1}
 # Those of baselines show as many as the configuration says, so that the mean of all that were made tells nothing.
 _OF_SEVERAL: Final = frozenset({"baseline_verification", "baseline_answers", "baseline_disambiguation"})
 
@@ -45,10 +48,11 @@ class Estimate:
         cases: How many there are.
         done: How many of them an earlier start has judged.
         calls: Calls of the language model for the others, at most, but for replies that do not fit and are asked again.
-        paid: How many of these an earlier run is known to have paid for; 0 where that is not known.
-        prompt_tokens: About as many input tokens have all of these calls.
+        verdicts: Verdicts for the others, at most, that no language model gives: the provider is extractive.
+        paid: How many of the calls earlier runs have paid for, at most; 0 where that is not known.
+        prompt_tokens: About as many input tokens have all of these calls and those of the judge.
         completion_tokens: About as many output tokens.
-        judge_calls: Calls of the judge for them, at most.
+        judge_calls: About as many calls of the judge.
         measured_calls: From how many calls of the ledger the tokens were worked out; 0 if from the length of passages.
     """
 
@@ -61,6 +65,7 @@ class Estimate:
     completion_tokens: int
     judge_calls: int
     measured_calls: int
+    verdicts: int = 0
 
     @property
     def may_cost(self) -> bool:
@@ -68,38 +73,98 @@ class Estimate:
         return self.calls > self.paid or self.judge_calls > 0
 
 
-async def estimate(bench: Bench, configuration: Configuration, plan: EvaluationPlan, cases: Sequence[Case]) -> Estimate:
-    """Estimate one configuration.
+class Estimator:
+    """Estimates the configurations of one command; what they share is asked once.
 
     Args:
         bench: What is evaluated on.
-        configuration: Which.
-        plan: Of its evaluation.
         cases: All of them.
-
-    Raises:
-        PgclarifyError: If the server refuses.
     """
-    done = await _done(bench, plan)
-    left = len(cases) - done
-    has_model = bench.living.provider != "extractive"
-    each = calls_of_a_case(configuration) if has_model else {}
-    judged = {} if plan.judge == "lexical" else judge_calls_of_a_case(configuration, cases)
-    averages = await bench.tables.token_averages(bench.living.model, bench.living.prompt_version) if each else {}
-    # Where the ledger knows all purposes, passages need not be measured.
-    length = 0.0 if set(each) <= set(averages) - _OF_SEVERAL else await _passage_chars(bench, cases)
-    tokens = [_tokens(configuration, purpose, averages.get(purpose), length) for purpose in each]
-    return Estimate(
-        configuration=configuration,
-        cases=len(cases),
-        done=done,
-        calls=left * sum(each.values()),
-        paid=await _paid(bench, configuration, cases, each, share=left / len(cases)),
-        prompt_tokens=round(left * sum(calls * one[0] for calls, one in zip(each.values(), tokens, strict=True))),
-        completion_tokens=round(left * sum(calls * one[1] for calls, one in zip(each.values(), tokens, strict=True))),
-        judge_calls=round(left * sum(judged.values())),
-        measured_calls=sum(averages[purpose].calls for purpose in each if purpose in averages.keys() - _OF_SEVERAL),
-    )
+
+    def __init__(self, bench: Bench, cases: Sequence[Case]) -> None:
+        self._bench = bench
+        self._cases = cases
+        self._known: dict[tuple[str, str], Mapping[str, TokenAverages]] = {}
+        self._length: float | None = None
+
+    async def estimate(self, configuration: Configuration, plan: EvaluationPlan) -> Estimate:
+        """Estimate one configuration.
+
+        Args:
+            configuration: Which.
+            plan: Of its evaluation.
+
+        Raises:
+            PgclarifyError: If the server refuses.
+        """
+        count = len(self._cases)
+        done = await self._bench.tables.done(plan)
+        left = count - done
+        has_model = plan.provider != EXTRACTIVE
+        each = calls_of_a_case(configuration) if has_model else {}
+        judged = {} if plan.judge == "lexical" else judge_calls_of_a_case(configuration, self._cases)
+        averages = {
+            **(await self._averages(plan.judge, plan.judge_version) if judged else {}),
+            **(await self._averages(plan.model, plan.prompt_version) if each else {}),
+        }
+        # Where the ledger knows all purposes, passages need not be measured.
+        length = 0.0 if {*each, *judged} <= set(averages) - _OF_SEVERAL else await self._passage_chars()
+        tokens = [
+            (calls, *_tokens(configuration, purpose, averages.get(purpose), length))
+            for purpose, calls in (*each.items(), *judged.items())
+        ]
+        return Estimate(
+            configuration=configuration,
+            cases=count,
+            done=done,
+            calls=left * sum(each.values()),
+            verdicts=0 if has_model else left * calls_of_a_case(configuration).get("verdict", 0),
+            paid=await self._paid(configuration, plan, each, share=left / count),
+            prompt_tokens=round(left * sum(calls * prompt for calls, prompt, _ in tokens)),
+            completion_tokens=round(left * sum(calls * reply for calls, _, reply in tokens)),
+            judge_calls=round(left * sum(judged.values())),
+            measured_calls=sum(
+                averages[purpose].calls for purpose in (*each, *judged) if purpose in averages.keys() - _OF_SEVERAL
+            ),
+        )
+
+    async def _averages(self, model: str, prompt_version: str) -> Mapping[str, TokenAverages]:
+        asked = model, prompt_version
+        if asked not in self._known:
+            self._known[asked] = await self._bench.tables.token_averages(*asked)
+        return self._known[asked]
+
+    async def _passage_chars(self) -> float:
+        """How long passages are that are found for the first questions; the search takes no language model."""
+        if self._length is None:
+            lengths: list[int] = []
+            corpus = self._bench.corpus
+            for case in self._cases[:_MEASURED_QUESTIONS] if corpus.corpus_id else ():
+                found = await self._bench.asking.client.search(
+                    case.question, corpus=corpus.name, top_k=_MEASURED_PASSAGES, method="lexical"
+                )
+                lengths += [len(one.content) for one in found]
+            self._length = fmean(lengths) if lengths else 0.0
+        return self._length
+
+    async def _paid(
+        self, configuration: Configuration, plan: EvaluationPlan, each: Mapping[str, int], *, share: float
+    ) -> int:
+        # Whoever may not know the revision may not know either whether it was of these passages.
+        if configuration.method != "clarify" or not each or not plan.may_be_resumed:
+            return 0
+        settings = configuration.settings
+        paid = await self._bench.tables.paid_verdicts(
+            plan,
+            [case.question for case in self._cases],
+            search={
+                "search": settings.get("search", _SEARCH),
+                "reranker": settings.get("reranker"),
+                "retrieval": settings.get("retrieval", _RETRIEVAL),
+            },
+            top_k=each["verdict"],
+        )
+        return min(round(paid * share), sum(each.values()) * len(self._cases))
 
 
 def calls_of_a_case(configuration: Configuration) -> dict[str, int]:
@@ -129,27 +194,34 @@ def calls_of_a_case(configuration: Configuration) -> dict[str, int]:
 
 
 def judge_calls_of_a_case(configuration: Configuration, cases: Sequence[Case]) -> dict[str, float]:
-    """How many calls of a judge that is a model one case takes at most, by purpose.
+    """About how many calls of a judge that is a model one case takes, by purpose.
 
-    One for each reading and passage that it cites, one for each known reading, and some that are about all of them.
+    One for each known reading, one for each reading that is given, and some that are about all of them. Where it is not
+    known which documents are relevant, each citation is judged by itself.
     """
     known = fmean(len(case.interpretations) or max(map(len, case.answer_sets), default=0) for case in cases)
+    unknown = fmean(not relevant_documents(case) for case in cases)
     settings = configuration.with_defaults()
     given: float
+    cited: float
     match configuration.method:
         case "search" | "detect_ambiguity":
             return {}
         case "clarify":
-            given = calls_of_a_case(configuration)["verdict"]
+            # Each passage that answers is cited once, however many readings come of them.
+            given = cited = calls_of_a_case(configuration)["verdict"]
         case "list_answers":
             given = settings.get("max_answers", _MAX_ANSWERS)
+            cited = given * _CITED_BY_A_READING
         case "investigate":
-            given = 1
+            given, cited = 1, _CITED_BY_A_READING
         case "human":
-            given = known
+            given, cited = known, 0
         case _:
             given = _MOST_PROPOSED
-    return {"judge_support": given + known, "judge_match": 2, "judge_distinct": 2, "judge_relevance": 1}
+            cited = given * _CITED_BY_A_READING
+    more = unknown * max(cited - given, 0)
+    return {"judge_support": given + more + known, "judge_match": 2, "judge_distinct": 2, "judge_relevance": 1}
 
 
 def _reranked(settings: Mapping[str, Any]) -> dict[str, int]:
@@ -168,36 +240,3 @@ def _tokens(
     if purpose in _OF_SEVERAL:
         shown = settings["top_k"] if configuration.method == "rac" else settings["passages_kept"]
     return _PROMPT_TOKENS + shown * passage_chars / _TOKEN_CHARS, reply
-
-
-async def _passage_chars(bench: Bench, cases: Sequence[Case]) -> float:
-    """How long passages are that are found for the first questions; the search takes no language model."""
-    lengths: list[int] = []
-    for case in cases[:_MEASURED_QUESTIONS]:
-        found = await bench.asking.client.search(
-            case.question, corpus=bench.corpus.name, top_k=_MEASURED_PASSAGES, method="lexical"
-        )
-        lengths += [len(one.content) for one in found]
-    return fmean(lengths) if lengths else 0.0
-
-
-async def _done(bench: Bench, plan: EvaluationPlan) -> int:
-    for one in await bench.tables.evaluations(_LOOKED_AT):
-        if one.finished_at is None and one.requested_by == bench.role and one.plan.kind == plan.kind:
-            return one.done_cases
-    return 0
-
-
-async def _paid(
-    bench: Bench, configuration: Configuration, cases: Sequence[Case], each: Mapping[str, int], *, share: float
-) -> int:
-    if configuration.method != "clarify" or not each:
-        return 0
-    paid = await bench.tables.paid_verdicts(
-        bench.corpus.corpus_id,
-        bench.living.model,
-        bench.living.prompt_version,
-        [case.question for case in cases],
-        top_k=each["verdict"],
-    )
-    return round(paid * share)

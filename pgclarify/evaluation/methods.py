@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -11,19 +12,23 @@ from datetime import datetime
 from typing import Any
 
 from pgclarify.client import (
+    Ambiguity,
     AsyncClient,
     Citation,
     EvidenceCitation,
     Interpretation,
+    ListedAnswer,
     RunOutcome,
+    SearchResult,
     StepCitation,
 )
 from pgclarify.database.evaluated_runs import EvaluatedRuns
 from pgclarify.database.evaluations import EvaluationTables
-from pgclarify.errors import InputError, PgclarifyError
+from pgclarify.errors import InputError, PgclarifyError, RunFailed
 from pgclarify.evaluated import Case, CitedPassage, CorpusDescription, Output, PredictedInterpretation, Usage
 from pgclarify.evaluation.waiting import RunWaiter
 from pgclarify.model import Passage, RunStatus
+from pgclarify.pipelines.failures import describe
 from pgclarify.protocols import Method, Retriever
 
 _TOP_K = 20
@@ -31,6 +36,8 @@ _TOP_K = 20
 # option that cannot be used has one SQLSTATE.
 _REFUSED_LAST = ('option "timeout" has a wrong value', "timeout must be positive")
 _NO_TIME = 0.0
+# As SQL words it; its DETAIL is the error of the run.
+_FAILED_RUN = re.compile(r"run (\d+) ")
 _WORD = "rental cars"
 
 
@@ -185,29 +192,88 @@ class Clarify(_Operation):
         return steps
 
 
-class ListAnswers(_Operation):
-    """`list_answers`, whose answers are readings of the question itself. It cannot be submitted: a call waits."""
+class _Waiting(_Operation):
+    """An operation that cannot be submitted: a call waits, and holds a connection meanwhile."""
 
     async def answer(self, case: Case) -> Output:
         """See Method."""
-        asking, started = self._asking, time.perf_counter()
-        found = await asking.client.list_answers(
+        asking = self._asking
+        asked_at = await asking.runs.now()
+        started = time.perf_counter()
+        try:
+            found = await self._call(case)
+        except RunFailed as error:
+            return await self._failed(error, time.perf_counter() - started)
+        seconds = time.perf_counter() - started
+        run_id = await self._run_of(case.question, found, asked_at)
+        if run_id is None:
+            return replace(self._read(case, found, ()), seconds=seconds)
+        output = self._read(case, found, await asking.tables.retrieved(run_id))
+        facts = await asking.runs.facts(run_id, asking.opened_at)
+        return replace(
+            output,
+            status=RunStatus.PARTIAL if facts.status is RunStatus.PARTIAL else RunStatus.SUCCEEDED,
+            run_id=run_id,
+            usage=await asking.used(run_id),
+            seconds=seconds,
+            notes={**output.notes, **({"stop_reason": facts.stop_reason} if facts.stop_reason else {})},
+        )
+
+    async def _failed(self, error: RunFailed, seconds: float) -> Output:
+        told = _FAILED_RUN.match(error.message)
+        if told is None:
+            return Output(status=RunStatus.FAILED, error=describe(error), seconds=seconds)
+        run_id = int(told[1])
+        return Output(
+            retrieved=tuple(await self._asking.tables.retrieved(run_id)),
+            status=RunStatus.FAILED,
+            error=error.detail or error.message,
+            run_id=run_id,
+            usage=await self._asking.used(run_id),
+            seconds=seconds,
+        )
+
+    async def _call(self, case: Case) -> Any:  # noqa: ANN401 - each operation has its own
+        """Call it and wait.
+
+        Raises:
+            RunFailed: If the run failed.
+            PgclarifyError: If the server refuses.
+        """
+        raise NotImplementedError
+
+    async def _run_of(self, question: str, found: Any, asked_at: datetime) -> int | None:  # noqa: ANN401
+        """The run behind what came back; None if it asked no model."""
+        raise NotImplementedError
+
+    def _read(self, case: Case, found: Any, retrieved: Sequence[Passage]) -> Output:  # noqa: ANN401
+        """What came back, without what the run says."""
+        raise NotImplementedError
+
+
+class ListAnswers(_Waiting):
+    """`list_answers`, whose answers are readings of the question itself."""
+
+    async def _call(self, case: Case) -> list[ListedAnswer]:
+        asking = self._asking
+        return await asking.client.list_answers(
             case.question, corpus=asking.corpus.name, timeout=None, **self._settings
         )
-        seconds = time.perf_counter() - started
-        run_id = found[0].run_id if found else await self._find_run(case.question)
-        retrieved = [] if run_id is None else await asking.tables.retrieved(run_id)
+
+    async def _run_of(self, question: str, found: list[ListedAnswer], asked_at: datetime) -> int | None:
+        if found:
+            return found[0].run_id
+        asking = self._asking
+        return await asking.runs.find("list_answers", question, asking.corpus.corpus_id, self._settings, since=asked_at)
+
+    def _read(self, case: Case, found: list[ListedAnswer], retrieved: Sequence[Passage]) -> Output:
         given = [
             PredictedInterpretation(
                 case.question, one.answer, _cited(one.citations, retrieved), support=len(one.document_ids)
             )
             for one in found
         ]
-        usage = Usage() if run_id is None else await asking.used(run_id)
-        return Output(tuple(given), tuple(retrieved), run_id=run_id, usage=usage, seconds=seconds)
-
-    async def _find_run(self, question: str) -> int | None:
-        return await self._asking.runs.find("list_answers", question, self._asking.corpus.corpus_id, self._settings)
+        return Output(tuple(given), tuple(retrieved))
 
 
 class Investigate(_Operation):
@@ -243,44 +309,49 @@ class Investigate(_Operation):
         )
 
 
-class Search(_Operation):
+class Search(_Waiting):
     """`search`, which retrieves and gives no readings."""
 
-    async def answer(self, case: Case) -> Output:
-        """See Method."""
-        asking, started = self._asking, time.perf_counter()
-        settings = {"top_k": _TOP_K, **self._settings}
-        found = await asking.client.search(case.question, corpus=asking.corpus.name, timeout=None, **settings)
-        seconds = time.perf_counter() - started
-        retrieved = [
-            Passage(one.document_id, one.passage_id, one.content, title=one.title, heading=one.heading) for one in found
-        ]
-        # Otherwise it asks no model.
-        run_id = await self._find_run(case.question, settings) if "reranker" in settings else None
-        usage = Usage() if run_id is None else await asking.used(run_id)
-        return Output((), tuple(retrieved), run_id=run_id, usage=usage, seconds=seconds)
+    async def _call(self, case: Case) -> list[SearchResult]:
+        asking = self._asking
+        return await asking.client.search(case.question, corpus=asking.corpus.name, timeout=None, **self._given())
 
-    async def _find_run(self, question: str, settings: Mapping[str, Any]) -> int | None:
-        kept = {name: value for name, value in settings.items() if name != "method"}
-        return await self._asking.runs.find("search", question, self._asking.corpus.corpus_id, kept)
+    async def _run_of(self, question: str, found: list[SearchResult], asked_at: datetime) -> int | None:
+        if "reranker" not in self._settings:
+            return None
+        asking = self._asking
+        kept = {name: value for name, value in self._given().items() if name != "method"}
+        return await asking.runs.find("search", question, asking.corpus.corpus_id, kept, since=asked_at)
+
+    def _read(self, case: Case, found: list[SearchResult], retrieved: Sequence[Passage]) -> Output:
+        return Output(
+            retrieved=tuple(
+                Passage(one.document_id, one.passage_id, one.content, title=one.title, heading=one.heading)
+                for one in found
+            )
+        )
+
+    def _given(self) -> dict[str, Any]:
+        return {"top_k": _TOP_K, **self._settings}
 
 
-class DetectAmbiguity(_Operation):
+class DetectAmbiguity(_Waiting):
     """`detect_ambiguity`; it looks at the corpus, too, if it is told at how many passages (top_k)."""
 
-    async def answer(self, case: Case) -> Output:
-        """See Method."""
-        asking, started = self._asking, time.perf_counter()
-        found = await asking.client.detect_ambiguity(
+    async def _call(self, case: Case) -> Ambiguity:
+        return await self._asking.client.detect_ambiguity(
             case.question,
             case.history,
-            corpus=_corpus_to_look_at(asking, self._settings),
+            corpus=_corpus_to_look_at(self._asking, self._settings),
             timeout=None,
             **self._settings,
         )
+
+    async def _run_of(self, question: str, found: Ambiguity, asked_at: datetime) -> int | None:
+        return found.run_id
+
+    def _read(self, case: Case, found: Ambiguity, retrieved: Sequence[Passage]) -> Output:
         return Output(
-            run_id=found.run_id,
-            seconds=time.perf_counter() - started,
             probability=found.probability,
             notes={
                 "is_ambiguous": found.is_ambiguous,

@@ -7,8 +7,9 @@ import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Final
 
+from psycopg import AsyncConnection
 from psycopg_pool import AsyncConnectionPool
 
 from pgclarify import __version__
@@ -20,11 +21,12 @@ from pgclarify.database.evaluated_runs import EvaluatedRuns
 from pgclarify.database.evaluations import EvaluationTables
 from pgclarify.database.pool import Pool
 from pgclarify.embedding.registry import Embedders
-from pgclarify.errors import ConfigurationError, DatabaseError, NoWorker, PermissionDenied
-from pgclarify.evaluated import CorpusDescription, EvaluationPlan, LivingJudge
+from pgclarify.errors import ConfigurationError, DatabaseError, NotFound, NotReady, NoWorker, PermissionDenied
+from pgclarify.evaluated import CorpusDescription, EvaluationPlan, ServingWorker
 from pgclarify.evaluation.baselines import AllAtOnce, Asked, DiversifyThenVerify
 from pgclarify.evaluation.configurations import BASELINE_SETTINGS, OPERATIONS, Configuration
 from pgclarify.evaluation.data_sets import DataSet
+from pgclarify.evaluation.judging import Evidence
 from pgclarify.evaluation.lexical_judge import LexicalJudge
 from pgclarify.evaluation.methods import Asking, Human, check_settings, sql_method
 from pgclarify.evaluation.retrieving import CorpusSearch
@@ -35,6 +37,8 @@ from pgclarify.protocols import Judge, Method
 if TYPE_CHECKING:
     from pgclarify.llm.endpoint import Endpoint
 
+# In pg_stat_activity.
+APPLICATION_NAME: Final = "pgclarify eval"
 # Beside the calls of the cases: one that waits for runs, and one that cancels them.
 _SPARE_CONNECTIONS = 2
 _WATCH_SECONDS = 2.0
@@ -62,11 +66,12 @@ class Bench:
         tables: Where evaluations are kept.
         living: Who answers on the workers.
         role: As whom all is done.
+        evidence: What the corpus has on the question of a case, for judging whatever a method gives.
     """
 
     asking: Asking
     tables: EvaluationTables
-    living: LivingJudge
+    living: ServingWorker
     role: str
     _settings: Settings
     _dsn: str
@@ -74,6 +79,10 @@ class Bench:
     _stack: AsyncExitStack
     _language: _Language | None = None
     _embedders: list[Embedders] = field(default_factory=list)
+    evidence: Evidence = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.evidence = Evidence(CorpusSearch(self.asking.client, self.corpus.name))
 
     @property
     def corpus(self) -> CorpusDescription:
@@ -89,9 +98,14 @@ class Bench:
             PgclarifyError: If the server refuses.
         """
         if configuration.method in OPERATIONS:
-            await check_settings(self.asking, configuration.method, configuration.settings)
+            try:
+                await check_settings(self.asking, configuration.method, configuration.settings)
+            except NotFound:
+                # The corpus is looked for after the options.
+                if self.corpus.corpus_id:
+                    raise
         elif configuration.method != "human":
-            await self._worker_s_language()
+            await self._language_of_workers()
 
     async def method(self, configuration: Configuration) -> Method:
         """Make the method of a configuration.
@@ -110,7 +124,7 @@ class Bench:
         from pgclarify.llm.baseline_model import EndpointBaselineModel
         from pgclarify.llm.verifier import EndpointVerifier
 
-        language = await self._worker_s_language()
+        language = await self._language_of_workers()
         model = EndpointBaselineModel(language.endpoint)
         embedder = await self._embedders_of_ours().get(self.corpus.embedding_model)
         asked = Asked(language.ledger, model, retriever, embedder)
@@ -159,12 +173,28 @@ class Bench:
             planned_cases=len(data_set.cases),
         )
 
+    async def check_corpus(self) -> None:
+        """See whether the corpus is still as it was when this was opened.
+
+        Raises:
+            NotReady: If it has changed.
+            NotFound: If it is gone.
+            PgclarifyError: If the server cannot be asked.
+        """
+        if await self.tables.describe_corpus(self.corpus.name) != self.corpus:
+            raise NotReady(
+                "the corpus has changed",
+                detail="What was judged is kept under the old one.",
+                hint="Repeat the command when nothing is being loaded: it begins anew, and pays for nothing twice.",
+            )
+
     async def watch(self) -> None:
-        """Look after the workers until cancelled.
+        """Look after the workers and the corpus until cancelled.
 
         Raises:
             NoWorker: If there has been none for half a minute.
             ConfigurationError: If they no longer answer with the model that they began with.
+            NotReady: If the corpus has changed.
             PgclarifyError: If the server cannot be asked.
         """
         seen_at = time.monotonic()
@@ -173,14 +203,15 @@ class Bench:
             own = self._language.presence if self._language else None
             if own is not None:
                 await own.say([], None)
-            living = await self.asking.runs.serving(own.worker_id if own else None)
+            await self.check_corpus()
+            living = await self.tables.serving_workers()
             if living:
                 seen_at = time.monotonic()
                 _only(living, self.living)
             elif time.monotonic() - seen_at > _PATIENCE_SECONDS:
                 raise NoWorker("no worker is running any more", detail="What was judged is kept.", hint=_START_A_WORKER)
 
-    async def _worker_s_language(self) -> _Language:
+    async def _language_of_workers(self) -> _Language:
         """The language model of this process, if it is that of the workers: methods are compared with one model."""
         from pgclarify.llm.prompts import PROMPT_VERSION
 
@@ -189,7 +220,7 @@ class Bench:
         if ours != tuple(self.living):
             raise ConfigurationError(
                 "baselines must ask the model that the worker asks",
-                detail=f"Here it is {_told(LivingJudge(*ours))}; the worker's is {_told(self.living)}.",
+                detail=f"Here it is {_told(ServingWorker(*ours))}; the worker's is {_told(self.living)}.",
                 hint="Set OPENAI_BASE_URL, OPENAI_API_KEY and PGCLARIFY_LLM_MODEL here as they are set for the worker.",
             )
         return language
@@ -209,7 +240,7 @@ class Bench:
         try:
             # It is entered as a worker only because leases of the ledger belong to one.
             presence = await self._stack.enter_async_context(
-                Presence.enter(self._dsn, version=__version__, **self.living._asdict())
+                Presence.enter(self._dsn, version=__version__, is_serving=False, **self.living._asdict())
             )
         except DatabaseError as error:
             if error.sqlstate != _MAY_NOT:
@@ -232,7 +263,9 @@ class Bench:
 
 
 @asynccontextmanager
-async def open_bench(dsn: str, settings: Settings, corpus: str | None, *, concurrency: int) -> AsyncIterator[Bench]:
+async def open_bench(
+    dsn: str, settings: Settings, corpus: str | None, *, concurrency: int, may_be_missing: bool = False
+) -> AsyncIterator[Bench]:
     """Open what evaluations of a corpus need.
 
     Args:
@@ -240,9 +273,10 @@ async def open_bench(dsn: str, settings: Settings, corpus: str | None, *, concur
         settings: Of this process.
         corpus: Its name; None means that of the session, or the only one.
         concurrency: Most cases in flight.
+        may_be_missing: Whether a corpus that is named need not be there: it is loaded before anything is asked.
 
     Raises:
-        NotFound: If there is no such corpus.
+        NotFound: If there is no such corpus, and it may not be missing.
         InputError: If none is named, and there is not just one.
         NoWorker: If no worker is running.
         ConfigurationError: If workers answer with different models.
@@ -250,12 +284,17 @@ async def open_bench(dsn: str, settings: Settings, corpus: str | None, *, concur
         DatabaseError: If the server refuses.
     """
     async with AsyncExitStack() as stack:
-        pool = await stack.enter_async_context(open_pool(dsn))
+        pool = await stack.enter_async_context(open_pool(dsn, application_name=APPLICATION_NAME))
         async with pool.connection() as connection:
             role = connection.info.user
         tables = EvaluationTables(pool)
-        description = await tables.describe_corpus(corpus)
-        living = await tables.living_judges()
+        try:
+            description = await tables.describe_corpus(corpus)
+        except NotFound:
+            if corpus is None or not may_be_missing:
+                raise
+            description = CorpusDescription(0, corpus, 0, "")
+        living = await tables.serving_workers()
         if not living:
             raise NoWorker("no worker is running", hint=_START_A_WORKER)
         calls: AsyncConnectionPool[Any] = AsyncConnectionPool(
@@ -263,7 +302,8 @@ async def open_bench(dsn: str, settings: Settings, corpus: str | None, *, concur
             min_size=1,
             max_size=concurrency + _SPARE_CONNECTIONS,
             open=False,
-            kwargs=cast("dict[str, Any]", CONNECTION_OPTIONS),
+            kwargs={**CONNECTION_OPTIONS, "application_name": APPLICATION_NAME},
+            configure=_ask_anew,
         )
         stack.push_async_callback(calls.close)
         with translated():
@@ -276,7 +316,7 @@ async def open_bench(dsn: str, settings: Settings, corpus: str | None, *, concur
         yield Bench(asking, tables, _only(living), role, settings, dsn, pool, stack)
 
 
-def _only(living: Sequence[LivingJudge], expected: LivingJudge | None = None) -> LivingJudge:
+def _only(living: Sequence[ServingWorker], expected: ServingWorker | None = None) -> ServingWorker:
     """The one way in which all workers answer."""
     first = expected or living[0]
     if other := next((one for one in living if one != first), None):
@@ -288,5 +328,10 @@ def _only(living: Sequence[LivingJudge], expected: LivingJudge | None = None) ->
     return first
 
 
-def _told(living: LivingJudge) -> str:
+async def _ask_anew(connection: AsyncConnection[Any]) -> None:
+    """Have every question carried out by what is measured. Replies in the ledger are reused all the same."""
+    await connection.execute("set pgclarify.reuse_runs = off")
+
+
+def _told(living: ServingWorker) -> str:
     return f"{living.model} ({living.provider}, prompts {living.prompt_version})"

@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 import asyncio
-import re
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from pgclarify.database.evaluations import EvaluationTables
 from pgclarify.errors import RunFailed
 from pgclarify.evaluated import Case, EvaluationPlan, Output, Summary, Usage
-from pgclarify.evaluation import scoring
-from pgclarify.model import RunStatus
+from pgclarify.evaluation.judging import given_readings, judge_output
+from pgclarify.evaluation.outages import Outage, outage_of
+from pgclarify.evaluation.scoring import score
+from pgclarify.evaluation.summaries import summarize
+from pgclarify.model import Passage, RunStatus
 from pgclarify.pipelines.completions import cause_of
 from pgclarify.pipelines.failures import describe
 from pgclarify.protocols import Judge, Method
 
-# A reply that does not fit is quoted in its error, so that two are hardly alike; so many that are alike in a row are no
-# property of the cases but of what is asked: an endpoint that is gone, a method that takes a model where there is none.
-_MOST_ALIKE = 10
-_DIGITS = re.compile(r"\d+")
+# A server may fail over one case alone; over so many in a row, it does over all.
+_MOST_OUTAGES = 10
+_GOES_ON = "Put that right and repeat the command: it goes on from there."
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +33,10 @@ class Progress:
         calls: Replies of the model that were used since this start, whether paid for now or before.
         paid: How many of them were paid for now.
         coverage: Mean share of known answers that were found so far; None where none are known.
+        failed: Cases that failed since this start, and count as such.
+        put_off: Cases that are asked once more at the end: a server failed over them, which may have nothing to do with
+            them. Ended before that, an evaluation does not have them.
+        is_summing_up: Whether all cases are there, and their metrics are worked out.
     """
 
     done: int
@@ -39,6 +44,9 @@ class Progress:
     calls: int = 0
     paid: int = 0
     coverage: float | None = None
+    failed: int = 0
+    put_off: int = 0
+    is_summing_up: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +70,10 @@ class Finished:
     failures: Mapping[str, int]
 
 
+async def _nothing_changed() -> None:
+    pass
+
+
 @dataclass(frozen=True, slots=True)
 class Work:
     """What an evaluation works with.
@@ -70,9 +82,11 @@ class Work:
         tables: Where it is kept.
         method: What is evaluated.
         judge: Who judges what it gives.
-        watch: Looks after the workers until cancelled; raises if there is no going on.
+        watch: Looks after the workers and the corpus until cancelled; raises if there is no going on.
         concurrency: Most cases in flight, from 1.
         on_progress: Told after every case.
+        evidence: Finds what the corpus has on the question of a case, whatever the method found.
+        check: Looks after the corpus once, before the first case and after the last; raises as `watch` does.
     """
 
     tables: EvaluationTables
@@ -81,13 +95,16 @@ class Work:
     watch: Callable[[], Awaitable[None]]
     concurrency: int
     on_progress: Callable[[Progress], object] = lambda progress: None
+    evidence: Callable[[Case], Awaitable[Sequence[Passage]]] = field(kw_only=True)
+    check: Callable[[], Awaitable[None]] = field(kw_only=True, default=_nothing_changed)
 
 
 async def evaluate(plan: EvaluationPlan, cases: Sequence[Case], work: Work) -> Finished:
     """Carry out an evaluation, or what is left of it.
 
     Interrupted or failing, it leaves what is judged; begun again, it goes on from there. Cases that failed count as
-    having given nothing, but those at the end of a row of equal failures that ended it are asked again.
+    having given nothing, however many. But an endpoint that is away, or a key that it refuses, is no result: that ends
+    it, and leaves out the case. Where a server failed, the case is asked once more after all others.
 
     Args:
         plan: What it is of.
@@ -95,16 +112,19 @@ async def evaluate(plan: EvaluationPlan, cases: Sequence[Case], work: Work) -> F
         work: What it works with.
 
     Raises:
-        RunFailed: If one case after the other fails for the same reason.
-        NotReady: If another process is at it.
+        RunFailed: If the model cannot be asked, or its server fails over one case after the other.
+        NotReady: If another process is at it, or the corpus changes meanwhile.
         PgclarifyError: If it cannot go on.
     """
+    await work.check()
     begun = await work.tables.begin(plan)
     try:
         running = _Running(begun.eval_run_id, plan, cases, work)
         await running.carry_out(begun.done)
+        await work.check()
+        running.tell(is_summing_up=True)
         values = [row for _, row in await work.tables.values(begun.eval_run_id)]
-        summaries = await asyncio.to_thread(scoring.summarize, values)
+        summaries = await asyncio.to_thread(summarize, values)
         await work.tables.finish(begun.eval_run_id, summaries)
     finally:
         await work.tables.leave(begun.eval_run_id)
@@ -132,28 +152,34 @@ class _Running:
     usage: Usage = field(default_factory=Usage)
     failures: dict[str, int] = field(default_factory=dict)
     _done: int = 0
-    _coverages: list[float] = field(default_factory=list)
-    # Failures that are all alike, until a case comes that is not.
-    _alike: list[_Judged] = field(default_factory=list)
+    _coverage: float = 0.0
+    _covered_cases: int = 0
+    # Cases that are asked once more after the others; None once that has begun.
+    _put_off: list[tuple[int, Case]] | None = field(default_factory=list)
+    _outages_in_a_row: int = 0
 
     async def carry_out(self, done: frozenset[int]) -> None:
         """Judge the cases that are not done."""
         self._done = len(done)
         if done:
-            for _, values in await self.work.tables.values(self.eval_run_id):
-                self._note(values)
-        self._tell()
+            self._coverage, self._covered_cases = await self.work.tables.coverage(self.eval_run_id)
+        self.tell()
         left = ((ordinal, case) for ordinal, case in enumerate(self.cases, start=1) if ordinal not in done)
         try:
             async with asyncio.TaskGroup() as everything:
                 watching = everything.create_task(_awaited(self.work.watch()))
-                async with asyncio.TaskGroup() as workers:
-                    for _ in range(self.work.concurrency):
-                        workers.create_task(self._work(left))
+                await self._ask(left)
+                put_off, self._put_off = self._put_off or [], None
+                await self._ask(put_off)
                 watching.cancel()
         except BaseExceptionGroup as group:
             raise cause_of(group) from group
-        await self._keep_alike()
+
+    async def _ask(self, cases: Iterable[tuple[int, Case]]) -> None:
+        left = iter(cases)
+        async with asyncio.TaskGroup() as workers:
+            for _ in range(self.work.concurrency):
+                workers.create_task(self._work(left))
 
     async def _work(self, left: Iterator[tuple[int, Case]]) -> None:
         for ordinal, case in left:
@@ -161,61 +187,75 @@ class _Running:
                 output = await self.work.method.answer(case)
             except RunFailed as error:
                 output = Output(status=RunStatus.FAILED, error=describe(error))
-            judgements = await scoring.judge(case, output, self.work.judge)
-            values = scoring.score(case, output, judgements, method=self.plan.method)
+            evidence = await self.work.evidence(case) if given_readings(output) else ()
+            judgements = await judge_output(case, output, self.work.judge, evidence)
+            values = score(case, output, judgements, method=self.plan.method)
             await self._land(_Judged(ordinal, case, output, values, judgements.supported or None))
 
     async def _land(self, judged: _Judged) -> None:
         output = judged.output
         self.usage += output.usage
-        self._note(judged.values)
-        if output.status is RunStatus.FAILED:
-            await self._land_failure(judged)
-        else:
-            await self._keep_alike()
-            await self._record(judged)
-        self._done += 1
-        self._tell()
-
-    async def _land_failure(self, judged: _Judged) -> None:
-        error = judged.output.error or ""
-        if self._alike and _shape(self._alike[0].output.error or "") != _shape(error):
-            await self._keep_alike()
-        self._alike.append(judged)
-        if len(self._alike) == _MOST_ALIKE:
-            told = error.rstrip(".")
-            raise RunFailed(
-                f"{_MOST_ALIKE} cases in a row failed for the same reason",
-                detail=f"The last one said: {told}. These {_MOST_ALIKE} are not counted; what came before is kept.",
-                hint="Put that right and repeat the command: it goes on from there.",
+        if not self._is_put_off(judged):
+            if output.status is RunStatus.FAILED:
+                error = output.error or ""
+                self.failures[error] = self.failures.get(error, 0) + 1
+            await self.work.tables.record(
+                self.eval_run_id, judged.ordinal, judged.case, output, judged.values, judged.supported
             )
+            self._note(judged.values)
+            self._done += 1
+        self.tell()
 
-    async def _keep_alike(self) -> None:
-        kept, self._alike = self._alike, []
-        for judged in kept:
-            error = judged.output.error or ""
-            self.failures[error] = self.failures.get(error, 0) + 1
-            await self._record(judged)
+    def _is_put_off(self, judged: _Judged) -> bool:
+        """Whether a case is asked once more before it counts.
 
-    async def _record(self, judged: _Judged) -> None:
-        await self.work.tables.record(
-            self.eval_run_id, judged.ordinal, judged.case, judged.output, judged.values, judged.supported
-        )
+        Raises:
+            RunFailed: If there is no asking any more.
+        """
+        error = judged.output.error or ""
+        outage = outage_of(error) if judged.output.status is RunStatus.FAILED else None
+        if outage is None:
+            self._outages_in_a_row = 0
+            return False
+        self._outages_in_a_row += 1
+        if outage is Outage.LASTING:
+            raise RunFailed(
+                "the evaluation cannot go on",
+                detail=f"A case failed: {error.rstrip('.')}. That says nothing of the case, so it does not count; what "
+                "came before is kept.",
+                hint=_GOES_ON,
+            )
+        if self._outages_in_a_row >= _MOST_OUTAGES:
+            raise RunFailed(
+                f"{_MOST_OUTAGES} cases in a row failed with their server",
+                detail=f"The last one said: {error.rstrip('.')}. Such cases do not count; what came before is kept.",
+                hint=_GOES_ON,
+            )
+        if self._put_off is None:
+            return False
+        self._put_off.append((judged.ordinal, judged.case))
+        return True
 
     def _note(self, values: Mapping[str, float]) -> None:
         if "answer_coverage" in values:
-            self._coverages.append(values["answer_coverage"])
+            self._coverage += values["answer_coverage"]
+            self._covered_cases += 1
 
-    def _tell(self) -> None:
-        coverage = sum(self._coverages) / len(self._coverages) if self._coverages else None
-        paid = self.usage.calls - self.usage.reused_calls
-        self.work.on_progress(Progress(self._done, self.plan.planned_cases, self.usage.calls, paid, coverage))
+    def tell(self, *, is_summing_up: bool = False) -> None:
+        """Tell how far it is."""
+        self.work.on_progress(
+            Progress(
+                done=self._done,
+                total=self.plan.planned_cases,
+                calls=self.usage.calls,
+                paid=self.usage.calls - self.usage.reused_calls,
+                coverage=self._coverage / self._covered_cases if self._covered_cases else None,
+                failed=sum(self.failures.values()),
+                put_off=len(self._put_off or ()),
+                is_summing_up=is_summing_up,
+            )
+        )
 
 
 async def _awaited(watching: Awaitable[None]) -> None:
     await watching
-
-
-def _shape(error: str) -> str:
-    """An error without its numbers: those of runs and passages differ."""
-    return _DIGITS.sub("", error)

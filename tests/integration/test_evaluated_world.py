@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from pgclarify.errors import InputError, NotFound
-from pgclarify.evaluated import LivingJudge, TokenAverages, Usage, VerdictAnswer
+from pgclarify.evaluated import ServingWorker, TokenAverages, Usage, VerdictAnswer
 from pgclarify.model import Outcome
 from tests.integration.by_hand import MODEL, PROMPTS, Connect, Connection, HandWorker, Hire, MakeRole, scalar
-from tests.integration.evaluating import DOCUMENTS, carry_out, load, pay, tables_of
+from tests.integration.evaluating import DOCUMENTS, carry_out, load, pay, plan, tables_of
+
+REVISION = "select revision from pgclarify.corpus_status where corpus = 'insurance'"
+SEARCH: dict[str, str | None] = {"search": "lexical", "reranker": None, "retrieval": "fixed"}
 
 
 class TestDescribeCorpus:
@@ -78,16 +83,16 @@ class TestDescribeCorpus:
             assert (await owners.describe_corpus(None)).revision > 0
 
 
-async def test_living_judges_are_each_told_once(database: str, connect: Connect, make_role: MakeRole) -> None:
+async def test_serving_workers_are_each_told_once(database: str, connect: Connect, make_role: MakeRole) -> None:
     role = make_role("pgclarify_worker")
     async with tables_of(database, make_role("pgclarify_reader")) as tables:
-        assert await tables.living_judges() == []
+        assert await tables.serving_workers() == []
         workers = [HandWorker(connect(role), model=model) for model in ("b", "a", "a", "dead")]
         workers[-1].die()
 
-        assert await tables.living_judges() == [
-            LivingJudge("extractive", "a", PROMPTS),
-            LivingJudge("extractive", "b", PROMPTS),
+        assert await tables.serving_workers() == [
+            ServingWorker("extractive", "a", PROMPTS),
+            ServingWorker("extractive", "b", PROMPTS),
         ]
 
 
@@ -202,6 +207,7 @@ class TestLedger:
         carry_out(user, worker, question="cars now")
         async with tables_of(database, role) as tables:
             # Two verdicts of each, and the relaxed question; what failed has no reply.
+            asked = plan(corpus_revision=scalar(connection, REVISION))
             for questions, top_k, replies in (
                 (["cars"], 20, 3),
                 (["cars"], 2, 3),
@@ -211,13 +217,20 @@ class TestLedger:
                 (["Cars"], 20, 0),
                 ([], 20, 0),
             ):
-                assert await tables.paid_verdicts(1, MODEL, PROMPTS, questions, top_k=top_k) == replies
-            assert await tables.paid_verdicts(2, MODEL, PROMPTS, ["cars"], top_k=20) == 0
-            assert await tables.paid_verdicts(1, "other", PROMPTS, ["cars"], top_k=20) == 0
-            assert await tables.paid_verdicts(1, MODEL, "other", ["cars"], top_k=20) == 0
+                assert await tables.paid_verdicts(asked, questions, search=SEARCH, top_k=top_k) == replies
+            for change in (
+                {"corpus_id": 2},
+                {"corpus_revision": asked.corpus_revision + 1},
+                {"model": "other"},
+                {"prompt_version": "other"},
+            ):
+                assert await tables.paid_verdicts(replace(asked, **change), ["cars"], search=SEARCH, top_k=20) == 0
+            for other in ({"search": "dense"}, {"reranker": "signal"}, {"retrieval": "adaptive"}):
+                # Other passages, so other replies.
+                assert await tables.paid_verdicts(asked, ["cars"], search=SEARCH | other, top_k=20) == 0
         async with tables_of(database, make_role("pgclarify_user")) as others:
             # That somebody asked is nobody else's business.
-            assert await others.paid_verdicts(1, MODEL, PROMPTS, ["cars"], top_k=20) == 0
+            assert await others.paid_verdicts(asked, ["cars"], search=SEARCH, top_k=20) == 0
 
     async def test_what_two_runs_have_in_common_is_counted_once(
         self, connection: Connection, connect: Connect, database: str, hire: Hire
@@ -227,4 +240,5 @@ class TestLedger:
         carry_out(connection, worker)
         carry_out(connection, worker)
         async with tables_of(database) as tables:
-            assert await tables.paid_verdicts(1, MODEL, PROMPTS, ["cars"], top_k=20) == 3
+            asked = plan(corpus_revision=scalar(connection, REVISION))
+            assert await tables.paid_verdicts(asked, ["cars"], search=SEARCH, top_k=20) == 3

@@ -28,7 +28,7 @@ from pgclarify.errors import (
 from pgclarify.evaluation import opening
 from pgclarify.evaluation.configurations import Configuration
 from pgclarify.evaluation.data_sets import DataSet, read_data_set
-from pgclarify.evaluation.estimate import Estimate, estimate
+from pgclarify.evaluation.estimate import Estimate, Estimator
 from pgclarify.evaluation.opening import Bench, open_bench
 from pgclarify.evaluation.runner import Finished, Progress, Work, evaluate
 from tests.openai_server import HANG, MODEL, Reply, Server
@@ -111,7 +111,16 @@ async def carry_out(
     on_progress: Callable[[Progress], object] = lambda progress: None,
 ) -> Finished:
     judging = await bench.judge(judge)
-    work = Work(bench.tables, await bench.method(configuration), judging, bench.watch, concurrency, on_progress)
+    work = Work(
+        bench.tables,
+        await bench.method(configuration),
+        judging,
+        bench.watch,
+        concurrency,
+        on_progress,
+        evidence=bench.evidence,
+        check=bench.check_corpus,
+    )
     return await evaluate(bench.plan(configuration, data_set, judging), data_set.cases, work)
 
 
@@ -250,7 +259,7 @@ async def test_the_server_refuses_options_before_anything_is_asked(
 
 async def estimated(bench: Bench, data_set: DataSet, configuration: Configuration, judge: str = "lexical") -> Estimate:
     plan = bench.plan(configuration, data_set, await bench.judge(judge))
-    return await estimate(bench, configuration, plan, data_set.cases)
+    return await Estimator(bench, data_set.cases).estimate(configuration, plan)
 
 
 async def test_what_it_will_take_is_what_it_took(bench: Bench, model: Server, tmp_path: Path) -> None:
@@ -367,10 +376,9 @@ async def test_who_may_ask_may_evaluate_but_for_baselines(service: Service, mode
 
 async def test_an_evaluation_is_no_worker(bench: Bench, monkeypatch: pytest.MonkeyPatch, service: Service) -> None:
     await bench.judge("model")
-    assert await bench.asking.runs.serving(None) == [bench.living]
-    own = scalar_of(service, "select max(worker_id) from pgclarify.worker_status where is_alive")
-    assert await bench.asking.runs.serving(own) == [bench.living], "there is the real one beside"
-    assert len(rows(service, "select from pgclarify.worker_status where is_alive")) == 2
+    assert await bench.tables.serving_workers() == [bench.living]
+    assert len(rows(service, "select from pgclarify.worker_status where is_alive")) == 1
+    assert len(rows(service, "select from pgclarify._living_workers()")) == 2, "its leases hold"
 
 
 def scalar_of(service: Service, statement: str) -> Any:

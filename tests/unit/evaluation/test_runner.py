@@ -10,11 +10,11 @@ from typing import Any, cast
 import pytest
 
 from pgclarify.database.evaluations import EvaluationTables
-from pgclarify.errors import NoWorker, RunFailed
+from pgclarify.errors import NotReady, NoWorker, RunFailed
 from pgclarify.evaluated import Begun, Case, EvaluationPlan, Output, PredictedInterpretation, Summary, Usage
 from pgclarify.evaluation.lexical_judge import LexicalJudge
 from pgclarify.evaluation.runner import Finished, Progress, Work, evaluate
-from pgclarify.model import RunStatus
+from pgclarify.model import Passage, RunStatus
 from pgclarify.protocols import Method
 
 
@@ -43,6 +43,10 @@ class Kept:
     async def values(self, eval_run_id: int) -> list[tuple[int, Mapping[str, float]]]:
         return [(ordinal, values) for ordinal, (_, _, values) in sorted(self.cases.items())]
 
+    async def coverage(self, eval_run_id: int) -> tuple[float, int]:
+        known = [values["answer_coverage"] for _, _, values in self.cases.values() if "answer_coverage" in values]
+        return sum(known), len(known)
+
     async def finish(self, eval_run_id: int, summaries: Mapping[str, Summary]) -> None:
         self.summaries = summaries
 
@@ -51,7 +55,7 @@ class Kept:
 class Scripted:
     """A method that gives what its script says for a question: an output, an error, or nothing for ever."""
 
-    script: Mapping[str, Output | Exception | None]
+    script: Mapping[str, Output | Exception | list[Output] | None]
     asked: list[str] = field(default_factory=list)
     in_flight: int = 0
     most_in_flight: int = 0
@@ -69,7 +73,8 @@ class Scripted:
             if isinstance(given, Exception):
                 raise given
             assert given is not None
-            return given
+            # One after the other; the last one from then on.
+            return given if isinstance(given, Output) else given.pop(0) if len(given) > 1 else given[0]
         finally:
             self.in_flight -= 1
 
@@ -107,6 +112,14 @@ async def nothing_happens() -> None:
     await asyncio.Event().wait()
 
 
+async def nothing_found(case: Case) -> list[Passage]:
+    return []
+
+
+async def nothing_changes() -> None:
+    pass
+
+
 async def run(
     kept: Kept,
     method: Scripted,
@@ -114,6 +127,7 @@ async def run(
     *,
     concurrency: int = 1,
     watch: Any = nothing_happens,
+    check: Any = nothing_changes,
     told: list[Progress] | None = None,
 ) -> Finished:
     work = Work(
@@ -123,6 +137,8 @@ async def run(
         watch,
         concurrency,
         (told if told is not None else []).append,
+        evidence=nothing_found,
+        check=check,
     )
     return await evaluate(plan(len(asked)), asked, work)
 
@@ -144,7 +160,9 @@ async def test_every_case_is_kept_and_summed_up() -> None:
         (2, 0.5),
         (3, pytest.approx(1 / 3)),
         (4, 0.5),
+        (4, 0.5),
     ]
+    assert [one.is_summing_up for one in told] == [*[False] * 5, True]
     assert (told[-1].total, told[-1].calls, told[-1].paid) == (4, 3, 2)
     assert not kept.is_held
 
@@ -212,26 +230,80 @@ async def test_failures_count_as_nothing() -> None:
     assert finished.summaries["answer_coverage"].value == pytest.approx(0.2)
 
 
-async def test_so_many_equal_failures_in_a_row_are_no_property_of_the_cases() -> None:
-    kept = Kept()
-    gone = {str(number): failed(f"run {number}: the endpoint is gone.") for number in range(4, 21)}
-    method = Scripted({"1": failed("run 1: the endpoint is gone."), "3": failed("something else"), **gone})
-    with pytest.raises(RunFailed) as caught:
-        await run(kept, method, cases(20))
-    assert sorted(kept.cases) == [1, 2, 3], "what came before the row"
-    assert len(method.asked) == 13
-    assert "run 13: the endpoint is gone. " in (caught.value.detail or "")
+FAILED = "run 3: the endpoint failed: http://x answered with status 500: oops"
+KEY = "the endpoint refused the key: http://x answered with status 401. (3 of 3 passages)"
+INVALID = "the model's reply does not fit its form: It replied: no"
+TOO_LONG = "the endpoint refused the request: http://x answered with status 400: the endpoint failed"
 
 
-async def test_a_row_of_different_failures_is_counted() -> None:
-    kept = Kept()
-    finished = await run(kept, Scripted({str(n): failed(f"it said {'x' * n}") for n in range(1, 21)}), cases(20))
-    assert len(kept.cases) == 20
+@pytest.mark.parametrize("error", [INVALID, TOO_LONG, "KeyError: 'x'"])
+@pytest.mark.parametrize("concurrency", [1, 8])
+async def test_what_belongs_to_the_cases_is_counted_however_many_they_are(error: str, concurrency: int) -> None:
+    kept, told = Kept(), list[Progress]()
+    method = Scripted({str(n): failed(error) for n in range(1, 31)})
+    finished = await run(kept, method, cases(30), concurrency=concurrency, told=told)
+    assert len(method.asked) == len(kept.cases) == 30
+    assert finished.failures == {error: 30}
     assert finished.summaries["failed"].value == 1.0
+    assert [one.failed for one in told[:31]] == list(range(31)), "each at once"
 
 
-async def test_a_short_row_at_the_end_is_counted() -> None:
+async def test_who_cannot_be_asked_is_no_result() -> None:
     kept = Kept()
-    finished = await run(kept, Scripted({str(n): failed("gone") for n in range(1, 10)}), cases(9), concurrency=4)
-    assert len(kept.cases) == 9
-    assert finished.failures == {"gone": 9}
+    with pytest.raises(RunFailed) as caught:
+        await run(kept, Scripted({"3": failed(KEY)}), cases(5))
+    assert sorted(kept.cases) == [1, 2]
+    assert "refused the key" in (caught.value.detail or "")
+    finished = await run(kept, Scripted({}), cases(5))
+    assert (finished.resumed_cases, finished.summaries["failed"].value) == (2, 0.0)
+
+
+async def test_where_a_server_failed_it_is_asked_once_more_at_the_end() -> None:
+    kept, told = Kept(), list[Progress]()
+    method = Scripted({"2": [failed(FAILED), found("x")], "3": failed(FAILED)})
+    finished = await run(kept, method, cases(4), told=told)
+    assert method.asked == ["1", "2", "3", "4", "2", "3"]
+    assert kept.cases[2][1].error is None
+    assert finished.failures == {FAILED: 1}, "that was the case itself"
+    assert [one.put_off for one in told] == [0, 0, 1, 2, 2, 0, 0, 0]
+
+
+@pytest.mark.parametrize("count", [10, 20])
+async def test_so_many_failures_of_a_server_in_a_row_are_its_own(count: int) -> None:
+    kept = Kept()
+    gone = {str(number): failed(f"{FAILED} {number}") for number in range(4, 4 + count)}
+    method = Scripted({"2": failed(FAILED), **gone})
+    with pytest.raises(RunFailed) as caught:
+        await run(kept, method, cases(3 + count))
+    assert sorted(kept.cases) == [1, 3]
+    assert len(method.asked) == 13
+    assert "oops 13. " in (caught.value.detail or "")
+
+
+async def test_cut_off_it_tells_of_what_it_put_off() -> None:
+    kept, told = Kept(), list[Progress]()
+    method = Scripted({"1": failed(FAILED), "3": None})
+    task = asyncio.create_task(run(kept, method, cases(4), told=told))
+    await asyncio.wait_for(method.is_stuck.wait(), 10)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert sorted(kept.cases) == [2]
+    assert (told[-1].done, told[-1].put_off) == (1, 1)
+
+
+async def test_a_corpus_that_changes_ends_it_before_the_first_case_and_after_the_last() -> None:
+    kept, looks = Kept(), [None, NotReady("the corpus has changed")]
+
+    async def look() -> None:
+        if (seen := looks.pop(0)) is not None:
+            raise seen
+
+    with pytest.raises(NotReady):
+        await run(kept, Scripted({}), cases(2), check=look)
+    assert (len(kept.cases), kept.summaries, kept.is_held) == (2, None, False)
+    looks.append(NotReady("the corpus has changed"))
+    method = Scripted({})
+    with pytest.raises(NotReady):
+        await run(Kept(), method, cases(2), check=look)
+    assert method.asked == []
