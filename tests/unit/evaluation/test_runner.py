@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
@@ -129,6 +129,7 @@ async def run(
     watch: Any = nothing_happens,
     check: Any = nothing_changes,
     told: list[Progress] | None = None,
+    evidence: Callable[[Case], Awaitable[Sequence[Passage]]] = nothing_found,
 ) -> Finished:
     work = Work(
         cast("EvaluationTables", kept),
@@ -137,8 +138,8 @@ async def run(
         watch,
         concurrency,
         (told if told is not None else []).append,
-        evidence=nothing_found,
         check=check,
+        evidence=evidence,
     )
     return await evaluate(plan(len(asked)), asked, work)
 
@@ -165,6 +166,22 @@ async def test_every_case_is_kept_and_summed_up() -> None:
     assert [one.is_summing_up for one in told] == [*[False] * 5, True]
     assert (told[-1].total, told[-1].calls, told[-1].paid) == (4, 3, 2)
     assert not kept.is_held
+
+
+async def test_what_cites_nothing_is_judged_by_the_evidence_of_its_case() -> None:
+    searched: list[str] = []
+
+    async def evidence(case: Case) -> Sequence[Passage]:
+        searched.append(case.case_id)
+        return [Passage("d", 1, "q is x.")] if case.case_id != "3" else []
+
+    kept = Kept()
+    asked = [Case(str(number), "q", answer_sets=((("x",),),)) for number in range(1, 5)]
+    reading = Output((PredictedInterpretation("Which q is it?", "x"),))
+    script = {"1": Output(), "2": reading, "3": reading, "4": failed("no")}
+    await run(kept, Scripted(script), asked, evidence=evidence)
+    assert searched == ["2", "3"], "where there is nothing to judge, nothing is searched"
+    assert [kept.cases[ordinal][2]["grounded_recall"] for ordinal in range(1, 5)] == [0, 1, 0, 0]
 
 
 @pytest.mark.parametrize("concurrency", [1, 3, 64])
