@@ -15,14 +15,14 @@ from tests.evaluated_cases import evaluated_case
 from tests.reported import evaluated
 
 
-def cases(*coverages: float, **values: float) -> list[EvaluatedCase]:
+def cases(*coverages: float, **values: Any) -> list[EvaluatedCase]:
     return [
         replace(evaluated_case(f"case {place}", answer_coverage=coverage, **values), ordinal=place)
         for place, coverage in enumerate(coverages, start=1)
     ]
 
 
-def evaluation_of(number: int, *coverages: float, plan: Mapping[str, Any] | None = None, **values: float) -> Evaluated:
+def evaluation_of(number: int, *coverages: float, plan: Mapping[str, Any] | None = None, **values: Any) -> Evaluated:
     return evaluated(number, cases(*coverages, **{"calls": 5.0, **values}), **(plan or {}))
 
 
@@ -67,7 +67,9 @@ def test_equal_ones_are_best_together_or_not_at_all() -> None:
 
 @pytest.mark.parametrize("metric", ["interpretations", "seconds"])
 def test_what_says_not_how_well_is_neither_good_nor_bad(metric: str) -> None:
-    found = row(metric, evaluation_of(1, *LOW, **{metric: 1.0}), evaluation_of(2, *LOW, **{metric: 5.0}))
+    one: dict[str, Any] = {metric: 1.0}
+    other: dict[str, Any] = {metric: 5.0}
+    found = row(metric, evaluation_of(1, *LOW, **one), evaluation_of(2, *LOW, **other))
     assert found.better == "neither"
     assert flags(found) == [(False, False), (False, False)]
 
@@ -113,8 +115,8 @@ def test_what_is_not_finished_and_people_get_no_sign(left_out: Mapping[str, Any]
 @pytest.mark.parametrize("other", [{"judge": "gpt"}, {"judge_version": "lexical-2"}])
 def test_what_several_judges_said_is_not_compared(other: Mapping[str, Any]) -> None:
     def flags_of(metric: str, **known: float) -> list[tuple[bool, bool]]:
-        low = {"grounded_precision": 0.1, "grounded_recall": 0.1, "citation_recall": 0.1, **known}
-        high = {"grounded_precision": 0.9, "grounded_recall": 0.9, "citation_recall": 0.9, **known}
+        low: dict[str, Any] = {"grounded_precision": 0.1, "grounded_recall": 0.1, "citation_recall": 0.1, **known}
+        high: dict[str, Any] = {"grounded_precision": 0.9, "grounded_recall": 0.9, "citation_recall": 0.9, **known}
         return flags(row(metric, evaluation_of(1, *LOW, **low), evaluation_of(2, *HIGH, plan=other, **high)))
 
     unsaid, said = [(False, False), (False, False)], [(False, True), (True, False)]
