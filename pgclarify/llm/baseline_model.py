@@ -8,10 +8,13 @@ Source: VERDICT, §3.2 and §5.1.4 (the instructions I_P, Verify and I_G; wordin
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
-from typing import Annotated, Final
+from contextlib import suppress
+from typing import Annotated, Any, Final
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic_core import from_json
 
 from pgclarify.errors import InvalidReply
 from pgclarify.llm.completer import EndpointCompleter
@@ -129,6 +132,9 @@ _DISAMBIGUATION_SCHEMA: Final = {
     "additionalProperties": False,
 }
 
+# What may stand before the JSON of a reply that was cut off; the end of a code block is not there then.
+_BEFORE_JSON: Final = re.compile(r"\A\s*(?:<think>.*?</think>\s*)?(?:```(?:json)?\s*\n)?", re.DOTALL)
+
 _Text = Annotated[str, BeforeValidator(one_line), Field(min_length=1, max_length=500)]
 _TextOrNull = Annotated[Annotated[str, Field(max_length=500)] | None, BeforeValidator(one_line)]
 
@@ -163,6 +169,12 @@ class _Disambiguation(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
     interpretations: list[_Disambiguated]
+
+
+class _Cut(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    interpretations: list[Any]
 
 
 class EndpointBaselineModel(EndpointCompleter):
@@ -241,12 +253,20 @@ class EndpointBaselineModel(EndpointCompleter):
     def read_disambiguation(self, completion: Completion, *, passages: int) -> list[ReadFromPassages]:
         """Read the readings, those without question or answer left out.
 
+        Of a reply that was cut off, at the limit of tokens, those count that are complete.
+
         Raises:
             InvalidReply: If the reply does not fit, or names a passage that was not shown.
         """
+        try:
+            read = read_form(_Disambiguation, completion).interpretations
+        except InvalidReply:
+            read = _complete_readings(completion.reply)
+            if not read:
+                raise
         return [
             ReadFromPassages(one.interpretation, one.answer, tuple(_places(one.passages, passages)))
-            for one in read_form(_Disambiguation, completion).interpretations
+            for one in read
             if one.interpretation is not None and one.answer is not None
         ]
 
@@ -260,6 +280,22 @@ class EndpointBaselineModel(EndpointCompleter):
 
 def _over(passages: Sequence[Passage], task: str, asked: Sequence[str]) -> list[str]:
     return [fenced_passages(passages), _AFTER_PASSAGES, f"Task: {task}", *asked]
+
+
+def _complete_readings(reply: str) -> list[_Disambiguated]:
+    """The readings of a reply that ends too early; none if that is not what is wrong with it."""
+    text = _BEFORE_JSON.sub("", reply)
+    try:
+        cut = _Cut.model_validate(from_json(text, allow_partial=True)).interpretations
+        # Half a number is a number, so that it is the end of a reading that tells whether it is complete.
+        if not text.rstrip(" \n\r\t,]").endswith("}"):
+            cut = cut[:-1]
+        complete = [_Disambiguated.model_validate(one) for one in cut[:-1]]
+    except ValueError:
+        return []
+    with suppress(ValidationError):
+        complete += [_Disambiguated.model_validate(one) for one in cut[-1:]]
+    return complete
 
 
 def _places(numbers: Sequence[int], passages: int) -> list[int]:

@@ -158,6 +158,44 @@ def test_what_is_no_list_of_readings_is_refused(model: BaselineModel, reply: obj
         model.read_disambiguation(said(reply), passages=2)
 
 
+ONE = {"interpretation": READINGS[0], "answer": "9 am", "passages": [1]}
+TWO = {"interpretation": READINGS[1], "answer": "in {1931}", "passages": [1, 2]}
+BOTH = json.dumps({"interpretations": [ONE, TWO]})
+
+
+@pytest.mark.parametrize("wrapped", ["", "<think>{}</think>\n", "```json\n", "<think>x</think>```\n"])
+def test_a_reply_that_was_cut_off_keeps_its_complete_readings(model: BaselineModel, wrapped: str):
+    """Wherever it was cut."""
+    first_ends = BOTH.index("}") + 1
+    for length in range(1, len(BOTH)):
+        reply = said(wrapped + BOTH[:length])
+        if length < first_ends:
+            with pytest.raises(InvalidReply):
+                model.read_disambiguation(reply, passages=2)
+        else:
+            kept = model.read_disambiguation(reply, passages=2)
+            places = [(0,), (0, 1)] if length >= len(BOTH) - len("]}") else [(0,)]
+            assert [one.passages for one in kept] == places
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        # It is not the end that is missing.
+        '{"interpretations": [{"interpretation": "Who?", "answer": "Ida"}, ',
+        '{"interpretations": [{"interpretation": "Who?", "answer": "Ida", "passages": [3]}, ',
+        '{"interpretations": [], ',
+        '{"interpretations": {"passages": [1]',
+        '{"answers": [{"interpretation": "Who?", "answer": "Ida", "passages": [1]}, ',
+        '[{"interpretation": "Who?", "answer": "Ida", "passages": [1]}, ',
+        "",
+    ],
+)
+def test_half_a_reply_that_does_not_fit_is_refused(model: BaselineModel, reply: str):
+    with pytest.raises(InvalidReply):
+        model.read_disambiguation(said(reply), passages=2)
+
+
 @pytest.mark.parametrize("forged", FORGED)
 def test_a_question_that_gives_orders_stays_on_its_line(model: BaselineModel, forged: str):
     renders: list[Callable[[str], CompletionRequest]] = [
