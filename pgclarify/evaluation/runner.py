@@ -12,7 +12,7 @@ from pgclarify.evaluated import Case, EvaluationPlan, Output, Summary, Usage
 from pgclarify.evaluation.judging import given_readings, judge_output
 from pgclarify.evaluation.outages import Outage, outage_of
 from pgclarify.evaluation.scoring import score
-from pgclarify.evaluation.summaries import summarize
+from pgclarify.evaluation.summaries import summarize_in_parts
 from pgclarify.model import Passage, RunStatus
 from pgclarify.pipelines.completions import cause_of
 from pgclarify.pipelines.failures import describe
@@ -124,7 +124,7 @@ async def evaluate(plan: EvaluationPlan, cases: Sequence[Case], work: Work) -> F
         await work.check()
         running.tell(is_summing_up=True)
         values = [row for _, row in await work.tables.values(begun.eval_run_id)]
-        summaries = await asyncio.to_thread(summarize, values)
+        summaries = await summarize_in_parts(values)
         await work.tables.finish(begun.eval_run_id, summaries)
     finally:
         await work.tables.leave(begun.eval_run_id)

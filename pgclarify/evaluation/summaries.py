@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import asyncio
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pgclarify.algorithms.metrics import (
-    accuracy,
-    average_precision,
+    accuracies,
+    average_precisions,
     bootstrap_interval,
-    f1_of_labels,
+    bootstrap_means,
     f1_of_means,
-    mean,
+    f1s_of_labels,
 )
 from pgclarify.evaluated import Summary
 
@@ -39,19 +40,12 @@ def _detection(row: Row) -> list[float] | None:
     return [label, row.get("predicted", 1 - label), row.get("probability", -1.0 if label else 2.0)]
 
 
-def _each(statistic: Callable[[_Floats], float]) -> Statistic:
-    def of_all(samples: _Floats) -> _Floats:
-        return np.array([statistic(sample) for sample in samples])
-
-    return of_all
-
-
 # Metrics that no single case has: what makes a row of columns of a case, None if it lacks one, and what is made of all.
 TOGETHER: Mapping[str, tuple[Callable[[Row], list[float] | None], Statistic]] = {
     "grounded_f1": (_grounding, f1_of_means),
-    "accuracy": (_detection, _each(lambda rows: accuracy(rows[:, 0] > 0, rows[:, 1] > 0))),
-    "f1": (_detection, _each(lambda rows: f1_of_labels(rows[:, 0] > 0, rows[:, 1] > 0))),
-    "average_precision": (_detection, _each(lambda rows: average_precision(rows[:, 0] > 0, rows[:, 2]))),
+    "accuracy": (_detection, lambda samples: accuracies(samples[..., 0] > 0, samples[..., 1] > 0)),
+    "f1": (_detection, lambda samples: f1s_of_labels(samples[..., 0] > 0, samples[..., 1] > 0)),
+    "average_precision": (_detection, lambda samples: average_precisions(samples[..., 0] > 0, samples[..., 2])),
 }
 
 
@@ -65,16 +59,51 @@ def summarize(rows: Sequence[Row]) -> dict[str, Summary]:
         The mean of each metric over the cases that have it; grounded_f1, the harmonic mean of two means; of detection
         accuracy, f1 and average_precision. A single case has no interval.
     """
+    return _in_order(rows, chain.from_iterable(_parts(rows)))
+
+
+async def summarize_in_parts(rows: Sequence[Row]) -> dict[str, Summary]:
+    """Summarize as `summarize` does, beside all else, and so that it can be cancelled halfway.
+
+    Args:
+        rows: Likewise.
+    """
+    parts = _parts(rows)
+    found: list[tuple[str, Summary]] = []
+    while (part := await asyncio.to_thread(next, parts, None)) is not None:
+        found += part
+    return _in_order(rows, found)
+
+
+def _in_order(rows: Sequence[Row], found: Iterable[tuple[str, Summary]]) -> dict[str, Summary]:
+    summaries = dict(found)
+    return {
+        name: summaries[name] for name in (*dict.fromkeys(chain.from_iterable(rows)), *TOGETHER) if name in summaries
+    }
+
+
+def _parts(rows: Sequence[Row]) -> Iterator[list[tuple[str, Summary]]]:
+    """Summaries, each part in seconds: all means over the same cases at once, and what is no mean."""
     names = [name for name in dict.fromkeys(chain.from_iterable(rows)) if name not in _OF_DETECTION]
-    summaries = {name: _summary([row[name] for row in rows if name in row], mean) for name in names}
+    alike: dict[bytes, list[str]] = {}
+    for name in names:
+        alike.setdefault(bytes(name in row for row in rows), []).append(name)
+    for group in alike.values():
+        values = np.array([[row[name] for name in group] for row in rows if group[0] in row], dtype=np.float64)
+        yield list(zip(group, _means(values), strict=True))
     for name, (columns, statistic) in TOGETHER.items():
         together = [values for values in map(columns, rows) if values is not None]
         if together:
-            summaries[name] = _summary(together, statistic)
-    return summaries
+            yield [(name, _summary(together, statistic))]
 
 
-def _summary(rows: Sequence[float] | Sequence[Sequence[float]], statistic: Statistic) -> Summary:
+def _means(values: _Floats) -> list[Summary]:
+    ends = bootstrap_means(values) if len(values) > 1 else [(None, None)] * values.shape[1]
+    averages = values.mean(axis=0)
+    return [Summary(float(value), low, high, len(values)) for value, (low, high) in zip(averages, ends, strict=True)]
+
+
+def _summary(rows: Sequence[Sequence[float]], statistic: Statistic) -> Summary:
     value = float(statistic(np.asarray([rows], dtype=np.float64))[0])
     low, high = bootstrap_interval(rows, statistic) if len(rows) > 1 else (None, None)
     return Summary(value, low, high, len(rows))

@@ -10,7 +10,14 @@ from pgclarify.algorithms.metrics.answers import (
     normalize_answer,
 )
 from pgclarify.algorithms.metrics.citations import CitationScores, citation_scores, supported_citation_scores
-from pgclarify.algorithms.metrics.classification import accuracy, average_precision, f1_of_labels
+from pgclarify.algorithms.metrics.classification import (
+    accuracies,
+    accuracy,
+    average_precision,
+    average_precisions,
+    f1_of_labels,
+    f1s_of_labels,
+)
 from pgclarify.algorithms.metrics.coverage import coverage_curve
 from pgclarify.algorithms.metrics.grounding import (
     Quadrants,
@@ -25,6 +32,7 @@ from pgclarify.algorithms.metrics.grounding import (
 from pgclarify.algorithms.metrics.intervals import (
     PairedDifference,
     bootstrap_interval,
+    bootstrap_means,
     f1_of_means,
     mean,
     paired_bootstrap,
@@ -36,11 +44,14 @@ __all__ = [
     "CitationScores",
     "PairedDifference",
     "Quadrants",
+    "accuracies",
     "accuracy",
     "answer_coverage",
     "answer_set_scores",
     "average_precision",
+    "average_precisions",
     "bootstrap_interval",
+    "bootstrap_means",
     "citation_scores",
     "cover_exact_match",
     "coverage_curve",
@@ -49,6 +60,7 @@ __all__ = [
     "f1",
     "f1_of_labels",
     "f1_of_means",
+    "f1s_of_labels",
     "grounded_gold",
     "grounded_precision",
     "grounded_recall",

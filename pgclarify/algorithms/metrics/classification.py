@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 from pgclarify.errors import InputError
 
 Labels = Sequence[bool] | NDArray[np.bool_]
+_Bools = NDArray[np.bool_]
+_Floats = NDArray[np.float64]
 
 
 def accuracy(labels: Labels, predicted: Labels) -> float:
@@ -23,7 +25,7 @@ def accuracy(labels: Labels, predicted: Labels) -> float:
         InputError: If there are none, or not as many of both.
     """
     truth, called = _arrays(labels, predicted)
-    return float(np.mean(truth == called))
+    return float(accuracies(truth, called))
 
 
 def f1_of_labels(labels: Labels, predicted: Labels) -> float:
@@ -39,7 +41,7 @@ def f1_of_labels(labels: Labels, predicted: Labels) -> float:
     Source: "Detect, then rewrite" (its primary result: F1 of the class "ambiguous").
     """
     truth, called = _arrays(labels, predicted)
-    return 2 * int(np.sum(truth & called)) / max(1, int(np.sum(truth)) + int(np.sum(called)))
+    return float(f1s_of_labels(truth, called))
 
 
 def average_precision(labels: Labels, scores: Sequence[float] | NDArray[np.float64]) -> float:
@@ -62,13 +64,35 @@ def average_precision(labels: Labels, scores: Sequence[float] | NDArray[np.float
     truth = np.asarray(labels, dtype=np.bool_)
     values = np.asarray(scores, dtype=np.float64)
     _check(truth, values)
-    order = np.argsort(-values, kind="stable")
-    hits = np.cumsum(truth[order])
-    ranked = values[order]
-    # The last of each run of equal scores.
-    ends = np.append(np.flatnonzero(ranked[1:] != ranked[:-1]), len(ranked) - 1)
-    gained = np.diff(hits[ends], prepend=0)
-    return float(np.sum(gained * hits[ends] / (ends + 1)) / max(1, hits[-1]))
+    return float(average_precisions(truth, values))
+
+
+def accuracies(labels: _Bools, predicted: _Bools) -> _Floats:
+    """`accuracy` of each of many samples: shape (..., n) both, n at least 1, in; (...) out."""
+    shares: _Floats = np.mean(labels == predicted, axis=-1)
+    return shares
+
+
+def f1s_of_labels(labels: _Bools, predicted: _Bools) -> _Floats:
+    """`f1_of_labels` of each of many samples: shape (..., n) both, n at least 1, in; (...) out."""
+    hits = np.sum(labels & predicted, axis=-1)
+    called: _Floats = 2 * hits / np.maximum(1, np.sum(labels, axis=-1) + np.sum(predicted, axis=-1))
+    return called
+
+
+def average_precisions(labels: _Bools, scores: _Floats) -> _Floats:
+    """`average_precision` of each of many samples: shape (..., n) both, n at least 1, in; (...) out."""
+    order = np.argsort(-scores, axis=-1)
+    ranked = np.take_along_axis(scores, order, axis=-1)
+    hits = np.cumsum(np.take_along_axis(labels, order, axis=-1), axis=-1)
+    # Only the last of each run of equal scores is a threshold.
+    is_threshold = np.ones(ranked.shape, dtype=np.bool_)
+    is_threshold[..., :-1] = ranked[..., 1:] != ranked[..., :-1]
+    reached = np.maximum.accumulate(np.where(is_threshold, hits, 0), axis=-1)
+    gained = np.diff(reached, axis=-1, prepend=0)
+    ranks = np.arange(1, ranked.shape[-1] + 1)
+    precisions: _Floats = np.sum(gained * hits / ranks, axis=-1) / np.maximum(1, hits[..., -1])
+    return precisions
 
 
 def _arrays(labels: Labels, predicted: Labels) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:

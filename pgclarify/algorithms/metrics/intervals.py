@@ -18,6 +18,10 @@ Floats = NDArray[np.float64]
 Statistic = Callable[[Floats], Floats]
 
 _LEVEL = 0.95
+_SAMPLES = 10_000
+# Of many questions, fewer samples are drawn: so many numbers at most, but never fewer samples than so many.
+_MOST_DRAWN = 20_000_000
+_LEAST_SAMPLES = 200
 # Numbers that are held at a time, 16 MiB.
 _BLOCK = 1 << 21
 # Two sums of the same numbers differ by their order.
@@ -60,7 +64,7 @@ def f1_of_means(values: Floats) -> Floats:
 
 
 def bootstrap_interval(
-    values: ArrayLike, statistic: Statistic = mean, *, samples: int = 10_000, seed: int = 0
+    values: ArrayLike, statistic: Statistic = mean, *, samples: int | None = None, seed: int = 0
 ) -> tuple[float, float]:
     """The middle 95 % of a statistic over questions that are drawn again, with replacement.
 
@@ -68,7 +72,8 @@ def bootstrap_interval(
         values: One row a question: float64, shape (n,) or (n, columns), n at least 1.
         statistic: Takes samples of rows, shape (samples, n) or (samples, n, columns), and gives one value for each
             sample, shape (samples,). The mean, `f1_of_means`, or another.
-        samples: How often it is drawn, at least 1.
+        samples: How often it is drawn, at least 1. None means 10,000 times, or less often if n is above 2,000: 20
+            million rows in all, but at least 200 times.
         seed: Another draws otherwise.
 
     Returns:
@@ -83,8 +88,33 @@ def bootstrap_interval(
     return _middle(np.concatenate([statistic(rows[places]) for places in _draws(rows, samples, seed)]))
 
 
+def bootstrap_means(values: ArrayLike, *, seed: int = 0) -> list[tuple[float, float]]:
+    """The interval of the mean of each column, as `bootstrap_interval` has it, with the same draws for all columns.
+
+    Args:
+        values: One row a question: float64, shape (n, columns), n at least 1.
+        seed: Another draws otherwise.
+
+    Returns:
+        The ends for each column.
+
+    Raises:
+        InputError: If there are no values.
+
+    Source: Efron and Tibshirani (1993), §13.3; how often a question is drawn is its weight.
+    """
+    rows = _rows(values)
+    drawn = []
+    for places in _draws(rows, None, seed):
+        # Each sample counts in a row of its own.
+        places += np.arange(len(places))[:, None] * len(rows)
+        counts = np.bincount(places.ravel(), minlength=places.size).reshape(places.shape)
+        drawn.append(counts.astype(np.float64) @ rows / len(rows))
+    return [_middle(column) for column in np.concatenate(drawn).T]
+
+
 def paired_bootstrap(
-    first: ArrayLike, second: ArrayLike, statistic: Statistic = mean, *, samples: int = 10_000, seed: int = 0
+    first: ArrayLike, second: ArrayLike, statistic: Statistic = mean, *, samples: int | None = None, seed: int = 0
 ) -> PairedDifference:
     """Compare two methods on the same questions.
 
@@ -92,7 +122,7 @@ def paired_bootstrap(
         first: One row a question: float64, shape (n,) or (n, columns), n at least 1.
         second: Of the same shape, its rows of the same questions.
         statistic: As for `bootstrap_interval`.
-        samples: How often it is drawn, at least 1.
+        samples: Likewise.
         seed: Another draws otherwise.
 
     Returns:
@@ -110,6 +140,7 @@ def paired_bootstrap(
         raise InputError(
             "two methods are compared on the same questions", detail=f"Their shapes are {one.shape} and {other.shape}."
         )
+    samples = samples or _most_samples(len(one))
     observed = float((statistic(other[None]) - statistic(one[None]))[0])
     drawn = [statistic(other[places]) - statistic(one[places]) for places in _draws(one, samples, seed)]
     as_far = sum(
@@ -133,15 +164,19 @@ def _middle(drawn: Floats) -> tuple[float, float]:
     return float(low), float(high)
 
 
+def _most_samples(questions: int) -> int:
+    return min(_SAMPLES, max(_LEAST_SAMPLES, _MOST_DRAWN // questions))
+
+
 def _blocks(rows: Floats, samples: int) -> list[int]:
     """Sizes of blocks of samples that fit into memory."""
     size = max(1, _BLOCK // rows.size)
     return [min(size, samples - start) for start in range(0, samples, size)]
 
 
-def _draws(rows: Floats, samples: int, seed: int) -> Iterator[NDArray[np.int64]]:
+def _draws(rows: Floats, samples: int | None, seed: int) -> Iterator[NDArray[np.int64]]:
     chance = np.random.default_rng(seed)
-    for size in _blocks(rows, samples):
+    for size in _blocks(rows, samples or _most_samples(len(rows))):
         yield chance.integers(len(rows), size=(size, len(rows)))
 
 

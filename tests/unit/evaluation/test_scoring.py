@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
 
+from pgclarify.algorithms.metrics.intervals import Floats
 from pgclarify.evaluated import (
     Case,
     CitedPassage,
     GoldInterpretation,
     Output,
     PredictedInterpretation,
+    Summary,
     Usage,
 )
+from pgclarify.evaluation import summaries
 from pgclarify.evaluation.judging import Evidence, Judgements, judge_output
 from pgclarify.evaluation.lexical_judge import LexicalJudge
 from pgclarify.evaluation.scoring import score
-from pgclarify.evaluation.summaries import summarize
+from pgclarify.evaluation.summaries import summarize, summarize_in_parts
 from pgclarify.model import Passage, RunStatus
 from pgclarify.protocols import Judge
 from pgclarify.testing import FakeJudge
@@ -368,8 +372,36 @@ def test_one_case_has_no_interval() -> None:
     assert (found.value, found.low, found.high, found.cases) == (0.5, None, None, 1)
 
 
-def test_no_cases() -> None:
-    assert summarize([]) == {}
+async def test_no_cases() -> None:
+    assert summarize([]) == await summarize_in_parts([]) == {}
+
+
+async def test_parts_make_the_whole_in_order() -> None:
+    detected = {"label": 1.0, "predicted": 1.0, "probability": 0.9, "seconds": 2.0}
+    rows = [{"calls": 2.0, "recall": 1.0, "seconds": 1.0}, {"calls": 4.0, "seconds": 3.0}, detected]
+    found = await summarize_in_parts(rows)
+    assert found == summarize(rows)
+    assert list(found) == ["calls", "recall", "seconds", "accuracy", "f1", "average_precision"]
+    assert found["seconds"].value == 2
+
+
+async def test_it_can_be_cancelled_between_two_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    begun: list[int] = []
+    loop, is_begun = asyncio.get_running_loop(), asyncio.Event()
+
+    def means(values: Floats) -> list[Summary]:
+        begun.append(len(values))
+        loop.call_soon_threadsafe(is_begun.set)
+        return [Summary(0.0, None, None, len(values))] * values.shape[1]
+
+    monkeypatch.setattr(summaries, "_means", means)
+    # One metric more with each case: as many parts.
+    task = asyncio.create_task(summarize_in_parts([{f"m{name}": 1.0 for name in range(row)} for row in range(500)]))
+    await is_begun.wait()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert len(begun) < 400
 
 
 def test_summaries_of_detection() -> None:

@@ -4,12 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import average_precision_score, f1_score
 
-from pgclarify.algorithms.metrics import accuracy, average_precision, f1_of_labels
+from pgclarify.algorithms.metrics import (
+    accuracies,
+    accuracy,
+    average_precision,
+    average_precisions,
+    f1_of_labels,
+    f1s_of_labels,
+)
 from pgclarify.errors import InputError
 
 LABELS = [True, False, True, False]
@@ -52,6 +60,17 @@ def test_as_scikit_learn_has_it(pairs: list[tuple[bool, float]]) -> None:
     if any(labels):
         assert average_precision(labels, scores) == pytest.approx(average_precision_score(labels, scores))
     assert average_precision(labels[::-1], scores[::-1]) == pytest.approx(average_precision(labels, scores))
+
+
+def test_many_samples_at_once_are_each_by_itself() -> None:
+    chance = np.random.default_rng(1)
+    labels, scores = chance.random((50, 9)) < 0.4, chance.integers(4, size=(50, 9)) / 4
+    called = scores > 0.5
+    assert list(accuracies(labels, called)) == [accuracy(*one) for one in zip(labels, called, strict=True)]
+    assert list(f1s_of_labels(labels, called)) == [f1_of_labels(*one) for one in zip(labels, called, strict=True)]
+    each = [average_precision(*one) for one in zip(labels, scores, strict=True)]
+    assert list(average_precisions(labels, scores)) == pytest.approx(each)
+    assert each == pytest.approx([average_precision_score(*one) for one in zip(labels, scores, strict=True)])
 
 
 @given(st.lists(st.booleans(), min_size=1).filter(any))

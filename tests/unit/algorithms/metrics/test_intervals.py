@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pgclarify.algorithms.metrics import bootstrap_interval, f1, f1_of_means, mean, paired_bootstrap
+from pgclarify.algorithms.metrics import bootstrap_interval, bootstrap_means, f1, f1_of_means, mean, paired_bootstrap
 from pgclarify.algorithms.metrics.intervals import Floats
 from pgclarify.errors import InputError
 
@@ -55,6 +55,30 @@ def test_memory_is_bounded() -> None:
     low, high = bootstrap_interval(rows, watched, samples=400)
     assert low < rows.mean() < high
     assert largest <= 2**24
+
+
+def test_many_questions_are_drawn_less_often() -> None:
+    drawn = 0
+
+    def counted(samples: Floats) -> Floats:
+        nonlocal drawn
+        drawn += len(samples)
+        return samples[:, 0]
+
+    for questions, samples in ((100, 10_000), (4_000, 5_000), (200_000, 200)):
+        drawn = 0
+        bootstrap_interval(np.zeros(questions), counted)
+        assert drawn == samples
+    paired = paired_bootstrap(np.zeros(4_000), np.ones(4_000))
+    assert paired.p == pytest.approx(1 / 5_001)
+
+
+def test_means_of_many_columns_are_those_of_each() -> None:
+    rows = np.random.default_rng(6).random((300, 7))
+    together = bootstrap_means(rows)
+    assert len(together) == 7
+    for column, ends in zip(rows.T, together, strict=True):
+        assert ends == pytest.approx(bootstrap_interval(column))
 
 
 def test_blocks_leave_out_no_sample() -> None:
