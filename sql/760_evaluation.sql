@@ -7,8 +7,13 @@ returns table (purpose text, prompt_tokens double precision, completion_tokens d
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
 as $$
+declare
+    -- A model that was never asked, or not for long, must not have the whole ledger read.
+    v_looked_at constant bigint := 50000;
+    v_last bigint;
 begin
     perform pgclarify._verify_caller(_token_averages.caller);
+    select max(completion.completion_id) into v_last from pgclarify.completion;
     return query
     select
         latest.purpose, round(avg(latest.prompt_tokens))::double precision,
@@ -16,11 +21,12 @@ begin
     from (
         select completion.purpose, completion.prompt_tokens, completion.completion_tokens
         from pgclarify.completion
-        where completion.model = _token_averages.model
+        where completion.completion_id > v_last - v_looked_at
+            and completion.model = _token_averages.model
             and completion.prompt_version = _token_averages.prompt_version
             and completion.reply is not null
         order by completion.completion_id desc
-        -- Enough for a mean, and the ledger may be large.
+        -- Enough for a mean.
         limit 10000
     ) as latest
     group by latest.purpose;
@@ -28,7 +34,8 @@ end
 $$;
 
 comment on function pgclarify._token_averages(pgclarify._caller, text, text) is
-'Means of the tokens of the latest 10,000 calls of a model with these prompts, by purpose, in whole tokens, whoever paid.';
+'Means of the tokens of the latest 10,000 calls of a model with these prompts, by purpose, in whole tokens, whoever paid; of '
+'what the ledger''s last 50,000 rows have of them.';
 grant execute on function pgclarify._token_averages(pgclarify._caller, text, text) to pgclarify_user;
 
 create or replace function pgclarify._verdict_tokens(caller pgclarify._caller, run_id bigint)

@@ -25,6 +25,9 @@ def upgrade() -> None:
             'Milliseconds that its calls took, those of replies from the ledger included, as if one came after the '
             'other.';
 
+        -- Evaluations ask the same questions again and again. A hash, since a question may be longer than a key of a tree.
+        create index run_question_idx on pgclarify.run using hash (question);
+
         alter table pgclarify.worker add column is_serving boolean not null default true;
         comment on column pgclarify.worker.is_serving is
             'True if it takes runs and documents; false for a process that only leases replies of the ledger, as an '
@@ -197,6 +200,8 @@ def downgrade() -> None:
         comment on column pgclarify.completion.purpose is
             'What the reply is for: relaxation, verdict, relevance, entailment, follow_up, sample, answer, '
             'conclusion, rewriting, questions, reformulation or listing.';
+
+        drop index pgclarify.run_question_idx;
 
         -- Nobody would know any more that they serve nobody.
         delete from pgclarify.worker where not worker.is_serving;

@@ -192,8 +192,9 @@ order by eval_metric.eval_run_id, eval_metric.metric;
 -- The cases of an evaluation, with their metrics; all, or those of some ordinals, with what the method gave or without.
 select
     eval_case.ordinal, eval_case.case_id, eval_case.question, eval_case.gold,
-    case when %(has_output)s then eval_case.output else '{}' end as output, eval_case.run_id, eval_case.status, eval_case.error, eval_case.calls, eval_case.reused_calls, eval_case.prompt_tokens,
-    eval_case.completion_tokens, eval_case.model_seconds, eval_case.seconds, known.metrics, known.values
+    case when %(has_output)s then eval_case.output else '{}' end as output, eval_case.run_id, eval_case.status,
+    eval_case.error, eval_case.calls, eval_case.reused_calls, eval_case.prompt_tokens, eval_case.completion_tokens,
+    eval_case.model_seconds, eval_case.seconds, known.metrics, known.values
 from pgclarify.eval_case
 cross join lateral (
     select
@@ -267,19 +268,18 @@ cross join lateral pgclarify._token_averages(caller, %(model)s, %(prompt_version
 
 -- name: eval_count_paid_verdicts
 -- How many replies of runs that the caller sees are in the ledger: of the same questions, searched for in the same way
--- at the same revision of the corpus.
+-- at the same revision of the corpus. As the runs counted them; of several, the one that took most has what others had.
 select
     run.question,
-    least(
-        count(distinct verdict.completion_id) + bool_or(run.relaxed_question is not null)::integer, %(top_k)s + 1
-    ) as replies
+    least(max(run.completions + run.reused_completions), %(top_k)s + 1) as replies
 from pgclarify.run
-inner join pgclarify.verdict on run.run_id = verdict.run_id
 where
-    run.corpus_id = %(corpus_id)s
+    run.operation = 'clarify'
+    and run.corpus_id = %(corpus_id)s
     and run.model = %(model)s
     and run.prompt_version = %(prompt_version)s
     and run.question = any(%(questions)s::text[])
+    and run.completions is not null
     and run.corpus_revision = %(corpus_revision)s
     and run.settings ->> 'search' is not distinct from %(search)s
     and run.settings ->> 'reranker' is not distinct from %(reranker)s::text

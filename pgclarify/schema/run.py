@@ -265,6 +265,7 @@ run = Table(
     Index("run_corpus_id_idx", "corpus_id"),
     Index("run_call_id_idx", "call_id", postgresql_where=text("status in ('queued', 'running')")),
     Index("run_parent_run_id_idx", "parent_run_id", postgresql_where=text("parent_run_id is not null")),
+    Index("run_question_idx", "question", postgresql_using="hash"),
     Index("run_requested_by_run_id_idx", "requested_by", "run_id"),
     Index("run_reuse_key_idx", "reuse_key", "run_id", postgresql_where=text("status = 'succeeded'")),
     Index("run_unfinished_idx", "status", "created_at", postgresql_where=text("status in ('queued', 'running')")),

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import psycopg
 import pytest
 
+from pgclarify.database.queries import queries
 from pgclarify.errors import InputError, NotFound
 from pgclarify.evaluated import ServingWorker, TokenAverages, Usage, VerdictAnswer
 from pgclarify.model import Outcome
@@ -195,6 +197,49 @@ class TestLedger:
             }
             assert await tables.token_averages(MODEL, "other") == {}
             assert await tables.token_averages("other", PROMPTS) == {}
+
+    async def test_averages_are_of_the_last_part_of_the_ledger(
+        self, connection: Connection, database: str, hire: Hire
+    ) -> None:
+        load(connection)
+        pay(hire(), None, "verdict", ["a"], (100, 10))
+        others = (
+            "insert into pgclarify.completion (purpose, model, parameters, prompt_version, input_hash)"
+            " select 'verdict', 'other', '{}', '1', sha256(number::text::bytea)"
+            " from generate_series(%s::integer, %s) as number"
+        )
+        async with tables_of(database) as tables:
+            connection.execute(others.encode(), [1, 49_999])
+            assert "verdict" in await tables.token_averages(MODEL, PROMPTS)
+            connection.execute(others.encode(), [50_000, 50_000])
+            assert await tables.token_averages(MODEL, PROMPTS) == {}
+
+    @pytest.mark.parametrize("name", ["eval_count_paid_verdicts", "eval_find_run"])
+    def test_runs_of_a_question_are_found_by_it(
+        self, connection: Connection, connect: Connect, make_role: MakeRole, name: str
+    ) -> None:
+        load(connection)
+        role = make_role("pgclarify_user")
+        connection.execute(
+            """
+            insert into pgclarify.run (operation, corpus_id, corpus_name, question, settings, reuse_key, requested_by)
+            select 'clarify', 1, 'insurance', 'Is it number ' || number || '?', '{}', '', %s
+            from generate_series(1, 5000) as number
+            """,
+            [role],
+        )
+        connection.execute("analyze pgclarify.run")
+        asked = {
+            **dict.fromkeys(("corpus_id", "corpus_revision", "top_k"), 1),
+            **dict.fromkeys(("model", "prompt_version", "search", "reranker", "retrieval", "operation"), "m"),
+            "question": "Is it number 7?",
+            "questions": [f"Is it number {number}?" for number in range(10)],
+            "settings": "{}",
+            "since": "2026-01-01",
+        }
+        user = psycopg.ClientCursor(connect(role))
+        told = user.execute(f"explain {queries[name]}".encode(), asked).fetchall()
+        assert "run_question_idx" in str(told)
 
     async def test_what_was_asked_before_is_paid_for(
         self, connection: Connection, connect: Connect, database: str, hire: Hire, make_role: MakeRole
