@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -13,6 +14,7 @@ from pgclarify.cli import connection, terminal
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from pgclarify.database.evaluations import EvaluationTables
     from pgclarify.evaluated import Evaluation
     from pgclarify.evaluation.comparison import Comparison, PairedCase
     from pgclarify.evaluation.paired_metrics import MetricComparison
@@ -23,6 +25,8 @@ COMPARE_EXAMPLES = terminal.examples(
     "pgclarify eval compare 12 13 --case 4711",
     "pgclarify eval compare main branch --fail-below answer_coverage=-0.02",
 )
+# A limit that is met on paper may be missed by the last bits of a mean.
+_ROUNDING = 1e-9
 
 
 def compare(
@@ -43,9 +47,18 @@ def compare(
         typer.Option(
             "--fail-below",
             metavar="METRIC=DELTA",
-            help="Exit with 1 if B - A is below DELTA (A - B, where lower is better); may be repeated.",
+            help="Exit with 1 if B - A is below DELTA (A - B, where lower is better), or the two are not alike; may be "
+            "repeated.",
         ),
     ] = None,
+    allow_unlike: Annotated[
+        bool,
+        typer.Option(
+            "--allow-unlike",
+            metavar="",
+            help="Let --fail-below pass where the judge, the corpus or the cases differ, or one is not finished.",
+        ),
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", metavar="", help="One JSON object.")] = False,
 ) -> None:
     """Compare two evaluations case by case: what changed, what of it may be chance, and in which cases."""
@@ -56,15 +69,18 @@ def compare(
         # A pool would go on trying for a while; this says at once that there is no server, or nothing installed.
         connection.fetch(database, "eval_list", limit=0)
     with terminal.notices().status("Comparing"):
-        comparison = asyncio.run(_load(dsn, first, second))
-    for warning in comparison.warnings:
+        loaded = asyncio.run(_load(dsn, (first, second), metric or [], cases, case))
+    comparison = loaded.comparison
+    for warning in (*loaded.warnings, *comparison.warnings):
         terminal.notices().print(f"Note: {_printable(warning)}", style="yellow")
     if case is not None:
-        _show_case(comparison.pair(case), as_json=as_json)
+        _show_case(loaded.shown[0], as_json=as_json)
     else:
-        _show(comparison, metric or [], cases, as_json=as_json)
+        _show(loaded, metric or [], cases, as_json=as_json)
     failures = [told for name, limit in limits.items() if (told := _failure(comparison.metric(name), limit))]
-    for told in failures:
+    if limits and comparison.not_alike and not allow_unlike:
+        failures.append(f"Failed: no like with like, so no limit holds. {' '.join(comparison.not_alike)}")
+    for told in map(_printable, failures):
         terminal.notices().print(told, style="bold red")
     if failures:
         raise typer.Exit(1)
@@ -88,22 +104,72 @@ def _read_limits(given: Sequence[str]) -> dict[str, float]:
     return limits
 
 
-async def _load(dsn: str, first: str, second: str) -> Comparison:
+@dataclass(frozen=True, slots=True)
+class _Loaded:
+    """What is shown.
+
+    Attributes:
+        comparison: Of cases without what methods gave for them.
+        shown: The cases that are shown, with all of that.
+        warnings: Which evaluations may have been meant instead; whole sentences.
+    """
+
+    comparison: Comparison
+    shown: Sequence[PairedCase]
+    warnings: Sequence[str]
+
+
+async def _load(
+    dsn: str, references: tuple[str, str], metrics: Sequence[str], count: int, case_id: str | None
+) -> _Loaded:
     from pgclarify.database import EvaluationTables, open_pool
     from pgclarify.evaluation.comparison import compare as compared
 
-    async with open_pool(dsn) as pool:
+    async with open_pool(dsn, application_name="pgclarify eval") as pool:
         tables = EvaluationTables(pool)
-        one, other = await tables.find(first), await tables.find(second)
-        return compared(one, await tables.cases(one.eval_run_id), other, await tables.cases(other.eval_run_id))
+        one, other = [await tables.find(reference) for reference in references]
+        cases = [await tables.cases(side.eval_run_id, has_output=False) for side in (one, other)]
+        comparison = compared(one, cases[0], other, cases[1])
+        if case_id is not None:
+            shown = [comparison.pair(case_id)]
+        else:
+            shown = comparison.most_changed(comparison.order_of_cases(metrics), count)
+        return _Loaded(
+            comparison,
+            await _whole(tables, comparison, shown),
+            [
+                told
+                for reference, side in zip(references, (one, other), strict=True)
+                if (told := await _newer(tables, reference, side))
+            ],
+        )
 
 
-def _show(comparison: Comparison, names: Sequence[str], cases: int, *, as_json: bool) -> None:
+async def _newer(tables: EvaluationTables, reference: str, found: Evaluation) -> str | None:
+    newer = None if reference == str(found.eval_run_id) else await tables.newer_unfinished(found.eval_run_id)
+    if newer is None:
+        return None
+    return (
+        f'"{reference}" is evaluation {found.eval_run_id} here; {newer}, of the same name, is newer, and not finished.'
+    )
+
+
+async def _whole(tables: EvaluationTables, comparison: Comparison, pairs: Sequence[PairedCase]) -> list[PairedCase]:
+    """The same cases with what both methods gave for them."""
+    from pgclarify.evaluation.comparison import PairedCase
+
+    first = await tables.cases(comparison.first.eval_run_id, [pair.first.ordinal for pair in pairs])
+    second = await tables.cases(comparison.second.eval_run_id, [pair.second.ordinal for pair in pairs])
+    of_first, of_second = ({case.ordinal: case for case in side} for side in (first, second))
+    return [PairedCase(of_first[pair.first.ordinal], of_second[pair.second.ordinal]) for pair in pairs]
+
+
+def _show(loaded: _Loaded, names: Sequence[str], cases: int, *, as_json: bool) -> None:
     from pgclarify.cli import comparison_rendering as rendering
 
+    comparison, changed = loaded.comparison, loaded.shown
     metrics = [comparison.metric(name) for name in names] or list(comparison.metrics)
     order = comparison.order_of_cases(names)
-    changed = comparison.most_changed(order, cases)
     if as_json:
         terminal.print_json(_as_json(comparison, metrics, changed))
         return
@@ -131,11 +197,11 @@ def _show_case(pair: PairedCase, *, as_json: bool) -> None:
 def _failure(compared: MetricComparison, limit: float) -> str | None:
     from pgclarify.cli.comparison_rendering import value
 
-    if compared.gain >= limit:
+    if compared.gain >= limit - _ROUNDING:
         return None
     name = compared.metric
     return (
-        f"Failed: {_printable(name)} went from {value(name, compared.first)} to {value(name, compared.second)}. "
+        f"Failed: {name} went from {value(name, compared.first)} to {value(name, compared.second)}. "
         f"That is {value(name, compared.gain, signed=True)}; {value(name, limit, signed=True)} is the least."
     )
 
@@ -156,6 +222,7 @@ def _as_json(
         "b": _side_as_json(comparison.second),
         "cases": len(comparison.pairs),
         "warnings": list(comparison.warnings),
+        "not_alike": list(comparison.not_alike),
         "differing": {one.name: [one.first, one.second] for one in comparison.differing},
         "metrics": [asdict(one) | {"verdict": one.verdict} for one in metrics],
         "changed": [_case_as_json(pair) for pair in changed],

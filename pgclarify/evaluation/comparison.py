@@ -65,7 +65,8 @@ class Comparison:
         pairs: The cases that both have, in the first's order; at least one.
         metrics: Those that both have, in the order in which people read them.
         differing: The settings that the two do not share.
-        warnings: Why it is no comparison of like with like; whole sentences.
+        not_alike: Why it is no comparison of like with like, so that no limit holds of it; whole sentences.
+        warnings: These, and what else is to be known of it; whole sentences.
     """
 
     first: Evaluation
@@ -73,6 +74,7 @@ class Comparison:
     pairs: tuple[PairedCase, ...]
     metrics: tuple[MetricComparison, ...]
     differing: tuple[Differing, ...]
+    not_alike: tuple[str, ...]
     warnings: tuple[str, ...]
 
     def metric(self, name: str) -> MetricComparison:
@@ -113,7 +115,7 @@ class Comparison:
     def most_changed(self, metric: str, count: int) -> list[PairedCase]:
         """The cases that changed most, most first: by a metric, then by the number of readings; no unchanged ones."""
         weights = [
-            (abs(pair.difference(metric)), abs(len(readings(pair.second)) - len(readings(pair.first))))
+            (abs(pair.difference(metric)), abs(_count_readings(pair.second) - _count_readings(pair.first)))
             for pair in self.pairs
         ]
         changed = [place for place, weight in enumerate(weights) if any(weight)]
@@ -129,7 +131,7 @@ def compare(
 ) -> Comparison:
     """Pair two evaluations by the ids of their cases, and compare all metrics that both have.
 
-    Cases are paired if they have one id and one question.
+    Cases are paired if they have one id and one question. What methods gave for them need not be there.
 
     Raises:
         InputError: If they have no case in common.
@@ -145,14 +147,20 @@ def compare(
             + (f"; {len(by_id)} have one id, but another question." if by_id else "."),
             hint="See what each is of with: pgclarify eval list",
         )
+    not_alike = tuple(_not_alike(first, second, pairs, len(by_id)))
     return Comparison(
         first,
         second,
         tuple(pairs),
         tuple(compare_metrics([(pair.first.values, pair.second.values) for pair in pairs])),
         tuple(_differing(first, second)),
-        tuple(_warnings(first, second, pairs, len(by_id))),
+        not_alike,
+        (*not_alike, *_to_know(first, second, pairs)),
     )
+
+
+def _count_readings(case: EvaluatedCase) -> float:
+    return case.values.get("interpretations", len(readings(case)))
 
 
 def unlike(one: EvaluationPlan, other: EvaluationPlan) -> Iterable[str]:
@@ -177,10 +185,8 @@ def _differing(first: Evaluation, second: Evaluation) -> Iterable[Differing]:
     return (setting for setting in (*fields, *options) if setting.first != setting.second)
 
 
-def _warnings(first: Evaluation, second: Evaluation, pairs: Sequence[PairedCase], same_id: int) -> Iterable[str]:
+def _not_alike(first: Evaluation, second: Evaluation, pairs: Sequence[PairedCase], same_id: int) -> Iterable[str]:
     one, other = first.plan, second.plan
-    if first.eval_run_id == second.eval_run_id:
-        yield f"Both are evaluation {first.eval_run_id}."
     for label, evaluation in (("A", first), ("B", second)):
         if evaluation.finished_at is None:
             yield (
@@ -195,6 +201,11 @@ def _warnings(first: Evaluation, second: Evaluation, pairs: Sequence[PairedCase]
     if changed_gold:
         yield f"Cases of which something else is known: {changed_gold:,}."
     yield from unlike(one, other)
+
+
+def _to_know(first: Evaluation, second: Evaluation, pairs: Sequence[PairedCase]) -> Iterable[str]:
+    if first.eval_run_id == second.eval_run_id:
+        yield f"Both are evaluation {first.eval_run_id}."
     reused = [sum(getattr(pair, side).usage.reused_calls for pair in pairs) for side in ("first", "second")]
     if reused[0] != reused[1]:
         yield (

@@ -13,6 +13,7 @@ import pytest
 from psycopg.conninfo import make_conninfo
 
 from pgclarify.cli.main import main
+from pgclarify.database import EvaluationTables
 from pgclarify.evaluated import Output, PredictedInterpretation
 from pgclarify.evaluation.summaries import summarize
 from tests.integration.by_hand import Connection
@@ -96,6 +97,8 @@ def test_a_limit_makes_it_fail(alice: Connection, compare: Compare) -> None:
     main_branch = evaluate(alice, {"a": 1.0, "b": 0.5}, name="main")
     evaluate(alice, {"a": 0.9, "b": 0.5}, name="branch", settings={})
 
+    # -0.05 on paper.
+    assert compare("main", "branch", "--fail-below", "answer_coverage=-0.05").code == 0
     assert compare("main", "branch", "--fail-below", "answer_coverage=-0.06", "--fail-below", "calls=0").code == 0
     done = compare(main_branch, "branch", "--fail-below", "answer_coverage=-0.04", "--json")
     assert done.code == 1
@@ -119,6 +122,59 @@ def test_what_is_not_like_with_like(alice: Connection, compare: Compare) -> None
     done = compare(second, unfinished)
     assert (done.code, done.out) == (1, "")
     assert "no case in common" in done.err
+
+
+def test_no_limit_holds_of_what_is_not_alike(alice: Connection, compare: Compare) -> None:
+    first = evaluate(alice, {"a": 0.5, "b": 0.5})
+    limit = ("--fail-below", "answer_coverage=-1")
+    unlike = [
+        evaluate(alice, {"a": 0.5, "b": 0.5}, judge="large"),
+        evaluate(alice, {"a": 0.5}, data_set_hash=HASH_OF_OTHERS),
+        evaluate(alice, {"a": 0.5, "b": 0.5}, corpus_revision=4),
+        evaluate(alice, {"a": 0.5, "b": 0.5}, corpus_name="other"),
+        evaluate(alice, {"a": 0.5}, is_finished=False, planned_cases=2),
+    ]
+    for other in unlike:
+        done = compare(first, other, *limit)
+        assert (done.code, "no limit holds" in done.err) == (1, True), other
+        assert compare(first, other, *limit, "--allow-unlike").code == 0
+        assert compare(first, other).code == 0
+    assert json.loads(compare(first, unlike[0], "--json").out)["not_alike"]
+    assert compare(first, evaluate(alice, {"a": 0.5, "b": 0.5}, settings={"top_k": 9}, model="m2"), *limit).code == 0
+
+
+def test_of_a_name_ones_own_is_meant_and_a_newer_unfinished_one_is_told(
+    database: str, alice: Connection, compare: Compare
+) -> None:
+    own = evaluate(alice, {"a": 0.5}, name="main")
+    with psycopg.connect(database, autocommit=True) as superuser:
+        theirs = evaluate(superuser, {"a": 1.0}, name="main")
+        done = compare("main", own, user=superuser.info.user)
+        assert f"A  {theirs} main" in done.out
+        assert "is newer" not in done.err
+    newer = evaluate(alice, {"a": 0.5}, name="main", is_finished=False, planned_cases=2, settings={})
+    done = compare("main", own)
+    assert f"A  {own} main" in done.out
+    assert f'"main" is evaluation {own} here; {newer}, of the same name, is newer, and not finished.' in done.err
+    assert "is newer" not in compare(own, own).err
+
+
+def test_what_methods_gave_is_read_of_the_cases_that_are_shown(
+    alice: Connection, compare: Compare, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = evaluate(alice, {"a": 1.0, "b": 0.5, "c": 0.0})
+    second = evaluate(alice, {"a": 1.0, "b": 0.9, "c": 0.1})
+    read: list[Any] = []
+    cases = EvaluationTables.cases
+
+    async def watched(self: EvaluationTables, *arguments: Any, **options: Any) -> Any:
+        found = await cases(self, *arguments, **options)
+        read.append([case.case_id for case in found if case.output])
+        return found
+
+    monkeypatch.setattr(EvaluationTables, "cases", watched)
+    assert "What is insured?" in compare(first, second, "--cases", 1).out
+    assert sorted(read) == [[], [], ["b"], ["b"]]
 
 
 def test_what_is_not_there_or_not_to_be_seen(alice: Connection, bob: Connection, compare: Compare) -> None:

@@ -42,6 +42,11 @@ def better() -> Comparison:
     return compared(coverage([0.0, 0.5] * 10, calls=21.0), coverage([0.5, 0.5] * 10, calls=11.0))
 
 
+def loaded(comparison: Comparison, count: int, *metrics: str) -> comparing._Loaded:
+    shown = comparison.most_changed(comparison.order_of_cases(metrics), count)
+    return comparing._Loaded(comparison, shown, ())
+
+
 def pair_of(first: EvaluatedCase, second: EvaluatedCase) -> Comparison:
     return compared([first], [second])
 
@@ -176,7 +181,7 @@ def test_nothing_changed() -> None:
 
 
 def test_json_has_everything(better: Comparison, capsys: pytest.CaptureFixture[str]) -> None:
-    comparing._show(better, [], 2, as_json=True)
+    comparing._show(loaded(better, 2), [], 2, as_json=True)
     told = json.loads(capsys.readouterr().out)
     assert (told["a"]["eval_run_id"], told["b"]["name"], told["cases"]) == (12, "top_k=10", 20)
     assert told["differing"] == {"option top_k": [20, 10]}
@@ -187,12 +192,12 @@ def test_json_has_everything(better: Comparison, capsys: pytest.CaptureFixture[s
 
 
 def test_what_is_equal_is_named_and_not_tabled(better: Comparison, capsys: pytest.CaptureFixture[str]) -> None:
-    comparing._show(better, [], 0, as_json=False)
+    comparing._show(loaded(better, 0), [], 0, as_json=False)
     told = capsys.readouterr().out
     assert "Equal in every case: failed." in told
     assert not re.search("^failed", told, re.M)
     assert "Changed most" not in told
-    comparing._show(better, ["failed"], 1, as_json=False)
+    comparing._show(loaded(better, 1, "failed"), ["failed"], 1, as_json=False)
     told = capsys.readouterr().out
     assert re.search("^failed ", told, re.M)
     assert not re.search("^calls", told, re.M)
@@ -218,6 +223,9 @@ def test_a_limit_of_the_difference(better: Comparison, name: str, limit: float, 
 def test_what_got_dearer_fails() -> None:
     dearer = compared(coverage([0.0], calls=11.0), coverage([0.0], calls=21.0)).metric("calls")
     assert comparing._failure(dearer, -10.0) is None
+    assert comparing._failure(dearer, -10.0 + 1e-10) is None, "the last bits of a mean are none of its"
+    tenths = compared(coverage([0.3]), coverage([0.1 + 0.2 - 0.1])).metric("answer_coverage")
+    assert comparing._failure(tenths, -0.1) is None, "the limit itself passes"
     assert "-10.00" in (comparing._failure(dearer, -9.5) or "")
 
 
