@@ -1,8 +1,8 @@
 """Ways to group readings: what each keeps of the known answers that the verdicts found, and how many readings it shows.
 
-python -m tests.benchmark.tuning_consolidation DATA_DIR FILE... [--top-k 20] [--half 1|2] [--simulated]. The files are
-those of tests.benchmark.tuning. A question belongs to one of two halves by its place in its data set: choose on one,
-report on the other. With --simulated, made-up runs are grouped, too, whose true groups are known.
+python -m tests.benchmark.tuning_consolidation DATA_DIR FILE... [--top-k 20] [--threshold 0.3] [--half 1] [--simulated].
+The files are those of tests.benchmark.tuning. A question belongs to one of two halves by its place in its data set:
+choose on one, report on the other. With --simulated, made-up runs are grouped, too, whose true groups are known.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from rich.console import Console
 from rich.table import Table
 
 from pgclarify.algorithms.metrics import covered_answers
+from pgclarify.llm.extractive.scoring import THRESHOLD
 from tests.benchmark import tuning_simulation as simulation
 from tests.benchmark.readings_by_hand import FIRST, SECOND
 from tests.benchmark.tuning import Judged, Reading, embed, half, read_judged, share_interval
@@ -73,10 +74,10 @@ class Count:
     right: int
 
 
-def prepare(judged: Iterable[Judged], top_k: int) -> list[Case]:
-    """Embed and relate what was read in the first so many passages of each question."""
+def prepare(judged: Iterable[Judged], top_k: int, threshold: float = THRESHOLD) -> list[Case]:
+    """Embed what was read in the first so many passages of each question, if it is so probable."""
     judged = list(judged)
-    all_readings = [one for question in judged for one in question.first(top_k)]
+    all_readings = [one for question in judged for one in question.first(top_k, threshold)]
     vectors = embed(
         [
             *(f"{one.interpretation} {one.answer}" for one in all_readings),
@@ -86,7 +87,7 @@ def prepare(judged: Iterable[Judged], top_k: int) -> list[Case]:
     empty = np.empty((0, 1), dtype=np.float32)
     cases = []
     for question in judged:
-        readings = question.first(top_k)
+        readings = question.first(top_k, threshold)
         both = [vectors[f"{one.interpretation} {one.answer}"] for one in readings]
         asked = [vectors[one.interpretation] for one in readings]
         cases.append(
@@ -149,18 +150,21 @@ def _main() -> None:
     parser.add_argument("data_dir", type=Path)
     parser.add_argument("files", type=Path, nargs="+")
     parser.add_argument("--top-k", type=int, default=20)
+    parser.add_argument("--threshold", type=float, default=THRESHOLD, help="of the extractive verifier's readings")
     parser.add_argument("--half", type=int, choices=(1, 2), help="look at one half of the questions only")
     parser.add_argument("--simulated", action="store_true", help="group made-up runs, too")
     options = parser.parse_args()
     console = Console(width=140)
     for file in options.files:
         judged = half(read_judged(file, options.data_dir), options.half)
-        cases = prepare(judged, options.top_k)
+        cases = prepare(judged, options.top_k, options.threshold)
+        console.print(table(f"{file.name}: all {len(cases)} questions", cases, ways()))
         for corpus in dict.fromkeys(one.question.corpus for one in judged):
             mine = [case for case in cases if case.judged.question.corpus == corpus]
             console.print(table(f"{file.name}: {len(mine)} questions of {corpus}", mine, ways()))
     if options.simulated:
         banks = {"by hand": FIRST, "by hand, second set": SECOND, "AmbigNQ": simulation.of_ambignq(options.data_dir)}
+        banks["one question, answers reworded"] = simulation.of_wordings()
         console.print(simulation.table({name: simulation.make(bank) for name, bank in banks.items()}, ways()))
 
 
