@@ -62,11 +62,11 @@ def spread(words: Sequence[str]) -> list[str]:
 class _RunCommand(TyperCommand):
     # The context is click's, or that of typer's own copy of it.
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401
-        words = spread(args)
+        # What is parsed is taken out of the list that is given.
         try:
-            return super().parse_args(ctx, words)
+            return super().parse_args(ctx, spread(args))
         except typer.BadParameter as error:
-            if "--load" not in words or getattr(error.param, "name", None) != "data_set":
+            if "--load" not in args or getattr(error.param, "name", None) != "data_set":
                 raise
             raise typer.BadParameter(
                 "it is missing: --load takes all words that follow it, so write the data set first",

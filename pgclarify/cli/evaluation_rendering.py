@@ -182,7 +182,9 @@ def cut_off(plan: EvaluationPlan, progress: Progress | None, *, is_interrupted: 
         told.append("Interrupted; what is judged and paid for is kept.")
         told.append("The same command goes on with it." if plan.may_be_resumed else CANNOT_BE_RESUMED)
     if progress is not None and progress.put_off:
-        told.append(f"{counted(progress.put_off, 'case')} over which the server failed not counted; asked again then.")
+        cases = counted(progress.put_off, "case")
+        does = "does" if progress.put_off == 1 else "do"
+        told.append(f"{cases} over which the server failed {does} not count, and will be asked again.")
     return Text(" ".join(told)) if told else None
 
 

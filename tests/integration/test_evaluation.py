@@ -150,7 +150,7 @@ async def test_clarify_is_asked_and_judged_and_kept(bench: Bench, service: Servi
     assert metrics["failed"].value == 0
     assert 0 < metrics["answer_coverage"].value <= 1
     assert metrics["answer_coverage"].cases == 3, "the last case has no answer that is known"
-    assert [one.done for one in told] == [0, 1, 2, 3, 4]
+    assert [one.done for one in told] == [0, 1, 2, 3, 4, 4]
     assert (told[-1].total, told[-1].calls, told[-1].coverage) == (4, 4 * (1 + TOP_K), metrics["answer_coverage"].value)
 
     (evaluation,) = [one for one in await bench.tables.evaluations(9) if one.eval_run_id == finished.eval_run_id]
@@ -438,7 +438,7 @@ async def test_workers_of_two_models_are_no_subject(
     bench: Bench, service: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(opening, "_WATCH_SECONDS", 0.1)
-    other = {"version": "0", "provider": "extractive", "model": "another", "prompt_version": "0"}
+    other: dict[str, Any] = {"version": "0", "provider": "extractive", "model": "another", "prompt_version": "0"}
     async with Presence.enter(service.dsn, **other):
         with pytest.raises(ConfigurationError, match="do not all answer"):
             await asyncio.wait_for(bench.watch(), 30)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -15,7 +16,7 @@ from pgclarify.cli.main import main
 from pgclarify.evaluated import Evaluation, Summary, Usage
 from pgclarify.evaluation.configurations import Configuration
 from pgclarify.evaluation.estimate import Estimate
-from pgclarify.evaluation.runner import Finished
+from pgclarify.evaluation.runner import Finished, Progress
 from tests.evaluated_cases import evaluation
 
 HOSTILE = "\x1b[2J[bold]\u202egnp.exe\r"
@@ -55,6 +56,7 @@ def test_options_that_take_many_values(typed: str, meant: str) -> None:
         ("run", "q.jsonl", "--judge", "me"),
         ("run", "q.jsonl", "--load", "docs"),
         ("run", "q.jsonl", "other.jsonl"),
+        ("run", "--load", "pages", "q.jsonl", "-c", "docs"),
         ("list", "--limit", "0"),
     ],
 )
@@ -117,6 +119,9 @@ def test_estimates() -> None:
     assert "judge's calls" in shown(evaluation_rendering.estimates([estimate(judge_calls=5)]))
     assert "length of passages" in shown(evaluation_rendering.estimates([estimate(measured_calls=0)]))
     assert "No call" in shown(evaluation_rendering.estimates([estimate(calls=0, paid=0)]))
+    told = shown(evaluation_rendering.estimates([estimate(calls=0, paid=0, verdicts=110)]))
+    assert "110 verdicts at most, none by a language model." in told
+    assert "No call" not in told
 
 
 @pytest.mark.parametrize(
@@ -137,3 +142,54 @@ def test_a_list_of_evaluations() -> None:
     assert "finished" in told
     assert f"1 of {begun.plan.planned_cases} done" in told
     assert not {"\x1b", "\u202e"} & set(told)
+
+
+def test_load_does_not_swallow_the_data_set_silently(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(("eval", "run", "--load", "pages", "q.jsonl", "-c", "docs"))
+    assert "write the data set first" in " ".join(capsys.readouterr().err.replace("│", "").split())
+
+
+def test_verdicts_of_no_model_are_no_calls() -> None:
+    one = finished(1, calls=27.5, interpretations=2.0)
+    by_words = replace(one, plan=replace(one.plan, provider="extractive"), usage=Usage(calls=110, reused_calls=11))
+    told = carried_out(by_words)
+    assert "110 verdicts, none by a language model." in told
+    assert "110 calls" not in told
+    assert evaluation_rendering.calls_of_a_model(by_words) == 11
+    assert "27.5" not in shown(evaluation_rendering.finished([by_words]))
+    assert "27.5" in shown(evaluation_rendering.finished([one]))
+    assert "99 calls made now, 11 before" in carried_out(replace(one, usage=Usage(calls=110, reused_calls=11)))
+
+
+def carried_out(one: Finished) -> str:
+    told = evaluation_rendering.carried_out(one)
+    assert told is not None
+    return told.plain
+
+
+def test_failed_cases_stand_in_the_table_where_there_are_any() -> None:
+    told = shown(evaluation_rendering.finished([finished(1, failed=0.5), finished(2, "other", failed=0.0)]))
+    assert re.search(r"^id +configuration +failed$", told, re.M)
+    assert re.findall(r"^ ?[12] +\w+ +(\d)$", told, re.M) == ["2", "0"]
+    assert "failed" not in shown(evaluation_rendering.finished([finished(1, failed=0.0)]))
+
+
+def test_what_is_said_of_what_was_cut_off() -> None:
+    plan, progress = evaluation(1).plan, Progress(3, 9, put_off=2)
+    told = evaluation_rendering.cut_off(plan, progress, is_interrupted=True)
+    assert told is not None
+    assert "The same command goes on with it." in told.plain
+    assert "2 cases over which the server failed do not count" in told.plain
+    assert evaluation_rendering.cut_off(plan, replace(progress, put_off=0), is_interrupted=False) is None
+    secret = replace(plan, corpus_revision=0)
+    told = evaluation_rendering.cut_off(secret, None, is_interrupted=True)
+    assert told is not None
+    assert "begins anew" in told.plain
+    assert "goes on" not in told.plain
+
+
+def test_what_stands_beside_the_bar() -> None:
+    told = evaluation_rendering.progress_told(Progress(3, 9, calls=7, coverage=0.5, failed=1, put_off=2))
+    assert told == "7 calls, coverage 50.0 %, 1 failed, 2 put off"
+    assert evaluation_rendering.progress_told(Progress(9, 9, calls=7, is_summing_up=True)) == "working out the metrics"

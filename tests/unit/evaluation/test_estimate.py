@@ -55,3 +55,13 @@ def test_calls_of_the_judge(method: str) -> None:
     else:
         assert calls["judge_support"] > 4 / 3
         assert calls["judge_relevance"] == 1
+
+
+def test_each_citation_is_judged_where_no_documents_are_known() -> None:
+    reading = GoldInterpretation("q?", ("a",))
+    unknown, known = Case("1", "q", (reading,)), Case("1", "q", (reading,), document_ids=("d",))
+    calls = [
+        judge_calls_of_a_case(of("list_answers", max_answers=4), [case])["judge_support"] for case in (unknown, known)
+    ]
+    assert calls == [9, 5]
+    assert judge_calls_of_a_case(of("clarify", top_k=7), [unknown])["judge_support"] == 8
