@@ -25,7 +25,7 @@ def upgrade() -> None:
             'Milliseconds that its calls took, those of replies from the ledger included, as if one came after the '
             'other.';
 
-        -- Evaluations ask the same questions again and again. A hash, since a question may be longer than a key of a tree.
+        -- Evaluations ask the same questions again and again. A hash: a question may be longer than a key of a tree.
         create index run_question_idx on pgclarify.run using hash (question);
 
         alter table pgclarify.worker add column is_serving boolean not null default true;
