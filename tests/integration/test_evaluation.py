@@ -31,6 +31,7 @@ from pgclarify.evaluation.data_sets import DataSet, read_data_set
 from pgclarify.evaluation.estimate import Estimate, Estimator
 from pgclarify.evaluation.opening import Bench, open_bench
 from pgclarify.evaluation.runner import Finished, Progress, Work, evaluate
+from pgclarify.model import RunStatus
 from tests.openai_server import HANG, MODEL, Reply, Server
 from tests.workers import (
     API_KEY,
@@ -474,3 +475,83 @@ async def test_a_server_that_restarts_ends_it_with_what_was_done(
     async with open_bench(private_service.dsn, settings_of(private_service), None, concurrency=1) as bench:
         finished = await carry_out(bench, replace(data_set), clarify, concurrency=1)
     assert finished.resumed_cases == 2
+
+
+async def test_a_corpus_that_changes_ends_it(
+    loaded: tuple[str, Worker, Settings], own_model: Server, data_set: DataSet, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dsn, _, settings = loaded
+    monkeypatch.setattr(opening, "_WATCH_SECONDS", 0.2)
+
+    def told(progress: Progress) -> None:
+        if progress.done == 1 and own_model.behavior is by_rules:
+            own_model.behavior = lambda chat: HANG
+            with closing(psycopg.connect(dsn, autocommit=True)) as connection:
+                connection.execute("select pgclarify.add_document(%s, 'new', 'Hail is free.')", [CORPUS])
+
+    by_rules = own_model.behavior
+    async with open_bench(dsn, settings, None, concurrency=1) as bench:
+        with pytest.raises(NotReady, match="the corpus has changed"):
+            await asyncio.wait_for(
+                carry_out(bench, data_set, of("clarify", top_k=2), concurrency=1, on_progress=told), 60
+            )
+        own_model.behavior = by_rules
+        with pytest.raises(NotReady, match="the corpus has changed"):
+            # Another configuration of the same command.
+            await carry_out(bench, data_set, of("clarify", top_k=3))
+    async with open_bench(dsn, settings, None, concurrency=1) as bench:
+        finished = await carry_out(bench, data_set, of("clarify", top_k=2))
+    assert finished.resumed_cases == 0, "what was judged is of the old one"
+
+
+async def test_who_may_not_know_the_revision_begins_anew(
+    loaded: tuple[str, Worker, Settings], data_set: DataSet
+) -> None:
+    dsn, _, settings = loaded
+    with closing(psycopg.connect(dsn, autocommit=True)) as connection:
+        connection.execute("select pgclarify.add_document(%s, 'own', 'Hail is free.', readers => '{}')", [CORPUS])
+        wait_until_searchable(connection)
+        asker = f"asker_{abs(hash(dsn))}"
+        connection.execute(f"create role {asker} login in role pgclarify_user".encode())
+    async with open_bench(as_role(dsn, asker), settings, None, concurrency=1) as bench:
+        plan = bench.plan(of("search"), data_set, await bench.judge("lexical"))
+        assert (plan.corpus_revision, plan.may_be_resumed) == (0, False)
+        first = await bench.tables.begin(plan)
+        await bench.tables.leave(first.eval_run_id)
+        assert await bench.tables.done(plan) == 0
+        second = await bench.tables.begin(plan)
+        assert (second.is_resumed, second.eval_run_id > first.eval_run_id) == (False, True)
+        await bench.tables.leave(second.eval_run_id)
+
+
+async def test_a_list_that_fails_keeps_its_run(bench: Bench, model: Server, tmp_path: Path) -> None:
+    new = data_set_of(tmp_path, [{"question": "Why is it broken?", "answers": ["x"]}])
+    model.behavior = lambda chat: Reply.error(400, "broken")
+    finished = await carry_out(bench, new, of("list_answers"), concurrency=1)
+    (case,) = await bench.tables.cases(finished.eval_run_id)
+    assert (case.status, case.seconds > 0, case.run_id is not None) == (RunStatus.FAILED, True, True)
+    assert "refused the request" in (case.error or "")
+    assert case.output["retrieved"], "what it found before"
+
+
+async def test_an_empty_list_is_that_of_its_own_run(
+    bench: Bench, service: Service, model: Server, tmp_path: Path
+) -> None:
+    new = data_set_of(tmp_path, [{"question": "Which planets are there?", "answers": ["x"]}])
+    model.behavior = lambda chat: Reply('{"answer": null, "quotes": []}')
+    runs = []
+    # A run of more parameters, asked last, has those of fewer, too.
+    for settings in ({"max_answers": 2}, {"max_answers": 2, "top_k": 3}, {"max_answers": 2}):
+        finished = await carry_out(bench, new, of("list_answers", **settings), concurrency=1)
+        (case,) = await bench.tables.cases(finished.eval_run_id)
+        runs.append(case.run_id)
+        ((kept,),) = rows(service, "select settings from pgclarify.run where run_id = %s", case.run_id)
+        assert kept["top_k"] == settings.get("top_k", 20)
+    assert len(set(runs)) == 3, "each was carried out"
+
+
+async def test_connections_of_an_evaluation_say_what_they_are(bench: Bench, service: Service) -> None:
+    await bench.asking.client.search("hail", corpus=CORPUS, method="lexical")
+    names = rows(service, "select application_name from pg_stat_activity where datname = current_database()")
+    assert ("pgclarify eval",) in names
+    assert ("pgclarify client",) not in names

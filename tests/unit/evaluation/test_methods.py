@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import cast
+from datetime import UTC, datetime
+from typing import Any, cast
 
 import pytest
 
-from pgclarify.evaluated import Case, GoldInterpretation
+from pgclarify.database.evaluated_runs import RunFacts
+from pgclarify.errors import RunFailed
+from pgclarify.evaluated import Case, CorpusDescription, GoldInterpretation, Usage
 from pgclarify.evaluation.methods import Asking, Human, sql_method
-from pgclarify.model import Passage
+from pgclarify.model import Passage, RunStatus
 
 PASSAGE = Passage("d", 1, "Tony Goldwyn was there.")
 
@@ -44,3 +47,71 @@ async def test_what_people_know(case: Case, given: list[tuple[str, str | None]])
 def test_baselines_are_no_operations() -> None:
     with pytest.raises(ValueError, match="rac"):
         sql_method(cast("Asking", None), "rac", {})
+
+
+NOW = datetime(2026, 3, 1, tzinfo=UTC)
+USAGE = Usage(calls=3, prompt_tokens=300)
+
+
+class World:
+    """A server whose calls fail, or find nothing, and whose run 17 stands as it is told."""
+
+    def __init__(self, status: RunStatus, error: RunFailed | None = None) -> None:
+        self.status = status
+        self.error = error
+        self.corpus = CorpusDescription(1, "docs", 3, "m")
+        self.opened_at = NOW
+        self.client = self.tables = self.runs = self
+        self.sought: list[tuple[Any, ...]] = []
+
+    async def _called(self, *_: Any, **__: Any) -> list[Any]:
+        if self.error is not None:
+            raise self.error
+        return []
+
+    list_answers = search = detect_ambiguity = _called
+
+    async def now(self) -> datetime:
+        return NOW
+
+    async def find(self, *asked: Any, since: datetime) -> int:
+        self.sought.append((*asked, since))
+        return 17
+
+    async def retrieved(self, run_id: int) -> list[Passage]:
+        assert run_id == 17
+        return [PASSAGE]
+
+    async def used(self, run_id: int) -> Usage:
+        assert run_id == 17
+        return USAGE
+
+    async def facts(self, run_id: int, time: datetime) -> RunFacts:
+        return RunFacts(self.status, None, "the budget of calls is spent", was_there=False)
+
+
+@pytest.mark.parametrize("method", ["list_answers", "search", "detect_ambiguity"])
+async def test_a_call_that_fails_keeps_what_it_took(method: str) -> None:
+    world = World(RunStatus.FAILED, RunFailed("run 17 failed", detail="the endpoint refused the request"))
+    output = await sql_method(cast("Asking", world), method, {}).answer(Case("1", "q"))
+    assert (output.status, output.error) == (RunStatus.FAILED, "the endpoint refused the request")
+    assert (output.run_id, output.usage, output.retrieved) == (17, USAGE, (PASSAGE,))
+    assert output.seconds > 0
+    world.error = RunFailed("it failed", detail="Somehow.")
+    output = await sql_method(cast("Asking", world), method, {}).answer(Case("1", "q"))
+    assert (output.error, output.run_id, output.seconds > 0) == ("it failed: Somehow.", None, True)
+
+
+@pytest.mark.parametrize(("method", "settings"), [("list_answers", {}), ("search", {"reranker": "model"})])
+async def test_a_call_may_be_partial(method: str, settings: dict[str, Any]) -> None:
+    world = World(RunStatus.PARTIAL)
+    output = await sql_method(cast("Asking", world), method, settings).answer(Case("1", "q"))
+    assert (output.status, output.run_id, output.usage) == (RunStatus.PARTIAL, 17, USAGE)
+    assert output.notes["stop_reason"] == "the budget of calls is spent"
+    assert world.sought[0][-1] == NOW, "runs of before have other parameters"
+
+
+async def test_a_search_that_asks_no_model_has_no_run() -> None:
+    world = World(RunStatus.SUCCEEDED)
+    output = await sql_method(cast("Asking", world), "search", {}).answer(Case("1", "q"))
+    assert (output.run_id, output.usage, world.sought) == (None, Usage(), [])
