@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pgclarify.evaluation.data_sets import DataSet
     from pgclarify.evaluation.estimate import Estimate
     from pgclarify.evaluation.opening import Bench
-    from pgclarify.evaluation.runner import Finished, Progress
+    from pgclarify.evaluation.runner import Finished
     from pgclarify.protocols import Judge
 
 RUN_EXAMPLES = terminal.examples(
@@ -306,11 +306,12 @@ def _ask_to_go_on() -> None:
 
 async def _carry_out(bench: Bench, asked: _Asked, planned: _Planned) -> Finished:
     from pgclarify.cli import evaluation_rendering
+    from pgclarify.cli.evaluation_bar import Bar
     from pgclarify.cli.rendering import printable
     from pgclarify.evaluation.runner import Work, evaluate
 
     method = await bench.method(planned.configuration)
-    with _Bar(printable(planned.configuration.name)) as bar:
+    with Bar(printable(planned.configuration.name)) as bar:
         work = Work(
             bench.tables,
             method,
@@ -331,48 +332,6 @@ async def _carry_out(bench: Bench, asked: _Asked, planned: _Planned) -> Finished
     if told := evaluation_rendering.carried_out(finished):
         terminal.notices().print(told)
     return finished
-
-
-@dataclass(slots=True)
-class _Bar:
-    """A bar on stderr with what has been found so far; nothing at all where nobody looks."""
-
-    title: str
-    last: Progress | None = None
-    _progress: Any = field(init=False)
-    _task: Any = field(init=False)
-
-    def __enter__(self) -> _Bar:
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
-        console = terminal.notices()
-        self._progress = Progress(
-            TextColumn("{task.description}", markup=False),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TextColumn("{task.fields[told]}"),
-            TimeElapsedColumn(),
-            console=console,
-            transient=True,
-            disable=not console.is_terminal,
-        )
-        self._task = self._progress.add_task(self.title, total=None, told="")
-        self._progress.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._progress.stop()
-
-    def show(self, progress: Progress) -> None:
-        """Show how far it is."""
-        from pgclarify.cli.evaluation_rendering import progress_told
-
-        self.last = progress
-        told = progress_told(progress)
-        self._progress.update(self._task, total=progress.total, completed=progress.done, told=told)
-        if progress.is_summing_up:
-            # Nothing is told any more before the end.
-            self._progress.refresh()
 
 
 def _show(done: Sequence[Finished], *, as_json: bool) -> None:
