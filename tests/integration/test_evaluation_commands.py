@@ -196,3 +196,19 @@ def test_the_key_is_nowhere(run: Run, service: Service) -> None:
     done = run("eval", "run", "ours.jsonl", "-c", CORPUS, "--set", "top_k=2", "--json")
     assert API_KEY not in done.out + done.err
     assert done.rows[0]["model"] == MODEL
+
+
+def test_nothing_is_loaded_before_it_is_agreed(run: Run, service: Service, tmp_path: Path) -> None:
+    (tmp_path / "pages.jsonl").write_text(json.dumps({"id": "p", "text": "Hail costs four hundred dollars at most."}))
+    corpus = f"dry_{tmp_path.name}"
+    arguments = ("eval", "run", "ours.jsonl", "-c", corpus, "--load", "pages.jsonl")
+    before = count(service, "corpus"), count(service, "document")
+    done = run(*arguments, "--dry-run", "--json")
+    assert (done.code, done.rows[0]["calls"]) == (0, 63)
+    assert f"Would be loaded into {corpus} first: pages.jsonl." in done.err
+    for wrong, told in ((("--set", "topk=3"), "topk"), (("--method", "rac"), "the role may not")):
+        done = run(*arguments, *wrong)
+        assert (done.code, told in done.err) == (1, True)
+    done = run("eval", "run", "ours.jsonl", "-c", CORPUS, "--load", "pages.jsonl", "--dry-run")
+    assert done.code == 0
+    assert (count(service, "corpus"), count(service, "document")) == before
