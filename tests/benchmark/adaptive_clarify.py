@@ -21,7 +21,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iter
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from psycopg.types.json import Jsonb
 from rich.console import Console
@@ -179,7 +179,11 @@ async def hand(
 ) -> AsyncIterator[Carry]:
     """A worker in this process, which carries out the runs that it is told of; None means the classifier that ships."""
     verifier = judges.verifier
-    entry = {"provider": verifier.provider, "model": verifier.model, "prompt_version": verifier.prompt_version}
+    entry: dict[str, Any] = {
+        "provider": verifier.provider,
+        "model": verifier.model,
+        "prompt_version": verifier.prompt_version,
+    }
     async with open_pool(dsn) as pool, Presence.enter(dsn, version="", **entry) as presence:
         runs = Runs(pool, presence.worker_id)
         worker = Hand(runs, judges, embedders, CrossEncoders(), classifier or AmbiguityClassifier.load())

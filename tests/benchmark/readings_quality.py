@@ -79,7 +79,11 @@ async def signals(dsn: str, asked: Sequence[Group], top_k: int) -> dict[str, lis
     try:
         embedder = await embedders.get(MODEL)
         verifier = ExtractiveVerifier(embedder)
-        entry = {"provider": verifier.provider, "model": verifier.model, "prompt_version": verifier.prompt_version}
+        entry: dict[str, Any] = {
+            "provider": verifier.provider,
+            "model": verifier.model,
+            "prompt_version": verifier.prompt_version,
+        }
         async with open_pool(dsn) as pool, Presence.enter(dsn, version="", **entry) as presence:
             runs = Runs(pool, presence.worker_id)
             exploration = ExplorationTables(runs)

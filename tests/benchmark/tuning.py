@@ -140,7 +140,11 @@ def _write(path: Path, judged: Iterable[Judged]) -> None:
 async def _judge(dsn: str, questions: Sequence[Question]) -> list[Judged]:
     embedder = load_embedder(MODEL)
     verifier = ExtractiveVerifier(embedder)
-    entry = {"provider": verifier.provider, "model": verifier.model, "prompt_version": verifier.prompt_version}
+    entry: dict[str, Any] = {
+        "provider": verifier.provider,
+        "model": verifier.model,
+        "prompt_version": verifier.prompt_version,
+    }
     judged = []
     try:
         async with open_pool(dsn) as pool, Presence.enter(dsn, version="", **entry) as presence:

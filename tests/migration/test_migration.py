@@ -267,8 +267,8 @@ def test_a_downgrade_loses_evaluations_and_nothing_that_was_paid_for(make_databa
                 model, prompt_version, embedding_model, judge, judge_version, version, planned_cases
             )
             values (
-                'night', 'questions', sha256('q'), 1, 'insurance', 0, 'clarify', '{}', 'openai', 'm', 'v', 'm', 'lexical',
-                '1', '0.7', 1
+                'night', 'questions', sha256('q'), 1, 'insurance', 0, 'clarify', '{}', 'openai', 'm', 'v', 'm',
+                'lexical', '1', '0.7', 1
             );
             insert into pgclarify.eval_case (
                 eval_run_id, ordinal, case_id, question, gold, output, run_id, status, calls, reused_calls,
