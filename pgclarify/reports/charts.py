@@ -5,13 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil, floor, log10
+from typing import Literal
 
 from pgclarify.reports.marks import Mark
 
 WIDTH = 640
 HEIGHT = 400
-_LEFT, _RIGHT, _TOP, _BOTTOM = 56, 24, 16, 48
+_LEFT, _RIGHT, _TOP, _BOTTOM = 56, 36, 16, 48
 _TICKS = 6
+# From a point to what is written beside it, and the width of one of its digits, as large as it is on a phone.
+_LABEL_AWAY = 10
+_LABEL_ADVANCE = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +42,20 @@ class Tick:
 
 
 @dataclass(frozen=True, slots=True)
+class Label:
+    """A word in a chart.
+
+    Attributes:
+        anchor: Which end of it is at x: start or end.
+    """
+
+    x: float
+    y: float
+    text: str
+    anchor: Literal["start", "end"] = "start"
+
+
+@dataclass(frozen=True, slots=True)
 class Dot:
     """A point with whiskers.
 
@@ -50,7 +68,7 @@ class Dot:
     x: float
     y: float
     mark: Mark
-    label: str
+    label: Label
     text: str
     whiskers: tuple[tuple[float, float, float, float], ...]
 
@@ -67,15 +85,6 @@ class Line:
 
     path: str
     style: str
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Label:
-    """A word in a chart."""
-
-    x: float
-    y: float
     text: str
 
 
@@ -140,12 +149,24 @@ class Plane:
             whiskers.append((self.x(x.low), self.y(y.value), self.x(x.high), self.y(y.value)))
         if y.low is not None and y.high is not None:
             whiskers.append((self.x(x.value), self.y(y.low), self.x(x.value), self.y(y.high)))
-        return Dot(self.x(x.value), self.y(y.value), mark, label, text, tuple(whiskers))
+        beside = label_beside(self.x(x.value), self.y(y.value), label)
+        return Dot(self.x(x.value), self.y(y.value), mark, beside, text, tuple(whiskers))
 
     def line(self, points: Sequence[tuple[float, float]], style: str, text: str) -> Line:
         """A line through at least one point."""
         places = (f"{self.x(x):.1f} {self.y(y):.1f}" for x, y in points)
         return Line("M" + "L".join(places), style, text)
+
+
+def label_beside(x: float, y: float, text: str) -> Label:
+    """A short word above and right of a point; on the other side where the drawing, WIDTH wide, ends."""
+    is_at_the_end = x + _LABEL_AWAY + len(text) * _LABEL_ADVANCE > WIDTH
+    return Label(
+        round(x - _LABEL_AWAY if is_at_the_end else x + _LABEL_AWAY, 1),
+        round(y + _LABEL_AWAY + _LABEL_ADVANCE if y < _LABEL_AWAY + 2 * _LABEL_ADVANCE else y - _LABEL_AWAY, 1),
+        text,
+        "end" if is_at_the_end else "start",
+    )
 
 
 def _steps(most: float) -> tuple[float, float]:

@@ -40,7 +40,7 @@ class Figure:
 
 
 def cost_figures(members: Sequence[Evaluated], metric: str) -> list[Figure]:
-    """A metric against calls and against tokens, per question.
+    """A metric against calls and against tokens, per question; what no evaluation has taken is left out.
 
     An evaluation of clarify has a line as well: the share of the known answers that its verdicts had brought after so
     many calls or tokens, before they were consolidated.
@@ -49,7 +49,7 @@ def cost_figures(members: Sequence[Evaluated], metric: str) -> list[Figure]:
         members: At least one.
         metric: One that is a share.
     """
-    return [
+    figures = [
         _cost_figure(members, metric, "calls", "Calls of a model per question", ("calls",)),
         _cost_figure(
             members,
@@ -59,6 +59,7 @@ def cost_figures(members: Sequence[Evaluated], metric: str) -> list[Figure]:
             ("prompt_tokens", "completion_tokens"),
         ),
     ]
+    return [one for one in figures if any(row.x.value for row in one.rows)]
 
 
 def precision_figure(members: Sequence[Evaluated]) -> Figure | None:

@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
+from itertools import pairwise
 
 from pgclarify.reports.run_report import Proof, SeenPassage
+
+_FENCES = ("```", "~~~")
+# What can go on with the line before: it begins with no blank, and with nothing that Markdown takes for a new part.
+_PROSE = re.compile(r"(?!#{1,6}\s|[>|]|[-+*•]\s|[-=*_]{2,}\s*$|```|~~~|\d+[.)]\s)\S")
+# After what nothing goes on: a blank line, a heading, a row of a table, a break.
+_ENDS = re.compile(r"\s*$|\s*(?:#{1,6}\s|\|)|.*(?:  |\\)$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +30,26 @@ class Excerpt:
     after: str
 
 
+def flowing(text: str) -> str:
+    """A text whose lines were broken where they grew too long, as one line a paragraph.
+
+    Lines of Markdown that mean something stay by themselves: headings, lists, tables, citations, code, what is indented
+    or ends in a break.
+
+    Returns:
+        A text of the same length, with spaces for line breaks, so that offsets hold.
+    """
+    lines = text.split("\n")
+    is_code = False
+    parts = [lines[0]]
+    for before, line in pairwise(lines):
+        is_fence = before.lstrip().startswith(_FENCES)
+        is_code ^= is_fence
+        goes_on = not is_code and not is_fence and _PROSE.match(line) and not _ENDS.match(before)
+        parts += [" " if goes_on else "\n", line]
+    return "".join(parts)
+
+
 def marked(passage: SeenPassage, quote: str | None, start_char: int | None) -> Excerpt | None:
     """Mark a quote in its passage.
 
@@ -35,17 +63,17 @@ def marked(passage: SeenPassage, quote: str | None, start_char: int | None) -> E
     """
     if passage.content is None or passage.start_char is None:
         return None
-    text = passage.content
+    text, shown = passage.content, flowing(passage.content)
     if not quote:
-        return Excerpt(text, "", "")
+        return Excerpt(shown, "", "")
     start = -1 if start_char is None else start_char - passage.start_char
     # The passage may have moved, or changed, since that was said.
     if start < 0 or not text.startswith(quote, start):
         start = text.find(quote)
     if start < 0:
-        return Excerpt(text, "", "")
+        return Excerpt(shown, "", "")
     end = start + len(quote)
-    return Excerpt(text[:start], text[start:end], text[end:])
+    return Excerpt(shown[:start], shown[start:end], shown[end:])
 
 
 def marked_proof(proof: Proof, passage: SeenPassage | None) -> Excerpt | None:

@@ -9,13 +9,15 @@ from math import cos, pi, sin, sqrt
 
 import numpy as np
 
+from pgclarify.reports.charts import WIDTH, Label, label_beside
 from pgclarify.reports.marks import Mark, mark, outline
 from pgclarify.reports.projection import project
 from pgclarify.reports.run_report import SeenPassage
 
-WIDTH = 640
 HEIGHT = 420
 _MARGIN = 28
+# Below that share of the variance, points that seem near may be far apart.
+_FAITHFUL = 0.5
 # Above this, marks are drawn smaller.
 _CROWD = 200
 _GOLDEN_ANGLE = pi * (3 - sqrt(5))
@@ -32,6 +34,7 @@ class MapPoint:
         mark: How it is drawn; None if it is in no reading that was kept: then it is hollow.
         ordinal: The reading that it is in; None likewise.
         is_medoid: Whether it speaks for that reading.
+        label: The number of that reading; of medoids alone.
     """
 
     passage: SeenPassage
@@ -40,6 +43,7 @@ class MapPoint:
     mark: Mark | None
     ordinal: int | None
     is_medoid: bool
+    label: Label | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +61,11 @@ class VerdictMap:
     share: float
     hollow: str
     halo: float
+
+    @property
+    def is_faithful(self) -> bool:
+        """Whether what is near on it is near: at least half of the variance is in its two dimensions."""
+        return self.share >= _FAITHFUL
 
 
 def draw(passages: Sequence[SeenPassage], groups: Mapping[int, int], medoids: frozenset[int]) -> VerdictMap | None:
@@ -89,15 +98,19 @@ def draw(passages: Sequence[SeenPassage], groups: Mapping[int, int], medoids: fr
         crowd[place] += 1
         # A spiral, as in a sunflower, whose first point is where all of them would be.
         away, angle = size * 1.1 * sqrt(before), before * _GOLDEN_ANGLE
+        x = round(min(max(WIDTH / 2 + across + away * cos(angle), size * 1.5), WIDTH - size * 1.5), 1)
+        y = round(min(max(HEIGHT / 2 - up + away * sin(angle), size * 1.5), HEIGHT - size * 1.5), 1)
         ordinal = groups.get(passage.rank)
+        is_medoid = ordinal is not None and passage.rank in medoids
         points.append(
             MapPoint(
                 passage,
-                round(min(max(WIDTH / 2 + across + away * cos(angle), size * 1.5), WIDTH - size * 1.5), 1),
-                round(min(max(HEIGHT / 2 - up + away * sin(angle), size * 1.5), HEIGHT - size * 1.5), 1),
+                x,
+                y,
                 None if ordinal is None else mark(ordinal - 1, size),
                 ordinal,
-                passage.rank in medoids,
+                is_medoid,
+                label_beside(x, y, str(ordinal)) if is_medoid else None,
             )
         )
     return VerdictMap(tuple(points), projection.share, outline("circle", size * 0.75), round(size * 1.9, 1))

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from pgclarify.model import Stage
+from pgclarify.reports.charts import WIDTH
 from pgclarify.reports.evidence import Excerpt, marked, marked_proof
 from pgclarify.reports.formats import shortened
-from pgclarify.reports.map import HEIGHT, WIDTH, draw
+from pgclarify.reports.map import HEIGHT, draw
 from pgclarify.reports.marks import Mark, mark
 from pgclarify.reports.pages import render
 from pgclarify.reports.run_report import Finding, Proof, RunReport, SeenPassage

@@ -136,6 +136,15 @@ def test_nothing_is_wider_than_the_window(desk: Desk, name: str, width: int) -> 
     assert opened.ask("document.documentElement.scrollWidth") <= width
 
 
+@pytest.mark.parametrize("name", ["run", "evaluation"])
+def test_on_a_phone_charts_and_cards_are_shown_whole(desk: Desk, name: str) -> None:
+    opened = desk.open(PAGES[name], width=390)
+    parts = "svg.chart, svg.chart text, table.cards, ol.cards, .caption"
+    assert opened.page.locator(parts).count() > 5
+    beyond = "parts => parts.filter(part => part.getBoundingClientRect().right > 390).map(part => part.outerHTML)"
+    assert opened.page.locator(parts).evaluate_all(beyond) == []
+
+
 def test_colors_follow_the_system(desk: Desk) -> None:
     shades = [
         desk.open(PAGES["run"], scheme=scheme).ask("getComputedStyle(document.body).backgroundColor")

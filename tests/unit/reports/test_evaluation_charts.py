@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
 
-from pgclarify.reports.charts import Plane
+from pgclarify.reports.charts import HEIGHT, WIDTH, Plane, Range
 from pgclarify.reports.evaluation_charts import cost_figures, precision_figure
 from pgclarify.reports.marks import mark
 from tests.reported import case, evaluated, evaluation_report
@@ -33,6 +34,23 @@ def test_without_calls_there_is_no_line() -> None:
     without.output["notes"]["answers_by_call"] = [[0, 0, "answer"]]
     calls, _ = cost_figures([evaluated(1, (without,))], "answer_coverage")
     assert not calls.has_curves
+
+
+def test_what_nobody_took_has_no_chart() -> None:
+    without = replace(case(1, 0.5), values={"answer_coverage": 0.5, "calls": 10.0, "prompt_tokens": 0.0})
+    assert [shown.chart.name for shown in cost_figures([evaluated(1, (without,))], "answer_coverage")] == ["calls"]
+
+
+@pytest.mark.parametrize(("x", "y"), [(0.0, 0.0), (1.0, 1.0), (1.0, 0.0), (0.5, 1.0)])
+def test_numbers_beside_points_are_inside_the_drawing(x: float, y: float) -> None:
+    plane = Plane(1.0, 1.0)
+    label = plane.dot(Range(x), Range(y), mark(29), "30", "the thirtieth").label
+    width, height = 24, 19
+    left = label.x - width if label.anchor == "end" else label.x
+    assert left >= 0
+    assert left + width <= WIDTH
+    assert label.y - height >= 0
+    assert label.y <= HEIGHT
 
 
 def test_another_metric_has_no_line() -> None:

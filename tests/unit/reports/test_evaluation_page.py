@@ -69,6 +69,22 @@ def test_cases_can_be_reached_from_the_lists() -> None:
     assert len([given for given in page.all("details") if given.get("class") == "case"]) == 30
 
 
+def test_under_each_listed_question_stands_what_every_evaluation_gave() -> None:
+    report = evaluation_report(cases=30)
+    page = page_of(report)
+    assert len([given for given in page.all("dl") if given.get("class") == "rows"]) == 20
+    first = page.text.partition("Worst cases")[2].rpartition("Worst cases")[2].partition("case 2")[0]
+    assert [f"{one.number}. {one.evaluation.plan.name}" in first for one in report.members] == [True] * 3
+
+
+def test_a_metric_that_not_all_cases_have_says_so() -> None:
+    whole = case(1, 0.5)
+    lacking = replace(case(2, 0.5), values={"calls": 3.0})
+    table = table_of_metrics(page_of(report_of((evaluated(1, (whole, lacking)), (whole, lacking)))))
+    assert "of 1 case" in table.partition("answer coverage")[2].partition("grounded")[0]
+    assert "of" not in table.partition("calls")[2].partition("prompt")[0]
+
+
 def test_one_evaluation_alone_has_a_page() -> None:
     report = evaluation_report()
     page = page_of(replace(report, members=report.members[:1]))

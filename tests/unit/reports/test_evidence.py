@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pgclarify.reports.evidence import Excerpt, marked, marked_proof
+from pgclarify.reports.evidence import Excerpt, flowing, marked, marked_proof
 from tests.reported import QUOTE, passage, proof
 
 PASSAGE = passage(1)
@@ -27,6 +27,35 @@ def test_a_quote_is_found_wherever_it_is_said_to_be(start_char: int | None, why:
 def test_of_equal_quotes_the_one_that_is_meant_is_marked() -> None:
     twice = passage(1, content=f"{QUOTE} {QUOTE}", start_char=50)
     assert marked(twice, QUOTE, 50 + len(QUOTE) + 1) == Excerpt(f"{QUOTE} ", QUOTE, "")
+
+
+def test_a_paragraph_is_one_line_and_its_quote_is_marked_all_the_same() -> None:
+    text = "A rental car is paid\nfor 30\ndays.\n\nThen no more."
+    found = marked(passage(1, content=text, start_char=0), "30\ndays.", text.index("30"))
+    assert found == Excerpt("A rental car is paid for ", "30 days.", "\n\nThen no more.")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "# Heading\nText",
+        "Text\n# Heading",
+        "Cars:\n- small\n- large\n  ones\n* other\n1. first\n2) second",
+        "| a | b |\n|---|---|\n| 1 | 2 |",
+        "> said\n> so",
+        "```\ncode\nof two lines\n```\ntext",
+        "a break  \nand\\\nanother",
+        "Heading\n=======",
+    ],
+)
+def test_lines_that_mean_something_stay_by_themselves(text: str) -> None:
+    assert flowing(text) == text
+
+
+@pytest.mark.parametrize("text", ["one\n**two**\n*three*\n-4\n1.5", "```\nx\n```\n\none\ntwo", "one\r\ntwo", ""])
+def test_lines_of_a_paragraph_go_on(text: str) -> None:
+    assert len(flowing(text)) == len(text)
+    assert "\n" not in flowing(text).rpartition("\n\n")[2]
 
 
 def test_what_does_not_stand_there_is_not_marked() -> None:

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from pgclarify.reports.map import draw
 from pgclarify.reports.run_page import run_page
 from pgclarify.reports.run_report import Finding, RunReport, SeenPassage
 from tests.reported import AT, HOSTILE, QUOTE, Page, check_page, head, passage, proof, run_report
@@ -66,6 +67,25 @@ def test_readings_that_are_all_alike_are_on_the_map() -> None:
     alike = tuple(replace(one, vector=np.ones(3, dtype=np.float32)) for one in report.passages[:4])
     page = page_of(replace(report, passages=alike))
     assert "Two dimensions show 100 %" in page.text
+    assert "mean nearly the same" in page.text
+
+
+def test_a_map_that_shows_little_says_so() -> None:
+    axes = np.eye(12, dtype=np.float32)
+    apart = tuple(passage(rank, vector=tuple(axis)) for rank, axis in enumerate(axes, 1))
+    page = page_of(replace(run_report(), findings=(), passages=apart))
+    assert "points that seem near each other may be far apart" in page.text
+    assert "mean nearly the same" not in page.text
+
+
+def test_the_number_of_a_reading_is_inside_the_map() -> None:
+    seen = [passage(rank, vector=vector) for rank, vector in enumerate([(-3.0, 0.0), (3.0, 0.0), (0.0, 1.0)], 1)]
+    drawn = draw(seen, {1: 11, 2: 22, 3: 33}, frozenset((1, 2, 3)))
+    assert drawn is not None
+    right = max(drawn.points, key=lambda point: point.x)
+    assert right.label is not None
+    assert (right.label.anchor, right.label.text) == ("end", str(right.ordinal))
+    assert right.label.x < right.x
 
 
 def test_a_run_that_found_nothing_says_so() -> None:
@@ -149,6 +169,10 @@ def test_judgements_of_no_language_model_are_not_called_paid_for() -> None:
     free = replace(report, head=head(model="extractive-1", prompt_version="extractive-4"))
     assert "Calls paid for" not in page_of(free).text
     assert "no language model was asked" in page_of(free).text
+    assert "for nothing" not in page_of(free).text
+    nothing = replace(report, head=head(prompt_version="extractive-4", cost_usd=None))
+    assert "no price is known" not in page_of(nothing).text
+    assert "Cost$0" in page_of(nothing).text
 
 
 def test_calls_of_a_model_that_tells_no_tokens_are_paid_for() -> None:
