@@ -12,6 +12,16 @@ from pgclarify.corpus_status as status
 inner join pgclarify.corpus on status.corpus = corpus.name
 order by status.corpus;
 
+-- name: eval_count_missing_documents
+-- How many of these ids are of no document of the corpus that the caller may see.
+select count(*) as missing
+from unnest(%(document_ids)s::text[]) as named (document_id)
+where
+    not exists (
+        select from pgclarify.document
+        where document.corpus_id = %(corpus_id)s and document.id = named.document_id
+    );
+
 -- name: eval_list_serving_workers
 -- Who answers on the workers that live and serve.
 select distinct worker.provider, worker.model, worker.prompt_version
@@ -267,8 +277,8 @@ from pgclarify._caller as caller
 cross join lateral pgclarify._token_averages(caller, %(model)s, %(prompt_version)s) as averages;
 
 -- name: eval_count_paid_verdicts
--- How many replies of runs that the caller sees are in the ledger: of the same questions, searched for in the same way
--- at the same revision of the corpus. As the runs counted them; of several, the one that took most has what others had.
+-- How many replies to these questions, searched for in this way, are in the ledger, as runs that the caller sees count.
+-- Of several runs of one question, the one that took most has what the others had.
 select
     run.question,
     least(max(run.completions + run.reused_completions), %(top_k)s + 1) as replies
