@@ -278,9 +278,9 @@ cross join lateral pgclarify._token_averages(caller, %(model)s, %(prompt_version
 
 -- name: eval_count_paid_verdicts
 -- How many replies to these questions, searched for in this way, are in the ledger, as runs that the caller sees count.
--- Of several runs of one question, the one that took most has what the others had.
 select
     run.question,
+    -- Of several runs of one question, the one that took most has what the others had.
     least(max(run.completions + run.reused_completions), %(top_k)s + 1) as replies
 from pgclarify.run
 where
