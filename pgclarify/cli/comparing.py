@@ -71,7 +71,7 @@ def compare(
     with terminal.notices().status("Comparing"):
         loaded = asyncio.run(_load(dsn, (first, second), metric or [], cases, case))
     comparison = loaded.comparison
-    for warning in (*loaded.warnings, *comparison.warnings):
+    for warning in (*loaded.warnings, *comparison.warnings, *_on_seconds(comparison, metric or [])):
         terminal.notices().print(f"Note: {_printable(warning)}", style="yellow")
     if case is not None:
         _show_case(loaded.shown[0], as_json=as_json)
@@ -84,6 +84,12 @@ def compare(
         terminal.notices().print(told, style="bold red")
     if failures:
         raise typer.Exit(1)
+
+
+def _on_seconds(comparison: Comparison, names: Sequence[str]) -> Sequence[str]:
+    """What is to be known of seconds, where they are shown."""
+    are_shown = not names or not {"seconds", "model_seconds"}.isdisjoint(names)
+    return [comparison.of_seconds] if comparison.of_seconds and are_shown else []
 
 
 def _read_limits(given: Sequence[str]) -> dict[str, float]:
@@ -221,7 +227,7 @@ def _as_json(
         "a": _side_as_json(comparison.first),
         "b": _side_as_json(comparison.second),
         "cases": len(comparison.pairs),
-        "warnings": list(comparison.warnings),
+        "warnings": [*comparison.warnings, *_on_seconds(comparison, [one.metric for one in metrics])],
         "not_alike": list(comparison.not_alike),
         "differing": {one.name: [one.first, one.second] for one in comparison.differing},
         "metrics": [asdict(one) | {"verdict": one.verdict} for one in metrics],

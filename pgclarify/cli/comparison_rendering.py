@@ -19,7 +19,7 @@ from pgclarify.cli.rendering import Indented, counted, printable
 from pgclarify.evaluated import EvaluatedCase, Evaluation
 from pgclarify.evaluation.changes import Change, ReadingChange, is_known, known_answers, reading_changes, readings
 from pgclarify.evaluation.comparison import Comparison, PairedCase
-from pgclarify.evaluation.paired_metrics import MetricComparison, Verdict
+from pgclarify.evaluation.paired_metrics import NEITHER_IS_BETTER, MetricComparison, Verdict
 from pgclarify.model import RunStatus
 
 _WHOLE_NUMBERS = frozenset({"prompt_tokens", "completion_tokens"})
@@ -131,7 +131,8 @@ def _two_lines(one: MetricComparison) -> Iterable[RenderableType]:
     )
     told = [f"{value(one.metric, one.difference, signed=True)} {_interval(one)}", f"p {_probability(one.p_value)}"]
     if one.wins is not None:
-        told.append(f"won {one.wins:,}, lost {one.losses:,}, tied {one.ties:,}")
+        up, down = ("more", "less") if one.metric in NEITHER_IS_BETTER else ("won", "lost")
+        told.append(f"{up} {one.wins:,}, {down} {one.losses:,}, tied {one.ties:,}")
     yield Indented(Text("  "), Text("; ".join(told)))
 
 
@@ -141,7 +142,11 @@ def _interval(one: MetricComparison) -> str:
 
 
 def _won(one: MetricComparison) -> str:
-    return "-" if one.wins is None else f"{one.wins:,}/{one.losses:,}/{one.ties:,}"
+    if one.wins is None:
+        return "-"
+    # Nobody wins where neither more nor less is better.
+    up, down = ("+", "-") if one.metric in NEITHER_IS_BETTER else ("", "")
+    return f"{up}{one.wins:,}/{down}{one.losses:,}/{one.ties:,}"
 
 
 def _probability(p_value: float) -> str:

@@ -12,7 +12,7 @@ import typer
 from typer.core import TyperCommand
 
 from pgclarify.cli import connection, terminal
-from pgclarify.errors import InputError
+from pgclarify.errors import InputError, UnreadableFile
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -108,11 +108,15 @@ def run(
     ] = None,
     config: Annotated[
         list[Path] | None,
-        typer.Option(metavar="FILE.toml...", help="Configurations: name, method, judge, and a table [options]."),
+        typer.Option(metavar="FILE.toml...", help=r"Configurations: name, method, judge, and a table \[options]."),
     ] = None,
     grid: Annotated[
         list[str] | None,
-        typer.Option("--set", metavar="NAME=V,V...", help="Values of an option: each with every other."),
+        typer.Option(
+            "--set",
+            metavar="NAME=V,V...",
+            help="Values of an option: each with every other, in place of what a file says.",
+        ),
     ] = None,
     method: Annotated[
         str | None,
@@ -162,6 +166,7 @@ def run(
         raise typer.BadParameter(f"{judge!r} is none; judges are {' and '.join(JUDGES)}", param_hint="--judge")
     if load and corpus is None:
         raise typer.BadParameter("name the corpus to load into", param_hint="--corpus")
+    _look_for(load or [])
     configurations = _named(read_configurations(config or [], grid or [], method=method), name)
     selection = Selection.parse(cases, part)
     read = read_data_set(data_set, fields=CaseFields.parse(field_ or []), selection=selection)
@@ -176,11 +181,29 @@ def run(
     asyncio.run(_evaluate(dsn, settings, asked))
 
 
+def _look_for(paths: Sequence[str]) -> None:
+    """See whether all that is to be loaded is there, before anything else.
+
+    Raises:
+        UnreadableFile: If it is not.
+    """
+    from pgclarify.cli.sources import STANDARD_INPUT, expand
+
+    try:
+        expand([path for path in paths if path != STANDARD_INPUT])
+    except typer.BadParameter as error:
+        raise UnreadableFile(
+            "cannot read what is to be loaded", detail=error.message, hint="Name files, folders or patterns."
+        ) from None
+
+
 def _named(configurations: Sequence[Configuration], name: str | None) -> list[Configuration]:
     if name is None:
         return [*configurations]
     if not name.strip() or "\x00" in name:
         raise typer.BadParameter("it is blank", param_hint="--name")
+    if name.strip().isdecimal():
+        raise typer.BadParameter("numbers are ids of evaluations; add a word", param_hint="--name")
     if len(configurations) == 1:
         return [replace(configurations[0], name=name.strip()[:_LONGEST_NAME])]
     return [replace(one, name=f"{name.strip()} {one.name}"[:_LONGEST_NAME]) for one in configurations]
@@ -216,19 +239,22 @@ async def _propose(dsn: str, settings: Settings, asked: _Asked) -> bool:
     from pgclarify.evaluation.opening import open_bench
 
     async with open_bench(dsn, settings, asked.corpus, concurrency=1, may_be_missing=True) as bench:
-        return _agree(asked, await _plan(bench, asked))
+        plans = await _plan(bench, asked)
+        # What is to be loaded is not there yet.
+        return _agree(asked, plans, missing=0)
 
 
 async def _evaluate(dsn: str, settings: Settings, asked: _Asked) -> None:
     import logging
 
+    from pgclarify.cli import evaluation_rendering
     from pgclarify.evaluation.opening import open_bench
 
     # A run that is partial is counted as such; its warning would tear the progress bar.
     logging.getLogger("pgclarify.client").setLevel(logging.ERROR)
     async with open_bench(dsn, settings, asked.corpus, concurrency=asked.concurrency) as bench:
         plans = await _plan(bench, asked)
-        if not _agree(asked, plans):
+        if not _agree(asked, plans, missing=await _count_missing(bench, asked.data_set)):
             return
         done: list[Finished] = []
         try:
@@ -238,14 +264,31 @@ async def _evaluate(dsn: str, settings: Settings, asked: _Asked) -> None:
         finally:
             if done:
                 _show(done, as_json=asked.as_json)
+        if any(evaluation_rendering.has_failed(one) for one in done):
+            raise typer.Exit(1)
 
 
-def _agree(asked: _Asked, plans: Sequence[_Planned]) -> bool:
-    """Say what it takes, and ask; False if it is a dry run."""
+async def _count_missing(bench: Bench, data_set: DataSet) -> int:
+    """How many documents that are known to be relevant are not in the corpus, or not for this role to see."""
+    document_ids = sorted({document_id for case in data_set.cases for document_id in case.document_ids})
+    if not document_ids:
+        return 0
+    return await bench.tables.count_missing_documents(bench.corpus.corpus_id, document_ids)
+
+
+def _agree(asked: _Asked, plans: Sequence[_Planned], *, missing: int) -> bool:
+    """Say what it takes, and ask; False if it is a dry run.
+
+    Args:
+        asked: What is evaluated.
+        plans: How.
+        missing: How many documents that the data set names are not in the corpus.
+    """
     from pgclarify.cli import evaluation_rendering
 
     estimates = [one.estimate for one in plans]
     notices = terminal.notices()
+    notices.print(evaluation_rendering.data_set(asked.data_set, missing, plans[0].plan.corpus_name))
     notices.print(evaluation_rendering.estimates(estimates))
     if asked.load and asked.corpus is not None:
         notices.print(evaluation_rendering.to_load(asked.corpus, asked.load, is_dry=asked.is_dry))
@@ -277,17 +320,19 @@ async def _plan(bench: Bench, asked: _Asked) -> list[_Planned]:
     Raises:
         PgclarifyError: If one cannot be carried out; it is named.
     """
+    from pgclarify.evaluation.configurations import check_provider, options_told
     from pgclarify.evaluation.estimate import Estimator
 
     estimator = Estimator(bench, asked.data_set.cases)
     plans = []
     for configuration in asked.configurations:
         try:
+            check_provider(configuration, bench.living.provider)
             await bench.check(configuration)
         except InputError as error:
             raise InputError(
                 f'in "{configuration.name}": {error.message}',
-                detail=error.detail,
+                detail=options_told(error.detail),
                 hint=error.hint,
                 sqlstate=error.sqlstate,
             ) from error
@@ -344,7 +389,7 @@ def _show(done: Sequence[Finished], *, as_json: bool) -> None:
                     "eval_run_id": one.eval_run_id,
                     **_plan_json(one.plan),
                     "metrics": _metrics_json(one.summaries),
-                    "failures": one.failures,
+                    "failures": dict(evaluation_rendering.kinds_of_failures(one.failures)),
                     "resumed_cases": one.resumed_cases,
                     "paid_calls": evaluation_rendering.calls_of_a_model(one) - one.usage.reused_calls,
                     "reused_calls": one.usage.reused_calls,

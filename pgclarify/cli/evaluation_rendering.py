@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -13,14 +14,18 @@ from rich.text import Text
 from pgclarify.cli.rendering import counted, printable
 from pgclarify.evaluated import Evaluation, EvaluationPlan, Summary
 from pgclarify.evaluation.configurations import EXTRACTIVE
+from pgclarify.evaluation.paired_metrics import JUDGED
 
 if TYPE_CHECKING:
+    from pgclarify.evaluation.data_sets import DataSet
     from pgclarify.evaluation.estimate import Estimate
     from pgclarify.evaluation.runner import Finished, Progress
 
 _MISSING = "-"
 _MOST_REASONS = 3
 _MOST_ERROR_CHARS = 300
+_MOST_FIELDS = 5
+_MOST_NAME_CHARS = 40
 
 CANNOT_BE_RESUMED = (
     "The corpus has documents that are not for everyone, so you may not know whether it changes: "
@@ -71,6 +76,32 @@ _COLUMNS: Sequence[tuple[str, str, Callable[[Summary], str]]] = (
 _OF_RANKINGS = frozenset({"recall@10", "ndcg@10"})
 
 
+def data_set(given: DataSet, missing: int, corpus: str) -> Text:
+    """What was read of a data set, on one line; what it has and nobody reads stands out.
+
+    Args:
+        given: The data set.
+        missing: How many documents that it names are not in the corpus.
+        corpus: The corpus.
+    """
+    cases = given.cases
+    known = [
+        (sum(bool(case.answer_sets) for case in cases), "answers"),
+        (sum(bool(case.document_ids) for case in cases), "documents"),
+        (sum(case.is_ambiguous is not None for case in cases), "a label"),
+    ]
+    told = ", ".join(f"{count:,} with {what}" for count, what in known if count) or "nothing is known of them"
+    text = Text(f"{counted(len(cases), 'question')}; {told}", style="dim")
+    if given.unknown_fields:
+        names = ", ".join(printable(name[:_MOST_NAME_CHARS]) for name in given.unknown_fields[:_MOST_FIELDS])
+        more = len(given.unknown_fields) - _MOST_FIELDS
+        text.append(f"; unknown fields: {names}{f' and {more} more' if more > 0 else ''}", style="yellow")
+    if missing:
+        are = "is" if missing == 1 else "are"
+        text.append(f"; {counted(missing, 'document id')} {are} not in {printable(corpus)}", style="yellow")
+    return text
+
+
 def estimates(given: Sequence[Estimate]) -> RenderableType:
     """What each configuration will take, before it starts."""
     table = _table(
@@ -112,10 +143,25 @@ def finished(given: Sequence[Finished]) -> RenderableType:
     cases = given[0].plan.planned_cases
     told = (
         f"{counted(cases, 'case')} of {printable(given[0].plan.data_set)} on {printable(given[0].plan.corpus_name)}. "
-        "Shares in percent, with 95 % bootstrap intervals over cases; calls, tokens and seconds a case. "
-        f"Judged by {', '.join(dict.fromkeys(printable(one.plan.judge) for one in given))}."
+        "Shares in percent, with 95 % bootstrap intervals over cases; calls, tokens and seconds a case."
     )
+    if fewer := _of_fewer_cases(summaries, [(title, metric) for title, metric, _ in shown]):
+        told += f" {fewer}"
+    # A ranking or a label is not judged by anybody.
+    if judges := dict.fromkeys(printable(one.plan.judge) for one in given if not JUDGED.isdisjoint(one.summaries)):
+        told += f" Judged by {', '.join(judges)}."
     return Group(table, Text(told, style="dim"), *_failures(given))
+
+
+def _of_fewer_cases(summaries: Sequence[Mapping[str, Summary]], columns: Sequence[tuple[str, str]]) -> str:
+    """Which columns are of fewer cases than others; empty if none is."""
+    of_columns = {title: max(one[metric].cases for one in summaries if metric in one) for title, metric in columns}
+    most = max(of_columns.values(), default=0)
+    titles: dict[int, list[str]] = {}
+    for title, cases in of_columns.items():
+        if cases < most:
+            titles.setdefault(cases, []).append(title)
+    return " ".join(f"Of {counted(cases, 'case')}: {', '.join(those)}." for cases, those in titles.items())
 
 
 def _shown_columns(
@@ -134,11 +180,27 @@ def _failures(given: Sequence[Finished]) -> list[Text]:
         if failed is None or not failed.value:
             continue
         count = round(failed.value * failed.cases)
-        text = Text(f"{counted(count, 'case')} of {printable(one.plan.name)} failed, and counted as nothing", "yellow")
-        for error, times in [*one.failures.items()][:_MOST_REASONS]:
+        style = "bold red" if has_failed(one) else "yellow"
+        text = Text(f"{counted(count, 'case')} of {printable(one.plan.name)} failed, and counted as nothing", style)
+        for error, times in kinds_of_failures(one.failures)[:_MOST_REASONS]:
             text.append(f"\n  {times:,} x {printable(error[:_MOST_ERROR_CHARS])}")
         told.append(text)
     return told
+
+
+def has_failed(one: Finished) -> bool:
+    """Whether every case failed, so that nothing was measured."""
+    return "failed" in one.summaries and one.summaries["failed"].value == 1
+
+
+def kinds_of_failures(failures: Mapping[str, int]) -> list[tuple[str, int]]:
+    """Failures that differ by numbers alone are of one kind: the first of each, and how many they are, most first."""
+    kinds: dict[str, tuple[str, int]] = {}
+    for error, times in failures.items():
+        kind = re.sub(r"\d+", "0", error)
+        example, before = kinds.get(kind, (error, 0))
+        kinds[kind] = (example, before + times)
+    return sorted(kinds.values(), key=lambda one: -one[1])
 
 
 def next_commands(given: Sequence[Finished]) -> Text:
@@ -233,15 +295,20 @@ def evaluations(given: Sequence[Evaluation], summaries: Mapping[int, Mapping[str
             one.plan.method,
             *cells,
             f"{one.created_at:%Y-%m-%d %H:%M}",
-            status(one),
+            status(one, known.get("failed")),
         )
     return table
 
 
-def status(evaluation: Evaluation) -> str:
-    """How an evaluation stands, in words."""
+def status(evaluation: Evaluation, failed: Summary | None = None) -> str:
+    """How an evaluation stands, in words.
+
+    Args:
+        evaluation: The evaluation.
+        failed: The share of its cases that failed; None if that is not worked out.
+    """
     if evaluation.finished_at is not None:
-        return "finished"
+        return f"{_count(failed)} failed" if failed is not None and failed.value else "finished"
     return f"{evaluation.done_cases:,} of {evaluation.plan.planned_cases:,} done"
 
 

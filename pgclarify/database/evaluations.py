@@ -144,6 +144,18 @@ class EvaluationTables(EvaluatedWorld):
         done: int = row["done"]
         return done
 
+    async def count_missing_documents(self, corpus_id: int, document_ids: Sequence[str]) -> int:
+        """How many of these ids are of no document of the corpus that the caller may see.
+
+        Raises:
+            DatabaseError: If the server refuses.
+        """
+        (row,) = await self.fetch(
+            "eval_count_missing_documents", corpus_id=corpus_id, document_ids=[storable(one) for one in document_ids]
+        )
+        missing: int = row["missing"]
+        return missing
+
     async def coverage(self, eval_run_id: int) -> tuple[float, int]:
         """The sum of answer_coverage over the cases that are judged, and how many have it.
 

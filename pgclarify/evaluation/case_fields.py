@@ -6,6 +6,7 @@ import json
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Any, NoReturn, Self, TypeAlias
 
 from pgclarify.errors import InputError
@@ -27,6 +28,8 @@ _PARTS: Mapping[str, tuple[str, ...]] = {
     "history": ("history",),
 }
 _READING_QUESTIONS = ("question", "interpretation")
+_READING_FIELDS = frozenset({"id", *_READING_QUESTIONS, *_PARTS["answers"], *_PARTS["documents"]})
+_MOST_UNKNOWN = 100
 
 Answers: TypeAlias = tuple[tuple[tuple[str, ...], ...], ...]
 
@@ -38,10 +41,12 @@ class CaseFields:
     Attributes:
         names: By part: id, question, interpretations, answers, documents, is_ambiguous and history.
         unseen: Fields that were asked for by name, and that no line had so far.
+        unknown: Fields that lines had, and that have no part; those of an interpretation behind a dot.
     """
 
     names: Mapping[str, tuple[str, ...]]
     unseen: list[str] = field(default_factory=list)
+    unknown: dict[str, None] = field(default_factory=dict)
 
     @classmethod
     def of(cls, given: Mapping[str, str]) -> Self:
@@ -85,6 +90,18 @@ class CaseFields:
         """Note which fields there are."""
         if self.unseen:
             self.unseen = [name for name in self.unseen if name not in record]
+        known = {*chain.from_iterable(self.names.values())}
+        self._note(name for name in record if name not in known)
+        field_name, nested = self.find(record, "interpretations")
+        for one in nested if isinstance(nested, list) else ():
+            if isinstance(one, dict):
+                self._note(f"{field_name}.{name}" for name in one if name not in _READING_FIELDS)
+
+    def _note(self, unknown: Iterable[str]) -> None:
+        for name in unknown:
+            # Names may be data, a new one each line.
+            if len(self.unknown) < _MOST_UNKNOWN:
+                self.unknown[name] = None
 
 
 class CaseReader:
@@ -127,7 +144,8 @@ class CaseReader:
 
 def _load(line: str) -> dict[str, Any]:
     try:
-        record = json.loads(line, parse_constant=_refuse_constant)
+        # Behind the end of the line, the decoder would count columns anew.
+        record = json.loads(line.rstrip(), parse_constant=_refuse_constant)
     except json.JSONDecodeError as error:
         raise ValueError(f"It is no JSON: {error.msg.removesuffix(' at')} at column {error.colno}.") from None
     except RecursionError:

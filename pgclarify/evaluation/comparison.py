@@ -67,6 +67,7 @@ class Comparison:
         differing: The settings that the two do not share.
         not_alike: Why it is no comparison of like with like, so that no limit holds of it; whole sentences.
         warnings: These, and what else is to be known of it; whole sentences.
+        of_seconds: What is to be known of its seconds; None if nothing is.
     """
 
     first: Evaluation
@@ -76,6 +77,7 @@ class Comparison:
     differing: tuple[Differing, ...]
     not_alike: tuple[str, ...]
     warnings: tuple[str, ...]
+    of_seconds: str | None = None
 
     def metric(self, name: str) -> MetricComparison:
         """The metric of a name.
@@ -155,7 +157,8 @@ def compare(
         tuple(compare_metrics([(pair.first.values, pair.second.values) for pair in pairs])),
         tuple(_differing(first, second)),
         not_alike,
-        (*not_alike, *_to_know(first, second, pairs)),
+        (*not_alike, *_to_know(first, second)),
+        _of_seconds(pairs),
     )
 
 
@@ -203,12 +206,16 @@ def _not_alike(first: Evaluation, second: Evaluation, pairs: Sequence[PairedCase
     yield from unlike(one, other)
 
 
-def _to_know(first: Evaluation, second: Evaluation, pairs: Sequence[PairedCase]) -> Iterable[str]:
+def _to_know(first: Evaluation, second: Evaluation) -> Iterable[str]:
     if first.eval_run_id == second.eval_run_id:
         yield f"Both are evaluation {first.eval_run_id}."
+
+
+def _of_seconds(pairs: Sequence[PairedCase]) -> str | None:
     reused = [sum(getattr(pair, side).usage.reused_calls for pair in pairs) for side in ("first", "second")]
-    if reused[0] != reused[1]:
-        yield (
-            f"Replies from the ledger: {reused[0]:,} in A, {reused[1]:,} in B. They take next to no seconds; "
-            "model_seconds counts them as when they were paid for."
-        )
+    if reused[0] == reused[1]:
+        return None
+    return (
+        f"Replies from the ledger: {reused[0]:,} in A, {reused[1]:,} in B. They take next to no seconds; "
+        "model_seconds counts them as when they were paid for."
+    )

@@ -35,6 +35,10 @@ _LONGEST_NAME = 200
 _FILE_KEYS = ("name", "method", "judge", "options")
 # An evaluation says them itself.
 _NOT_SETTINGS = ("timeout", "corpus", "question", "history")
+# Operations that workers without a language model refuse, whatever the options.
+_OF_A_LANGUAGE_MODEL = frozenset({"list_answers", "investigate"})
+# How the server begins a list of options.
+_SERVER_LISTS = "The options are: "
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +99,48 @@ def read_configurations(
     return chosen
 
 
+def check_name(name: str) -> None:
+    """Check that a name is not taken for the id of an evaluation.
+
+    Raises:
+        InputError: If it is.
+    """
+    if name.isdecimal():
+        raise InputError("a name must not be a number", detail=f"It is {name!r}.", hint="Numbers are ids; add a word.")
+
+
+def check_provider(one: Configuration, provider: str) -> None:
+    """Check that workers can carry out a configuration.
+
+    Args:
+        one: The configuration.
+        provider: That of the workers.
+
+    Raises:
+        InputError: If they would have to ask a language model, and have none.
+    """
+    if provider != EXTRACTIVE:
+        return
+    takes = f"the method {one.method}" if one.method in _OF_A_LANGUAGE_MODEL else 'the reranker "model"'
+    if one.method in _OF_A_LANGUAGE_MODEL or one.settings.get("reranker") == "model":
+        raise InputError(
+            f"{takes} takes a language model, and the worker has none",
+            detail=f"Its provider is {EXTRACTIVE}.",
+            hint="Set OPENAI_BASE_URL or OPENAI_API_KEY, and PGCLARIFY_LLM_MODEL, for the worker, and start it again.",
+        )
+
+
+def options_told(detail: str | None) -> str | None:
+    """What the server says of the options that there are, as options of a configuration.
+
+    To the server top_k is an argument beside the options, and some of those are nothing that a configuration has.
+    """
+    if detail is None or not detail.startswith(_SERVER_LISTS):
+        return detail
+    names = {*detail.removeprefix(_SERVER_LISTS).rstrip(".").split(", "), "top_k"} - set(_NOT_SETTINGS)
+    return f"{_SERVER_LISTS}{', '.join(sorted(names))}."
+
+
 def _varied(base: Configuration, given: Mapping[str, Any]) -> Configuration:
     settings = {**base.settings, **given}
     told = given if base.name else settings
@@ -107,6 +153,11 @@ def _varied(base: Configuration, given: Mapping[str, Any]) -> Configuration:
 
 def _spelt(value: object) -> str:
     return value if isinstance(value, str) else json.dumps(value)
+
+
+def _quoted(value: object) -> str:
+    """A value so that a text looks like one."""
+    return json.dumps(value, ensure_ascii=False, default=str)
 
 
 def _check_different(configurations: Sequence[Configuration]) -> None:
@@ -143,16 +194,16 @@ def _read(path: Path) -> Configuration:
         ) from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise UnreadableFile(
-            f"{path} is no TOML",
+            f"the file {path} is no TOML",
             detail=f"{str(error).rstrip('.')}.",
             hint='Write lines such as method = "clarify", then [options], then top_k = 20.',
         ) from error
     try:
         return _configuration(given)
     except ValueError as error:
-        raise InputError(f"{path} is no configuration", detail=str(error), hint=_FILE_HINT) from None
+        raise InputError(f"the file {path} is no configuration", detail=str(error), hint=_FILE_HINT) from None
     except InputError as error:
-        raise InputError(f"{path}: {error.message}", detail=error.detail, hint=error.hint) from None
+        raise InputError(f"in {path}: {error.message}", detail=error.detail, hint=error.hint) from None
 
 
 _FILE_HINT = "It may have name, method and judge, each a text, and a table [options] of what the method takes."
@@ -212,6 +263,7 @@ def _checked(one: Configuration) -> Configuration:
     Raises:
         InputError: If there is no such method, judge or parameter, or it cannot be used.
     """
+    check_name(one.name)
     if one.method not in METHODS:
         raise InputError(f"there is no method {one.method!r}", hint=f"The methods are {', '.join(METHODS)}.")
     if one.judge is not None and one.judge not in JUDGES:
@@ -226,12 +278,12 @@ def _checked(one: Configuration) -> Configuration:
         if not isinstance(value, str | int | float | bool) or (isinstance(value, float) and not math.isfinite(value)):
             raise InputError(
                 f'option "{name}" has a wrong value',
-                detail=f"It is {value}.",
+                detail=f"It is {_quoted(value)}.",
                 hint="Give a text, a number, true or false.",
             )
         if known is not None and name not in known:
             raise InputError(
-                f"{one.method} has no option {name!r}",
+                f"the method {one.method} has no option {name!r}",
                 hint=f"Its options are {', '.join(sorted(known))}. Check its spelling.",
             )
         # What goes to SQL as an argument of its own is typed before SQL can say what is wrong with it.
@@ -245,12 +297,12 @@ def _check_own_setting(name: str, value: object) -> None:
         if value not in SEARCHES:
             raise InputError(
                 'option "search" has a wrong value',
-                detail=f"It is {value}.",
+                detail=f"It is {_quoted(value)}.",
                 hint=f"Pass one of {', '.join(SEARCHES)}.",
             )
     elif not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= _MOST_PASSAGES:
         raise InputError(
             f'option "{name}" has a wrong value',
-            detail=f"It is {value}.",
+            detail=f"It is {_quoted(value)}.",
             hint=f"Pass a whole number from 1 to {_MOST_PASSAGES}.",
         )

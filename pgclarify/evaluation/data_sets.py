@@ -70,12 +70,14 @@ class DataSet:
         cases: In the order of the file.
         total: How many the file has.
         hash: SHA-256 of the cases that are asked, in order; 32 bytes.
+        unknown_fields: Fields that nothing was read from, whoever has them; the first hundred.
     """
 
     name: str
     cases: tuple[Case, ...]
     total: int
     hash: bytes
+    unknown_fields: tuple[str, ...] = ()
 
 
 def read_data_set(
@@ -106,7 +108,7 @@ def read_data_set(
         raise InputError(
             "no case is asked", detail=f"None of the {total:,} of {path} is in that part.", hint="Take larger parts."
         )
-    return DataSet(_name(path), tuple(kept), total, data_set_hash(kept))
+    return DataSet(_name(path), tuple(kept), total, data_set_hash(kept), tuple(names.unknown))
 
 
 def data_set_hash(cases: Iterable[Case]) -> bytes:

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from pgclarify.cli.main import main
-from tests.openai_server import HANG, MODEL, Server
+from tests.openai_server import HANG, MODEL, PROSE, Server
 from tests.workers import API_KEY, CORPUS, Service, as_role, environment, scalar, until
 
 pytestmark = pytest.mark.xdist_group("evaluation_commands")
@@ -136,7 +136,7 @@ def test_files_of_configurations_and_documents_to_load(run: Run, service: Servic
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (("ours.jsonl", "--set", "topk=3"), 'unknown option "topk"'),
+        (("ours.jsonl", "--set", "topk=3"), "threshold, top_k."),
         (("ours.jsonl", "-c", "nowhere"), 'orpus "nowhere" does not exist'),
         (("ours.jsonl", "--set", "top_k=0"), '"top_k" has a wrong value'),
         (
@@ -160,6 +160,25 @@ def test_what_cannot_be_is_refused_before_anything_starts(
     assert told in done.err
     assert "Hint: " in done.err
     assert (count(service, "run"), count(service, "eval_run")) == before
+
+
+def test_an_evaluation_in_which_every_case_failed_has_failed(run: Run, model: Server, tmp_path: Path) -> None:
+    (tmp_path / "broken.jsonl").write_text("\n".join(json.dumps({"question": f"Is it broken {n}?"}) for n in range(3)))
+    by_rules = model.behavior
+    model.behavior = lambda _: PROSE
+    done = run("eval", "run", "broken.jsonl", "-c", CORPUS, "--method", "list_answers")
+    model.behavior = by_rules
+    assert done.code == 1
+    assert "3 cases of list_answers failed" in done.out
+    assert "3 failed" in run("eval", "list", "--limit", "1").out
+
+
+def test_what_a_data_set_names_and_a_corpus_does_not_have_is_said(run: Run, tmp_path: Path) -> None:
+    case = {"question": "What does smoking cost?", "documents": ["108", "no-such", "nor-this"], "answerz": ["x"]}
+    (tmp_path / "odd.jsonl").write_text(json.dumps(case))
+    done = run("eval", "run", "odd.jsonl", "-c", CORPUS, "--dry-run")
+    told = "1 question; 1 with documents; unknown fields: answerz; 2 document ids are not in rental"
+    assert told in done.err
 
 
 def test_interrupted_it_says_how_to_go_on_and_goes_on(

@@ -12,7 +12,7 @@ from rich.console import Console, RenderableType
 
 from pgclarify.cli import comparing, comparison_rendering
 from pgclarify.cli.main import main
-from pgclarify.evaluated import EvaluatedCase
+from pgclarify.evaluated import EvaluatedCase, Usage
 from pgclarify.evaluation.comparison import Comparison, compare
 from tests.evaluated_cases import evaluated_case, evaluation, reading
 
@@ -74,6 +74,25 @@ def test_two_lines_each_where_there_is_little(better: Comparison, width: int) ->
     assert "answer_coverage  0.250 -> 0.500" in told
     assert "won 10, lost 0, tied" in " ".join(told.split())
     assert max(map(len, told.splitlines())) <= width
+
+
+def test_nobody_wins_where_neither_is_better() -> None:
+    sides = [
+        [evaluated_case(f"c{place}", interpretations=number) for place, number in enumerate(numbers)]
+        for numbers in ((1.0, 2.0, 3.0), (2.0, 2.0, 1.0))
+    ]
+    metrics = comparison_rendering.Metrics(compared(*sides).metrics, 3)
+    assert re.search(r"^interpretations .* \+1/-1/1 ", shown(metrics), re.M)
+    assert "more 1, less 1, tied 1" in " ".join(shown(metrics, 60).split())
+
+
+@pytest.mark.parametrize(
+    ("names", "told"), [([], True), (["seconds"], True), (["calls", "model_seconds"], True), (["calls"], False)]
+)
+def test_the_ledger_is_told_of_where_seconds_are_shown(names: list[str], *, told: bool) -> None:
+    second = [evaluated_case("c", usage=Usage(calls=3, reused_calls=2), calls=3.0, seconds=0.0)]
+    comparison = compared([evaluated_case("c", calls=3.0, seconds=9.0)], second)
+    assert bool(comparing._on_seconds(comparison, names)) == told
 
 
 def test_cases_that_not_all_have_are_counted() -> None:

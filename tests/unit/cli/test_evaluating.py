@@ -13,8 +13,9 @@ from rich.console import Console, RenderableType
 from pgclarify.cli import evaluation_rendering
 from pgclarify.cli.evaluating import spread
 from pgclarify.cli.main import main
-from pgclarify.evaluated import Evaluation, Summary, Usage
+from pgclarify.evaluated import Case, Evaluation, Summary, Usage
 from pgclarify.evaluation.configurations import Configuration
+from pgclarify.evaluation.data_sets import DataSet
 from pgclarify.evaluation.estimate import Estimate
 from pgclarify.evaluation.runner import Finished, Progress
 from tests.evaluated_cases import evaluation
@@ -55,6 +56,7 @@ def test_options_that_take_many_values(typed: str, meant: str) -> None:
         ("run", "q.jsonl", "--concurrency", "65"),
         ("run", "q.jsonl", "--judge", "me"),
         ("run", "q.jsonl", "--load", "docs"),
+        ("run", "q.jsonl", "--name", "12"),
         ("run", "q.jsonl", "other.jsonl"),
         ("run", "--load", "pages", "q.jsonl", "-c", "docs"),
         ("list", "--limit", "0"),
@@ -65,6 +67,21 @@ def test_wrong_usage(arguments: tuple[str, ...], capsys: pytest.CaptureFixture[s
         main(("eval", *arguments))
     assert caught.value.code == 2
     capsys.readouterr()
+
+
+def test_what_is_to_be_loaded_and_is_not_there_is_an_error_like_others(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as caught:
+        main(("eval", "run", "nowhere.jsonl", "-c", "docs", "--load", "no-such-file"))
+    assert caught.value.code == 1
+    told = capsys.readouterr().err
+    assert told.startswith("Error: Cannot read what is to be loaded.")
+    assert "no-such-file" in told
+
+
+def test_help_shows_brackets(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(("eval", "run", "--help"))
+    assert "a table [options]" in " ".join(capsys.readouterr().out.replace("│", "").split())
 
 
 def finished(number: int = 1, name: str = "clarify", /, **metrics: float) -> Finished:
@@ -93,6 +110,49 @@ def test_failures_are_told_with_their_reasons() -> None:
     assert "2 cases of clarify failed, and counted as nothing" in told
     assert "2 x " in told
     assert not {"\x1b", "\u202e", "\r"} & set(told)
+
+
+def test_failures_of_one_kind_are_told_once() -> None:
+    failures = {"run 14 failed": 1, "another": 2, "run 15 failed": 3}
+    assert evaluation_rendering.kinds_of_failures(failures) == [("run 14 failed", 4), ("another", 2)]
+    told = shown(evaluation_rendering.finished([replace(finished(1, failed=1.0), failures=failures)]))
+    assert "4 x run 14 failed" in told
+    assert "run 15" not in told
+
+
+@pytest.mark.parametrize(("share", "has"), [(1.0, True), (0.75, False), (0.0, False)])
+def test_all_cases_failed_or_not(share: float, *, has: bool) -> None:
+    assert evaluation_rendering.has_failed(finished(1, failed=share)) is has
+    assert not evaluation_rendering.has_failed(finished(1))
+
+
+def test_a_metric_that_not_all_cases_have_says_so_and_a_ranking_has_no_judge() -> None:
+    one = finished(1, "detect", accuracy=0.75, calls=0.0)
+    fewer = {**one.summaries, "accuracy": Summary(0.75, None, None, 3)}
+    told = shown(evaluation_rendering.finished([replace(one, summaries=fewer)]))
+    assert "Of 3 cases: accuracy." in told
+    assert "Judged by" not in told
+    told = shown(evaluation_rendering.finished([finished(1, grounded_recall=0.75, calls=1.0)]))
+    assert "Of " not in told
+    assert "Judged by lexical." in told
+
+
+def test_what_was_read_of_a_data_set() -> None:
+    known = [
+        Case("a", "a?", answer_sets=((("x",),),), document_ids=("d",)),
+        Case("b", "b?", answer_sets=((("x",),),)),
+        Case("c", "c?"),
+    ]
+    given = DataSet("q", tuple(known), 3, bytes(32))
+    assert shown(evaluation_rendering.data_set(given, 0, "docs")) == "3 questions; 2 with answers, 1 with documents\n"
+    odd = replace(given, unknown_fields=(HOSTILE, *"abcdefg"))
+    told = shown(evaluation_rendering.data_set(odd, 1, HOSTILE))
+    assert "unknown fields: \\x1b" in told
+    assert "a, b, c, d and 3 more" in told
+    assert "1 document id is not in" in told
+    assert not {"\x1b", "\u202e"} & set(told)
+    bare = replace(given, cases=(known[2],))
+    assert "1 question; nothing is known of them" in shown(evaluation_rendering.data_set(bare, 0, "docs"))
 
 
 def estimate(**changes: Any) -> Estimate:
@@ -141,6 +201,9 @@ def test_a_list_of_evaluations() -> None:
     assert "25.0" in told
     assert "finished" in told
     assert f"1 of {begun.plan.planned_cases} done" in told
+    failed = shown(evaluation_rendering.evaluations([done], {12: {"failed": Summary(0.5, None, None, 2)}}))
+    assert "1 failed" in failed
+    assert "finished" not in failed
     assert not {"\x1b", "\u202e"} & set(told)
 
 

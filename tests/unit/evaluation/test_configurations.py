@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from pgclarify.errors import InputError, UnreadableFile
-from pgclarify.evaluation.configurations import Configuration, read_configurations
+from pgclarify.evaluation.configurations import Configuration, check_provider, options_told, read_configurations
 
 
 def write(folder: Path, name: str, text: str) -> Path:
@@ -122,6 +122,51 @@ def test_methods_that_are_ours_are_checked_here(method: str, grid: list[str]) ->
 def test_what_is_no_configuration_is_named_with_its_file(tmp_path: Path, text: str) -> None:
     with pytest.raises(InputError, match=r"x\.toml"):
         read_configurations([write(tmp_path, "x.toml", text)], [])
+
+
+def test_messages_begin_with_a_word_and_quote_what_is_a_text(tmp_path: Path) -> None:
+    for text in ("x = 1", "top_k: 20", 'method = "guess"'):
+        with pytest.raises((InputError, UnreadableFile)) as caught:
+            read_configurations([write(tmp_path, "x.toml", text)], [])
+        assert not caught.value.message.startswith(str(tmp_path))
+    with pytest.raises(InputError) as refused:
+        read_configurations([], ['top_k="30"'])
+    assert refused.value.detail == 'It is "30".'
+
+
+def test_a_number_is_no_name(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="must not be a number"):
+        read_configurations([write(tmp_path, "x.toml", 'name = "12"')], [])
+    assert names([write(tmp_path, "x.toml", 'name = "12b"')]) == ["12b"]
+
+
+@pytest.mark.parametrize(
+    ("method", "grid", "is_refused"),
+    [
+        ("list_answers", [], True),
+        ("investigate", [], True),
+        ("search", ["reranker=model"], True),
+        ("search", ["reranker=signal"], False),
+        ("clarify", [], False),
+        ("detect_ambiguity", [], False),
+    ],
+)
+def test_what_takes_a_language_model_is_refused_where_there_is_none(
+    method: str, grid: list[str], *, is_refused: bool
+) -> None:
+    (one,) = read_configurations([], grid, method=method)
+    check_provider(one, "openai")
+    if is_refused:
+        with pytest.raises(InputError, match="takes a language model"):
+            check_provider(one, "extractive")
+    else:
+        check_provider(one, "extractive")
+
+
+def test_the_options_that_are_told_are_those_of_a_configuration() -> None:
+    assert options_told("The options are: budget, search, timeout.") == "The options are: budget, search, top_k."
+    assert options_told("It is 3.") == "It is 3."
+    assert options_told(None) is None
 
 
 def test_files_that_cannot_be_read(tmp_path: Path) -> None:

@@ -305,3 +305,20 @@ def test_a_question_that_stands_twice_is_in_one_part(tmp_path: Path) -> None:
     told = [{"question": "Why?", "history": [said]} for said in "abcdefgh"]
     path.write_text("\n".join(map(json.dumps, told)))
     assert 0 < len(read_data_set(path, selection=Selection(part=(1, 2))).cases) < len(told), "it is another question"
+
+
+def test_fields_that_nobody_reads_are_told(write: Write) -> None:
+    reading = {"question": "b", "answrs": ["c"], "documents": ["d"]}
+    records = [{"question": "a", "answerz": 1, "history": []}, {"question": "b", "interpretations": [reading, "text"]}]
+    assert read_data_set(write(*records)).unknown_fields == ("answerz", "interpretations.answrs")
+    # Another name takes the place of the usual ones.
+    renamed = read_data_set(write({"question": "a", "answers": "b", "single": "c"}), fields={"answers": "single"})
+    assert renamed.unknown_fields == ("answers",)
+    many = read_data_set(write({"question": "a", **dict.fromkeys(map(str, range(1_000)))}))
+    assert len(many.unknown_fields) == 100
+
+
+def test_the_column_of_broken_json_is_that_of_its_line(write: Write) -> None:
+    with pytest.raises(InputError) as caught:
+        read_data_set(write('{"question": "a"', {"question": "b"}))
+    assert "column 17" in (caught.value.detail or "")
