@@ -179,8 +179,8 @@ def test_functions_and_views_that_a_page_names_exist(page: Path, connection: psy
         union all
         select relname from pg_class where relnamespace = 'pgclarify'::regnamespace
     """)
-    # Modules of the Python package, a custom setting, and what a dump is called.
-    elsewhere = {"algorithms", "client", "corpus", "errors", "install", "protocols", "sql", "testing"}
+    # Modules of the Python package, parameters of a session, and what a dump is called.
+    elsewhere = {"algorithms", "client", "corpus", "errors", "install", "protocols", "reuse_runs", "sql", "testing"}
     assert named - elsewhere <= {row[0] for row in rows}
 
 
