@@ -130,8 +130,8 @@ class EvaluatedWorld:
         """How many replies of earlier runs of these very questions are in the ledger, as a plan asks for them.
 
         Only runs of the plan's model and prompts count, on its corpus at its revision, that searched in the same way:
-        others saw other passages. For each question at most top_k + 1: a verdict for each passage, and the relaxed question. A question that
-        stands there twice is asked once.
+        others saw other passages. For each question at most top_k + 1: a verdict for each passage, and the relaxed
+        question. A question that stands there twice is asked once.
 
         Args:
             plan: Of the evaluation.
