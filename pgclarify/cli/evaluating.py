@@ -127,7 +127,7 @@ def run(
     ] = None,
     judge: Annotated[str, typer.Option(metavar="NAME", help="Who judges: lexical, or model.")] = "lexical",
     cases: Annotated[
-        int | None, typer.Option(metavar="N", min=1, help="Ask so many; which, their ids decide, not their order.")
+        int | None, typer.Option(metavar="N", min=1, help="Ask so many; which, the questions decide, not their order.")
     ] = None,
     part: Annotated[
         str | None, typer.Option(metavar="K/N", help="Ask the K-th of N parts: tune on 1/2, test on 2/2.")
