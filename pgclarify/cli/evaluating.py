@@ -1,4 +1,4 @@
-"""The commands of evaluations: eval run and eval list."""
+"""The command eval run."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from pgclarify.config import Settings
-    from pgclarify.evaluated import Evaluation, EvaluationPlan, Summary
+    from pgclarify.evaluated import EvaluationPlan
     from pgclarify.evaluation.configurations import Configuration
     from pgclarify.evaluation.data_sets import DataSet
     from pgclarify.evaluation.estimate import Estimate
@@ -33,7 +33,6 @@ RUN_EXAMPLES = terminal.examples(
     "pgclarify eval run questions.jsonl --corpus insurance --part 1/2 --cases 50 --dry-run",
     "pgclarify eval run trivia.jsonl --corpus wiki --field answers=single_answers --json | jq .metrics.answer_coverage",
 )
-LIST_EXAMPLES = terminal.examples("pgclarify eval list", "pgclarify eval list --json | jq .name")
 _LONGEST_NAME = 200
 
 app = typer.Typer(no_args_is_help=True, help="Measure how good answers are, on your own questions.")
@@ -387,8 +386,8 @@ def _show(done: Sequence[Finished], *, as_json: bool) -> None:
             terminal.print_json(
                 {
                     "eval_run_id": one.eval_run_id,
-                    **_plan_json(one.plan),
-                    "metrics": _metrics_json(one.summaries),
+                    **evaluation_rendering.plan_as_json(one.plan),
+                    "metrics": evaluation_rendering.metrics_as_json(one.summaries),
                     "failures": dict(evaluation_rendering.kinds_of_failures(one.failures)),
                     "resumed_cases": one.resumed_cases,
                     "paid_calls": evaluation_rendering.calls_of_a_model(one) - one.usage.reused_calls,
@@ -398,50 +397,3 @@ def _show(done: Sequence[Finished], *, as_json: bool) -> None:
         return
     terminal.results().print(evaluation_rendering.finished(done))
     terminal.notices().print(evaluation_rendering.next_commands(done), soft_wrap=True)
-
-
-def _plan_json(plan: EvaluationPlan) -> dict[str, Any]:
-    return {**asdict(plan), "data_set_hash": plan.data_set_hash.hex()}
-
-
-def _metrics_json(summaries: Mapping[str, Summary]) -> dict[str, Any]:
-    return {metric: asdict(summary) for metric, summary in summaries.items()}
-
-
-@app.command("list", epilog=LIST_EXAMPLES)
-def list_evaluations(
-    limit: Annotated[int, typer.Option(metavar="N", min=1, max=100_000, help="How many, the newest.")] = 20,
-    as_json: Annotated[bool, typer.Option("--json", metavar="", help="JSON lines: one object an evaluation.")] = False,
-) -> None:
-    """Show the evaluations that there are, newest first."""
-    from pgclarify.cli import evaluation_rendering
-
-    settings = connection.load_settings()
-    found, summaries = asyncio.run(_read(connection.running_dsn(settings), limit))
-    if as_json:
-        for one in found:
-            terminal.print_json(
-                {
-                    "eval_run_id": one.eval_run_id,
-                    **_plan_json(one.plan),
-                    "requested_by": one.requested_by,
-                    "created_at": one.created_at,
-                    "finished_at": one.finished_at,
-                    "done_cases": one.done_cases,
-                    "metrics": _metrics_json(summaries.get(one.eval_run_id, {})),
-                }
-            )
-    elif found:
-        terminal.results().print(evaluation_rendering.evaluations(found, summaries))
-    else:
-        terminal.notices().print("There is no evaluation yet. Begin one: pgclarify eval run DATA_SET --corpus NAME")
-
-
-async def _read(dsn: str, limit: int) -> tuple[list[Evaluation], Mapping[int, Mapping[str, Summary]]]:
-    from pgclarify.database.evaluations import EvaluationTables
-    from pgclarify.database.pool import open_pool
-
-    async with open_pool(dsn, application_name="pgclarify eval") as pool:
-        tables = EvaluationTables(pool)
-        found = await tables.evaluations(limit)
-        return found, await tables.summaries([one.eval_run_id for one in found])

@@ -1,10 +1,11 @@
-"""What eval run and eval list print, as pure functions from data to rich renderables."""
+"""What eval run and eval list print, as pure functions from data to rich renderables, or to what JSON holds."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Group, RenderableType
@@ -320,3 +321,13 @@ def _table(*titles: str, left: Sequence[int] = ()) -> Table:
         is_name = place in names
         table.add_column(title, justify="left" if is_name else "right", overflow="fold", no_wrap=not is_name)
     return table
+
+
+def plan_as_json(plan: EvaluationPlan) -> dict[str, Any]:
+    """What --json says of a plan."""
+    return {**asdict(plan), "data_set_hash": plan.data_set_hash.hex()}
+
+
+def metrics_as_json(summaries: Mapping[str, Summary]) -> dict[str, Any]:
+    """What --json says of metrics, by their names."""
+    return {metric: asdict(summary) for metric, summary in summaries.items()}

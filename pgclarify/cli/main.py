@@ -19,6 +19,7 @@ from pgclarify.cli import (
     demo,
     detecting,
     evaluating,
+    evaluation_list,
     explaining,
     graph,
     investigating,
@@ -77,6 +78,7 @@ app.command(
 )(server.psql)
 app.command(epilog=server.DSN_EXAMPLES)(server.dsn)
 app.add_typer(graph.app, name="graph")
+evaluating.app.command("list", epilog=evaluation_list.LIST_EXAMPLES)(evaluation_list.list_evaluations)
 evaluating.app.command(epilog=comparing.COMPARE_EXAMPLES)(comparing.compare)
 evaluating.app.command("report", epilog=reporting.EVALUATION_EXAMPLES)(reporting.report_evaluations)
 app.add_typer(evaluating.app, name="eval")

@@ -1,10 +1,11 @@
-"""The methods that are operations of the SQL API, asked as an application asks them; and the human readings."""
+"""The methods that are operations of the SQL API, asked as an application asks them."""
 
 from __future__ import annotations
 
 import asyncio
 import re
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -29,7 +30,7 @@ from pgclarify.evaluated import Case, CitedPassage, CorpusDescription, Output, P
 from pgclarify.evaluation.waiting import RunWaiter
 from pgclarify.model import Passage, RunStatus
 from pgclarify.pipelines.failures import describe
-from pgclarify.protocols import Method, Retriever
+from pgclarify.protocols import Method
 
 _TOP_K = 20
 # The last thing that an operation looks at before it does anything is how long it may take. Its own words, since every
@@ -130,7 +131,7 @@ async def check_settings(asking: Asking, method: str, settings: Mapping[str, Any
             raise
 
 
-class _Operation:
+class _Operation(ABC):
     """An operation of the SQL API.
 
     Args:
@@ -142,9 +143,9 @@ class _Operation:
         self._asking = asking
         self._settings = settings
 
+    @abstractmethod
     async def answer(self, case: Case) -> Output:
         """See Method."""
-        raise NotImplementedError
 
 
 class Clarify(_Operation):
@@ -233,6 +234,7 @@ class _Waiting(_Operation):
             seconds=seconds,
         )
 
+    @abstractmethod
     async def _call(self, case: Case) -> Any:  # noqa: ANN401 - each operation has its own
         """Call it and wait.
 
@@ -240,15 +242,14 @@ class _Waiting(_Operation):
             RunFailed: If the run failed.
             PgclarifyError: If the server refuses.
         """
-        raise NotImplementedError
 
+    @abstractmethod
     async def _run_of(self, question: str, found: Any, asked_at: datetime) -> int | None:  # noqa: ANN401
         """The run behind what came back; None if it asked no model."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _read(self, case: Case, found: Any, retrieved: Sequence[Passage]) -> Output:  # noqa: ANN401
         """What came back, without what the run says."""
-        raise NotImplementedError
 
 
 class ListAnswers(_Waiting):
@@ -359,31 +360,6 @@ class DetectAmbiguity(_Waiting):
                 "reasons": [reason.text for reason in found.reasons],
             },
         )
-
-
-class Human:
-    """What people know: the readings of the data set themselves, with nothing cited, and what a search finds.
-
-    Args:
-        retriever: Who searches.
-        top_k: How many passages it finds.
-    """
-
-    def __init__(self, retriever: Retriever, *, top_k: int) -> None:
-        self._retriever = retriever
-        self._top_k = top_k
-
-    async def answer(self, case: Case) -> Output:
-        """See Method."""
-        started = time.perf_counter()
-        retrieved = await self._retriever.search(case.question, self._top_k)
-        given = [
-            PredictedInterpretation(one.interpretation or case.question, one.answers[0] if one.answers else None)
-            for one in case.interpretations
-        ]
-        if not given and case.answer_sets:
-            given = [PredictedInterpretation(case.question, spellings[0]) for spellings in case.answer_sets[0]]
-        return Output(tuple(given), tuple(retrieved), seconds=time.perf_counter() - started)
 
 
 def _corpus_to_look_at(asking: Asking, settings: Mapping[str, Any]) -> str | None:

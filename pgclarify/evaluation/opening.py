@@ -26,9 +26,10 @@ from pgclarify.evaluated import CorpusDescription, EvaluationPlan, ServingWorker
 from pgclarify.evaluation.baselines import AllAtOnce, Asked, DiversifyThenVerify
 from pgclarify.evaluation.configurations import BASELINE_SETTINGS, OPERATIONS, Configuration
 from pgclarify.evaluation.data_sets import DataSet
+from pgclarify.evaluation.human import Human
 from pgclarify.evaluation.judging import Evidence
 from pgclarify.evaluation.lexical_judge import LexicalJudge
-from pgclarify.evaluation.methods import Asking, Human, check_settings, sql_method
+from pgclarify.evaluation.methods import Asking, check_settings, sql_method
 from pgclarify.evaluation.retrieving import CorpusSearch
 from pgclarify.evaluation.waiting import RunWaiter
 from pgclarify.protocols import Judge, Method

@@ -10,7 +10,8 @@ import pytest
 from pgclarify.database.evaluated_runs import RunFacts
 from pgclarify.errors import RunFailed
 from pgclarify.evaluated import Case, CorpusDescription, GoldInterpretation, Usage
-from pgclarify.evaluation.methods import Asking, Human, sql_method
+from pgclarify.evaluation.human import Human
+from pgclarify.evaluation.methods import Asking, sql_method
 from pgclarify.model import Passage, RunStatus
 
 PASSAGE = Passage("d", 1, "Tony Goldwyn was there.")
