@@ -148,32 +148,52 @@ class _Operation(ABC):
         """See Method."""
 
 
-class Clarify(_Operation):
-    """`clarify`, submitted and waited for. Cites the medoid's passage first."""
+class _Submitted(_Operation):
+    """An operation that is submitted and waited for."""
 
     async def answer(self, case: Case) -> Output:
-        """See Method. The history of a case is not asked: clarify has none."""
+        """See Method. The history of a case is not asked: these operations have none."""
         asking, started = self._asking, time.perf_counter()
-        run_id = await asking.client.submit(case.question, corpus=asking.corpus.name, **self._settings)
+        run_id = await self._submit(case)
         outcome = await asking.carried_out(run_id)
         seconds = time.perf_counter() - started
-        usage = await asking.used(run_id)
-        retrieved = await asking.tables.retrieved(run_id)
-        if failed := _failed(outcome, usage, seconds, retrieved):
-            return failed
-        found = await asking.client.result(run_id)
-        facts = await asking.runs.facts(run_id, asking.opened_at)
-        return Output(
-            interpretations=_readings(found, retrieved),
-            retrieved=tuple(retrieved),
+        output = Output(
+            retrieved=tuple(await asking.tables.retrieved(run_id)),
             status=outcome.status,
             run_id=run_id,
-            usage=usage,
+            usage=await asking.used(run_id),
             seconds=seconds,
+        )
+        if outcome.status in (RunStatus.FAILED, RunStatus.CANCELLED):
+            return replace(output, status=RunStatus.FAILED, error=outcome.error or "the run was cancelled")
+        return await self._read(case, run_id, output)
+
+    @abstractmethod
+    async def _submit(self, case: Case) -> int:
+        """Submit it, and return the run."""
+
+    @abstractmethod
+    async def _read(self, case: Case, run_id: int, output: Output) -> Output:
+        """Add what the run found to what is known of it."""
+
+
+class Clarify(_Submitted):
+    """`clarify`. Cites the medoid's passage first."""
+
+    async def _submit(self, case: Case) -> int:
+        asking = self._asking
+        return await asking.client.submit(case.question, corpus=asking.corpus.name, **self._settings)
+
+    async def _read(self, case: Case, run_id: int, output: Output) -> Output:
+        found = await self._asking.client.result(run_id)
+        facts = await self._asking.runs.facts(run_id, self._asking.opened_at)
+        return replace(
+            output,
+            interpretations=_readings(found, output.retrieved),
             notes={
                 "relaxed_question": facts.relaxed_question,
                 "stop_reason": facts.stop_reason,
-                "answers_by_call": await self._answers_by_call(run_id, usage),
+                "answers_by_call": await self._answers_by_call(run_id, output.usage),
             },
         )
 
@@ -277,31 +297,22 @@ class ListAnswers(_Waiting):
         return Output(tuple(given), tuple(retrieved))
 
 
-class Investigate(_Operation):
+class Investigate(_Submitted):
     """`investigate`, whose answer is the one reading."""
 
-    async def answer(self, case: Case) -> Output:
-        """See Method."""
-        asking, started = self._asking, time.perf_counter()
-        run_id = await asking.client.submit_investigation(case.question, corpus=asking.corpus.name, **self._settings)
-        outcome = await asking.carried_out(run_id)
-        seconds = time.perf_counter() - started
-        usage = await asking.used(run_id)
-        retrieved = await asking.tables.retrieved(run_id)
-        if failed := _failed(outcome, usage, seconds, retrieved):
-            return failed
-        found = await asking.client.investigation(run_id)
-        given = []
+    async def _submit(self, case: Case) -> int:
+        asking = self._asking
+        return await asking.client.submit_investigation(case.question, corpus=asking.corpus.name, **self._settings)
+
+    async def _read(self, case: Case, run_id: int, output: Output) -> Output:
+        found = await self._asking.client.investigation(run_id)
+        given: tuple[PredictedInterpretation, ...] = ()
         if found.answer is not None:
-            cited = _cited(found.citations, retrieved)
-            given.append(PredictedInterpretation(case.question, found.answer, cited, support=len(found.document_ids)))
-        return Output(
-            interpretations=tuple(given),
-            retrieved=tuple(retrieved),
-            status=outcome.status,
-            run_id=run_id,
-            usage=usage,
-            seconds=seconds,
+            cited = _cited(found.citations, output.retrieved)
+            given = (PredictedInterpretation(case.question, found.answer, cited, support=len(found.document_ids)),)
+        return replace(
+            output,
+            interpretations=given,
             notes={
                 "outcome": found.outcome,
                 "confidence": found.confidence,
@@ -364,21 +375,6 @@ class DetectAmbiguity(_Waiting):
 
 def _corpus_to_look_at(asking: Asking, settings: Mapping[str, Any]) -> str | None:
     return asking.corpus.name if "top_k" in settings else None
-
-
-def _failed(outcome: RunOutcome, usage: Usage, seconds: float, retrieved: Sequence[Passage]) -> Output | None:
-    """What a run that failed, or that somebody cancelled, comes to; None for others."""
-    if outcome.status not in (RunStatus.FAILED, RunStatus.CANCELLED):
-        return None
-    error = outcome.error or "the run was cancelled"
-    return Output(
-        retrieved=tuple(retrieved),
-        status=RunStatus.FAILED,
-        error=error,
-        run_id=outcome.run_id,
-        usage=usage,
-        seconds=seconds,
-    )
 
 
 def _readings(found: Iterable[Interpretation], retrieved: Sequence[Passage]) -> tuple[PredictedInterpretation, ...]:

@@ -2,92 +2,42 @@
 
 from __future__ import annotations
 
-import asyncio
-import json
-from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import closing
-from dataclasses import replace
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
-import psycopg
 import pytest
 
-from pgclarify.config import Provider, Settings
-from pgclarify.database import Presence
 from pgclarify.errors import (
     ConfigurationError,
     InputError,
-    NotReady,
-    NoWorker,
     PermissionDenied,
-    PgclarifyError,
-    RunFailed,
-    ServerUnavailable,
 )
-from pgclarify.evaluation import opening
 from pgclarify.evaluation.configurations import Configuration
-from pgclarify.evaluation.data_sets import DataSet, read_data_set
-from pgclarify.evaluation.estimate import Estimate, Estimator
+from pgclarify.evaluation.data_sets import DataSet
 from pgclarify.evaluation.opening import Bench, open_bench
-from pgclarify.evaluation.runner import Finished, Progress, Work, evaluate
+from pgclarify.evaluation.runner import Progress
 from pgclarify.model import RunStatus
-from tests.openai_server import HANG, MODEL, Reply, Server
+from tests.integration.evaluation_runs import (
+    BASELINES,
+    CASES,
+    OPERATIONS,
+    TOP_K,
+    carry_out,
+    data_set_of,
+    estimated,
+    of,
+    rows,
+    settings_of,
+)
+from tests.openai_server import MODEL, Reply, Server
 from tests.workers import (
-    API_KEY,
     CORPUS,
-    PrivateService,
     Service,
-    Worker,
     as_role,
-    load,
-    scalar,
-    until,
-    wait_until_searchable,
 )
 
 pytestmark = pytest.mark.xdist_group("evaluation")
-
-TOP_K = 4
-CASES: list[dict[str, Any]] = [
-    {"id": "hail", "question": "How high is the deductible after hail?", "answers": ["by hail"], "gold": ["102"]},
-    {
-        "id": "fees",
-        "question": "Which fees are due for a rental car?",
-        "interpretations": [
-            {"question": "What is due without a full tank?", "answers": ["is due"], "documents": ["104"]},
-            {"question": "What costs smoking?", "answers": ["two hundred dollars"], "documents": ["108"]},
-        ],
-        "is_ambiguous": 1,
-    },
-    {
-        "id": "age",
-        "question": "What do young drivers pay?",
-        "answers": [["nineteen dollars"], ["19 dollars", "$19"]],
-        "is_ambiguous": 0,
-    },
-    {"id": "nothing", "question": "Is it far?"},
-]
-OPERATIONS = ("clarify", "list_answers", "investigate", "search", "detect_ambiguity")
-BASELINES = ("dtv", "dtv_unverified", "rac")
-
-
-def settings_of(service: Service | PrivateService, **changes: Any) -> Settings:
-    """What the process of an evaluation has in its environment."""
-    given: dict[str, Any] = {
-        "database_url": service.dsn,
-        "llm_provider": Provider.OPENAI,
-        "openai_base_url": service.model.base_url,
-        "openai_api_key": API_KEY,
-        "llm_model": MODEL,
-    }
-    return Settings(_env_file=None, **(given | changes))
-
-
-def data_set_of(folder: Path, cases: Sequence[dict[str, Any]] = CASES) -> DataSet:
-    path = folder / "questions.jsonl"
-    path.write_text("\n".join(map(json.dumps, cases)))
-    return read_data_set(path)
 
 
 @pytest.fixture
@@ -100,42 +50,6 @@ async def bench(service: Service, model: Server) -> AsyncIterator[Bench]:
     """As a superuser, who may do all."""
     async with open_bench(service.dsn, settings_of(service), CORPUS, concurrency=4) as opened:
         yield opened
-
-
-async def carry_out(
-    bench: Bench,
-    data_set: DataSet,
-    configuration: Configuration,
-    *,
-    judge: str = "lexical",
-    concurrency: int = 4,
-    on_progress: Callable[[Progress], object] = lambda progress: None,
-) -> Finished:
-    judging = await bench.judge(judge)
-    work = Work(
-        bench.tables,
-        await bench.method(configuration),
-        judging,
-        bench.watch,
-        concurrency,
-        on_progress,
-        evidence=bench.evidence,
-        check=bench.check_corpus,
-    )
-    return await evaluate(bench.plan(configuration, data_set, judging), data_set.cases, work)
-
-
-def of(method: str, **settings: Any) -> Configuration:
-    return Configuration(method, method, None, settings)
-
-
-def rows(service: Service | PrivateService, statement: str, *parameters: Any) -> list[Any]:
-    with closing(psycopg.connect(service.dsn, autocommit=True)) as connection:
-        return connection.execute(statement.encode(), parameters).fetchall()
-
-
-def paid(service: Service) -> int:
-    return int(rows(service, "select count(*) from pgclarify.completion where reply is not null")[0][0])
 
 
 async def test_clarify_is_asked_and_judged_and_kept(bench: Bench, service: Service, data_set: DataSet) -> None:
@@ -259,11 +173,6 @@ async def test_the_server_refuses_options_before_anything_is_asked(
     assert rows(service, "select count(*) from pgclarify.run") == before
 
 
-async def estimated(bench: Bench, data_set: DataSet, configuration: Configuration, judge: str = "lexical") -> Estimate:
-    plan = bench.plan(configuration, data_set, await bench.judge(judge))
-    return await Estimator(bench, data_set.cases).estimate(configuration, plan)
-
-
 async def test_what_it_will_take_is_what_it_took(bench: Bench, model: Server, tmp_path: Path) -> None:
     new = data_set_of(tmp_path, [{"question": f"How much is number {number}?"} for number in range(3)])
     clarify = of("clarify", top_k=3)
@@ -281,63 +190,6 @@ async def test_what_it_will_take_is_what_it_took(bench: Bench, model: Server, tm
     assert (await estimated(bench, new, of("search"))).calls == 0
     assert (await estimated(bench, new, of("rac"))).calls == 6
     assert (await estimated(bench, new, clarify, judge="model")).judge_calls > 0
-
-
-async def test_cut_off_it_goes_on_where_it_was(bench: Bench, service: Service, model: Server, tmp_path: Path) -> None:
-    new = data_set_of(
-        tmp_path, [{"question": f"What about question {number}?", "answers": ["x"]} for number in range(6)]
-    )
-    clarify = of("clarify", top_k=3)
-    half = asyncio.Event()
-
-    def told(progress: Progress) -> None:
-        if progress.done == 2:
-            model.behavior = lambda chat: HANG
-            half.set()
-
-    started = asyncio.create_task(carry_out(bench, new, clarify, concurrency=2, on_progress=told))
-    await asyncio.wait_for(half.wait(), 60)
-    await asyncio.to_thread(until, lambda: model.in_flight > 0)
-    estimate_now = await estimated(bench, new, clarify)
-    with pytest.raises(NotReady):
-        await carry_out(bench, new, clarify)
-    started.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await started
-    left = "select count(*) from pgclarify.run where status in ('queued', 'running')"
-    await asyncio.to_thread(until, lambda: rows(service, left) == [(0,)])
-    assert estimate_now.done == 2
-
-    model.behavior = Server().behavior
-    told_again: list[Progress] = []
-    finished = await carry_out(bench, new, clarify, concurrency=2, on_progress=told_again.append)
-    assert finished.resumed_cases == 2
-    assert (told_again[0].done, told_again[0].coverage) == (2, 0.0)
-    cases = await bench.tables.cases(finished.eval_run_id)
-    assert [case.ordinal for case in cases] == [1, 2, 3, 4, 5, 6]
-    repeated = (
-        "select count(*) from pgclarify.eval_case join pgclarify.eval_run using (eval_run_id) where data_set_hash = %s"
-    )
-    assert rows(service, repeated, new.hash) == [(6,)]
-
-
-async def test_an_endpoint_that_is_gone_ends_it_and_spoils_nothing(
-    bench: Bench, service: Service, model: Server, tmp_path: Path
-) -> None:
-    new = data_set_of(tmp_path, [{"question": f"Who is number {number}?", "answers": ["x"]} for number in range(14)])
-    gone = Reply.error(401, "the key is no longer valid")
-
-    def told(progress: Progress) -> None:
-        if progress.done == 2:
-            model.behavior = lambda chat: gone
-
-    with pytest.raises(RunFailed) as caught:
-        await carry_out(bench, new, of("clarify", top_k=2), concurrency=1, on_progress=told)
-    assert "refused the key" in (caught.value.detail or "")
-    model.behavior = Server().behavior
-    finished = await carry_out(bench, new, of("clarify", top_k=2), concurrency=4)
-    assert finished.resumed_cases == 2
-    assert finished.summaries["failed"].value == 0
 
 
 async def test_a_case_that_fails_counts_as_nothing(bench: Bench, model: Server, tmp_path: Path) -> None:
@@ -374,154 +226,6 @@ async def test_who_may_ask_may_evaluate_but_for_baselines(service: Service, mode
         with pytest.raises(PermissionDenied) as caught:
             await bench.check(of("rac"))
         assert "pgclarify_worker" in (caught.value.hint or "")
-
-
-async def test_an_evaluation_is_no_worker(bench: Bench, monkeypatch: pytest.MonkeyPatch, service: Service) -> None:
-    await bench.judge("model")
-    assert await bench.tables.serving_workers() == [bench.living]
-    assert len(rows(service, "select from pgclarify.worker_status where is_alive")) == 1
-    assert len(rows(service, "select from pgclarify._living_workers()")) == 2, "its leases hold"
-
-
-def scalar_of(service: Service, statement: str) -> Any:
-    with closing(psycopg.connect(service.dsn, autocommit=True)) as connection:
-        return scalar(connection, statement)
-
-
-@pytest.fixture
-def loaded(database: str, run_worker: Callable[..., Worker], own_model: Server) -> tuple[str, Worker, Settings]:
-    """A database of the test's own, with a worker that may be killed."""
-    alive = run_worker(database, own_model.base_url)
-    with closing(psycopg.connect(database, autocommit=True)) as connection:
-        load(connection)
-        wait_until_searchable(connection)
-    settings = Settings(
-        _env_file=None,
-        database_url=database,
-        llm_provider=Provider.OPENAI,
-        openai_base_url=own_model.base_url,
-        openai_api_key=API_KEY,
-        llm_model=MODEL,
-    )
-    return database, alive, settings
-
-
-async def test_a_worker_that_dies_ends_it_and_another_goes_on(
-    loaded: tuple[str, Worker, Settings],
-    own_model: Server,
-    run_worker: Callable[..., Worker],
-    data_set: DataSet,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    dsn, alive, settings = loaded
-    monkeypatch.setattr(opening, "_PATIENCE_SECONDS", 1.0)
-    monkeypatch.setattr(opening, "_WATCH_SECONDS", 0.2)
-
-    def told(progress: Progress) -> None:
-        if progress.done == 1:
-            alive.kill()
-
-    async with open_bench(dsn, settings, None, concurrency=1) as bench:
-        # It is entered into the ledger like a worker, and does not pass for one.
-        await bench.judge("model")
-        with pytest.raises(NoWorker):
-            await carry_out(bench, data_set, of("clarify", top_k=2), concurrency=1, on_progress=told)
-    with pytest.raises(NoWorker):
-        async with open_bench(dsn, settings, None, concurrency=1):
-            pass
-    run_worker(dsn, own_model.base_url)
-    async with open_bench(dsn, settings, None, concurrency=1) as bench:
-        finished = await carry_out(bench, data_set, of("clarify", top_k=2), concurrency=1)
-    assert finished.resumed_cases == 1
-
-
-async def test_workers_of_two_models_are_no_subject(
-    bench: Bench, service: Service, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(opening, "_WATCH_SECONDS", 0.1)
-    other: dict[str, Any] = {"version": "0", "provider": "extractive", "model": "another", "prompt_version": "0"}
-    async with Presence.enter(service.dsn, **other):
-        with pytest.raises(ConfigurationError, match="do not all answer"):
-            await asyncio.wait_for(bench.watch(), 30)
-        with pytest.raises(ConfigurationError, match="do not all answer"):
-            async with open_bench(service.dsn, settings_of(service), CORPUS, concurrency=1):
-                pass
-
-
-async def test_a_server_that_restarts_ends_it_with_what_was_done(
-    private_service: PrivateService, data_set: DataSet
-) -> None:
-    clarify = of("clarify", top_k=2)
-    reached = asyncio.Event()
-
-    def told(progress: Progress) -> None:
-        if progress.done == 2:
-            reached.set()
-            private_service.model.behavior = lambda chat: HANG
-
-    async with open_bench(private_service.dsn, settings_of(private_service), None, concurrency=1) as bench:
-        started = asyncio.create_task(carry_out(bench, data_set, clarify, concurrency=1, on_progress=told))
-        await asyncio.wait_for(reached.wait(), 60)
-        await asyncio.to_thread(private_service.restart)
-        with pytest.raises(PgclarifyError) as caught:
-            await asyncio.wait_for(started, 60)
-        assert isinstance(caught.value, ServerUnavailable)
-    private_service.model.behavior = Server().behavior
-
-    def is_served() -> bool:
-        return rows(private_service, "select from pgclarify.worker_status where is_alive") != []
-
-    await asyncio.to_thread(until, is_served)
-    async with open_bench(private_service.dsn, settings_of(private_service), None, concurrency=1) as bench:
-        finished = await carry_out(bench, replace(data_set), clarify, concurrency=1)
-    assert finished.resumed_cases == 2
-
-
-async def test_a_corpus_that_changes_ends_it(
-    loaded: tuple[str, Worker, Settings], own_model: Server, data_set: DataSet, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    dsn, _, settings = loaded
-    monkeypatch.setattr(opening, "_WATCH_SECONDS", 0.2)
-
-    def told(progress: Progress) -> None:
-        if progress.done == 1 and own_model.behavior is by_rules:
-            own_model.behavior = lambda chat: HANG
-            with closing(psycopg.connect(dsn, autocommit=True)) as connection:
-                connection.execute("select pgclarify.add_document(%s, 'new', 'Hail is free.')", [CORPUS])
-
-    by_rules = own_model.behavior
-    async with open_bench(dsn, settings, None, concurrency=1) as bench:
-        with pytest.raises(NotReady, match="the corpus has changed"):
-            await asyncio.wait_for(
-                carry_out(bench, data_set, of("clarify", top_k=2), concurrency=1, on_progress=told), 60
-            )
-        own_model.behavior = by_rules
-        with pytest.raises(NotReady, match="the corpus has changed"):
-            # Another configuration of the same command.
-            await carry_out(bench, data_set, of("clarify", top_k=3))
-    async with open_bench(dsn, settings, None, concurrency=1) as bench:
-        finished = await carry_out(bench, data_set, of("clarify", top_k=2))
-    assert finished.resumed_cases == 0, "what was judged is of the old one"
-
-
-async def test_who_may_not_know_the_revision_begins_anew(
-    loaded: tuple[str, Worker, Settings], data_set: DataSet
-) -> None:
-    dsn, _, settings = loaded
-    with closing(psycopg.connect(dsn, autocommit=True)) as connection:
-        connection.execute("select pgclarify.add_document(%s, 'own', 'Hail is free.', readers => '{}')", [CORPUS])
-        wait_until_searchable(connection)
-        asker = f"asker_{abs(hash(dsn))}"
-        connection.execute(f"create role {asker} login in role pgclarify_user".encode())
-    async with open_bench(as_role(dsn, asker), settings, None, concurrency=1) as bench:
-        plan = bench.plan(of("search"), data_set, await bench.judge("lexical"))
-        assert (plan.corpus_revision, plan.may_be_resumed) == (0, False)
-        first = await bench.tables.begin(plan)
-        await bench.tables.leave(first.eval_run_id)
-        assert await bench.tables.done(plan) == 0
-        second = await bench.tables.begin(plan)
-        assert (second.is_resumed, second.eval_run_id > first.eval_run_id) == (False, True)
-        await bench.tables.leave(second.eval_run_id)
 
 
 async def test_a_list_that_fails_keeps_its_run(bench: Bench, model: Server, tmp_path: Path) -> None:
