@@ -44,6 +44,9 @@ class Settings(BaseSettings):
         default=None,
         description="Password of the role pgclarify_loopback, for init in a second database of one server.",
     )
+    role_password: SecretStr | None = Field(
+        default=None, description="Password of a login that pgclarify grant --create makes."
+    )
     llm_provider: Provider = Field(
         default=Provider.AUTO,
         description="openai, extractive, or auto: openai if OPENAI_API_KEY or OPENAI_BASE_URL is set, extractive"

@@ -101,7 +101,10 @@ def connect(dsn: str) -> Database:
     from psycopg.rows import dict_row
 
     try:
-        return psycopg.connect(dsn, row_factory=dict_row, autocommit=True, application_name="pgclarify")
+        # Behind a pooler the next statement may be in another session, which knows nothing of one that was prepared.
+        return psycopg.connect(
+            dsn, row_factory=dict_row, autocommit=True, prepare_threshold=None, application_name="pgclarify"
+        )
     except psycopg.OperationalError as error:
         raise ServerUnavailable(
             "no connection to the database server",

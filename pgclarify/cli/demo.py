@@ -59,9 +59,9 @@ def demo() -> None:
         rows = _ask_in_sql(database, console)
         if rows:
             _open_up(database, rows, console)
-    console.print(f"\n{_NEXT_STEPS}", soft_wrap=True)
+    console.print(terminal.commands(f"\n{_NEXT_STEPS}"), soft_wrap=True)
     if is_without_model:
-        console.print(_WITH_A_MODEL, soft_wrap=True)
+        console.print(terminal.commands(_WITH_A_MODEL), soft_wrap=True)
 
 
 def worker_environment(settings: Settings) -> dict[str, str]:
@@ -125,7 +125,7 @@ def _say_who_judges(database: connection.Database, settings: Settings, console: 
     workers = connection.fetch(database, "client_list_workers")
     models = sorted({worker["model"] for worker in workers if worker["provider"] != "extractive"})
     for line in judges(models, settings):
-        console.print(line)
+        console.print(terminal.commands(line))
     return not models
 
 

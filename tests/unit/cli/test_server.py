@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from psycopg.conninfo import conninfo_to_dict
 from pydantic import SecretStr
 
 from pgclarify.cli import demo, server
@@ -16,24 +15,51 @@ from pgclarify.config import Provider, Settings
 URL = "postgresql://me:open%20sesame@db.example:6432/app?sslmode=require"
 
 
-def test_psql_gets_the_password_where_no_process_list_shows_it() -> None:
+def test_psql_goes_to_the_database_in_use_by_default() -> None:
     arguments, environment = server.psql_call(URL, ["-c", "select 1"])
+    # Where no process list shows the password.
     assert not any("sesame" in argument for argument in arguments)
-    assert environment["PGPASSWORD"] == "open sesame"
-    assert conninfo_to_dict(arguments[2]) == {
-        "user": "me",
-        "host": "db.example",
-        "port": "6432",
-        "dbname": "app",
-        "sslmode": "require",
+    told = {name: environment.get(name) for name in ("PGUSER", "PGHOST", "PGPORT", "PGDATABASE", "PGSSLMODE")}
+    assert told == {
+        "PGUSER": "me",
+        "PGHOST": "db.example",
+        "PGPORT": "6432",
+        "PGDATABASE": "app",
+        "PGSSLMODE": "require",
     }
+    assert environment["PGPASSWORD"] == "open sesame"
     # Without the lists of our own functions below an error; whoever wants them sets it again.
-    assert arguments[-4:] == ["--set", "SHOW_CONTEXT=never", "-c", "select 1"]
+    assert arguments[1:] == ["--set", "SHOW_CONTEXT=never", "-c", "select 1"]
+
+
+@pytest.mark.parametrize(
+    ("options", "is_ours"),
+    [
+        (["app2", "-c", "select 'host=a'"], True),
+        (["-d", "app2", "-At"], True),
+        (["--dbname=app2", "--pset", "null=-"], True),
+        (["-U", "ann"], False),
+        (["app2", "ann"], False),
+        (["-d", "app2", "ann"], False),
+        (["-h", "elsewhere"], False),
+        (["-Atp5433"], False),
+        (["postgresql://ann@elsewhere/app"], False),
+        (["-d", "host=elsewhere"], False),
+    ],
+)
+def test_what_options_of_psql_say_holds(options: list[str], is_ours: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("PGPASSWORD", raising=False)
+    arguments, environment = server.psql_call(URL, options)
+    assert arguments[3:] == options
+    assert ("PGPASSWORD" in environment) == is_ours
 
 
 def test_psql_without_a_password_keeps_the_one_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PGPASSWORD", "theirs")
-    assert server.psql_call("postgresql://me@db.example/app", [])[1]["PGPASSWORD"] == "theirs"
+    monkeypatch.setenv("PGSERVICE", "theirs")
+    environment = server.psql_call("postgresql://me@db.example/app", [])[1]
+    assert environment["PGPASSWORD"] == "theirs"
+    assert "PGSERVICE" not in environment
 
 
 def test_psql_is_the_first_on_path_where_the_embedded_server_is_not_installed(

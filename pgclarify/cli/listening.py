@@ -1,0 +1,97 @@
+"""TCP of the embedded server, as commands open, close and tell it; and URLs for other roles than ours."""
+
+from __future__ import annotations
+
+import socket
+from typing import TYPE_CHECKING
+from urllib.parse import quote, urlencode
+
+import typer
+
+from pgclarify.cli import connection, terminal
+
+if TYPE_CHECKING:
+    from pgclarify.config import Settings
+    from pgclarify.embedded import Address
+
+_OFF = "off"
+# Where the server is and who it is: what others need. Keys, certificates and passwords are one person's own.
+_SHARED = frozenset(
+    {"host", "hostaddr", "port", "dbname", "sslmode", "sslrootcert", "target_session_attrs", "connect_timeout"}
+)
+
+
+def change(settings: Settings, asked: str) -> None:
+    """Open or close the embedded server's TCP, now and for all later starts.
+
+    Args:
+        settings: Settings in use.
+        asked: HOST:PORT, or off.
+
+    Raises:
+        typer.BadParameter: If that is neither, or the server is not ours to configure.
+        ConfigurationError: If it cannot listen there; nothing has changed.
+        ServerUnavailable: If it does not start again.
+    """
+    from pgclarify import embedded
+    from pgclarify.errors import InputError
+
+    if settings.database_url is not None:
+        raise typer.BadParameter(
+            "the server of PGCLARIFY_DATABASE_URL listens where its own settings say; this is for the embedded one",
+            param_hint="--listen",
+        )
+    try:
+        address = None if asked == _OFF else embedded.Address.parse(asked)
+    except InputError as error:
+        raise typer.BadParameter(f"{error.message}. {error.detail} {error.hint}", param_hint="--listen") from None
+    if embedded.listen(settings.data_dir, address):
+        terminal.notices().print("the server was restarted: its connections have ended, and workers connect again")
+
+
+def address_of(settings: Settings) -> Address | None:
+    """Where the embedded server listens on TCP; None if it does not, or another server is in use."""
+    from pgclarify import embedded
+
+    return None if settings.database_url is not None else embedded.listens_on(settings.data_dir)
+
+
+def tell(address: Address) -> None:
+    """Say where the server listens, for whom, and what is open to whoever watches the network."""
+    say = terminal.notices().print
+    say(f"the server listens on {address}, for roles that pgclarify grant has let in, with their passwords")
+    if not address.is_local:
+        say(
+            f"there is no encryption on {address}: whoever can watch the network reads questions and answers; for one"
+            " that you do not trust, listen on 127.0.0.1 and let a tunnel lead there"
+        )
+
+
+def url_for(settings: Settings, role: str) -> str:
+    """The connection URL of the database in use for another role: where the server is, and nobody's secrets.
+
+    It leads to the embedded server's TCP if that is open, and to its Unix socket otherwise, which asks for no password.
+
+    Raises:
+        ConfigurationError: If the connection string in use cannot be read.
+        ServerUnavailable: If the embedded server is not running.
+    """
+    from psycopg.conninfo import conninfo_to_dict
+
+    parts = {name: str(value) for name, value in conninfo_to_dict(connection.running_dsn(settings)).items()}
+    address = address_of(settings)
+    if address is not None:
+        host = socket.gethostname() if address.is_any else address.host
+        parts |= {"host": host, "port": str(address.port)}
+        if address.is_any:
+            terminal.notices().print(f"{host} is what this machine calls itself; others may know it by another name")
+    parts = {name: value for name, value in parts.items() if name in _SHARED}
+    place = quote(parts.pop("dbname", ""), safe="")
+    host = parts.get("host", "")
+    server = ""
+    # Several hosts, and folders of sockets, have no place before the path.
+    if host and not host.startswith(("/", "@")) and "," not in host:
+        port = parts.pop("port", "")
+        server = (f"[{host}]" if ":" in host else quote(parts["host"], safe="")) + (f":{port}" if port else "")
+        del parts["host"]
+    return f"postgresql://{quote(role, safe='')}@{server}/{place}" + (f"?{urlencode(parts)}" if parts else "")

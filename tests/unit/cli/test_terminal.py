@@ -1,0 +1,39 @@
+"""What the command line says of itself."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from pgclarify.cli.terminal import commands
+
+TEXT = "pgclarify down && pgclarify demo, not the package pgclarify-dbt, nor pgclarify."
+
+
+@pytest.fixture
+def programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of a Python of its own with our program, below the present folder."""
+    folder = tmp_path / ".venv" / "bin"
+    folder.mkdir(parents=True)
+    for name in ("python", "pgclarify"):
+        (folder / name).touch(mode=0o755)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "executable", str(folder / "python"))
+    monkeypatch.setenv("PATH", "/nowhere")
+    return folder
+
+
+def test_commands_have_a_path_where_their_name_is_not_found(programs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    told = ".venv/bin/pgclarify down && .venv/bin/pgclarify demo, not the package pgclarify-dbt, nor pgclarify."
+    assert commands(TEXT) == told
+    monkeypatch.chdir(programs)
+    assert commands("pgclarify down") == f"{programs}/pgclarify down"
+
+
+def test_commands_have_their_name_where_it_is_found(programs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(programs))
+    assert commands(TEXT) == TEXT
+    (programs / "pgclarify").unlink()
+    assert commands(TEXT) == TEXT

@@ -1,0 +1,117 @@
+"""Addresses of TCP: how they are written, whose they are, and where one is kept."""
+
+from __future__ import annotations
+
+import re
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from pgclarify.embedded import Address, listening
+from pgclarify.errors import ConfigurationError, InputError
+
+
+@pytest.fixture
+def taken() -> Iterator[Address]:
+    """An address of this machine at which somebody listens."""
+    with socket.create_server(("127.0.0.1", 0)) as somebody:
+        yield Address("127.0.0.1", somebody.getsockname()[1])
+
+
+@pytest.mark.parametrize(
+    ("text", "host", "port"),
+    [
+        ("127.0.0.1:5433", "127.0.0.1", 5433),
+        ("localhost:1", "127.0.0.1", 1),
+        ("0.0.0.0:65535", "0.0.0.0", 65535),  # noqa: S104
+        ("[::1]:5433", "::1", 5433),
+        ("[0:0::0]:5433", "::", 5433),
+    ],
+)
+def test_address_is_a_host_and_a_port(text: str, host: str, port: int) -> None:
+    address = Address.parse(text)
+    assert (address.host, address.port) == (host, port)
+    assert Address.parse(str(address)) == address
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "5433",
+        ":5433",
+        "127.0.0.1",
+        "127.0.0.1:",
+        "127.0.0.1:0",
+        "127.0.0.1:65536",
+        "127.0.0.1:+1",
+        "127.0.0.1:٣٣٣٣",
+        "127.0.0.1:http",
+        "::1:5433",
+        "[127.0.0.1]:5433",
+        "[::1:5433",
+        "db.example:5433",
+        "*:5433",
+        "127.1:5433",
+        "127.0.0.1 -c x=y:5433",
+    ],
+)
+def test_what_is_no_address_is_refused(text: str) -> None:
+    with pytest.raises(InputError):
+        Address.parse(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "is_local", "is_any"),
+    [
+        ("127.0.0.1:1", True, False),
+        ("127.9.9.9:1", True, False),
+        ("[::1]:1", True, False),
+        ("0.0.0.0:1", False, True),
+        ("[::]:1", False, True),
+        ("192.0.2.1:1", False, False),
+    ],
+)
+def test_who_reaches_it(text: str, is_local: bool, is_any: bool) -> None:
+    address = Address.parse(text)
+    assert (address.is_local, address.is_any) == (is_local, is_any)
+
+
+@pytest.mark.parametrize(("text", "networks"), [("127.0.0.1:1", {"0.0.0.0/0"}), ("[::1]:1", {"::/0"})])
+def test_passwords_open_the_family_that_was_asked_for(text: str, networks: set[str]) -> None:
+    rules = listening.access_rules(Address.parse(text))
+    assert set(re.findall(r"(\S+)\s+scram-sha-256$", rules, re.M)) == networks
+    assert "trust" not in rules
+
+
+def test_a_port_that_somebody_has_is_refused(taken: Address) -> None:
+    with pytest.raises(ConfigurationError):
+        listening.check_free(taken)
+    # Its holder is to be restarted.
+    listening.check_free(taken, is_port_ours=True)
+
+
+# The first is set aside for documentation.
+@pytest.mark.parametrize("text", ["192.0.2.1:5433", "127.0.0.1:80", "[fe80::1%nosuch]:5433"])
+def test_an_address_that_is_not_ours_to_take_is_refused(text: str) -> None:
+    with pytest.raises(ConfigurationError):
+        listening.check_free(Address.parse(text))
+
+
+def test_what_is_kept_is_found_again(tmp_path: Path) -> None:
+    address = Address.parse("[::1]:5433")
+    assert listening.kept(tmp_path) is None
+    listening.keep(tmp_path, address)
+    assert listening.kept(tmp_path) == address
+    listening.keep(tmp_path, None)
+    listening.keep(tmp_path, None)
+    assert listening.kept(tmp_path) is None
+
+
+@pytest.mark.parametrize("content", [b"somewhere\n", b"\xff\xfe"])
+def test_what_is_kept_and_makes_no_sense_is_said(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "listen").write_bytes(content)
+    with pytest.raises(ConfigurationError):
+        listening.kept(tmp_path)
