@@ -94,3 +94,18 @@ end;
 comment on function pgclarify._my_roles() is
 'Roles whose usage current_user has. Policies call it as (select pgclarify._my_roles()), once a query.';
 grant execute on function pgclarify._my_roles() to pgclarify_reader;
+
+create or replace function pgclarify._my_analyzed_corpora()
+returns bigint[]
+language sql stable parallel safe
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select coalesce(array_agg(corpus.corpus_id), '{}')
+    from pgclarify.corpus
+    where corpus.analyst = any((select pgclarify._my_roles())::name[]);
+end;
+
+comment on function pgclarify._my_analyzed_corpora() is
+'Corpora on which current_user sees everyone''s runs. Policies call it as (select pgclarify._my_analyzed_corpora()), once a '
+'query; and an array, unlike a subquery, can be looked up in an index.';
+grant execute on function pgclarify._my_analyzed_corpora() to pgclarify_reader;

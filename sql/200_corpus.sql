@@ -191,6 +191,25 @@ comment on function pgclarify._hold_corpus(bigint) is
 'Keep a corpus from being dropped until the transaction ends, or error 42704. Whoever writes rows of a corpus holds it before '
 'locking any of them; otherwise it and drop_corpus would deadlock.';
 
+create or replace function pgclarify._check_roles_exist(roles text[])
+returns void
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_role text;
+begin
+    foreach v_role in array array_remove(_check_roles_exist.roles, null) loop
+        if not exists (select from pg_roles where rolname = v_role) then
+            raise exception 'role "%" does not exist', pgclarify._shown(v_role)
+                using errcode = 'undefined_object', hint = 'Create the role first, or name another one.';
+        end if;
+    end loop;
+end
+$$;
+
+comment on function pgclarify._check_roles_exist(text[]) is 'Error 42704 for the first name that is no role; null is left out.';
+
 create or replace function pgclarify._create_corpus(
     caller pgclarify._caller, name text, embedding_model text, options jsonb
 )
@@ -209,7 +228,6 @@ declare
     }');
     v_search_config text;
     v_corpus_id bigint;
-    v_role text;
 begin
     if _create_corpus.name is null or length(_create_corpus.name) not between 1 and 200 then
         raise exception 'a corpus needs a name of 1 to 200 characters'
@@ -240,12 +258,8 @@ begin
                     detail = 'Configurations outside pg_catalog are named with their schema.',
                     hint = 'List them with: select cfgnamespace::regnamespace, cfgname from pg_ts_config.';
     end;
-    foreach v_role in array array_remove(array[v_settings ->> 'reader', v_settings ->> 'analyst'], null) loop
-        if not exists (select from pg_roles where rolname = v_role) then
-            raise exception 'role "%" does not exist', v_role
-                using errcode = 'undefined_object', hint = 'Create the role first, or leave the option out.';
-        end if;
-    end loop;
+    perform pgclarify._check_roles_exist(array[v_settings ->> 'reader', v_settings ->> 'analyst']);
+    perform pgclarify._check_groups(array[v_settings ->> 'reader', v_settings ->> 'analyst'], null);
     insert into pgclarify.corpus (name, search_config, graph_degree, graph_similarity, owner, reader, analyst)
     values (
         _create_corpus.name, v_search_config, (v_settings ->> 'graph_degree')::integer,
@@ -338,7 +352,8 @@ $$;
 
 comment on function pgclarify.drop_corpus(text) is
 'Drop a corpus with its documents and vectors, and return its id. Runs on it stay, with their quotes. Attached tables are '
-'followed no more, and pgclarify_table_reader may not read them any more: those of the caller; of others it says how.';
+'followed no more, and pgclarify_table_reader may not read them any more: those of the caller; of others it says how. name: '
+'of a corpus that you own.';
 grant execute on function pgclarify.drop_corpus(text) to pgclarify_user;
 
 create or replace function pgclarify._drop_orphan_partition()

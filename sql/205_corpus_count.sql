@@ -198,7 +198,8 @@ select
     status.embedding_model,
     status.error,
     status.next_embedding_model,
-    status.next_embedded
+    status.next_embedded,
+    extract(epoch from status.lag)::double precision as lag_seconds
 from pgclarify._caller
 cross join lateral pgclarify._corpus_statuses(_caller) as status;
 
@@ -225,4 +226,5 @@ comment on column pgclarify.corpus_status.error is
 comment on column pgclarify.corpus_status.next_embedding_model is
 'The model that is being changed to (see set_embedding_model); null if none is.';
 comment on column pgclarify.corpus_status.next_embedded is 'Passages with a vector of that model; null if there is none.';
+comment on column pgclarify.corpus_status.lag_seconds is 'The same as lag, in seconds.';
 grant select on pgclarify.corpus_status to pgclarify_reader;

@@ -155,9 +155,10 @@ end;
 
 comment on function pgclarify.add_document(text, text, text, text, text, jsonb, name[]) is
 'Add a document, or put new content in place of the old; true if anything changed, or if it could not be indexed and is '
-'tried again. Workers make it searchable (see corpus_status.pending). corpus: its name. document_id: your own id as text. '
-'content: plain text or Markdown, at most 10,000,000 characters. title, uri: shown with citations. metadata: any JSON object. '
-'readers: roles that may read it; null means every reader of the corpus.';
+'tried again. Workers make it searchable (see corpus_status.pending). corpus: name of one that you own. document_id: your own '
+'id, 1 to 1000 characters in at most 2600 bytes; citations bring it back. content: plain text or Markdown, whose headings are '
+'kept with each passage, at most 10,000,000 characters. title: shown with citations, and searched. uri: where a person finds '
+'the original. metadata: any JSON object. readers: roles that may read it; null means every reader of the corpus.';
 grant execute on function pgclarify.add_document(text, text, text, text, text, jsonb, name[]) to pgclarify_user;
 
 create or replace function pgclarify._remove_document(caller pgclarify._caller, corpus text, document_id text)

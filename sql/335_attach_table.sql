@@ -217,8 +217,9 @@ $$;
 
 comment on function pgclarify.attach_table(text, regclass, text, text, jsonb) is
 'Make the rows of a table documents of a corpus, and keep them in step; returns the id of the source. Workers load it in the '
-'background (see source_status), triggers note what changes. The caller owns the corpus and the table. id_column: smallint, '
-'integer, bigint, uuid, text or varchar, with a unique index. content_column: text or varchar. options: title, uri (names of '
-'columns), readers (name of a column with an array of roles), metadata (name of a column, or a JSON array of names), '
-'id_prefix (what comes before the ids), dry_run (true: say what it would do and what is in the way, and do nothing).';
+'background (see source_status), triggers note what changes. corpus: name of one that you own. relation: the table, which '
+'you own, too. id_column: smallint, integer, bigint, uuid, text or varchar, with a unique index. content_column: text or '
+'varchar. options: title, uri (names of columns), readers (name of a column with an array of roles), metadata (name of a '
+'column, or a JSON array of names), id_prefix (what comes before the ids), dry_run (true: say what it would do and what is '
+'in the way, and do nothing).';
 grant execute on function pgclarify.attach_table(text, regclass, text, text, jsonb) to pgclarify_user;

@@ -81,7 +81,7 @@ $$;
 comment on function pgclarify.resync(text, regclass) is
 'Compare all rows of an attached table with its documents again, and mend what was missed: also triggers and grants that are '
 'gone, and a source that has failed, once its cause is mended. Returns the id of the source; source_status says how many rows '
-'were missing, different or too many.';
+'were missing, different or too many. corpus: name of one that you own. relation: the table.';
 grant execute on function pgclarify.resync(text, regclass) to pgclarify_user;
 
 create or replace function pgclarify._detach_table(
@@ -214,6 +214,7 @@ $$;
 
 comment on function pgclarify.detach_table(text, regclass, jsonb) is
 'Follow a table no more: its triggers go, and what pgclarify_table_reader might read of it. Returns the id of the source. '
-'options: documents, keep (the default) or remove, in the background. A table that was dropped goes by its number, which '
-'source_status.relation_oid has: detach_table(''kb'', 16421).';
+'corpus: name of one that you own. relation: the table; one that was dropped goes by its number, which '
+'source_status.relation_oid has: detach_table(''kb'', 16421). options: documents (what becomes of them: keep, the default, or '
+'remove, in the background).';
 grant execute on function pgclarify.detach_table(text, regclass, jsonb) to pgclarify_user;

@@ -248,6 +248,8 @@ def internal_calls(connection: Connection, caller: str) -> dict[str, str]:
         "history": "array['cars']",
         "reply": "'yes'",
         "ordinal": "1",
+        "role": "'postgres'",
+        "access": "'user'",
     }
     functions = connection.execute("""
         select p.proname, p.proargnames[2:p.pronargs]

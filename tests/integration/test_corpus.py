@@ -362,4 +362,5 @@ def test_a_thousand_corpora_stay_cheap(connection: Connection, hire: Hire) -> No
             scalar(session, statement)
             held[name] = locks(session)
 
-    assert {name: count for name, count in held.items() if count > 100} == {}
+    # Each table that knows of corpora adds its own and its indexes; a lock for each corpus would be a thousand.
+    assert {name: count for name, count in held.items() if count > 200} == {}

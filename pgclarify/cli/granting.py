@@ -1,0 +1,180 @@
+"""The commands grant and revoke: who may read, ask or analyze a corpus."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from pgclarify.cli import connection, terminal
+from pgclarify.errors import InputError, NotFound
+
+if TYPE_CHECKING:
+    from psycopg.errors import Diagnostic
+
+    from pgclarify.config import Settings
+
+GRANT_EXAMPLES = terminal.examples(
+    "pgclarify grant ann --user insurance",
+    "pgclarify grant dashboard --analyst insurance claims --create",
+    "pgclarify grant ann --reader insurance --dry-run",
+)
+REVOKE_EXAMPLES = terminal.examples("pgclarify revoke ann --analyst insurance")
+# PostgreSQL cuts longer names off, and goes on.
+_MOST_NAME_BYTES = 63
+
+Role = Annotated[str, typer.Argument(metavar="ROLE", help="A login, or a group of logins.")]
+Corpora = Annotated[list[str], typer.Argument(metavar="CORPUS...", help="Names of corpora that you own.")]
+AsReader = Annotated[
+    bool, typer.Option("--reader", metavar="", help="May look: views, and the corpus's documents. Starts nothing.")
+]
+AsUser = Annotated[bool, typer.Option("--user", metavar="", help="May ask, and look as a reader does.")]
+AsAnalyst = Annotated[bool, typer.Option("--analyst", metavar="", help="Sees everyone's runs on the corpus.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", metavar="", help="Print the SQL, and leave everything as it is.")]
+AsJson = Annotated[bool, typer.Option("--json", metavar="", help="One JSON object: what was done.")]
+
+
+def grant(
+    role: Role,
+    corpora: Corpora,
+    reader: AsReader = False,
+    user: AsUser = False,
+    analyst: AsAnalyst = False,
+    create: Annotated[
+        bool,
+        typer.Option(
+            "--create",
+            metavar="",
+            help="Make the login if it is missing. Its password is asked for, or PGCLARIFY_ROLE_PASSWORD, or a line of"
+            " standard input.",
+        ),
+    ] = False,
+    dry_run: DryRun = False,
+    as_json: AsJson = False,
+) -> None:
+    """Let a role read, ask or analyze a corpus. Prints the SQL that this took."""
+    access = _access(reader=reader, user=user, analyst=analyst)
+    _check_name(role)
+    settings = connection.load_settings()
+    with connection.connect(connection.running_dsn(settings)) as database:
+        is_missing = not connection.fetch(database, "cli_list_roles", roles=[role])
+        if is_missing and not create:
+            raise NotFound(
+                f"there is no role {role!r}", hint="Check its name, or make a login of that name with: --create"
+            )
+        password = _read_password(settings, role) if is_missing and not dry_run else None
+        with _deciding(database, dry_run=dry_run):
+            statements = [_create(database, role, password)] if is_missing else []
+            for corpus in corpora:
+                rows = connection.fetch(database, "cli_grant_access", corpus=corpus, role=role, access=access)
+                statements += [row["statement"] for row in rows]
+    say = terminal.notices().print
+    if create and not is_missing:
+        say(f"role {role} is there already, and keeps its password")
+    if dry_run and is_missing:
+        say(f"give it a password with psql: \\password {role}")
+    _report(role, statements, is_created=is_missing, dry_run=dry_run, as_json=as_json)
+    if not as_json and not dry_run:
+        say(f"{role} connects with: pgclarify dsn --role {role}")
+
+
+def revoke(
+    role: Role,
+    corpora: Corpora,
+    reader: AsReader = False,
+    user: AsUser = False,
+    analyst: AsAnalyst = False,
+    dry_run: DryRun = False,
+    as_json: AsJson = False,
+) -> None:
+    """Take back what grant has given on a corpus. Prints the SQL that this took."""
+    access = _access(reader=reader, user=user, analyst=analyst)
+    _check_name(role)
+    statements: list[str] = []
+    with (
+        connection.connect(connection.running_dsn(connection.load_settings())) as database,
+        _deciding(database, dry_run=dry_run),
+    ):
+        for corpus in corpora:
+            rows = connection.fetch(database, "cli_revoke_access", corpus=corpus, role=role, access=access)
+            statements += [row["statement"] for row in rows]
+    _report(role, statements, is_created=False, dry_run=dry_run, as_json=as_json)
+
+
+def _access(**flags: bool) -> str:
+    given = [name for name, is_given in flags.items() if is_given]
+    if len(given) != 1:
+        raise typer.BadParameter("give exactly one of --reader, --user and --analyst")
+    return given[0]
+
+
+def _check_name(role: str) -> None:
+    if not 0 < len(role.encode()) <= _MOST_NAME_BYTES:
+        raise typer.BadParameter(f"a role's name has 1 to {_MOST_NAME_BYTES} bytes", param_hint="ROLE")
+
+
+@contextmanager
+def _deciding(database: connection.Database, *, dry_run: bool) -> Iterator[None]:
+    """All of it or nothing, in one transaction; what the server remarks is passed on."""
+    from pgclarify.cli.rendering import printable
+
+    console = terminal.notices()
+
+    def remark(notice: Diagnostic) -> None:
+        advice = f" ({notice.message_hint})" if notice.message_hint else ""
+        console.print(printable(f"{notice.message_primary}{advice}"))
+
+    database.add_notice_handler(remark)
+    with database.transaction(force_rollback=dry_run):
+        yield
+
+
+def _read_password(settings: Settings, role: str) -> str:
+    """A password for a new role: of the settings, or typed twice by a person, or a line of standard input."""
+    if settings.role_password is not None:
+        password = settings.role_password.get_secret_value()
+    elif sys.stdin.isatty():
+        password = typer.prompt(f"Password of {role}", hide_input=True, confirmation_prompt=True, err=True)
+    else:
+        password = sys.stdin.readline().rstrip("\r\n")
+    if not password:
+        raise InputError(
+            "a new role needs a password",
+            hint="Type one, set PGCLARIFY_ROLE_PASSWORD, or send it as a line of standard input.",
+        )
+    return password
+
+
+def _create(database: connection.Database, role: str, password: str | None) -> str:
+    """Make a login. The server gets what a password is checked by, and never the password, which it might log.
+
+    Returns:
+        The statement without the password.
+    """
+    from psycopg import sql
+
+    statement = sql.SQL("create role {} login").format(sql.Identifier(role))
+    if password is None:
+        database.execute(statement)
+    else:
+        verifier = database.pgconn.encrypt_password(password.encode(), role.encode(), b"scram-sha-256")
+        database.execute(statement + sql.SQL(" password {}").format(sql.Literal(verifier.decode())))
+    return statement.as_string(database)
+
+
+def _report(role: str, statements: list[str], *, is_created: bool, dry_run: bool, as_json: bool) -> None:
+    if as_json:
+        done = {"role": role, "created": is_created and not dry_run, "dry_run": dry_run, "statements": statements}
+        terminal.print_json(done)
+        return
+    from pgclarify.foreign_text import harmless
+
+    for statement in statements:
+        terminal.results().print(f"{harmless(statement)};", soft_wrap=True)
+    if not statements:
+        terminal.notices().print("nothing was to do")
+    elif dry_run:
+        terminal.notices().print("this was a dry run: nothing has changed")

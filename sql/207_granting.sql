@@ -1,0 +1,298 @@
+-- Letting a role into a corpus, and taking that back: the SQL that it takes, executed with the caller's rights.
+
+create or replace function pgclarify._hold_access(caller pgclarify._caller, corpus text, role name, access text)
+returns pgclarify.corpus
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_corpus pgclarify.corpus := pgclarify._owned_corpus(_hold_access.caller, coalesce(_hold_access.corpus, ''));
+begin
+    if _hold_access.access is null or _hold_access.access not in ('reader', 'user', 'analyst') then
+        raise exception 'there is no access "%"', pgclarify._shown(_hold_access.access)
+            using errcode = 'invalid_parameter_value',
+                hint = 'Pass reader (may look), user (may ask) or analyst (sees everyone''s runs).';
+    end if;
+    perform pgclarify._check_roles_exist(array[coalesce(_hold_access.role, '')]);
+    if starts_with(_hold_access.role, 'pg_') or _hold_access.role in (
+        'pgclarify_owner', 'pgclarify_reader', 'pgclarify_user', 'pgclarify_worker', 'pgclarify_loopback',
+        'pgclarify_table_reader'
+    ) then
+        raise exception 'role "%" is granted nothing', _hold_access.role
+            using errcode = 'invalid_parameter_value',
+                detail = 'It belongs to PostgreSQL or to pgclarify itself.',
+                hint = 'Name a login, or a group of your own.';
+    end if;
+    -- Two who grant follow each other, or both would make a group. Who adds documents is not held up.
+    perform from pgclarify.corpus where corpus.corpus_id = v_corpus.corpus_id for no key update;
+    perform pgclarify._hold_corpus(v_corpus.corpus_id);
+    select held.* into strict v_corpus from pgclarify.corpus as held where held.corpus_id = v_corpus.corpus_id;
+    return v_corpus;
+end
+$$;
+
+comment on function pgclarify._hold_access(pgclarify._caller, text, name, text) is
+'The corpus as it is now, if the caller may change it; nobody else changes who may what with it until the end of the '
+'transaction. Errors 42501, 42704, and 22023 for an access or a role that will not do.';
+
+create or replace function pgclarify._grant_statement(granted name, role name)
+returns text
+language sql stable parallel safe security definer
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select format('grant %I to %I', _grant_statement.granted, _grant_statement.role)
+        -- Before PostgreSQL 16 it is the member alone that inherits or does not.
+        || case
+            when current_setting('server_version_num')::integer >= 160000 and exists (
+                select from pg_catalog.pg_roles as member
+                where
+                    member.rolname = _grant_statement.role
+                    and (
+                        not member.rolinherit
+                        or exists (
+                            select from pg_catalog.pg_roles as known
+                            where
+                                known.rolname = _grant_statement.granted
+                                and pg_has_role(member.oid, known.oid, 'member')
+                        )
+                    )
+            ) then ' with inherit true'
+            else ''
+        end;
+end;
+
+comment on function pgclarify._grant_statement(name, name) is
+'The statement that gives role the rights of granted, which it may be a member of without having them.';
+
+create or replace function pgclarify._grant_statements(caller pgclarify._caller, corpus text, role name, access text)
+returns setof text
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_corpus pgclarify.corpus := pgclarify._hold_access(
+        _grant_statements.caller, _grant_statements.corpus, _grant_statements.role, _grant_statements.access
+    );
+    v_kind text := case _grant_statements.access when 'analyst' then 'analyst' else 'reader' end;
+    v_named name := case v_kind when 'analyst' then v_corpus.analyst else v_corpus.reader end;
+    v_general name := case _grant_statements.access when 'user' then 'pgclarify_user' else 'pgclarify_reader' end;
+    v_roles name[] := pgclarify._roles_of(_grant_statements.role);
+    v_group name := v_named;
+begin
+    if exists (select from pg_roles where rolname = _grant_statements.role and rolsuper) then
+        raise exception 'role "%" is a superuser, which is granted nothing', _grant_statements.role
+            using errcode = 'invalid_parameter_value',
+                detail = 'It may do everything as it is. As a member it might do so over the network.',
+                hint = 'Make a login for those who are to read or ask: create role … login.';
+    end if;
+    if not v_general = any(v_roles) then
+        return next pgclarify._grant_statement(v_general, _grant_statements.role);
+    end if;
+    if v_general = 'pgclarify_reader' and 'pgclarify_user'::name = any(v_roles) then
+        raise notice 'role "%" may ask as well: it has the rights of pgclarify_user', _grant_statements.role;
+    end if;
+    if v_kind = 'reader' and v_named is null then
+        raise notice 'corpus "%" is open to every role that may ask or look, and stays so', v_corpus.name
+            using hint = 'To close it, name a role that may search it: pgclarify.alter_corpus, option reader.';
+        return;
+    end if;
+    if v_named = any(v_roles) then
+        return;
+    end if;
+    if not coalesce(pgclarify._is_group(v_named, v_kind, v_corpus.corpus_id), false) then
+        -- Whoever stood there may be a person, or a team with other rights: it comes into the group, not the others to it.
+        v_group := pgclarify._new_group(v_kind, v_corpus);
+        return next format('create role %I nologin', v_group);
+        return next format('comment on role %I is %L', v_group, pgclarify._group_mark(v_kind, v_corpus.corpus_id));
+        if exists (select from pg_roles where rolname = v_named) then
+            return next pgclarify._grant_statement(v_group, v_named);
+        end if;
+        return next format(
+            'select pgclarify.alter_corpus(%L, %L)', v_corpus.name, jsonb_build_object(v_kind, v_group)
+        );
+    end if;
+    return next pgclarify._grant_statement(v_group, _grant_statements.role);
+end
+$$;
+
+comment on function pgclarify._grant_statements(pgclarify._caller, text, name, text) is
+'What grant_access has to execute, with the caller''s rights; nothing if the role has that access. Notices say what else is '
+'so.';
+grant execute on function pgclarify._grant_statements(pgclarify._caller, text, name, text) to pgclarify_user;
+
+create or replace function pgclarify._missing_right(caller pgclarify._caller, corpus text, role name, access text)
+returns name
+language sql stable security definer
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select needed.name
+    from pgclarify._owned_corpus(_missing_right.caller, _missing_right.corpus) as owned
+    cross join lateral unnest(
+        case _missing_right.access
+            when 'analyst' then array['pgclarify_reader', owned.analyst]
+            when 'user' then array['pgclarify_user', owned.reader]
+            else array['pgclarify_reader', owned.reader]
+        end::name[]
+    ) as needed (name)
+    where not needed.name = any(pgclarify._roles_of(_missing_right.role))
+    limit 1;
+end;
+
+comment on function pgclarify._missing_right(pgclarify._caller, text, name, text) is
+'After grant_access: a role that role should have the rights of and has not; null if it has that access.';
+grant execute on function pgclarify._missing_right(pgclarify._caller, text, name, text) to pgclarify_user;
+
+create or replace function pgclarify._revoke_statements(caller pgclarify._caller, corpus text, role name, access text)
+returns setof text
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_corpus pgclarify.corpus := pgclarify._hold_access(
+        _revoke_statements.caller, _revoke_statements.corpus, _revoke_statements.role, _revoke_statements.access
+    );
+    v_kind text := case _revoke_statements.access when 'analyst' then 'analyst' else 'reader' end;
+    v_named name := case v_kind when 'analyst' then v_corpus.analyst else v_corpus.reader end;
+    v_general name := case _revoke_statements.access when 'user' then 'pgclarify_user' else 'pgclarify_reader' end;
+    v_roles name[] := pgclarify._roles_of(_revoke_statements.role);
+    v_grantor name;
+    v_other name;
+begin
+    if v_general = any(v_roles) then
+        raise notice 'role "%" keeps %, which counts for all corpora', _revoke_statements.role, v_general
+            using hint = format('Take it with: revoke %I from %I.', v_general, _revoke_statements.role);
+    end if;
+    if v_kind = 'reader' and v_named is null then
+        raise notice 'corpus "%" is open to every role that may ask or look', v_corpus.name
+            using hint = 'To close it, name a role that may search it: pgclarify.alter_corpus, option reader.';
+        return;
+    end if;
+    if pgclarify._is_group(v_named, v_kind, v_corpus.corpus_id) then
+        for v_grantor in
+            select pg_get_userbyid(membership.grantor)
+            from pg_auth_members as membership
+            where
+                membership.roleid = (select oid from pg_roles where rolname = v_named)
+                and membership.member = (select oid from pg_roles where rolname = _revoke_statements.role)
+        loop
+            return next format('revoke %I from %I', v_named, _revoke_statements.role)
+                -- A superuser's grants are in the name of the first superuser.
+                || case
+                    when v_grantor <> (_revoke_statements.caller).name then format(' granted by %I', v_grantor)
+                    else ''
+                end;
+        end loop;
+    end if;
+    select other.name into v_other
+    from unnest(v_roles) as other (name)
+    where
+        (
+            v_named = any(pgclarify._roles_of(other.name))
+            and (
+                other.name not in (_revoke_statements.role, v_named)
+                or not pgclarify._is_group(v_named, v_kind, v_corpus.corpus_id)
+            )
+        )
+        or (v_kind = 'reader' and other.name = v_corpus.owner)
+    order by other.name
+    limit 1;
+    if found then
+        raise notice 'role "%" has that access still, by the rights of "%"', _revoke_statements.role, v_other;
+    end if;
+end
+$$;
+
+comment on function pgclarify._revoke_statements(pgclarify._caller, text, name, text) is
+'What revoke_access has to execute, with the caller''s rights; nothing if grant_access has given nothing. Notices say what '
+'the role keeps.';
+grant execute on function pgclarify._revoke_statements(pgclarify._caller, text, name, text) to pgclarify_user;
+
+create or replace function pgclarify._execute_as_granter(caller pgclarify._caller, statement text)
+returns void
+language plpgsql volatile
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_message text;
+    v_detail text;
+begin
+    execute _execute_as_granter.statement;
+exception
+    when insufficient_privilege then
+        get stacked diagnostics v_message = message_text, v_detail = pg_exception_detail;
+        raise exception 'role "%" may not do that', (_execute_as_granter.caller).name
+            using errcode = 'insufficient_privilege',
+                detail = format('%s: %s. %s', _execute_as_granter.statement, v_message, v_detail),
+                hint = 'It takes a superuser, or a role with CREATEROLE that has the admin option on the roles named there.';
+end
+$$;
+
+comment on function pgclarify._execute_as_granter(pgclarify._caller, text) is
+'Execute a statement with the caller''s own rights; error 42501 names it.';
+grant execute on function pgclarify._execute_as_granter(pgclarify._caller, text) to pgclarify_user;
+
+create or replace function pgclarify.grant_access(corpus text, role name, access text)
+returns setof text
+language plpgsql volatile
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_caller pgclarify._caller;
+    v_statement text;
+    v_missing name;
+begin
+    select signed.* into v_caller from pgclarify._caller as signed;
+    for v_statement in
+        select planned.statement
+        from pgclarify._grant_statements(
+            v_caller, grant_access.corpus, grant_access.role, grant_access.access
+        ) as planned (statement)
+    loop
+        perform pgclarify._execute_as_granter(v_caller, v_statement);
+        return next v_statement;
+    end loop;
+    v_missing := pgclarify._missing_right(v_caller, grant_access.corpus, grant_access.role, grant_access.access);
+    if v_missing is not null then
+        raise exception 'role "%" would not have the rights of "%"', grant_access.role, v_missing
+            using errcode = 'object_not_in_prerequisite_state',
+                detail = 'It was made with NOINHERIT, which up to PostgreSQL 15 counts for all its memberships.',
+                hint = format('Run: alter role %I inherit; then grant again.', grant_access.role);
+    end if;
+end
+$$;
+
+comment on function pgclarify.grant_access(text, name, text) is
+'Let a role read, ask or analyze a corpus, and return the statements that this took, which are executed with the caller''s own '
+'rights; none if it may already. corpus: one that you own. role: a login or a group, no superuser. access: reader (may read '
+'views and, of this corpus, documents; starts nothing), user (may ask it as well), analyst (may read views and see everyone''s '
+'runs on it). '
+'Where the corpus is not for everyone, there is one group of its readers and one of its analysts, made when first needed.';
+grant execute on function pgclarify.grant_access(text, name, text) to pgclarify_user;
+
+create or replace function pgclarify.revoke_access(corpus text, role name, access text)
+returns setof text
+language plpgsql volatile
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_caller pgclarify._caller;
+    v_statement text;
+begin
+    select signed.* into v_caller from pgclarify._caller as signed;
+    for v_statement in
+        select planned.statement
+        from pgclarify._revoke_statements(
+            v_caller, revoke_access.corpus, revoke_access.role, revoke_access.access
+        ) as planned (statement)
+    loop
+        perform pgclarify._execute_as_granter(v_caller, v_statement);
+        return next v_statement;
+    end loop;
+end
+$$;
+
+comment on function pgclarify.revoke_access(text, name, text) is
+'Take a role out of the group of a corpus''s readers or analysts into which grant_access has put it, and return the statements '
+'that this took. It keeps pgclarify_reader or pgclarify_user, which count for all corpora. corpus: one that you own. role: a '
+'login or a group. access: reader or user (the same here), or analyst.';
+grant execute on function pgclarify.revoke_access(text, name, text) to pgclarify_user;

@@ -1,0 +1,68 @@
+"""Dashboards and applications over TCP: roles with passwords, and what each may see and do."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator
+from typing import Any
+
+import psycopg
+import pytest
+
+from tests.acceptance.conftest import House
+
+pytestmark = pytest.mark.acceptance
+
+SESAME = "open sesame"
+ACCESSES = {"rita": "reader", "uma": "user", "Ann O'Neil": "analyst"}
+
+
+@pytest.fixture(scope="module")
+def address(house: House) -> str:
+    """Where the server of the house listens, with a corpus and a role for each kind of access; it goes on listening."""
+    with socket.create_server(("127.0.0.1", 0)) as somebody:
+        address = f"127.0.0.1:{somebody.getsockname()[1]}"
+    (house.folder / "fuel.txt").write_text("The refueling fee for an empty tank is ninety dollars.\n")
+    house.done("load", "fuel", "fuel.txt")
+    house.done("up", "--detach", "--listen", address)
+    for role, access in ACCESSES.items():
+        house.done("grant", role, f"--{access}", "fuel", "--create", PGCLARIFY_ROLE_PASSWORD=SESAME)
+    return address
+
+
+@pytest.fixture(scope="module")
+def sessions(house: House, address: str) -> Iterator[dict[str, psycopg.Connection[Any]]]:
+    """A connection for each role, by a URL as it is told."""
+    url = house.done("dsn", "--role", "rita").strip()
+    opened = {role: psycopg.connect(url, user=role, password=SESAME, autocommit=True) for role in ACCESSES}
+    assert {f"{session.info.hostaddr}:{session.info.port}" for session in opened.values()} == {address}
+    yield opened
+    for session in opened.values():
+        session.close()
+
+
+ASK = "select answer from pgclarify.clarify('what is the refueling fee', corpus => 'fuel')"
+# What a dashboard shows: whoever looks sees what it may.
+DASHBOARD = "select requested_by, operation from pgclarify.run_summary where corpus = 'fuel'"
+
+
+def test_each_sees_and_does_what_it_may(sessions: dict[str, psycopg.Connection[Any]]) -> None:
+    rita, uma, ann = (sessions[role] for role in ACCESSES)
+
+    # The call waits, through the Unix socket, for the worker, which has survived the server's restart.
+    assert uma.execute(ASK).fetchall()
+    for looker in (rita, ann):
+        for attempt in (ASK, "select pgclarify.submit('fuel', 'fuel')", "select pgclarify.create_corpus('own')"):
+            with pytest.raises(psycopg.errors.InsufficientPrivilege):
+                looker.execute(attempt.encode())
+        assert looker.execute("select count(*) from pgclarify.document where id = 'fuel.txt'").fetchone() == (1,)
+
+    assert [session.execute(DASHBOARD).fetchall() for session in (rita, uma, ann)] == [
+        [],
+        [("uma", "clarify")],
+        [("uma", "clarify")],
+    ]
+
+
+def test_where_it_listens_is_told(house: House, address: str) -> None:
+    assert f"listens on {address}" in house.done("status")

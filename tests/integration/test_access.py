@@ -1,0 +1,400 @@
+"""Who may look at, ask and analyze a corpus: grant_access, revoke_access and alter_corpus."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from uuid import uuid4
+
+import psycopg
+import pytest
+from psycopg import sql
+
+from tests.integration.by_hand import Connect, Connection, MakeRole, at_once, scalar, state_of
+
+INVALID_PARAMETER = "22023"
+UNDEFINED_OBJECT = "42704"
+INSUFFICIENT_PRIVILEGE = "42501"
+NOT_IN_PREREQUISITE_STATE = "55000"
+
+GRANT = "select pgclarify.grant_access(%s, %s, %s)"
+REVOKE = "select pgclarify.revoke_access(%s, %s, %s)"
+
+
+@pytest.fixture
+def corpus(connection: Connection, admin: Connection) -> Iterator[str]:
+    """A corpus for everyone; roles belong to the whole server, so the groups that are named after it are dropped."""
+    name = f"corpus {uuid4().hex[:12]}"
+    connection.execute("select pgclarify.create_corpus(%s)", [name])
+    connection.execute("select pgclarify.add_document(%s, '1', 'Cars.')", [name])
+    yield name
+    for (role,) in admin.execute("select rolname from pg_roles where rolname ~ %s", [slug(name)]).fetchall():
+        admin.execute(sql.SQL("drop role {}").format(sql.Identifier(role)))
+
+
+def slug(corpus: str) -> str:
+    return corpus.replace(" ", "_")
+
+
+def statements(connection: Connection, query: str, *parameters: str) -> list[str]:
+    return [row[0] for row in connection.execute(query.encode(), parameters)]
+
+
+def named(connection: Connection, corpus: str) -> tuple[str | None, str | None]:
+    """Its reader and its analyst."""
+    row = connection.execute("select reader, analyst from pgclarify.corpus where name = %s", [corpus]).fetchone()
+    assert row is not None
+    return row[0], row[1]
+
+
+def marked(connection: Connection, corpus: str, kind: str) -> str:
+    """What grant_access says of a group that it makes."""
+    number = scalar(connection, "select corpus_id from pgclarify.corpus where name = %s", corpus)
+    group = f"{kind}s_of_{slug(corpus)}"
+    return f"comment on role {group} is 'pgclarify: {kind}s of corpus {number} in database {connection.info.dbname}'"
+
+
+def documents(connection: Connection) -> int:
+    return int(scalar(connection, "select count(*) from pgclarify.document"))
+
+
+def asks(connection: Connection, corpus: str) -> str | None:
+    return state_of(connection, "select pgclarify.submit('cars', %s)", [corpus])
+
+
+class TestAltering:
+    def test_changes_what_is_named(self, connection: Connection, corpus: str, make_role: MakeRole) -> None:
+        team = make_role(name="team")
+        alter = "select pgclarify.alter_corpus(%s, jsonb_build_object(%s::text, %s::text))"
+
+        assert scalar(connection, alter, corpus, "reader", team) is True
+        assert scalar(connection, alter, corpus, "reader", team) is False
+        assert scalar(connection, alter, corpus, "analyst", "pgclarify_user") is True
+        assert named(connection, corpus) == (team, "pgclarify_user")
+        assert scalar(connection, alter, corpus, "reader", None) is True
+        assert scalar(connection, "select pgclarify.alter_corpus(%s, '{}')", corpus) is False
+        assert named(connection, corpus) == (None, "pgclarify_user")
+
+    def test_refuses(self, connection: Connection, corpus: str) -> None:
+        refused = {
+            '%s, \'{"reader": "no such role"}\'': UNDEFINED_OBJECT,
+            '%s, \'{"analyst": ""}\'': UNDEFINED_OBJECT,
+            "%s, '{\"reader\": 1}'": INVALID_PARAMETER,
+            '%s, \'{"owner": "postgres"}\'': INVALID_PARAMETER,
+            "%s, '[]'": INVALID_PARAMETER,
+            "'no such ' || %s, '{}'": UNDEFINED_OBJECT,
+            "null || %s, '{}'": UNDEFINED_OBJECT,
+        }
+        states = {
+            arguments: state_of(connection, f"select pgclarify.alter_corpus({arguments})", [corpus])
+            for arguments in refused
+        }
+        assert states == refused
+        assert named(connection, corpus) == (None, None)
+
+    def test_is_the_owners(self, connect: Connect, corpus: str, make_role: MakeRole) -> None:
+        user = connect(make_role("pgclarify_user"))
+        for call in (
+            "alter_corpus(%s, '{}')",
+            "grant_access(%s, 'postgres', 'user')",
+            "revoke_access(%s, 'x', 'user')",
+        ):
+            assert state_of(user, f"select pgclarify.{call}", [corpus]) == INSUFFICIENT_PRIVILEGE
+
+
+class TestACorpusForEveryone:
+    """No groups: the general roles say it all, and granting to one does not close it for the others."""
+
+    def test_readers_look_and_start_nothing(
+        self, connection: Connection, connect: Connect, corpus: str, make_role: MakeRole
+    ) -> None:
+        ann = make_role(name="ann")
+        assert statements(connection, GRANT, corpus, ann, "reader") == [f"grant pgclarify_reader to {ann}"]
+        assert statements(connection, GRANT, corpus, ann, "reader") == []
+
+        assert documents(connect(ann)) == 1
+        assert asks(connect(ann), corpus) == INSUFFICIENT_PRIVILEGE
+        assert named(connection, corpus) == (None, None)
+
+    def test_users_ask(self, connection: Connection, connect: Connect, corpus: str, make_role: MakeRole) -> None:
+        ann = make_role(name="ann")
+        assert statements(connection, GRANT, corpus, ann, "user") == [f"grant pgclarify_user to {ann}"]
+
+        assert asks(connect(ann), corpus) is None
+        assert named(connection, corpus) == (None, None)
+
+    def test_nothing_is_there_to_take_back(self, connection: Connection, corpus: str, make_role: MakeRole) -> None:
+        ann = make_role("pgclarify_user", name="ann")
+        assert statements(connection, REVOKE, corpus, ann, "user") == []
+
+
+class TestAnalysts:
+    def test_see_the_runs_of_everyone_and_start_nothing(
+        self, connection: Connection, connect: Connect, corpus: str, make_role: MakeRole
+    ) -> None:
+        ann, bob, user = make_role(name="ann"), make_role(name="bob"), make_role("pgclarify_user")
+        group = f"analysts_of_{slug(corpus)}"
+        assert asks(connect(user), corpus) is None
+
+        assert statements(connection, GRANT, corpus, ann, "analyst") == [
+            f"grant pgclarify_reader to {ann}",
+            f"create role {group} nologin",
+            marked(connection, corpus, "analyst"),
+            f"""select pgclarify.alter_corpus('{corpus}', '{{"analyst": "{group}"}}')""",
+            f"grant {group} to {ann}",
+        ]
+        assert statements(connection, GRANT, corpus, bob, "analyst") == [
+            f"grant pgclarify_reader to {bob}",
+            f"grant {group} to {bob}",
+        ]
+        assert statements(connection, GRANT, corpus, ann, "analyst") == []
+
+        runs = "select count(*) from pgclarify.run_summary"
+        assert [scalar(connect(role), runs) for role in (ann, bob)] == [1, 1]
+        assert asks(connect(ann), corpus) == INSUFFICIENT_PRIVILEGE
+        assert statements(connection, REVOKE, corpus, ann, "analyst") == [f"revoke {group} from {ann}"]
+        assert statements(connection, REVOKE, corpus, ann, "analyst") == []
+        assert [scalar(connect(role), runs) for role in (ann, bob)] == [0, 1]
+
+    def test_of_before_stay(self, connection: Connection, connect: Connect, corpus: str, make_role: MakeRole) -> None:
+        """A login that was named alone shares with others, and gives none of its rights away."""
+        boss, ann = make_role("pgclarify_user", name="boss"), make_role(name="ann")
+        connection.execute("select pgclarify.alter_corpus(%s, jsonb_build_object('analyst', %s::text))", [corpus, boss])
+        assert asks(connect(boss), corpus) is None
+
+        group = f"analysts_of_{slug(corpus)}"
+        assert f"grant {group} to {boss}" in statements(connection, GRANT, corpus, ann, "analyst")
+        assert scalar(connection, "select pg_has_role(%s, %s, 'member')", ann, boss) is False
+        assert [scalar(connect(role), "select count(*) from pgclarify.run_summary") for role in (boss, ann)] == [1, 1]
+
+    def test_two_who_grant_at_once_make_one_group(
+        self, connection: Connection, connect: Connect, corpus: str, make_role: MakeRole
+    ) -> None:
+        people = [make_role(name="person") for _ in range(4)]
+        sessions = [connect() for _ in people]
+        outcomes = at_once(
+            *(
+                lambda session=session, person=person: session.execute(GRANT.encode(), [corpus, person, "analyst"])
+                for session, person in zip(sessions, people, strict=True)
+            )
+        )
+
+        assert outcomes == [None] * 4
+        group = named(connection, corpus)[1]
+        members = "select pg_has_role(%s, %s, 'usage')"
+        assert [scalar(connection, members, person, group) for person in people] == [True] * 4
+
+    def test_a_group_of_the_name_that_is_not_ours_gets_nobody(
+        self, connection: Connection, admin: Connection, corpus: str, make_role: MakeRole
+    ) -> None:
+        admin.execute(sql.SQL("create role {}").format(sql.Identifier(f"analysts_of_{slug(corpus)}")))
+        connection.execute(GRANT.encode(), [corpus, make_role(), "analyst"])
+        assert named(connection, corpus) == (None, f"analysts_of_{slug(corpus)}_2")
+
+    def test_a_corpus_of_any_name_has_a_group(
+        self, connection: Connection, admin: Connection, make_role: MakeRole
+    ) -> None:
+        person = make_role(name='Ann O\'Neil "x"')
+        for prefix in ("ÄÖ", 'the "best"', "x" * 150, "pg_"):
+            corpus = f"{prefix} {uuid4().hex[:12]}"
+            connection.execute("select pgclarify.create_corpus(%s)", [corpus])
+            connection.execute(GRANT.encode(), [corpus, person, "analyst"])
+            group = named(connection, corpus)[1]
+            assert scalar(connection, "select pg_has_role(%s, %s, 'usage')", person, group) is True
+            admin.execute(sql.SQL("drop role {}").format(sql.Identifier(str(group))))
+
+
+class TestACorpusForSome:
+    @pytest.fixture
+    def team(self, connection: Connection, corpus: str, make_role: MakeRole) -> str:
+        """A team that may ask, and search the corpus."""
+        team = make_role("pgclarify_user", name="team")
+        connection.execute("select pgclarify.alter_corpus(%s, jsonb_build_object('reader', %s::text))", [corpus, team])
+        return team
+
+    def test_readers_get_no_more_than_that(
+        self, connection: Connection, connect: Connect, corpus: str, team: str, make_role: MakeRole
+    ) -> None:
+        ann, user = make_role(name="ann"), make_role("pgclarify_user")
+        group = f"readers_of_{slug(corpus)}"
+        assert statements(connection, GRANT, corpus, ann, "reader") == [
+            f"grant pgclarify_reader to {ann}",
+            f"create role {group} nologin",
+            marked(connection, corpus, "reader"),
+            f"grant {group} to {team}",
+            f"""select pgclarify.alter_corpus('{corpus}', '{{"reader": "{group}"}}')""",
+            f"grant {group} to {ann}",
+        ]
+
+        assert [documents(connect(role)) for role in (ann, team, user)] == [1, 1, 0]
+        assert asks(connect(ann), corpus) == INSUFFICIENT_PRIVILEGE
+        assert asks(connect(make_role(team)), corpus) is None
+
+    def test_users_ask(
+        self, connection: Connection, connect: Connect, corpus: str, team: str, make_role: MakeRole
+    ) -> None:
+        ann = make_role(name="ann")
+        assert team
+        connection.execute(GRANT.encode(), [corpus, ann, "user"])
+        assert asks(connect(ann), corpus) is None
+
+        connection.execute(REVOKE.encode(), [corpus, ann, "user"])
+        assert asks(connect(ann), corpus) == UNDEFINED_OBJECT
+
+    def test_a_team_that_is_named_keeps_its_members(
+        self, connection: Connection, corpus: str, team: str, make_role: MakeRole
+    ) -> None:
+        """What was not given by a grant is not taken back."""
+        member = make_role(team, name="member")
+        assert statements(connection, GRANT, corpus, member, "user") == []
+        assert statements(connection, REVOKE, corpus, member, "user") == []
+        assert named(connection, corpus) == (team, None)
+
+    def test_a_reader_that_is_gone_is_replaced(
+        self, connection: Connection, connect: Connect, admin: Connection, corpus: str, make_role: MakeRole
+    ) -> None:
+        gone, ann = make_role(name="gone"), make_role(name="ann")
+        connection.execute("select pgclarify.alter_corpus(%s, jsonb_build_object('reader', %s::text))", [corpus, gone])
+        admin.execute(sql.SQL("drop role {}").format(sql.Identifier(gone)))
+
+        connection.execute(GRANT.encode(), [corpus, ann, "user"])
+        assert asks(connect(ann), corpus) is None
+
+
+class TestTheGroupOfAnotherCorpus:
+    """Who owns one corpus cannot have others let into another, whose group it names."""
+
+    @pytest.fixture
+    def another(self, connection: Connection, corpus: str, make_role: MakeRole) -> str:
+        """A corpus that a superuser keeps for some, one of them hired."""
+        name = f"{corpus} hr"
+        connection.execute("select pgclarify.create_corpus(%s)", [name])
+        connection.execute(
+            "select pgclarify.alter_corpus(%s, jsonb_build_object('reader', %s::text))", [name, make_role(name="boss")]
+        )
+        return name
+
+    def test_is_not_for_its_owner_to_name(
+        self, connection: Connection, connect: Connect, another: str, make_role: MakeRole
+    ) -> None:
+        connection.execute(GRANT.encode(), [another, make_role(name="hired"), "reader"])
+        group, owner = named(connection, another)[0], connect(make_role("pgclarify_user", name="owner"))
+        cats, options = f"{another} cats", "%s, options => jsonb_build_object(%s::text, %s::text)"
+
+        owner.execute("select pgclarify.create_corpus(%s)", [cats])
+        for kind in ("reader", "analyst"):
+            assert state_of(owner, f"select pgclarify.create_corpus('x' || {options})", [cats, kind, group]) == (
+                INVALID_PARAMETER
+            )
+            alter = f"select pgclarify.alter_corpus({options})"
+            assert state_of(owner, alter, [cats, kind, group]) == INVALID_PARAMETER
+            assert state_of(connection, alter, [another, kind, group]) is None
+
+    @pytest.mark.parametrize("is_marked", [True, False])
+    def test_gets_nobody_and_loses_nobody(
+        self, connection: Connection, another: str, corpus: str, make_role: MakeRole, is_marked: bool
+    ) -> None:
+        """However it has come to stand there: by hand, or in another database of this server."""
+        hired, eve = make_role(name="hired"), make_role(name="eve")
+        connection.execute(GRANT.encode(), [another, hired, "reader"])
+        group = named(connection, another)[0]
+        if not is_marked:
+            connection.execute(sql.SQL("comment on role {} is null").format(sql.Identifier(str(group))))
+        connection.execute("update pgclarify.corpus set reader = %s where name = %s", [group, corpus])
+
+        connection.execute(GRANT.encode(), [corpus, eve, "user"])
+        connection.execute(REVOKE.encode(), [corpus, hired, "user"])
+        usage = "select pg_has_role(%s, %s, 'usage')"
+        assert [scalar(connection, usage, role, group) for role in (eve, hired)] == [False, True]
+        # Whoever searched the corpus by that group does so still.
+        assert scalar(connection, usage, hired, named(connection, corpus)[0]) is True
+
+
+class TestRefusals:
+    def test_roles_and_accesses_that_there_are_not(self, connection: Connection, corpus: str) -> None:
+        refused = {
+            ("no such role", "user"): UNDEFINED_OBJECT,
+            ("public", "user"): UNDEFINED_OBJECT,
+            ("", "user"): UNDEFINED_OBJECT,
+            (None, "user"): UNDEFINED_OBJECT,
+            ("pg_monitor", "user"): INVALID_PARAMETER,
+            ("pgclarify_loopback", "user"): INVALID_PARAMETER,
+            ("postgres", "owner"): INVALID_PARAMETER,
+            ("postgres", None): INVALID_PARAMETER,
+        }
+        for query in (GRANT, REVOKE):
+            assert {given: state_of(connection, query, [corpus, *given]) for given in refused} == refused
+
+    def test_who_owns_a_corpus_may_not_thereby_grant_roles(
+        self, connection: Connection, connect: Connect, corpus: str, make_role: MakeRole
+    ) -> None:
+        owner, ann = connect(make_role("pgclarify_user", name="owner")), make_role(name="ann")
+        own = f"{corpus} too"
+        owner.execute("select pgclarify.create_corpus(%s)", [own])
+        with pytest.raises(psycopg.errors.InsufficientPrivilege) as refused:
+            owner.execute(GRANT.encode(), [own, ann, "user"])
+        assert f"grant pgclarify_user to {ann}" in (refused.value.diag.message_detail or "")
+
+        # Nor make groups, where the role has the rest already.
+        connection.execute(sql.SQL("grant pgclarify_reader to {}").format(sql.Identifier(ann)))
+        assert state_of(owner, GRANT, [own, ann, "analyst"]) == INSUFFICIENT_PRIVILEGE
+        assert named(connection, own) == (None, None)
+
+    def test_who_may_make_roles_grants_on_its_own_corpora(
+        self, connection: Connection, connect: Connect, corpus: str, make_role: MakeRole
+    ) -> None:
+        granter, ann = make_role("pgclarify_user", name="granter"), make_role("pgclarify_reader", name="ann")
+        connection.execute(sql.SQL("alter role {} createrole").format(sql.Identifier(granter)))
+        session = connect(granter)
+        own = f"{corpus} too"
+        session.execute("select pgclarify.create_corpus(%s)", [own])
+        session.execute(GRANT.encode(), [own, ann, "analyst"])
+        group = named(connection, own)[1]
+        assert scalar(connection, "select pg_has_role(%s, %s, 'usage')", ann, group) is True
+
+        # A superuser takes back what another has granted.
+        assert statements(connection, REVOKE, own, ann, "analyst") == [
+            f"revoke {group} from {ann} granted by {granter}"
+        ]
+        assert scalar(connection, "select pg_has_role(%s, %s, 'usage')", ann, group) is False
+        connection.execute(sql.SQL("drop role {}").format(sql.Identifier(str(group))))
+
+    def test_superusers_are_granted_nothing_and_can_be_taken_out(
+        self, connection: Connection, corpus: str, make_role: MakeRole
+    ) -> None:
+        root = make_role(name="root")
+        connection.execute(GRANT.encode(), [corpus, root, "analyst"])
+        connection.execute(sql.SQL("alter role {} superuser").format(sql.Identifier(root)))
+        for access in ("reader", "user", "analyst"):
+            assert state_of(connection, GRANT, [corpus, root, access]) == INVALID_PARAMETER
+        group = named(connection, corpus)[1]
+        assert statements(connection, REVOKE, corpus, root, "analyst") == [f"revoke {group} from {root}"]
+
+
+class TestWithoutInheritance:
+    """A member that does not have the rights of what it is a member of."""
+
+    @pytest.fixture
+    def ann(self, connection: Connection, make_role: MakeRole) -> str:
+        ann = make_role(name="ann")
+        connection.execute(sql.SQL("alter role {} noinherit").format(sql.Identifier(ann)))
+        return ann
+
+    def test_is_given_the_rights_or_told_what_it_takes(
+        self, connection: Connection, connect: Connect, corpus: str, ann: str
+    ) -> None:
+        refused = state_of(connection, GRANT, [corpus, ann, "analyst"])
+        if connection.info.server_version < 160000:
+            assert refused == NOT_IN_PREREQUISITE_STATE
+            assert scalar(connection, "select pg_has_role(%s, 'pgclarify_reader', 'member')", ann) is False
+            connection.execute(sql.SQL("alter role {} inherit").format(sql.Identifier(ann)))
+            connection.execute(GRANT.encode(), [corpus, ann, "analyst"])
+        for role in ("pgclarify_reader", named(connection, corpus)[1]):
+            assert scalar(connection, "select pg_has_role(%s, %s, 'usage')", ann, role) is True
+        assert statements(connection, GRANT, corpus, ann, "analyst") == []
+        assert documents(connect(ann)) == 1
+
+    def test_who_is_a_member_already_is_given_them(self, connection: Connection, corpus: str, ann: str) -> None:
+        connection.execute(sql.SQL("grant pgclarify_user to {}").format(sql.Identifier(ann)))
+        connection.execute(sql.SQL("alter role {} inherit").format(sql.Identifier(ann)))
+        connection.execute(GRANT.encode(), [corpus, ann, "user"])
+        assert scalar(connection, "select pg_has_role(%s, 'pgclarify_user', 'usage')", ann) is True
