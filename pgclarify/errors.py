@@ -14,7 +14,10 @@ PgclarifyError
 ├── CompletionError           the language model
 │   ├── EndpointUnavailable   not reached, refused or timed out, after all retries
 │   │   └── RequestRefused    it answers, but not to this request: too long, or of a form that it does not take
-│   └── InvalidReply          a reply that does not fit its schema
+│   ├── InvalidReply          a reply that does not fit its schema
+│   └── NotAllowed            the call was not made: a budget does not let it through
+│       ├── BudgetSpent       what is left of a budget is not enough for it
+│       └── PriceMissing      a budget in dollars, and a model without a price
 ├── DatabaseError             the server, or what it answered
 │   ├── ServerUnavailable     no connection
 │   ├── DatabaseBusy          it passes: a deadlock, a lock held for long, too few connections
@@ -124,6 +127,18 @@ class RequestRefused(EndpointUnavailable):
 
 class InvalidReply(CompletionError):
     """A reply that does not fit its schema."""
+
+
+class NotAllowed(CompletionError):
+    """The call was not made, since a budget does not let it through. It would not help to try again at once."""
+
+
+class BudgetSpent(NotAllowed):
+    """What is left of a budget is not enough for the call."""
+
+
+class PriceMissing(NotAllowed):
+    """A budget in dollars is for the call, and its model has no price."""
 
 
 class DatabaseError(PgclarifyError):

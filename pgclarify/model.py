@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pgclarify.errors import NotAllowed
+
 
 class RunStatus(StrEnum):
     """States of a run; see docs/run-states.md for the diagram."""
@@ -219,8 +221,10 @@ class CompletionRequest:
         prompt_version: Version of the prompt that rendered the messages.
         messages: The rendered input.
         schema: JSON schema that the reply must fit; None for free text.
-        sample: 0 for the first reply to this input, 1 for the next, ...
+        sample: 0 for the first reply to this input, 1 for the next, ..., less than 1000.
         payload: What a provider that is no chat model works on (the extractive one); part of the input.
+        max_output_tokens: Most tokens that are paid for as output, as far as is known; 0 for a provider that is no chat
+            model. No part of the key.
     """
 
     purpose: str
@@ -231,10 +235,11 @@ class CompletionRequest:
     schema: Mapping[str, Any] | None = None
     sample: int = 0
     payload: Mapping[str, Any] | None = None
+    max_output_tokens: int = 0
 
     @property
-    def input_hash(self) -> bytes:
-        """SHA-256 of the rendered input, 32 bytes."""
+    def rendered(self) -> bytes:
+        """The rendered input, as it is hashed: JSON in UTF-8."""
         rendered = json.dumps(
             {
                 "messages": [[message.role, message.content] for message in self.messages],
@@ -245,7 +250,12 @@ class CompletionRequest:
             ensure_ascii=False,
             separators=(",", ":"),
         )
-        return hashlib.sha256(rendered.encode("utf-8", "surrogatepass")).digest()
+        return rendered.encode("utf-8", "surrogatepass")
+
+    @property
+    def input_hash(self) -> bytes:
+        """SHA-256 of the rendered input, 32 bytes."""
+        return hashlib.sha256(self.rendered).digest()
 
     @property
     def key(self) -> tuple[str, str, str, str, bytes, int]:
@@ -256,11 +266,11 @@ class CompletionRequest:
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """What a model said; latency in milliseconds."""
+    """What a model said; latency in milliseconds. Tokens are None where the endpoint did not say how many."""
 
     reply: str
-    prompt_tokens: int
-    completion_tokens: int
+    prompt_tokens: int | None
+    completion_tokens: int | None
     latency_ms: float
 
 
@@ -269,15 +279,34 @@ class Claim:
     """Where one request stands in the ledger.
 
     Attributes:
-        completion_id: The row of the ledger.
+        completion_id: The row of the ledger; None if there is none, since a budget does not let the call through.
         completion: What the model said, if it was already paid for.
-        is_ours: True if this worker holds the lease and has to make the call; with no completion and not
-            ours, another worker is making it.
+        is_ours: True if this worker holds the lease and has to make the call; with no completion, no refusal and not
+            ours, another worker is making it, or calls that are being made may leave something of a budget.
+        refusal: Why a budget does not let the call through, though all that are being made cost nothing; None if none
+            forbids it.
     """
 
-    completion_id: int
+    completion_id: int | None
     completion: Completion | None
     is_ours: bool
+    refusal: NotAllowed | None = None
+
+
+def as_ended(status: RunStatus, stop_reason: str | None, refusal: NotAllowed | None) -> tuple[RunStatus, str | None]:
+    """Say how a run ended of which a budget did not let a call through: it is never complete, and names the budget.
+
+    Args:
+        status: How it ended by what it came to.
+        stop_reason: Why it went no further, by the same.
+        refusal: What it was told when it asked for the first such call; None if there was none.
+
+    Returns:
+        Status and stop_reason to keep.
+    """
+    if refusal is None:
+        return status, stop_reason
+    return RunStatus.PARTIAL if status is RunStatus.SUCCEEDED else status, refusal.message
 
 
 @dataclass(frozen=True, slots=True)
@@ -306,6 +335,7 @@ class Verdict:
         is_reused: True if the completion had been paid for before.
         reason: Why it abstained.
         error: What went wrong; set if and only if the outcome is failed.
+        is_refused: True if that is that a budget did not let the call through.
     """
 
     rank: int
@@ -320,6 +350,7 @@ class Verdict:
     is_reused: bool = False
     reason: str | None = None
     error: str | None = None
+    is_refused: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -114,7 +114,8 @@ begin atomic
         "embed": {"choices": ["question_answer", "question"], "default": "question_answer"},
         "singletons": {"choices": ["keep", "drop"], "default": "keep"},
         "ask_back": {"choices": ["auto"]},
-        "threshold": {"type": "number", "least": 0, "most": 1}
+        "threshold": {"type": "number", "least": 0, "most": 1},
+        "refresh": {"type": "integer", "least": 0, "most": 1000000}
     }'::jsonb;
 end;
 

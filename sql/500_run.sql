@@ -48,27 +48,49 @@ end;
 comment on function pgclarify._detects(text, jsonb) is
 'Whether a run with these settings goes by rules of ambiguity, which may change while the corpus stays as it is.';
 
-create or replace function pgclarify._reuses_runs()
+create or replace function pgclarify._is_on(parameter text)
 returns boolean
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
     -- Empty: it was set for a transaction that is over.
-    v_given constant text := nullif(btrim(current_setting('pgclarify.reuse_runs', true)), '');
+    v_given constant text := nullif(btrim(current_setting(_is_on.parameter, true)), '');
 begin
     return coalesce(v_given::boolean, true);
 exception
     when invalid_text_representation then
-        raise exception 'parameter "pgclarify.reuse_runs" has a wrong value'
+        raise exception 'parameter "%" has a wrong value', _is_on.parameter
             using errcode = 'invalid_parameter_value',
                 detail = format('It is "%s".', pgclarify._shown(v_given)),
-                hint = 'Set it to on or off, or reset it: on serves answers that are still good.';
+                hint = 'Set it to on or off, or reset it, which is on.';
 end
 $$;
 
+comment on function pgclarify._is_on(text) is
+'Whether a parameter of this session is on, as it is unless somebody has set it; or error 22023.';
+
+create or replace function pgclarify._reuses_runs()
+returns boolean
+language sql stable
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select pgclarify._is_on('pgclarify.reuse_runs');
+end;
+
 comment on function pgclarify._reuses_runs() is
 'Whether runs that have answered serve equal questions of this session, as pgclarify.reuse_runs says; or error 22023.';
+
+create or replace function pgclarify._counts_questions()
+returns boolean
+language sql stable
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select pgclarify._is_on('pgclarify.count_questions');
+end;
+
+comment on function pgclarify._counts_questions() is
+'Whether what this session asks counts as asked, as pgclarify.count_questions says; or error 22023.';
 
 create or replace function pgclarify._find_answered(
     corpus_id bigint, operation text, questions text[], settings jsonb, requester name, roles name[]
@@ -114,6 +136,8 @@ begin atomic
                 or not pgclarify._explores(_find_answered.operation, _find_answered.settings)
             )
             and not pgclarify._detects(_find_answered.operation, _find_answered.settings)
+            -- What is paid for changes with every call.
+            and _find_answered.operation <> 'estimate'
             and exists (
                 select
                 from in_service
@@ -192,7 +216,10 @@ declare
 begin
     with entered as (
         insert into pgclarify.run
-        (operation, corpus_id, corpus_name, question, settings, history, parent_run_id, requested_by, reuse_key, call_id)
+        (
+            operation, corpus_id, corpus_name, question, settings, history, parent_run_id, requested_by, reuse_key, call_id,
+            is_counted
+        )
         select
             _enter_runs.operation, corpus.corpus_id, corpus.name, asked.question, given.settings - 'history',
             coalesce(_enter_runs.settings -> 'history', '[]'), _enter_runs.parent_run_id, _enter_runs.requester,
@@ -200,7 +227,7 @@ begin
                 _enter_runs.operation, corpus.corpus_id, asked.question, given.settings, _enter_runs.requester,
                 _enter_runs.roles
             ),
-            _enter_runs.call_id
+            _enter_runs.call_id, pgclarify._counts_questions()
         from unnest(_enter_runs.questions) with ordinality as asked (question, ordinal)
         left join pgclarify.corpus on corpus.corpus_id = _enter_runs.corpus_id
         cross join lateral (

@@ -10,42 +10,95 @@ create or replace function pgclarify._claim_completions(
     parameters jsonb[],
     prompt_versions text[],
     input_hashes bytea[],
-    samples integer[]
+    samples integer[],
+    input_bytes integer[],
+    max_output_tokens integer[]
 )
 returns table (
     ordinal integer,
     completion_id bigint,
     is_ours boolean,
+    leased_until timestamptz,
     reply text,
     prompt_tokens integer,
     completion_tokens integer,
-    latency_ms real
+    latency_ms real,
+    refusal jsonb
 )
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
     v_living bigint[] := array(select living.worker_id from pgclarify._living_workers() as living);
-    v_until timestamptz := clock_timestamp() + _claim_completions.lease;
+    v_now constant timestamptz := clock_timestamp();
+    v_until constant timestamptz := v_now + _claim_completions.lease;
+    v_samples integer[] := _claim_completions.samples;
+    v_run record;
+    v_budget_ids bigint[] := '{}';
+    -- Ordinals that budgets let through, and what each costs at most; null if there are no budgets to ask.
+    v_admitted integer[];
+    v_bounds numeric[];
+    v_refusals jsonb;
     v_ordinals integer[];
     v_completion_ids bigint[];
+    v_late bigint[];
 begin
+    if 1000 <= any(v_samples) then
+        raise exception 'a sample must be less than 1000'
+            using errcode = 'invalid_parameter_value', hint = 'Thousands are for the option refresh.';
+    end if;
+    select run.requested_by, run.corpus_id, (run.settings -> 'refresh')::integer as refresh into v_run
+    from pgclarify.run
+    where run.run_id = _claim_completions.run_id;
+    if v_run.refresh > 0 then
+        v_samples := array(
+            select asked.sample + 1000 * v_run.refresh
+            from unnest(v_samples) with ordinality as asked (sample, ordinal)
+            order by asked.ordinal
+        );
+    end if;
+    if
+        exists (select from pgclarify.budget)
+        and exists (
+            select from unnest(_claim_completions.models) as asked (model) where not pgclarify._is_extractive(asked.model)
+        )
+    then
+        v_budget_ids := pgclarify._budgets_of(v_run.requested_by, v_run.corpus_id);
+    end if;
+    if cardinality(v_budget_ids) > 0 then
+        select
+            coalesce(array_agg(call.ordinal) filter (where call.is_admitted), '{}'),
+            coalesce(array_agg(call.bound_usd) filter (where call.is_admitted), '{}'),
+            coalesce(jsonb_object_agg(call.ordinal, call.refusal) filter (where call.refusal is not null), '{}')
+        into v_admitted, v_bounds, v_refusals
+        from pgclarify._admit_free(
+            v_budget_ids, v_now, v_living, _claim_completions.worker_id, _claim_completions.run_id,
+            _claim_completions.purposes, _claim_completions.models, _claim_completions.parameters,
+            _claim_completions.prompt_versions, _claim_completions.input_hashes, v_samples,
+            _claim_completions.input_bytes, _claim_completions.max_output_tokens
+        ) as call;
+    end if;
     with given as (
         select
             asked.ordinal::integer, asked.purpose, asked.model, asked.parameters, asked.prompt_version,
             asked.input_hash, asked.sample
         from unnest(
             _claim_completions.purposes, _claim_completions.models, _claim_completions.parameters,
-            _claim_completions.prompt_versions, _claim_completions.input_hashes, _claim_completions.samples
+            _claim_completions.prompt_versions, _claim_completions.input_hashes, v_samples
         ) with ordinality as asked (purpose, model, parameters, prompt_version, input_hash, sample, ordinal)
+        where v_admitted is null or asked.ordinal = any(v_admitted)
     ),
     claimed as (
         insert into pgclarify.completion as known (
-            purpose, model, parameters, prompt_version, input_hash, sample, run_id, leased_by, leased_until
+            purpose, model, parameters, prompt_version, input_hash, sample, run_id, leased_by, leased_until, budget_ids,
+            reserved_usd, reserved_at
         )
         select distinct
             given.purpose, given.model, given.parameters, given.prompt_version, given.input_hash, given.sample,
-            _claim_completions.run_id, _claim_completions.worker_id, v_until
+            _claim_completions.run_id, _claim_completions.worker_id, v_until,
+            case when v_admitted is not null then v_budget_ids end,
+            v_bounds[array_position(v_admitted, given.ordinal)],
+            case when v_admitted is not null then v_now end
         from given
         -- What is answered or asked already is only looked at: the insertion would lock it.
         where not exists (
@@ -71,7 +124,10 @@ begin
         set
             run_id = excluded.run_id,
             leased_by = excluded.leased_by,
-            leased_until = excluded.leased_until
+            leased_until = excluded.leased_until,
+            budget_ids = excluded.budget_ids,
+            reserved_usd = excluded.reserved_usd,
+            reserved_at = excluded.reserved_at
         where known.reply is null
             and (
                 known.leased_until is null
@@ -88,62 +144,118 @@ begin
     into v_ordinals, v_completion_ids
     from given
     inner join claimed using (purpose, model, parameters, prompt_version, input_hash, sample);
+    if cardinality(v_admitted) > 0 and cardinality(v_completion_ids) > 0 then
+        -- Others may have claimed meanwhile: once more, with the counters held, and statements of their own that see those.
+        perform pgclarify._hold_counters(v_budget_ids, v_now);
+        select coalesce(array_agg(late.completion_id), '{}') into v_late
+        from (
+            select ours.completion_id
+            from unnest(v_ordinals, v_completion_ids) as ours (ordinal, completion_id)
+            inner join pgclarify._admit(
+                v_budget_ids, v_now, v_living, v_completion_ids, v_ordinals,
+                array(
+                    select _claim_completions.models[ours.ordinal]
+                    from unnest(v_ordinals) with ordinality as ours (ordinal, place) order by ours.place
+                ),
+                array(
+                    select _claim_completions.input_bytes[ours.ordinal]
+                    from unnest(v_ordinals) with ordinality as ours (ordinal, place) order by ours.place
+                ),
+                array(
+                    select _claim_completions.max_output_tokens[ours.ordinal]
+                    from unnest(v_ordinals) with ordinality as ours (ordinal, place) order by ours.place
+                )
+            ) as call on call.ordinal = ours.ordinal
+            group by ours.completion_id
+            having not bool_or(call.is_admitted)
+        ) as late;
+        update pgclarify.completion
+        set leased_by = null, leased_until = null, budget_ids = null, reserved_usd = null, reserved_at = null
+        where completion.completion_id = any(v_late);
+    end if;
     return query
-    select ours.ordinal, ours.completion_id, true, null::text, null::integer, null::integer, null::real
-    from unnest(v_ordinals, v_completion_ids) as ours (ordinal, completion_id);
+    select
+        ours.ordinal, ours.completion_id, true, v_until, null::text, null::integer, null::integer, null::real, null::jsonb
+    from unnest(v_ordinals, v_completion_ids) as ours (ordinal, completion_id)
+    where v_late is null or ours.completion_id <> all(v_late);
 
     -- A statement of its own: its snapshot sees what others have stored meanwhile.
     return query
     select
-        asked.ordinal::integer, known.completion_id, false, known.reply, known.prompt_tokens, known.completion_tokens,
-        known.latency_ms
+        asked.ordinal::integer, known.completion_id, false, null::timestamptz, known.reply, known.prompt_tokens,
+        known.completion_tokens, known.latency_ms, case when known.reply is null then v_refusals -> asked.ordinal::text end
     from unnest(
         _claim_completions.purposes, _claim_completions.models, _claim_completions.parameters,
-        _claim_completions.prompt_versions, _claim_completions.input_hashes, _claim_completions.samples
+        _claim_completions.prompt_versions, _claim_completions.input_hashes, v_samples
     ) with ordinality as asked (purpose, model, parameters, prompt_version, input_hash, sample, ordinal)
-    inner join pgclarify.completion as known
+    -- One that budgets do not let through may have no row.
+    left join pgclarify.completion as known
         on known.purpose = asked.purpose
         and known.model = asked.model
         and known.parameters = asked.parameters
         and known.prompt_version = asked.prompt_version
         and known.input_hash = asked.input_hash
         and known.sample = asked.sample
-    where asked.ordinal <> all(v_ordinals);
+    where asked.ordinal <> all(v_ordinals) or known.completion_id = any(v_late);
 end
 $$;
 
 comment on function pgclarify._claim_completions(
-    bigint, bigint, interval, text[], text[], jsonb[], text[], bytea[], integer[]
+    bigint, bigint, interval, text[], text[], jsonb[], text[], bytea[], integer[], integer[], integer[]
 ) is
-'Look inputs up in the ledger and lease those that nobody has answered or is asking. One row an input: is_ours (make the '
-'call), a reply (it is there), or neither (another run is asking: come again).';
+'Look inputs up in the ledger and lease those that nobody has answered or is asking, as far as budgets let them through. One '
+'row an input: is_ours (make the call; leased_until tells this lease from all others of the row), a reply (it is there), a '
+'refusal (a budget does not let it through: object with sqlstate, message and detail), or none of these (another run is '
+'asking, or calls that are being made may leave something of a budget: come again). samples: from 0 to 999; the option refresh '
+'of the run is added. input_bytes, max_output_tokens: what the most that a call costs is reckoned from.';
 grant execute on function pgclarify._claim_completions(
-    bigint, bigint, interval, text[], text[], jsonb[], text[], bytea[], integer[]
+    bigint, bigint, interval, text[], text[], jsonb[], text[], bytea[], integer[], integer[], integer[]
 ) to pgclarify_worker;
 
 create or replace function pgclarify._store_completions(
+    worker_id bigint,
     completion_ids bigint[],
+    run_ids bigint[],
+    leases timestamptz[],
     replies text[],
     prompt_tokens integer[],
     completion_tokens integer[],
     latencies_ms real[]
 )
 returns void
-language sql volatile security definer
+language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
-begin atomic
+as $$
+declare
+    v_now constant timestamptz := clock_timestamp();
+    v_ended bigint[];
+begin
     with given as (
         select *
         from unnest(
             _store_completions.completion_ids,
+            _store_completions.run_ids,
+            _store_completions.leases,
             _store_completions.replies,
             _store_completions.prompt_tokens,
             _store_completions.completion_tokens,
             _store_completions.latencies_ms
-        ) as said (completion_id, reply, prompt_tokens, completion_tokens, latency_ms)
+        ) with ordinality
+        as said (completion_id, run_id, leased_until, reply, prompt_tokens, completion_tokens, latency_ms, place)
+    ),
+    price as materialized (
+        select asked.model, known.input_usd, known.output_usd
+        from (
+            select distinct completion.model
+            from pgclarify.completion
+            where completion.completion_id in (select given.completion_id from given)
+        ) as asked
+        cross join lateral pgclarify._price(asked.model) as known
     ),
     held as (
-        select completion.completion_id
+        select
+            completion.completion_id, completion.model, completion.leased_by, completion.leased_until,
+            completion.budget_ids, completion.reserved_usd, completion.reserved_at, completion.cost_usd
         from pgclarify.completion
         where completion.completion_id in (select given.completion_id from given)
         -- In the order of claims, or the two deadlock.
@@ -151,52 +263,126 @@ begin atomic
             completion.purpose, completion.model, completion.parameters, completion.prompt_version, completion.input_hash,
             completion.sample
         for no key update
+    ),
+    paid as materialized (
+        select
+            given.*,
+            coalesce(held.leased_by = _store_completions.worker_id and held.leased_until = given.leased_until, false)
+                as has_lease,
+            held.model,
+            held.budget_ids,
+            held.reserved_at,
+            pgclarify._cost_of(given.prompt_tokens, given.completion_tokens, price.input_usd, price.output_usd)
+                as cost_usd,
+            -- What a call is counted as of which the cost is not known: that it has lost its tokens, or its price since it
+            -- was claimed, is no reason to call it free. Where another has answered the same, what that cost.
+            coalesce(held.reserved_usd, held.cost_usd, 0) as cost_otherwise
+        from given
+        inner join held on given.completion_id = held.completion_id
+        left join price on held.model = price.model
+    ),
+    stored as (
+        update pgclarify.completion
+        set
+            reply = kept.reply,
+            prompt_tokens = kept.prompt_tokens,
+            completion_tokens = kept.completion_tokens,
+            latency_ms = kept.latency_ms,
+            cost_usd = kept.cost_usd,
+            finished_at = clock_timestamp(),
+            leased_by = null,
+            leased_until = null,
+            budget_ids = null,
+            reserved_usd = null,
+            reserved_at = null
+        from (
+            select distinct on (paid.completion_id) paid.*
+            from paid
+            order by paid.completion_id, paid.place
+        ) as kept
+        where
+            completion.completion_id = kept.completion_id
+            -- The first reply stays: runs may have been decided by it.
+            and completion.reply is null
+        returning completion.run_id
+    ),
+    counted as (
+        -- Every call, also one whose reply comes second, or after its lease was lost: it was paid for. After all rows of the
+        -- ledger and in the order of ids, as claims do.
+        insert into pgclarify.budget_counter as counter (budget_id, period_start, cost_usd, calls)
+        select
+            budget.budget_id,
+            period.start,
+            sum(coalesce(paid.cost_usd, paid.cost_otherwise)),
+            count(*)
+        from paid
+        left join pgclarify.run on paid.run_id = run.run_id
+        cross join lateral unnest(
+            case
+                when paid.has_lease then paid.budget_ids
+                when pgclarify._is_extractive(paid.model) then '{}'
+                else pgclarify._budgets_of(run.requested_by, run.corpus_id)
+            end
+        ) as charged (budget_id)
+        inner join pgclarify.budget on charged.budget_id = budget.budget_id
+        cross join lateral (
+            select
+                pgclarify._period_start(
+                    budget.period, budget.created_at, case when paid.has_lease then paid.reserved_at else v_now end
+                ) as start
+        ) as period
+        group by budget.budget_id, period.start
+        order by budget.budget_id, period.start
+        on conflict on constraint budget_counter_pk do update
+        set cost_usd = counter.cost_usd + excluded.cost_usd, calls = counter.calls + excluded.calls
     )
-    update pgclarify.completion
-    set
-        reply = given.reply,
-        prompt_tokens = given.prompt_tokens,
-        completion_tokens = given.completion_tokens,
-        latency_ms = given.latency_ms,
-        finished_at = clock_timestamp(),
-        leased_by = null,
-        leased_until = null
-    from given
-    inner join held on given.completion_id = held.completion_id
-    where
-        completion.completion_id = given.completion_id
-        -- The first reply stays: runs may have been decided by it.
-        and completion.reply is null;
-end;
+    select array_agg(distinct run.run_id) into v_ended
+    from stored
+    inner join pgclarify.run on run.run_id = stored.run_id
+    where run.finished_at is not null;
+    -- Those that were cancelled before their replies came.
+    if v_ended is not null then
+        perform pgclarify._settle_runs(v_ended);
+    end if;
+end
+$$;
 
-comment on function pgclarify._store_completions(bigint[], text[], integer[], integer[], real[]) is
-'Keep what a model said.';
+comment on function pgclarify._store_completions(
+    bigint, bigint[], bigint[], timestamptz[], text[], integer[], integer[], real[]
+) is
+'Keep what a model said, what that cost, and count it: with the budgets that it was reserved of; if its lease was lost, with '
+'those that its run is for now. run_ids: who made the calls; null for what is no run. leases: leased_until, as it was claimed. '
+'Tokens are null where the endpoint did not say.';
 grant execute on function pgclarify._store_completions(
-    bigint[], text[], integer[], integer[], real[]
+    bigint, bigint[], bigint[], timestamptz[], text[], integer[], integer[], real[]
 ) to pgclarify_worker;
 
-create or replace function pgclarify._release_completions(worker_id bigint, run_id bigint, completion_ids bigint[])
+create or replace function pgclarify._release_completions(
+    worker_id bigint, completion_ids bigint[], leases timestamptz[]
+)
 returns void
 language sql volatile security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
     update pgclarify.completion
-    set leased_by = null, leased_until = null
+    set leased_by = null, leased_until = null, budget_ids = null, reserved_usd = null, reserved_at = null
     where
         completion.completion_id in (
             select held.completion_id
-            from pgclarify.completion as held
-            where
-                held.completion_id = any(_release_completions.completion_ids)
+            from unnest(_release_completions.completion_ids, _release_completions.leases)
+            as given (completion_id, leased_until)
+            inner join pgclarify.completion as held
+                on given.completion_id = held.completion_id
                 and held.leased_by = _release_completions.worker_id
-                and held.run_id is not distinct from _release_completions.run_id
+                -- Not one that was claimed since, by another attempt of the same run.
+                and given.leased_until = held.leased_until
             -- In the order of claims, or the two deadlock.
             order by
                 held.purpose, held.model, held.parameters, held.prompt_version, held.input_hash, held.sample
-            for no key update
+            for no key update of held
         );
 end;
 
-comment on function pgclarify._release_completions(bigint, bigint, bigint[]) is
-'Give leases back after calls that failed or were cut off.';
-grant execute on function pgclarify._release_completions(bigint, bigint, bigint[]) to pgclarify_worker;
+comment on function pgclarify._release_completions(bigint, bigint[], timestamptz[]) is
+'Give leases back after calls that failed or were cut off. leases: leased_until, as it was claimed.';
+grant execute on function pgclarify._release_completions(bigint, bigint[], timestamptz[]) to pgclarify_worker;

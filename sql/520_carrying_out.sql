@@ -47,10 +47,11 @@ begin
         update pgclarify.run
         set status = 'failed', error = v_error, finished_at = clock_timestamp()
         where run.run_id = _start_run.run_id;
+        perform pgclarify._settle_runs(array[_start_run.run_id]);
         return;
     end if;
     if (
-        v_run.operation in ('investigate', 'rewrite', 'clarifying_questions', 'reply', 'list_answers')
+        v_run.operation in ('investigate', 'rewrite', 'clarifying_questions', 'reply', 'list_answers', 'estimate')
         or v_run.operation in ('clarify', 'search') and v_run.settings ->> 'reranker' = 'model'
     )
     and exists (
@@ -133,7 +134,7 @@ declare
     v_run pgclarify.run := pgclarify._hold_searchable_run(_retrieve.run_id, _retrieve.attempt);
 begin
     update pgclarify.run
-    set question_vector = _retrieve.query_vector
+    set question_vector = _retrieve.query_vector, embedding_model = _retrieve.embedding_model
     where run.run_id = _retrieve.run_id and _retrieve.query_vector is not null;
     return query
     with seen as materialized (
@@ -373,9 +374,16 @@ begin
         error = _finish_run.error,
         stop_reason = _finish_run.stop_reason,
         finished_at = clock_timestamp(),
+        interpretations = case
+            when v_run.operation in ('clarify', 'consolidate') and _finish_run.status in ('succeeded', 'partial')
+                then jsonb_array_length(_finish_run.interpretations)
+        end,
+        candidates = (select count(*) from pgclarify.candidate where candidate.run_id = v_run.run_id),
+        verdicts = (select count(*) from pgclarify.verdict where verdict.run_id = v_run.run_id),
         completions = paid.completions,
         prompt_tokens = paid.prompt_tokens,
         completion_tokens = paid.completion_tokens,
+        cost_usd = paid.cost_usd,
         reused_completions = (
             select count(distinct verdict.completion_id)
             from pgclarify.verdict
@@ -387,14 +395,7 @@ begin
             from pgclarify.stage
             where stage.run_id = v_run.run_id and stage.name <> 'judgement'
         )
-    from (
-        select
-            count(*) as completions,
-            coalesce(sum(completion.prompt_tokens), 0) as prompt_tokens,
-            coalesce(sum(completion.completion_tokens), 0) as completion_tokens
-        from pgclarify.completion
-        where completion.run_id = v_run.run_id and completion.reply is not null
-    ) as paid
+    from pgclarify._paid(v_run.run_id) as paid
     where run.run_id = v_run.run_id;
 end
 $$;

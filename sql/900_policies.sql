@@ -10,6 +10,7 @@ alter table pgclarify.candidate enable row level security;
 alter table pgclarify.verdict enable row level security;
 alter table pgclarify.interpretation enable row level security;
 alter table pgclarify.citation enable row level security;
+alter table pgclarify.citation_tally enable row level security;
 alter table pgclarify.stage enable row level security;
 alter table pgclarify.step enable row level security;
 alter table pgclarify.step_citation enable row level security;
@@ -20,6 +21,7 @@ alter table pgclarify.clarifying_question enable row level security;
 alter table pgclarify.conversation enable row level security;
 alter table pgclarify.turn enable row level security;
 alter table pgclarify.listed_answer enable row level security;
+alter table pgclarify.estimate enable row level security;
 alter table pgclarify.ambiguity_rule enable row level security;
 alter table pgclarify.eval_run enable row level security;
 alter table pgclarify.eval_case enable row level security;
@@ -75,10 +77,7 @@ grant select on pgclarify.passage to pgclarify_reader;
 drop policy if exists run_is_visible on pgclarify.run;
 create policy run_is_visible on pgclarify.run for select to pgclarify_reader using (
     requested_by = any((select pgclarify._my_roles())::name[])
-    or corpus_id in (
-        select corpus.corpus_id from pgclarify.corpus
-        where corpus.analyst = any((select pgclarify._my_roles())::name[])
-    )
+    or corpus_id = any((select pgclarify._my_analyzed_corpora())::bigint[])
 );
 comment on policy run_is_visible on pgclarify.run is 'Who asked, members of that role, and the analyst of the corpus.';
 grant select on pgclarify.run to pgclarify_reader;
@@ -106,10 +105,21 @@ grant select on pgclarify.interpretation to pgclarify_reader;
 
 drop policy if exists citation_of_visible_run on pgclarify.citation;
 create policy citation_of_visible_run on pgclarify.citation for select to pgclarify_reader using (
-    exists (select from pgclarify.run where run.run_id = citation.run_id)
+    -- Whose runs an analyst sees need not be looked up one by one.
+    corpus_id = any((select pgclarify._my_analyzed_corpora())::bigint[])
+    or exists (select from pgclarify.run where run.run_id = citation.run_id)
 );
 comment on policy citation_of_visible_run on pgclarify.citation is 'Whoever sees the run.';
 grant select on pgclarify.citation to pgclarify_reader;
+
+drop policy if exists citation_tally_is_visible on pgclarify.citation_tally;
+create policy citation_tally_is_visible on pgclarify.citation_tally for select to pgclarify_reader using (
+    requested_by = any((select pgclarify._my_roles())::name[])
+    or corpus_id = any((select pgclarify._my_analyzed_corpora())::bigint[])
+);
+comment on policy citation_tally_is_visible on pgclarify.citation_tally is
+'As the runs are: who asked, members of that role, and the analyst of the corpus.';
+grant select on pgclarify.citation_tally to pgclarify_reader;
 
 drop policy if exists stage_of_visible_run on pgclarify.stage;
 create policy stage_of_visible_run on pgclarify.stage for select to pgclarify_reader using (
@@ -166,6 +176,13 @@ create policy listed_answer_of_visible_run on pgclarify.listed_answer for select
 );
 comment on policy listed_answer_of_visible_run on pgclarify.listed_answer is 'Whoever sees the run.';
 grant select on pgclarify.listed_answer to pgclarify_reader;
+
+drop policy if exists estimate_of_visible_run on pgclarify.estimate;
+create policy estimate_of_visible_run on pgclarify.estimate for select to pgclarify_reader using (
+    exists (select from pgclarify.run where run.run_id = estimate.run_id)
+);
+comment on policy estimate_of_visible_run on pgclarify.estimate is 'Whoever sees the run.';
+grant select on pgclarify.estimate to pgclarify_reader;
 
 drop policy if exists conversation_is_visible on pgclarify.conversation;
 create policy conversation_is_visible on pgclarify.conversation for select to pgclarify_reader using (

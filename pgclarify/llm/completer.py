@@ -72,4 +72,5 @@ class EndpointCompleter:
             messages=messages,
             schema=schema,
             sample=sample,
+            max_output_tokens=self._endpoint.most_output_tokens(max_tokens),
         )

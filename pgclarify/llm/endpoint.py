@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import re
 import time
 from collections.abc import Iterator
@@ -28,6 +29,19 @@ _NO_KEY: Final = "no-key-set"
 
 _LONGEST_SERVER_TEXT: Final = 300
 
+# What models that think before they answer take in the place of max_tokens. It bounds their thoughts, too, which so
+# many tokens are left for.
+_LIMIT_WITH_THOUGHTS: Final = "max_completion_tokens"
+_THINKING_TOKENS: Final = 4096
+
+# What a reply is reckoned as by a server that takes neither.
+_UNLIMITED_TOKENS: Final = 16384
+
+# What the ledger's columns hold.
+_MOST_TOKENS: Final = 2**31 - 1
+
+_logger = logging.getLogger(__name__)
+
 # What is wrong with the request itself: bad, too large, or not to be processed.
 _REFUSING: Final = frozenset({400, 413, 422})
 
@@ -43,14 +57,20 @@ class _Dialect:
     Attributes:
         response_format: json_schema, json_object or none.
         dropped: Decoding parameters that the server refuses (reasoning models: temperature).
+        limit: What it calls the parameter max_tokens; None if it takes no limit at all.
     """
 
     response_format: str = "json_schema"
     dropped: frozenset[str] = frozenset()
+    limit: str | None = "max_tokens"
 
     def render(self, request: CompletionRequest) -> dict[str, Any]:
         """The request's body, without the model."""
-        body: dict[str, Any] = {name: value for name, value in request.parameters.items() if name not in self.dropped}
+        body: dict[str, Any] = {}
+        for parameter, value in request.parameters.items():
+            name = self._name(parameter)
+            if name is not None:
+                body[name] = self.most_output_tokens(value) if name == _LIMIT_WITH_THOUGHTS else value
         body["messages"] = [{"role": message.role, "content": message.content} for message in request.messages]
         if request.schema is not None and self.response_format == "json_schema":
             schema = {"name": request.purpose, "strict": True, "schema": dict(request.schema)}
@@ -63,11 +83,25 @@ class _Dialect:
         """The next form to try after a refusal; None if nothing is left to leave out."""
         named = f"{refusal.param or ''} {refusal.message}"
         for parameter in request.parameters:
-            if parameter not in self.dropped and re.search(rf"\b{re.escape(parameter)}\b", named):
+            name = self._name(parameter)
+            if name is None or not re.search(rf"\b{re.escape(name)}\b", named):
+                continue
+            if parameter != "max_tokens":
                 return replace(self, dropped=self.dropped | {parameter})
+            return replace(self, limit=_LIMIT_WITH_THOUGHTS if name == parameter else None)
         if request.schema is None or self.response_format == "none":
             return None
         return replace(self, response_format="json_object" if self.response_format == "json_schema" else "none")
+
+    def most_output_tokens(self, max_tokens: int) -> int:
+        """Most tokens that a reply of at most max_tokens is paid as: those that a model thinks with count as output."""
+        if self.limit is None:
+            return _UNLIMITED_TOKENS
+        return max_tokens + (_THINKING_TOKENS if self.limit == _LIMIT_WITH_THOUGHTS else 0)
+
+    def _name(self, parameter: str) -> str | None:
+        """What the server calls a parameter; None if it does not take it."""
+        return self.limit if parameter == "max_tokens" else None if parameter in self.dropped else parameter
 
 
 class Endpoint:
@@ -145,6 +179,18 @@ class Endpoint:
         """Seconds after which a call has ended for certain, its retries included: what a lease has to cover."""
         return self._timeout * (self._max_retries + 1)
 
+    def most_output_tokens(self, max_tokens: int) -> int:
+        """Tell what a reply is reckoned as before it is there.
+
+        Args:
+            max_tokens: Most tokens that it is asked to take.
+
+        Returns:
+            As many; those that the model may think with on top, if it takes max_completion_tokens instead; and a large
+            number if it takes no limit. It is known once a call has succeeded.
+        """
+        return self._dialect.most_output_tokens(max_tokens)
+
     async def complete(self, request: CompletionRequest) -> Completion:
         """Make one call, as soon as the limit allows.
 
@@ -170,8 +216,8 @@ class Endpoint:
         usage = completion.usage
         return Completion(
             reply=_storable(message.content or message.refusal or ""),
-            prompt_tokens=usage.prompt_tokens if usage else 0,
-            completion_tokens=usage.completion_tokens if usage else 0,
+            prompt_tokens=_tokens(usage.prompt_tokens) if usage else None,
+            completion_tokens=_tokens(usage.completion_tokens) if usage else None,
             latency_ms=latency_ms,
         )
 
@@ -215,6 +261,14 @@ class Endpoint:
                 raise self._unavailable(error) from None
             else:
                 if dialect is not known:
+                    if dialect.limit is None and self._dialect.limit is not None:
+                        _logger.warning(
+                            "%s takes neither max_tokens nor %s: its replies may be of any length, and budgets in"
+                            " dollars reckon with %d tokens for each",
+                            self._base_url,
+                            _LIMIT_WITH_THOUGHTS,
+                            _UNLIMITED_TOKENS,
+                        )
                     self._dialect = dialect
                 return completion
 
@@ -325,6 +379,11 @@ def _causes(error: BaseException) -> Iterator[BaseException]:
         # The transport's own names are not to be trusted; what it was raised from tells them apart.
         yield cause
         cause = cause.__cause__ or cause.__context__
+
+
+def _tokens(number: object) -> int | None:
+    """How many tokens a server says that there were; None if that is no such number."""
+    return number if isinstance(number, int) and 0 <= number <= _MOST_TOKENS else None
 
 
 def _storable(text: str) -> str:

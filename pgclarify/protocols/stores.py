@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pgclarify.dialogue import ClarifyingQuestion, Detection, ListedAnswer, MatchedRule, Rewriting, Turn
+from pgclarify.errors import NotAllowed
+from pgclarify.estimated import Prospect
 from pgclarify.model import (
     Candidate,
     Claim,
@@ -28,9 +30,18 @@ from pgclarify.model import (
 )
 from pgclarify.steps import Step
 
+CompletionKey: TypeAlias = tuple[str, str, str, str, bytes, int]
+"""What a request is known by in the ledger: `CompletionRequest.key`."""
+
 
 class Ledger(Protocol):
-    """The table `completion`: nothing is paid for twice."""
+    """The table `completion`: nothing is paid for twice, and nothing that budgets do not let through.
+
+    Attributes:
+        refusal: Why a budget did not let a call through, of the first one that was not; None if all were.
+    """
+
+    refusal: NotAllowed | None
 
     async def claim_completions(self, requests: Sequence[CompletionRequest]) -> list[Claim]:
         """Look requests up, and lease those that nobody has made or is making. One claim per request, in order.
@@ -173,6 +184,54 @@ class ExplorationStore(Protocol):
         Returns:
             The ranks of those that were kept, ascending: without passages that are gone by now, or that the requester
             may not read any more. There can be no verdict on these.
+
+        Raises:
+            RunLost: If the run is no longer this worker's.
+        """
+
+
+class EstimateStore(Protocol):
+    """What an estimate looks at, and what it comes to. Nothing of it is recorded on the way."""
+
+    async def find_for_each(
+        self,
+        run: Run,
+        queries: Sequence[str],
+        vectors: NDArray[np.float32] | None,
+        *,
+        method: str,
+        depth: int,
+        signal: str | None = None,
+    ) -> list[list[Found]]:
+        """Search for several queries, in one statement.
+
+        Args:
+            run: The run.
+            queries: At least one.
+            vectors: float32, shape (len(queries), dimensions); None if neither method nor signal needs them.
+            method: As in ExplorationStore.find_passages.
+            depth: Likewise, for each query.
+            signal: Likewise.
+
+        Returns:
+            For each query its passages, best first.
+
+        Raises:
+            RunLost: If the run is no longer this worker's.
+        """
+
+    async def known_completions(self, run: Run, keys: Sequence[CompletionKey]) -> list[Completion | None]:
+        """Look inputs up in the ledger, and lease nothing.
+
+        Returns:
+            For each key the reply; None if there is none yet.
+
+        Raises:
+            RunLost: If the run is no longer this worker's.
+        """
+
+    async def record_estimate(self, run: Run, prospect: Prospect) -> None:
+        """Keep what an estimate came to, in the place of what is there.
 
         Raises:
             RunLost: If the run is no longer this worker's.

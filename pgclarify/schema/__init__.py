@@ -6,6 +6,7 @@ views and policies are made elsewhere, and so is the queue.
 
 from pgclarify.schema.ambiguity import ambiguity_rule, detection, rewriting
 from pgclarify.schema.base import SCHEMA, Name, metadata
+from pgclarify.schema.completion import completion
 from pgclarify.schema.conversation import clarifying_question, conversation, evidence, turn
 from pgclarify.schema.corpus import (
     corpus,
@@ -20,24 +21,31 @@ from pgclarify.schema.corpus import (
     term,
     term_change,
 )
+from pgclarify.schema.estimate import estimate
 from pgclarify.schema.evaluation import eval_case, eval_metric, eval_run
 from pgclarify.schema.graph import neighborhood, pending_cut, pending_link, pending_passage, pending_unlink
 from pgclarify.schema.keys import applied_sql, caller_key, loopback
 from pgclarify.schema.listed_answer import listed_answer
-from pgclarify.schema.run import candidate, citation, completion, interpretation, run, verdict, worker
+from pgclarify.schema.money import budget, budget_counter, model_price
+from pgclarify.schema.question_group import citation_tally, question_group, question_wording, served_answer
+from pgclarify.schema.run import candidate, citation, interpretation, run, verdict
 from pgclarify.schema.source import change, source
 from pgclarify.schema.stage import stage
 from pgclarify.schema.step import step, step_citation
+from pgclarify.schema.worker import worker
 
 __all__ = [
     "SCHEMA",
     "Name",
     "ambiguity_rule",
     "applied_sql",
+    "budget",
+    "budget_counter",
     "caller_key",
     "candidate",
     "change",
     "citation",
+    "citation_tally",
     "clarifying_question",
     "completion",
     "conversation",
@@ -46,6 +54,7 @@ __all__ = [
     "detection",
     "document",
     "embedding_space",
+    "estimate",
     "eval_case",
     "eval_metric",
     "eval_run",
@@ -54,6 +63,7 @@ __all__ = [
     "listed_answer",
     "loopback",
     "metadata",
+    "model_price",
     "neighborhood",
     "passage",
     "passage_embedding",
@@ -63,8 +73,11 @@ __all__ = [
     "pending_link",
     "pending_passage",
     "pending_unlink",
+    "question_group",
+    "question_wording",
     "rewriting",
     "run",
+    "served_answer",
     "source",
     "stage",
     "staged_passage",

@@ -1,4 +1,4 @@
-"""Workers, runs and everything a run leaves behind: revision 0004, with columns of 0008, 0010 and 0013."""
+"""Runs and everything a run leaves behind: revision 0004, with columns of 0008, 0010 and 0013 to 0015."""
 
 from pgvector.sqlalchemy import HALFVEC
 from sqlalchemy import (
@@ -15,110 +15,12 @@ from sqlalchemy import (
     PrimaryKeyConstraint,
     Table,
     Text,
-    UniqueConstraint,
     Uuid,
     text,
 )
-from sqlalchemy.dialects.postgresql import ARRAY, BYTEA, DOUBLE_PRECISION, JSONB, REAL
+from sqlalchemy.dialects.postgresql import BYTEA, DOUBLE_PRECISION, JSONB, REAL
 
 from pgclarify.schema.base import Name, Timestamp, metadata
-
-worker = Table(
-    "worker",
-    metadata,
-    Column(
-        "worker_id",
-        BigInteger,
-        Identity(always=True),
-        nullable=False,
-        comment="Key, and second key of the advisory lock.",
-    ),
-    Column("host", Text, nullable=False, comment="Machine it runs on."),
-    Column("process_id", Integer, nullable=False, comment="Its process there."),
-    Column("version", Text, nullable=False, comment="Version of pgclarify."),
-    Column("provider", Text, nullable=False, comment="openai or extractive."),
-    Column("model", Text, nullable=False, comment="Model that judges passages."),
-    Column("prompt_version", Text, nullable=False, comment="Version of its prompts."),
-    Column(
-        "embedding_models",
-        ARRAY(Text),
-        nullable=False,
-        server_default=text("'{}'"),
-        comment="Embedding models it has loaded.",
-    ),
-    Column("queue_worker_id", BigInteger, comment="What the task queue calls it; null until it takes jobs."),
-    Column("started_at", Timestamp, nullable=False, server_default=text("now()"), comment="When it started."),
-    Column(
-        "seen_at",
-        Timestamp,
-        nullable=False,
-        server_default=text("now()"),
-        comment="When it last said that it is there.",
-    ),
-    Column(
-        "is_serving",
-        Boolean,
-        nullable=False,
-        server_default=text("true"),
-        comment=(
-            "True if it takes runs and documents; false for a process that only leases replies of the ledger, as an "
-            "evaluation does."
-        ),
-    ),
-    PrimaryKeyConstraint("worker_id", name="worker_pk"),
-    Index("worker_queue_worker_id_idx", "queue_worker_id"),
-    comment="A worker process. It lives as long as its session holds the advisory lock (1885823084, worker_id).",
-)
-
-completion = Table(
-    "completion",
-    metadata,
-    Column("completion_id", BigInteger, Identity(always=True), nullable=False, comment="Key."),
-    Column(
-        "purpose",
-        Text,
-        nullable=False,
-        comment=(
-            "What the reply is for: relaxation, verdict, relevance, entailment, follow_up, sample, answer, "
-            "conclusion, rewriting, questions, reformulation or listing; in evaluations also baseline_proposal, "
-            "baseline_verification, baseline_answers, baseline_disambiguation, judge_support, judge_match, "
-            "judge_distinct or judge_relevance."
-        ),
-    ),
-    Column("model", Text, nullable=False, comment="Model that was asked."),
-    Column("parameters", JSONB, nullable=False, comment="Decoding parameters."),
-    Column("prompt_version", Text, nullable=False, comment="Version of the prompt."),
-    Column("input_hash", BYTEA, nullable=False, comment="SHA-256 of the rendered input."),
-    Column("sample", Integer, nullable=False, server_default=text("0"), comment="Which reply to this input, from 0."),
-    Column("run_id", BigInteger, comment="The run that paid for it; null if that run is gone."),
-    Column("reply", Text, comment="What the model said; null while nobody knows."),
-    Column("prompt_tokens", Integer, comment="Tokens of the input."),
-    Column("completion_tokens", Integer, comment="Tokens of the reply."),
-    Column("latency_ms", REAL, comment="Milliseconds that the call took."),
-    Column("leased_by", BigInteger, comment="Worker that is making the call; null if none is."),
-    Column("leased_until", Timestamp, comment="When another worker may take the call over."),
-    Column("created_at", Timestamp, nullable=False, server_default=text("now()"), comment="When it was first claimed."),
-    Column("finished_at", Timestamp, comment="When the reply came; null while there is none."),
-    PrimaryKeyConstraint("completion_id", name="completion_pk"),
-    CheckConstraint("length(input_hash) = 32", name="completion_input_hash_is_sha256"),
-    CheckConstraint("sample >= 0", name="completion_sample_counts_from_zero"),
-    CheckConstraint("(finished_at is null) = (reply is null)", name="completion_finished_has_a_reply"),
-    CheckConstraint("(leased_by is null) = (leased_until is null)", name="completion_lease_has_a_holder"),
-    UniqueConstraint(
-        "purpose",
-        "model",
-        "parameters",
-        "prompt_version",
-        "input_hash",
-        "sample",
-        name="completion_purpose_model_parameters_prompt_version_input_ha_key",
-    ),
-    Index("completion_run_id_idx", "run_id"),
-    comment=(
-        "The ledger: what one model said to one rendered input. Every paid call goes through it, so nothing "
-        "is paid for twice."
-    ),
-)
 
 run = Table(
     "run",
@@ -130,7 +32,7 @@ run = Table(
         nullable=False,
         comment=(
             "clarify, consolidate, search, investigate, detect_ambiguity, detect_ambiguity_many, rewrite, "
-            "clarifying_questions, reply or list_answers."
+            "clarifying_questions, reply, list_answers or estimate."
         ),
     ),
     Column(
@@ -144,14 +46,18 @@ run = Table(
         "question",
         Text,
         nullable=False,
-        comment="The question as it was asked; for detect_ambiguity_many, a JSON array of questions.",
+        comment="The question as it was asked; for detect_ambiguity_many and estimate, a JSON array of questions.",
     ),
     Column(
         "relaxed_question",
         Text,
         comment="The question as it was retrieved with; null before that, or if it was not relaxed.",
     ),
-    Column("question_vector", HALFVEC, comment="Embedding of the question; null until it is worked out."),
+    Column(
+        "question_vector",
+        HALFVEC,
+        comment="Embedding of the question as it was retrieved with; null until it is worked out.",
+    ),
     Column(
         "history",
         JSONB,
@@ -189,7 +95,8 @@ run = Table(
         nullable=False,
         server_default=text("'queued'"),
         comment=(
-            "queued, running, succeeded, partial (sound, but some passages could not be judged), failed or cancelled."
+            "queued, running, succeeded, partial (sound, but some passages could not be judged, or a budget ended "
+            "it), failed or cancelled."
         ),
     ),
     Column("error", Text, comment="Why it failed; null unless it did."),
@@ -208,7 +115,14 @@ run = Table(
     Column("reused_completions", Integer, comment="Replies it took from the ledger; null until it has ended."),
     Column("prompt_tokens", BigInteger, comment="Input tokens it paid for."),
     Column("completion_tokens", BigInteger, comment="Output tokens it paid for."),
-    Column("cost_usd", Numeric, comment="What it cost, in US dollars; null if no price is known."),
+    Column(
+        "cost_usd",
+        Numeric,
+        comment=(
+            "What it cost, in US dollars: 0 if it paid for no call; null if the cost of one is not known, or until it "
+            "has ended."
+        ),
+    ),
     Column("created_at", Timestamp, nullable=False, server_default=text("now()"), comment="When it was asked."),
     Column("started_at", Timestamp, comment="When a worker last started it."),
     Column("finished_at", Timestamp, comment="When it ended; null while it goes on."),
@@ -238,10 +152,47 @@ run = Table(
         Integer,
         comment="Calls that the route spared; null where there was none to decide.",
     ),
+    Column(
+        "embedding_model",
+        Text,
+        comment="The model that question_vector is of; null without one, and in runs of earlier versions.",
+    ),
+    Column(
+        "interpretations",
+        Integer,
+        comment="Readings found; null unless it is a run of clarify or consolidate that succeeded or is partial.",
+    ),
+    Column("candidates", Integer, comment="Passages retrieved; null until it has ended."),
+    Column("verdicts", Integer, comment="Passages judged; null until it has ended."),
+    Column(
+        "served",
+        Integer,
+        nullable=False,
+        server_default=text("0"),
+        comment="How often it answered an equal question again; counted within seconds.",
+    ),
+    Column("last_served_at", Timestamp, comment="When it last did; null if it never has."),
+    Column(
+        "question_group_id",
+        BigInteger,
+        comment=(
+            "Questions of its corpus that mean the same have the same; null until a worker has looked, after its end."
+        ),
+    ),
+    Column(
+        "is_counted",
+        Boolean,
+        nullable=False,
+        server_default=text("true"),
+        comment=(
+            "False if it does not count as asked: it is of an evaluation, or of a session where "
+            "pgclarify.count_questions is off."
+        ),
+    ),
     PrimaryKeyConstraint("run_id", name="run_pk"),
     CheckConstraint(
         "operation in ('clarify', 'consolidate', 'search', 'investigate', 'detect_ambiguity', "
-        "'detect_ambiguity_many', 'rewrite', 'clarifying_questions', 'reply', 'list_answers')",
+        "'detect_ambiguity_many', 'rewrite', 'clarifying_questions', 'reply', 'list_answers', 'estimate')",
         name="run_operation_is_known",
     ),
     CheckConstraint(
@@ -251,6 +202,11 @@ run = Table(
     ),
     CheckConstraint("route in ('answered', 'clarified')", name="run_route_is_known"),
     CheckConstraint("saved_completions >= 0", name="run_saved_completions_are_not_negative"),
+    CheckConstraint("interpretations >= 0", name="run_interpretations_are_not_negative"),
+    CheckConstraint("candidates >= 0", name="run_candidates_are_not_negative"),
+    CheckConstraint("verdicts >= 0", name="run_verdicts_are_not_negative"),
+    CheckConstraint("served >= 0", name="run_served_is_not_negative"),
+    CheckConstraint("(served > 0) = (last_served_at is not null)", name="run_served_has_a_time"),
     CheckConstraint("jsonb_typeof(history) = 'array'", name="run_history_is_an_array"),
     CheckConstraint("jsonb_typeof(settings) = 'object'", name="run_settings_is_an_object"),
     CheckConstraint(
@@ -263,11 +219,62 @@ run = Table(
     CheckConstraint("(status = 'failed') = (error is not null)", name="run_failed_has_an_error"),
     CheckConstraint("status <> 'running' or worker_id is not null", name="run_running_has_a_worker"),
     Index("run_corpus_id_idx", "corpus_id"),
+    Index("run_created_at_idx", "created_at"),
+    Index(
+        "run_question_group_id_idx",
+        "question_group_id",
+        "run_id",
+        postgresql_include=[
+            "operation",
+            "corpus_id",
+            "corpus_name",
+            "requested_by",
+            "status",
+            "interpretations",
+            "served",
+            "is_counted",
+            "created_at",
+            "last_served_at",
+            "corpus_revision",
+        ],
+        postgresql_where=text("question_group_id is not null"),
+    ),
+    Index(
+        "run_ungrouped_idx",
+        "run_id",
+        postgresql_where=text(
+            "question_group_id is null and corpus_id is not null and finished_at is not null "
+            "and operation in ('clarify', 'consolidate', 'search', 'investigate', 'list_answers')"
+        ),
+    ),
     Index("run_call_id_idx", "call_id", postgresql_where=text("status in ('queued', 'running')")),
     Index("run_parent_run_id_idx", "parent_run_id", postgresql_where=text("parent_run_id is not null")),
     Index("run_question_idx", "question", postgresql_using="hash"),
     Index("run_requested_by_run_id_idx", "requested_by", "run_id"),
     Index("run_reuse_key_idx", "reuse_key", "run_id", postgresql_where=text("status = 'succeeded'")),
+    Index(
+        "run_unpriced_idx",
+        "finished_at",
+        postgresql_where=text("cost_usd is null and finished_at is not null"),
+    ),
+    Index(
+        "run_usage_idx",
+        text("((created_at at time zone 'UTC')::date)"),
+        postgresql_include=[
+            "created_at",
+            "corpus_id",
+            "corpus_name",
+            "requested_by",
+            "operation",
+            "model",
+            "finished_at",
+            "completions",
+            "reused_completions",
+            "prompt_tokens",
+            "completion_tokens",
+            "cost_usd",
+        ],
+    ),
     Index("run_unfinished_idx", "status", "created_at", postgresql_where=text("status in ('queued', 'running')")),
     comment="One call.",
 )

@@ -6,6 +6,7 @@ from pgclarify.testing.dialogue import FakeAnswerLister, FakeDialogueStore, Fake
 from pgclarify.testing.documents import FakeDocumentStore
 from pgclarify.testing.embedder import FakeEmbedder
 from pgclarify.testing.entailment import FakeEntailment, FakeEntailmentJudge
+from pgclarify.testing.estimates import FakeEstimateStore
 from pgclarify.testing.exploration import FakeExplorationStore
 from pgclarify.testing.investigator import FakeInvestigator, FakeStepStore
 from pgclarify.testing.judge import FakeBaselineModel, FakeJudge, FakeJudgeModel
@@ -25,6 +26,7 @@ __all__ = [
     "FakeEmbedder",
     "FakeEntailment",
     "FakeEntailmentJudge",
+    "FakeEstimateStore",
     "FakeExplorationStore",
     "FakeInvestigator",
     "FakeJudge",

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from pgclarify.errors import BudgetSpent, NotAllowed
 from pgclarify.model import Claim, Completion, CompletionRequest
 
 
@@ -38,9 +39,11 @@ class FakeLedgerTable:
         rows: By completion_id.
         now: The clock, in seconds; move it to let leases end.
         claims: How often anyone claimed.
+        max_calls: A budget: calls that are made and leases that are held may be so many. None for no budget.
     """
 
-    def __init__(self, *, lease_seconds: float = 60.0) -> None:
+    def __init__(self, *, lease_seconds: float = 60.0, max_calls: int | None = None) -> None:
+        self.max_calls = max_calls
         self.rows: dict[int, LedgerRow] = {}
         self.now = 0.0
         self.claims = 0
@@ -75,13 +78,16 @@ class FakeLedger:
     def __init__(self, table: FakeLedgerTable | None = None, *, worker: str = "worker") -> None:
         self.table = FakeLedgerTable() if table is None else table
         self.worker = worker
+        self.refusal: NotAllowed | None = None
 
     async def claim_completions(self, requests: Sequence[CompletionRequest]) -> list[Claim]:
         """Look requests up, and lease those that nobody has made or is making."""
         # A real server gives way to others here, before the statement and not within it.
         await asyncio.sleep(0)
         self.table.claims += 1
-        return [self._claim(self.table.row(request)) for request in requests]
+        claims = [self._claim(request) for request in requests]
+        self.refusal = self.refusal or next((claim.refusal for claim in claims if claim.refusal), None)
+        return claims
 
     async def store_completion(self, completion_id: int, completion: Completion) -> None:
         """Keep what the model said, unless something is there already."""
@@ -98,9 +104,17 @@ class FakeLedger:
             if row.holder == self.worker:
                 row.holder = None
 
-    def _claim(self, row: LedgerRow) -> Claim:
+    def _claim(self, request: CompletionRequest) -> Claim:
+        row = self.table.row(request)
         is_free = row.completion is None and (row.holder is None or row.leased_until <= self.table.now)
-        if is_free:
-            row.holder = self.worker
-            row.leased_until = self.table.now + self.table.lease_seconds
-        return Claim(row.completion_id, row.completion, is_ours=is_free)
+        if not is_free:
+            return Claim(row.completion_id, row.completion, is_ours=False)
+        if self.table.max_calls is not None:
+            spent = sum(other.completion is not None for other in self.table.rows.values())
+            if spent >= self.table.max_calls:
+                return Claim(None, None, is_ours=False, refusal=BudgetSpent('budget "fake" is spent'))
+            if spent + len(self.table.leased) >= self.table.max_calls:
+                return Claim(None, None, is_ours=False)
+        row.holder = self.worker
+        row.leased_until = self.table.now + self.table.lease_seconds
+        return Claim(row.completion_id, row.completion, is_ours=True)

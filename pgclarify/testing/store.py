@@ -10,7 +10,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pgclarify.errors import RunLost
-from pgclarify.model import Candidate, Document, Interpretation, Outcome, Passage, Run, RunStatus, Stage, Verdict
+from pgclarify.model import (
+    Candidate,
+    Document,
+    Interpretation,
+    Outcome,
+    Passage,
+    Run,
+    RunStatus,
+    Stage,
+    Verdict,
+    as_ended,
+)
 from pgclarify.testing.documents import FakeDocumentStore
 from pgclarify.testing.ledger import FakeLedger, FakeLedgerTable
 
@@ -183,6 +194,7 @@ class FakeStore(FakeLedger, FakeDocumentStore):
         stop_reason: str | None = None,
     ) -> None:
         """End the run."""
+        status, stop_reason = as_ended(status, stop_reason, self.refusal)
         record = await self.record(run)
         # The invariant that the table checks.
         if (status is RunStatus.FAILED) != (error is not None):

@@ -38,6 +38,8 @@ def claim(worker: HandWorker, run_id: int, inputs: Sequence[str], lease: float =
         prompt_versions=["v1"] * len(inputs),
         input_hashes=[hashlib.sha256(text.encode()).digest() for text in inputs],
         samples=[sample] * len(inputs),
+        input_bytes=[100] * len(inputs),
+        max_output_tokens=[100] * len(inputs),
     )
     assert [row["ordinal"] for row in rows] == list(range(1, len(inputs) + 1))
     by_input = dict(zip(inputs, rows, strict=True))
@@ -49,18 +51,10 @@ def claim(worker: HandWorker, run_id: int, inputs: Sequence[str], lease: float =
 
 
 def store(worker: HandWorker, replies: dict[int, str]) -> None:
-    worker.send(
-        "store_completions",
-        completion_ids=list(replies),
-        replies=list(replies.values()),
-        prompt_tokens=[10] * len(replies),
-        completion_tokens=[2] * len(replies),
-        latencies_ms=[1.5] * len(replies),
+    count = len(replies)
+    worker.store_replies(
+        None, list(replies), replies=list(replies.values()), tokens=[(10, 2)] * count, latencies_ms=[1.5] * count
     )
-
-
-def release(worker: HandWorker, run_id: int, completion_ids: Sequence[int]) -> None:
-    worker.send("release_completions", worker_id=worker.worker_id, run_id=run_id, completion_ids=list(completion_ids))
 
 
 class TestClaims:
@@ -109,6 +103,8 @@ class TestClaims:
             prompt_versions=["v1"] * 3,
             input_hashes=[b"\0" * 32] * 3,
             samples=[0] * 3,
+            input_bytes=[1] * 3,
+            max_output_tokens=[1] * 3,
         )
 
         assert len(rows) == 3
@@ -123,6 +119,7 @@ class TestClaims:
         common: dict[str, Any] = {
             "lease": timedelta(seconds=60), "purposes": ["verdict"], "models": ["m"], "prompt_versions": ["v1"],
             "input_hashes": [b"\0" * 32], "samples": [0], "worker_id": worker.worker_id,
+            "input_bytes": [1], "max_output_tokens": [1],
         }  # fmt: skip
         one = worker.send("claim_completions", run_id=1, parameters=['{"a": 1, "b": 2}'], **common)
         other = worker.send("claim_completions", run_id=2, parameters=['{"b":2,"a":1}'], **common)
@@ -133,16 +130,21 @@ class TestClaims:
         first, second = hire(), hire()
         held = claim(first, 1, ["a", "b"]).ours
 
-        # Not by who does not hold it.
-        release(second, 2, [held["a"]])
-        release(first, 2, [held["a"]])
+        # Not by who does not hold it, whether it knows of it or not.
+        second.give_back([held["a"]])
+        second.give_back([held["a"]], first.leases)
+        assert claim(second, 2, ["a"]).others == {"a"}
+        # Nor by an earlier attempt of the same run, which is over.
+        earlier = dict(first.leases)
+        assert set(claim(first, 1, ["a"]).ours) == {"a"}
+        first.give_back([held["a"]], earlier)
         assert claim(second, 2, ["a"]).others == {"a"}
 
-        release(first, 1, [held["a"]])
+        first.give_back([held["a"]])
         taken = claim(second, 2, ["a", "b"])
         assert (set(taken.ours), taken.others) == ({"a"}, {"b"})
         # Whose lease was taken over cannot release it either.
-        release(first, 1, list(held.values()))
+        first.give_back(list(held.values()))
         assert claim(hire(), 3, ["a"]).others == {"a"}
 
     def test_a_lease_that_has_run_out_is_free(self, hire: Hire) -> None:

@@ -50,8 +50,8 @@ async def test_a_call_sends_the_request_and_counts_tokens(server):
     async with endpoint_of(server, api_key=SecretStr(KEY)) as endpoint:
         completion = await endpoint.complete(request())
     assert json.loads(completion.reply) == {"query": "what? overview"}
-    assert completion.prompt_tokens > 0
-    assert completion.completion_tokens > 0
+    assert completion.prompt_tokens
+    assert completion.completion_tokens
     assert completion.latency_ms > 0
     assert server.keys == {KEY}
     assert server.bodies == [
@@ -266,6 +266,43 @@ async def test_a_parameter_that_a_model_does_not_take_is_left_out_from_then_on(s
     assert "temperature" not in last
     assert "max_tokens" not in last
     assert last["response_format"]["type"] == "json_schema"
+
+
+async def test_a_limit_goes_by_the_name_that_the_model_takes_with_room_for_its_thoughts(server):
+    server.behavior = refusing("max_tokens")
+    async with endpoint_of(server) as endpoint:
+        assert endpoint.most_output_tokens(64) == 64
+        await endpoint.complete(request())
+        most = endpoint.most_output_tokens(64)
+        await endpoint.complete(request("Question: more?"))
+    assert server.calls == 3
+    assert most > 64
+    assert [body.get("max_completion_tokens") for body in server.bodies] == [None, most, most]
+
+
+async def test_a_server_that_takes_no_limit_is_reckoned_with_a_large_one_and_that_is_said_once(server, caplog):
+    server.behavior = refusing("max_tokens", "max_completion_tokens")
+    async with endpoint_of(server) as endpoint:
+        await endpoint.complete(request())
+        await endpoint.complete(request("Question: more?"))
+        assert endpoint.most_output_tokens(64) > 10_000
+    assert server.calls == 4
+    assert not {"max_tokens", "max_completion_tokens"} & server.bodies[-1].keys()
+    assert sum("takes neither" in record.message for record in caplog.records) == 1
+
+
+@pytest.mark.parametrize(
+    "usage",
+    [None, {"prompt_tokens": -5, "completion_tokens": 2**40, "total_tokens": 0}, {"prompt_tokens": "many"}],
+    ids=["missing", "impossible", "no numbers"],
+)
+async def test_tokens_that_nobody_has_counted_are_not_known(server, usage):
+    choice = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": "yes"}}
+    body = {"id": "1", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice], "usage": usage}
+    server.script.append(Reply(body=json.dumps(body)))
+    async with endpoint_of(server) as endpoint:
+        completion = await endpoint.complete(request())
+    assert (completion.reply, completion.prompt_tokens, completion.completion_tokens) == ("yes", None, None)
 
 
 @pytest.mark.parametrize(

@@ -182,7 +182,9 @@ async def test_looks_get_rarer_and_are_only_for_what_is_outstanding(monkeypatch:
         if seconds:
             pauses.append(seconds)
             if len(pauses) in (7, 9):
-                await other.store_completion(claims[len(pauses) == 9].completion_id, Completion("one", 1, 1, 1.0))
+                known = claims[len(pauses) == 9].completion_id
+                assert known is not None
+                await other.store_completion(known, Completion("one", 1, 1, 1.0))
         await sleep(0)
 
     monkeypatch.setattr(asyncio, "sleep", sleep_at_once)
@@ -319,6 +321,7 @@ async def test_an_error_on_landing_ends_everything() -> None:
     ledger, verifier = FakeLedger(), FakeVerifier(gate=gate)
     paid = Completion("one", 1, 1, 1.0)
     (claim,) = await ledger.claim_completions([request("paid")])
+    assert claim.completion_id is not None
     await ledger.store_completion(claim.completion_id, paid)
 
     async def land(index: int, result: Paid | CompletionError) -> None:

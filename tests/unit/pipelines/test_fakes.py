@@ -57,6 +57,7 @@ async def test_a_lease_is_given_back_by_its_holder_only() -> None:
     other: Ledger = FakeLedger(table, worker="other")
     request = FakeVerifier().verdict_request("a question", Passage("a", 1, "a passage"))
     (claim,) = await mine.claim_completions([request])
+    assert claim.completion_id is not None
     await other.release_completions([claim.completion_id])
     assert [row.holder for row in table.leased] == ["mine"]
     await mine.release_completions([claim.completion_id])

@@ -1,0 +1,104 @@
+"""What models cost, what may be spent, and what was: revision 0014."""
+
+from sqlalchemy import (
+    BigInteger,
+    CheckConstraint,
+    Column,
+    ForeignKey,
+    Identity,
+    Index,
+    Numeric,
+    PrimaryKeyConstraint,
+    Table,
+    Text,
+    UniqueConstraint,
+    text,
+)
+
+from pgclarify.schema.base import Name, Timestamp, metadata
+
+model_price = Table(
+    "model_price",
+    metadata,
+    Column("model", Text, nullable=False, comment="The model, as workers name it."),
+    Column("input_usd", Numeric, nullable=False, comment="US dollars for a million tokens of input."),
+    Column("output_usd", Numeric, nullable=False, comment="US dollars for a million tokens of output."),
+    Column("created_at", Timestamp, nullable=False, server_default=text("now()"), comment="When the row was made."),
+    PrimaryKeyConstraint("model", name="model_price_pk"),
+    CheckConstraint("length(model) between 1 and 500", name="model_price_model_is_named"),
+    CheckConstraint("input_usd >= 0 and input_usd < 'infinity'", name="model_price_input_usd_is_a_price"),
+    CheckConstraint("output_usd >= 0 and output_usd < 'infinity'", name="model_price_output_usd_is_a_price"),
+    comment=(
+        "What models cost. Insert, update and delete rows as you like: a call costs what the row says when its reply "
+        "comes."
+    ),
+)
+
+budget = Table(
+    "budget",
+    metadata,
+    Column("budget_id", BigInteger, Identity(always=True), nullable=False, comment="Key."),
+    Column("name", Text, nullable=False, comment="What runs that meet it call it: 1 to 100 characters."),
+    Column(
+        "role_name",
+        Name,
+        comment="It is for runs that this role, or a member of it, asks for; null for those of everyone.",
+    ),
+    Column(
+        "corpus_id",
+        BigInteger,
+        ForeignKey("pgclarify.corpus.corpus_id", name="budget_corpus_id_fk", ondelete="CASCADE"),
+        comment="It is for runs on this corpus; null for those on all, and of none.",
+    ),
+    Column(
+        "period",
+        Text,
+        nullable=False,
+        comment="What its limits are for: a day or month of UTC, or all time from its creation (total).",
+    ),
+    Column("max_cost_usd", Numeric, comment="US dollars; null for no limit."),
+    Column("max_calls", BigInteger, comment="Calls; null for no limit."),
+    Column(
+        "created_at",
+        Timestamp,
+        nullable=False,
+        server_default=text("now()"),
+        comment="When it was made. What was spent before does not count.",
+    ),
+    PrimaryKeyConstraint("budget_id", name="budget_pk"),
+    UniqueConstraint("name", name="budget_name_key"),
+    CheckConstraint("length(name) between 1 and 100", name="budget_name_is_short"),
+    CheckConstraint("period in ('day', 'month', 'total')", name="budget_period_is_known"),
+    CheckConstraint("max_cost_usd >= 0 and max_cost_usd < 'infinity'", name="budget_max_cost_usd_is_an_amount"),
+    CheckConstraint("max_calls >= 0", name="budget_max_calls_are_not_negative"),
+    CheckConstraint("num_nonnulls(max_cost_usd, max_calls) >= 1", name="budget_has_a_limit"),
+    Index("budget_corpus_id_idx", "corpus_id"),
+    comment=(
+        "What may be spent on calls of models. Insert, update and delete rows as you like; budget_status has what is "
+        "left."
+    ),
+)
+
+budget_counter = Table(
+    "budget_counter",
+    metadata,
+    Column("budget_id", BigInteger, nullable=False, comment="The budget, which may be gone."),
+    Column(
+        "period_start",
+        Timestamp,
+        nullable=False,
+        comment="When the period began; for total, when the budget was made.",
+    ),
+    Column(
+        "cost_usd",
+        Numeric,
+        nullable=False,
+        server_default=text("0"),
+        comment="US dollars that calls have cost which were begun in it, and are answered.",
+    ),
+    Column("calls", BigInteger, nullable=False, server_default=text("0"), comment="How many those are."),
+    PrimaryKeyConstraint("budget_id", "period_start", name="budget_counter_pk"),
+    CheckConstraint("cost_usd >= 0 and cost_usd < 'infinity'", name="budget_counter_cost_usd_is_an_amount"),
+    CheckConstraint("calls >= 0", name="budget_counter_calls_are_not_negative"),
+    comment="What was spent of a budget in a period.",
+)

@@ -1,0 +1,64 @@
+"""Workers: revision 0004, with a column of 0013."""
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    Identity,
+    Index,
+    Integer,
+    PrimaryKeyConstraint,
+    Table,
+    Text,
+    text,
+)
+from sqlalchemy.dialects.postgresql import ARRAY
+
+from pgclarify.schema.base import Timestamp, metadata
+
+worker = Table(
+    "worker",
+    metadata,
+    Column(
+        "worker_id",
+        BigInteger,
+        Identity(always=True),
+        nullable=False,
+        comment="Key, and second key of the advisory lock.",
+    ),
+    Column("host", Text, nullable=False, comment="Machine it runs on."),
+    Column("process_id", Integer, nullable=False, comment="Its process there."),
+    Column("version", Text, nullable=False, comment="Version of pgclarify."),
+    Column("provider", Text, nullable=False, comment="openai or extractive."),
+    Column("model", Text, nullable=False, comment="Model that judges passages."),
+    Column("prompt_version", Text, nullable=False, comment="Version of its prompts."),
+    Column(
+        "embedding_models",
+        ARRAY(Text),
+        nullable=False,
+        server_default=text("'{}'"),
+        comment="Embedding models it has loaded.",
+    ),
+    Column("queue_worker_id", BigInteger, comment="What the task queue calls it; null until it takes jobs."),
+    Column("started_at", Timestamp, nullable=False, server_default=text("now()"), comment="When it started."),
+    Column(
+        "seen_at",
+        Timestamp,
+        nullable=False,
+        server_default=text("now()"),
+        comment="When it last said that it is there.",
+    ),
+    Column(
+        "is_serving",
+        Boolean,
+        nullable=False,
+        server_default=text("true"),
+        comment=(
+            "True if it takes runs and documents; false for a process that only leases replies of the ledger, as an "
+            "evaluation does."
+        ),
+    ),
+    PrimaryKeyConstraint("worker_id", name="worker_pk"),
+    Index("worker_queue_worker_id_idx", "queue_worker_id"),
+    comment="A worker process. It lives as long as its session holds the advisory lock (1885823084, worker_id).",
+)

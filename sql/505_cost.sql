@@ -1,0 +1,205 @@
+-- What calls and runs cost: by the price of the model when the reply comes, which stays.
+
+create or replace function pgclarify._is_extractive(model text)
+returns boolean
+language sql immutable strict parallel safe
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select _is_extractive.model ~ '^extractive-[0-9]+$';
+end;
+
+comment on function pgclarify._is_extractive(text) is
+'Whether a model is a version of the extractive provider, whose judgements are no calls of a model: nobody is paid for them.';
+
+create or replace function pgclarify._price(model text)
+returns table (input_usd numeric, output_usd numeric)
+language sql stable parallel safe security definer
+set search_path = pg_catalog, pg_temp
+rows 1
+begin atomic
+    select price.input_usd, price.output_usd
+    from pgclarify.model_price as price
+    where
+        price.model = _price.model
+        -- Its versions are models, too: one row is for all of them.
+        or price.model = 'extractive' and pgclarify._is_extractive(_price.model)
+    order by price.model = _price.model desc
+    limit 1;
+end;
+
+comment on function pgclarify._price(text) is
+'US dollars for a million tokens of input and of output of a model, now; no row if it has no price.';
+
+create or replace function pgclarify._cost_of(
+    prompt_tokens bigint, completion_tokens bigint, input_usd numeric, output_usd numeric
+)
+returns numeric
+language sql immutable parallel safe
+set search_path = pg_catalog, pg_temp
+begin atomic
+    -- What is free is free, however many tokens nobody has counted.
+    select (
+        case when _cost_of.input_usd = 0 then 0 else _cost_of.prompt_tokens * _cost_of.input_usd end
+        + case when _cost_of.output_usd = 0 then 0 else _cost_of.completion_tokens * _cost_of.output_usd end
+    ) * 0.000001;
+end;
+
+comment on function pgclarify._cost_of(bigint, bigint, numeric, numeric) is
+'US dollars that tokens cost at a price for a million of them; null if price or tokens are not known.';
+
+create or replace function pgclarify._cost_usd(model text, prompt_tokens bigint, completion_tokens bigint)
+returns numeric
+language sql stable parallel safe security definer
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select
+        pgclarify._cost_of(
+            _cost_usd.prompt_tokens, _cost_usd.completion_tokens, price.input_usd, price.output_usd
+        )
+    from pgclarify._price(_cost_usd.model) as price;
+end;
+
+comment on function pgclarify._cost_usd(text, bigint, bigint) is
+'US dollars that a call of a model costs now; null if the model has no price, or its tokens are not known.';
+
+create or replace function pgclarify._paid(run_id bigint)
+returns table (completions bigint, prompt_tokens bigint, completion_tokens bigint, cost_usd numeric)
+language sql stable security definer
+set search_path = pg_catalog, pg_temp
+rows 1
+begin atomic
+    select
+        count(*),
+        coalesce(sum(completion.prompt_tokens), 0),
+        coalesce(sum(completion.completion_tokens), 0),
+        case when count(*) = count(completion.cost_usd) then coalesce(sum(completion.cost_usd), 0) end
+    from pgclarify.completion
+    where completion.run_id = _paid.run_id and completion.reply is not null;
+end;
+
+comment on function pgclarify._paid(bigint) is
+'What a run has paid for so far: one row. cost_usd is null if that of a call is not known.';
+
+create or replace function pgclarify._settle_runs(run_ids bigint[])
+returns void
+language sql volatile security definer
+set search_path = pg_catalog, pg_temp
+begin atomic
+    update pgclarify.run
+    set
+        completions = paid.completions,
+        reused_completions = coalesce(
+            run.reused_completions,
+            (
+                select count(distinct verdict.completion_id)
+                from pgclarify.verdict
+                where verdict.run_id = run.run_id and verdict.is_reused
+            )
+        ),
+        prompt_tokens = paid.prompt_tokens,
+        completion_tokens = paid.completion_tokens,
+        cost_usd = paid.cost_usd
+    from (
+        select held.run_id
+        from pgclarify.run as held
+        where held.run_id = any(_settle_runs.run_ids) and held.finished_at is not null
+        order by held.run_id
+        for no key update
+    ) as ended
+    cross join lateral pgclarify._paid(ended.run_id) as paid
+    where run.run_id = ended.run_id and run.completions is distinct from paid.completions;
+end;
+
+comment on function pgclarify._settle_runs(bigint[]) is
+'Write down what runs that have ended paid for, where that is not what was written: a reply may come after the end.';
+grant execute on function pgclarify._settle_runs(bigint[]) to pgclarify_worker;
+
+create or replace function pgclarify.price_runs(since timestamptz default null, max_runs integer default 10000)
+returns integer
+language plpgsql volatile
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_run_ids bigint[];
+begin
+    if coalesce(price_runs.max_runs, 0) not between 1 and 1000000 then
+        raise exception 'max_runs must be between 1 and 1000000'
+            using errcode = 'invalid_parameter_value',
+                detail = format('max_runs is %s.', coalesce(price_runs.max_runs::text, 'null')),
+                hint = 'Leave it out for 10000 runs a call.';
+    end if;
+    -- All at once: there may be many of which the prices are not known yet.
+    with unpriced as materialized (
+        select run.run_id, run.finished_at, run.completions
+        from pgclarify.run
+        where
+            run.cost_usd is null
+            and run.finished_at is not null
+            and run.finished_at >= coalesce(price_runs.since, '-infinity')
+    ),
+    called as materialized (
+        select
+            completion.run_id, completion.model, completion.prompt_tokens, completion.completion_tokens,
+            completion.cost_usd
+        from unpriced
+        inner join pgclarify.completion on completion.run_id = unpriced.run_id and completion.reply is not null
+    ),
+    priced as materialized (
+        select named.model, price.input_usd, price.output_usd
+        from (select distinct called.model from called) as named
+        cross join lateral pgclarify._price(named.model) as price
+    )
+    select
+        array(
+            select unpriced.run_id
+            from unpriced
+            inner join called on called.run_id = unpriced.run_id
+            left join priced on priced.model = called.model
+            group by unpriced.run_id, unpriced.finished_at, unpriced.completions
+            having
+                -- Not of what has lost its calls: the rest of them would pass for all.
+                unpriced.completions = count(*)
+                and count(*) = count(called.cost_usd) + count(*) filter (
+                    where called.cost_usd is null
+                        and (called.prompt_tokens is not null or priced.input_usd = 0)
+                        and (called.completion_tokens is not null or priced.output_usd = 0)
+                        and priced.model is not null
+                )
+            order by unpriced.finished_at, unpriced.run_id
+            limit price_runs.max_runs
+        )
+    into v_run_ids;
+    update pgclarify.completion
+    set cost_usd = pgclarify._cost_usd(held.model, held.prompt_tokens, held.completion_tokens)
+    from (
+        select
+            completion.completion_id, completion.model, completion.prompt_tokens, completion.completion_tokens
+        from pgclarify.completion
+        where
+            completion.run_id = any(v_run_ids) and completion.reply is not null and completion.cost_usd is null
+        -- In the order of claims, or the two deadlock.
+        order by
+            completion.purpose, completion.model, completion.parameters, completion.prompt_version, completion.input_hash,
+            completion.sample
+        for no key update
+    ) as held
+    where completion.completion_id = held.completion_id;
+    update pgclarify.run
+    set cost_usd = paid.cost_usd
+    from (
+        select held.run_id
+        from pgclarify.run as held
+        where held.run_id = any(v_run_ids) and held.cost_usd is null
+        order by held.run_id
+        for no key update
+    ) as unpriced
+    cross join lateral pgclarify._paid(unpriced.run_id) as paid
+    where run.run_id = unpriced.run_id;
+    return cardinality(v_run_ids);
+end
+$$;
+
+comment on function pgclarify.price_runs(timestamptz, integer) is
+'Fill in what runs cost that ended while a model of theirs had no price, at the prices of now, and return how many those are; '
+'for members of pgclarify_owner. since: only runs that ended at that time or later; null for all. max_runs: how many to price '
+'in this call, 1 to 1,000,000; call it until it returns 0.';

@@ -1,0 +1,156 @@
+-- Money, seen: what was used by whom, and what is left of budgets.
+
+create or replace view pgclarify.usage with (security_invoker) as
+select
+    (run.created_at at time zone 'UTC')::date as day,
+    run.corpus_name as corpus,
+    run.requested_by,
+    run.operation,
+    run.model,
+    count(*) as runs,
+    coalesce(sum(run.completions), 0) as completions,
+    coalesce(sum(run.reused_completions), 0) as reused_completions,
+    coalesce(sum(run.prompt_tokens), 0)::bigint as prompt_tokens,
+    coalesce(sum(run.completion_tokens), 0)::bigint as completion_tokens,
+    coalesce(sum(run.cost_usd), 0) as cost_usd,
+    count(*) filter (where run.finished_at is not null and run.cost_usd is null) as unpriced_runs
+from pgclarify.run
+group by
+    (run.created_at at time zone 'UTC')::date, run.corpus_name, run.requested_by, run.operation, run.model;
+
+comment on view pgclarify.usage is
+'What runs that you may see have used, a row for each day, corpus, role, operation and model.';
+comment on column pgclarify.usage.day is 'The day on which they were asked, of UTC.';
+comment on column pgclarify.usage.corpus is
+'The corpus''s name when they were asked; null for what was asked of no corpus.';
+comment on column pgclarify.usage.requested_by is 'Role that asked.';
+comment on column pgclarify.usage.operation is 'clarify, investigate and so on, as in run_summary.';
+comment on column pgclarify.usage.model is 'Model that judged; null for those that no worker has started.';
+comment on column pgclarify.usage.runs is 'Runs, whatever has become of them.';
+comment on column pgclarify.usage.completions is 'Calls that they paid for; runs that go on are not in it, here and below.';
+comment on column pgclarify.usage.reused_completions is 'Replies that they took from the ledger.';
+comment on column pgclarify.usage.prompt_tokens is 'Input tokens that they paid for.';
+comment on column pgclarify.usage.completion_tokens is 'Output tokens that they paid for.';
+comment on column pgclarify.usage.cost_usd is 'US dollars that they cost, without those of unpriced_runs.';
+comment on column pgclarify.usage.unpriced_runs is
+'Runs that have ended and of which the cost is not known: a model that they called had no price, or the endpoint did not say '
+'how many tokens a call took; see price_runs.';
+grant select on pgclarify.usage to pgclarify_reader;
+
+create or replace function pgclarify._reserved_now(caller pgclarify._caller)
+returns table (budget_id bigint, calls bigint, cost_usd numeric)
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+rows 10
+as $$
+declare
+    v_requester name := pgclarify._verify_caller(_reserved_now.caller);
+    v_roles name[] := pgclarify._roles_of(v_requester);
+begin
+    return query
+    select reserved.budget_id, reserved.calls, reserved.cost_usd
+    from pgclarify._reserved(
+        array(
+            select budget.budget_id
+            from pgclarify.budget
+            left join pgclarify.corpus on budget.corpus_id = corpus.corpus_id
+            where
+                -- As policy budget_is_visible has it, which does not bind members of the owner.
+                'pgclarify_owner'::name = any(v_roles)
+                or corpus.owner = any(v_roles)
+                or corpus.analyst = any(v_roles)
+                or (budget.role_name is null or budget.role_name = any(v_roles))
+                and (budget.corpus_id is null or corpus.reader is null or corpus.reader = any(v_roles))
+        ),
+        clock_timestamp(),
+        array(select living.worker_id from pgclarify._living_workers() as living)
+    ) as reserved;
+end
+$$;
+
+comment on function pgclarify._reserved_now(pgclarify._caller) is
+'What _reserved says at this moment, of the budgets that the caller sees.';
+grant execute on function pgclarify._reserved_now(pgclarify._caller) to pgclarify_reader;
+
+create or replace view pgclarify.budget_status with (security_invoker) as
+with reserved as materialized (
+    select seen.budget_id, seen.calls, seen.cost_usd
+    from pgclarify._caller as caller
+    cross join lateral pgclarify._reserved_now(caller) as seen
+)
+
+select
+    budget.name,
+    budget.role_name,
+    corpus.name as corpus,
+    budget.period,
+    budget.max_cost_usd,
+    budget.max_calls,
+    coalesce(counter.cost_usd, 0) as spent_usd,
+    coalesce(counter.calls, 0) as calls,
+    coalesce(reserved.cost_usd, 0) as reserved_usd,
+    coalesce(reserved.calls, 0) as reserved_calls,
+    case
+        when budget.max_cost_usd is not null
+            then greatest(budget.max_cost_usd - coalesce(counter.cost_usd, 0) - coalesce(reserved.cost_usd, 0), 0)
+    end as left_usd,
+    case
+        when budget.max_calls is not null
+            then greatest(budget.max_calls - coalesce(counter.calls, 0) - coalesce(reserved.calls, 0), 0)
+    end as left_calls,
+    case budget.period
+        when 'day' then (date_trunc('day', statement_timestamp() at time zone 'UTC') + interval '1 day') at time zone 'UTC'
+        when 'month' then
+            (date_trunc('month', statement_timestamp() at time zone 'UTC') + interval '1 month') at time zone 'UTC'
+    end as resets_at,
+    budget.role_name is null or exists (
+        select from pg_catalog.pg_roles where pg_roles.rolname = budget.role_name
+    ) as role_exists
+from pgclarify.budget
+left join pgclarify.corpus on budget.corpus_id = corpus.corpus_id
+left join pgclarify.budget_counter as counter
+    on budget.budget_id = counter.budget_id
+    and counter.period_start = pgclarify._period_start(budget.period, budget.created_at, statement_timestamp())
+left join reserved on budget.budget_id = reserved.budget_id;
+
+comment on view pgclarify.budget_status is
+'Budgets that you have to do with, what was spent of each in its present period, and what is left.';
+comment on column pgclarify.budget_status.name is 'What runs that meet it call it.';
+comment on column pgclarify.budget_status.role_name is
+'It is for runs that this role, or a member of it, asks for; null for those of everyone.';
+comment on column pgclarify.budget_status.corpus is 'It is for runs on this corpus; null for those on all, and of none.';
+comment on column pgclarify.budget_status.period is 'What its limits are for: day, month or total.';
+comment on column pgclarify.budget_status.max_cost_usd is 'Its limit in US dollars; null for none.';
+comment on column pgclarify.budget_status.max_calls is 'Its limit in calls; null for none.';
+comment on column pgclarify.budget_status.spent_usd is 'US dollars that calls have cost which are answered.';
+comment on column pgclarify.budget_status.calls is 'How many those are.';
+comment on column pgclarify.budget_status.reserved_usd is 'US dollars that calls which are being made may cost at most.';
+comment on column pgclarify.budget_status.reserved_calls is 'How many those are.';
+comment on column pgclarify.budget_status.left_usd is
+'US dollars that are neither spent nor reserved; null without a limit in dollars.';
+comment on column pgclarify.budget_status.left_calls is
+'Calls that are neither spent nor reserved; null without a limit in calls.';
+comment on column pgclarify.budget_status.resets_at is 'When it begins anew; null for total, which never does.';
+comment on column pgclarify.budget_status.role_exists is
+'False if there is no role of that name, or no longer: then it limits nothing.';
+grant select on pgclarify.budget_status to pgclarify_reader;
+
+create or replace function pgclarify._refuse_budget(corpus_id bigint)
+returns boolean
+language plpgsql stable security definer
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+    raise exception 'the budgets of a corpus are edited by the role that owns it'
+        using errcode = 'insufficient_privilege',
+            detail = case
+                when _refuse_budget.corpus_id is null then 'This one is for all corpora, since its corpus_id is null.'
+                else format('Corpus %s is not yours, or there is none.', _refuse_budget.corpus_id)
+            end,
+            hint = 'Name a corpus that you own. Budgets for all are left to members of pgclarify_owner.';
+end
+$$;
+
+comment on function pgclarify._refuse_budget(bigint) is
+'Error 42501, with a way out, which a policy has none of by itself: for those of table budget.';
+grant execute on function pgclarify._refuse_budget(bigint) to pgclarify_user;

@@ -1,0 +1,77 @@
+-- Who sees which prices and budgets, and who edits them.
+
+alter table pgclarify.model_price enable row level security;
+alter table pgclarify.budget enable row level security;
+alter table pgclarify.budget_counter enable row level security;
+
+-- Prices are no secret. Only members of pgclarify_owner write them, whom no policy binds.
+drop policy if exists model_price_is_readable on pgclarify.model_price;
+create policy model_price_is_readable on pgclarify.model_price for select to pgclarify_reader using (true);
+comment on policy model_price_is_readable on pgclarify.model_price is 'Everybody.';
+grant select on pgclarify.model_price to pgclarify_reader;
+
+drop policy if exists budget_is_visible on pgclarify.budget;
+create policy budget_is_visible on pgclarify.budget for select to pgclarify_reader using (
+    (role_name is null or role_name = any((select pgclarify._my_roles())::name[]))
+    and (corpus_id is null or corpus_id in (select corpus.corpus_id from pgclarify.corpus))
+    or corpus_id in (
+        select corpus.corpus_id from pgclarify.corpus
+        where
+            corpus.owner = any((select pgclarify._my_roles())::name[])
+            or corpus.analyst = any((select pgclarify._my_roles())::name[])
+    )
+);
+comment on policy budget_is_visible on pgclarify.budget is
+'Whoever has the role and sees the corpus that it is for; and the owner and the analyst of the corpus.';
+grant select on pgclarify.budget to pgclarify_reader;
+
+drop policy if exists budget_counter_of_visible_budget on pgclarify.budget_counter;
+create policy budget_counter_of_visible_budget on pgclarify.budget_counter for select to pgclarify_reader using (
+    budget_id in (select budget.budget_id from pgclarify.budget)
+);
+comment on policy budget_counter_of_visible_budget on pgclarify.budget_counter is 'Whoever sees the budget.';
+grant select on pgclarify.budget_counter to pgclarify_reader;
+
+-- Budgets for all corpora are left to members of pgclarify_owner, which no policy binds.
+drop policy if exists budget_is_inserted_by_the_owner_of_the_corpus on pgclarify.budget;
+create policy budget_is_inserted_by_the_owner_of_the_corpus on pgclarify.budget
+for insert to pgclarify_user with check (
+    case
+        when corpus_id in (
+            select corpus.corpus_id from pgclarify.corpus
+            where corpus.owner = any((select pgclarify._my_roles())::name[])
+        ) then true
+        else pgclarify._refuse_budget(corpus_id)
+    end
+);
+comment on policy budget_is_inserted_by_the_owner_of_the_corpus on pgclarify.budget is 'The owner of the corpus.';
+
+drop policy if exists budget_is_updated_by_the_owner_of_the_corpus on pgclarify.budget;
+create policy budget_is_updated_by_the_owner_of_the_corpus on pgclarify.budget
+for update to pgclarify_user using (
+    corpus_id in (
+        select corpus.corpus_id from pgclarify.corpus
+        where corpus.owner = any((select pgclarify._my_roles())::name[])
+    )
+) with check (
+    case
+        when corpus_id in (
+            select corpus.corpus_id from pgclarify.corpus
+            where corpus.owner = any((select pgclarify._my_roles())::name[])
+        ) then true
+        else pgclarify._refuse_budget(corpus_id)
+    end
+);
+comment on policy budget_is_updated_by_the_owner_of_the_corpus on pgclarify.budget is
+'The owner of the corpus, before and after.';
+
+drop policy if exists budget_is_deleted_by_the_owner_of_the_corpus on pgclarify.budget;
+create policy budget_is_deleted_by_the_owner_of_the_corpus on pgclarify.budget
+for delete to pgclarify_user using (
+    corpus_id in (
+        select corpus.corpus_id from pgclarify.corpus
+        where corpus.owner = any((select pgclarify._my_roles())::name[])
+    )
+);
+comment on policy budget_is_deleted_by_the_owner_of_the_corpus on pgclarify.budget is 'The owner of the corpus.';
+grant insert, update, delete on pgclarify.budget to pgclarify_user;

@@ -1,0 +1,148 @@
+"""Runs that spend: what tests of costs and budgets have in common."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from decimal import Decimal
+from typing import Any
+
+from tests.integration.by_hand import Connection, HandWorker, scalar
+
+MODEL = "a-model"
+# Bytes and tokens of a call, which at a dollar a million tokens in and ten out is taken to cost 0.00105 at most.
+INPUT_BYTES = 100
+MAX_OUTPUT_TOKENS = 100
+BOUND = Decimal("0.00105")
+
+
+@dataclass(frozen=True)
+class Claims:
+    """What a claim came to: calls to make, replies that are there, why calls may not be made, what to wait for."""
+
+    ours: dict[str, int]
+    answered: dict[str, str]
+    refused: dict[str, Mapping[str, str]]
+    waiting: set[str]
+
+
+def price(connection: Connection, model: str = MODEL, input_usd: str = "1", output_usd: str = "10") -> None:
+    connection.execute(
+        """
+        insert into pgclarify.model_price (model, input_usd, output_usd) values (%s, %s, %s)
+        on conflict (model) do update set input_usd = excluded.input_usd, output_usd = excluded.output_usd
+        """,
+        [model, input_usd, output_usd],
+    )
+
+
+def budget(connection: Connection, name: str = "all", period: str = "total", **limits: Any) -> int:
+    """Make a budget; limits: columns of the table."""
+    return int(
+        scalar(
+            connection,
+            """
+            insert into pgclarify.budget (name, period, role_name, corpus_id, max_cost_usd, max_calls)
+            values (%s, %s, %s, %s, %s, %s) returning budget_id
+            """,
+            name,
+            period,
+            *(limits.get(column) for column in ("role_name", "corpus_id", "max_cost_usd", "max_calls")),
+        )
+    )
+
+
+def enter(
+    connection: Connection,
+    requested_by: str = "postgres",
+    corpus: str | None = None,
+    settings: Mapping[str, Any] | None = None,
+) -> int:
+    """Enter a run, of a corpus or of none."""
+    return int(
+        scalar(
+            connection,
+            """
+            insert into pgclarify.run (operation, corpus_id, corpus_name, question, settings, requested_by, reuse_key)
+            select
+                case when asked.corpus is null then 'rewrite' else 'clarify' end, corpus.corpus_id, corpus.name,
+                'a question', %s, %s, ''
+            from (values (%s::text)) as asked (corpus)
+            left join pgclarify.corpus on corpus.name = asked.corpus
+            returning run_id
+            """,
+            json.dumps(settings or {}),
+            requested_by,
+            corpus,
+        )
+    )
+
+
+def claim(
+    worker: HandWorker,
+    run_id: int | None,
+    inputs: Sequence[str],
+    *,
+    model: str = MODEL,
+    lease: float = 60,
+    sample: int = 0,
+) -> Claims:
+    """Claim one call for each input."""
+    count = len(inputs)
+    rows = worker.send(
+        "claim_completions",
+        worker_id=worker.worker_id,
+        run_id=run_id,
+        lease=timedelta(seconds=lease),
+        purposes=["verdict"] * count,
+        models=[model] * count,
+        parameters=["{}"] * count,
+        prompt_versions=["v1"] * count,
+        input_hashes=[hashlib.sha256(text.encode()).digest() for text in inputs],
+        samples=[sample] * count,
+        input_bytes=[INPUT_BYTES] * count,
+        max_output_tokens=[MAX_OUTPUT_TOKENS] * count,
+    )
+    by_input = dict(zip(inputs, rows, strict=True))
+    return Claims(
+        {text: row["completion_id"] for text, row in by_input.items() if row["is_ours"]},
+        {text: row["reply"] for text, row in by_input.items() if row["reply"] is not None},
+        {text: row["refusal"] for text, row in by_input.items() if row["refusal"] is not None},
+        {
+            text
+            for text, row in by_input.items()
+            if not row["is_ours"] and row["reply"] is None and row["refusal"] is None
+        },
+    )
+
+
+def store(
+    worker: HandWorker,
+    completion_ids: Sequence[int],
+    tokens: tuple[int | None, int | None] = (40, 10),
+    *,
+    run_id: int | None = None,
+    leases: Mapping[int, Any] | None = None,
+) -> None:
+    """Store replies that took so many tokens of input and output: by default 0.00014 dollars each."""
+    count = len(completion_ids)
+    worker.store_replies(
+        run_id,
+        completion_ids,
+        replies=["said"] * count,
+        tokens=[tokens] * count,
+        latencies_ms=[1.0] * count,
+        leases=leases,
+    )
+
+
+def status(connection: Connection, name: str = "all") -> tuple[Any, ...]:
+    """Dollars and calls that are spent of a budget, and dollars and calls that are reserved."""
+    row = connection.execute(
+        "select spent_usd, calls, reserved_usd, reserved_calls from pgclarify.budget_status where name = %s", [name]
+    ).fetchone()
+    assert row is not None
+    return tuple(row)

@@ -1,0 +1,374 @@
+"""Budgets: what they let through, also at once, what they count, whom they are for, and who edits them."""
+
+from __future__ import annotations
+
+import random
+from concurrent.futures import ThreadPoolExecutor
+from decimal import Decimal
+from threading import Barrier
+
+import psycopg
+import pytest
+
+from tests.integration.by_hand import Connect, Connection, HandWorker, Hire, MakeRole, scalar, state_of
+from tests.integration.spending import BOUND, MODEL, budget, claim, enter, price, status, store
+
+CHECK_VIOLATION = "23514"
+INSUFFICIENT_PRIVILEGE = "42501"
+BUDGET_SPENT = "PC007"
+PRICE_MISSING = "PC008"
+COST = Decimal("0.00014")
+
+
+class TestCalls:
+    def test_what_fits_is_made_and_the_rest_waits_and_is_then_refused(self, connection: Connection, hire: Hire) -> None:
+        budget(connection, "support", max_calls=3)
+        worker, run_id = hire(), enter(connection)
+
+        first = claim(worker, run_id, "abcde")
+        assert (set(first.ours), first.waiting, first.refused) == ({"a", "b", "c"}, {"d", "e"}, {})
+        assert status(connection, "support")[3] == 3
+
+        store(worker, list(first.ours.values()))
+        second = claim(worker, run_id, "abcde")
+        assert (set(second.answered), second.ours, second.waiting) == ({"a", "b", "c"}, {}, set())
+        assert set(second.refused) == {"d", "e"}
+        assert second.refused["d"]["sqlstate"] == BUDGET_SPENT
+        assert "support" in second.refused["d"]["message"]
+        assert status(connection, "support")[1::2] == (3, 0)
+
+    def test_a_call_that_failed_leaves_its_place_to_another(self, connection: Connection, hire: Hire) -> None:
+        budget(connection, max_calls=1)
+        worker, run_id = hire(), enter(connection)
+        held = claim(worker, run_id, "ab")
+        assert held.waiting == {"b"}
+
+        worker.give_back(list(held.ours.values()))
+
+        assert set(claim(worker, run_id, "b").ours) == {"b"}
+        assert status(connection)[3] == 1
+
+    @pytest.mark.parametrize("end", ["death", "time"])
+    def test_a_reservation_ends_with_its_lease(self, connection: Connection, hire: Hire, end: str) -> None:
+        budget(connection, max_calls=2)
+        first, second, run_id = hire(), hire(), enter(connection)
+        late = claim(first, run_id, "ab", lease=-1 if end == "time" else 60).ours
+
+        if end == "death":
+            assert claim(second, run_id, "c").waiting == {"c"}
+            first.die()
+
+        assert status(connection)[3] == 0
+        # One of those is taken over, and reserved once.
+        assert len(claim(second, run_id, "ac").ours) == 2
+        assert status(connection)[3] == 2
+        if end == "time":
+            # Whose reply comes first stays, and both were paid for.
+            store(first, [late["a"]], run_id=run_id)
+            assert status(connection)[1::2] == (1, 1)
+            store(second, [late["a"]], run_id=run_id)
+            assert status(connection)[1::2] == (2, 1)
+
+    def test_a_run_that_is_carried_out_twice_by_one_worker_reserves_what_it_asks(
+        self, connection: Connection, hire: Hire
+    ) -> None:
+        budget(connection, max_calls=1)
+        worker, run_id, other = hire(), enter(connection), enter(connection)
+        ours = list(claim(worker, run_id, "a").ours.values())
+        earlier = dict(worker.leases)
+        assert list(claim(worker, run_id, "a").ours.values()) == ours
+
+        # The attempt that is over gives back what was its own, and not what is asked now.
+        worker.give_back(ours, earlier)
+        assert claim(worker, other, "b").waiting == {"b"}
+
+        store(worker, ours, run_id=run_id)
+        assert status(connection)[1::2] == (1, 0)
+        # What the first one asked comes in late; another budget has nothing to do with it.
+        budget(connection, "of nobody", role_name="nobody_of_that_name", max_calls=1)
+        store(worker, ours, run_id=run_id, leases=earlier)
+        assert (status(connection)[1], status(connection, "of nobody")[1]) == (2, 0)
+
+    def test_a_budget_that_is_deleted_or_raised(self, connection: Connection, hire: Hire) -> None:
+        budget_id = budget(connection, max_calls=1)
+        worker, run_id = hire(), enter(connection)
+        held = claim(worker, run_id, "a").ours
+        connection.execute("delete from pgclarify.budget")
+        store(worker, [held["a"]])
+        assert set(claim(worker, run_id, "abc").ours) == {"b", "c"}
+
+        budget(connection, "other", max_calls=0)
+        assert set(claim(worker, run_id, "ad").refused) == {"d"}
+        connection.execute("update pgclarify.budget set max_calls = 1")
+        assert set(claim(worker, run_id, "d").ours) == {"d"}
+        # What was counted for the one that is gone is gone with the first period of another.
+        assert scalar(connection, "select count(*) from pgclarify.budget_counter where budget_id = %s", budget_id) == 0
+
+    def test_who_edits_it_in_an_open_transaction_holds_nobody_up(
+        self, connection: Connection, connect: Connect, hire: Hire
+    ) -> None:
+        budget(connection, max_calls=5)
+        worker, run_id = hire(), enter(connection)
+        worker.connection.execute("set lock_timeout = '100ms'")
+        editing = connect("postgres")
+        with editing.transaction():
+            editing.execute("delete from pgclarify.budget")
+            store(worker, list(claim(worker, run_id, "ab").ours.values()))
+            assert status(connection)[1] == 2
+
+    def test_it_begins_anew(self, connection: Connection, hire: Hire) -> None:
+        for period in ("day", "month"):
+            budget(connection, period, period, max_calls=1)
+        worker, run_id = hire(), enter(connection)
+        store(worker, list(claim(worker, run_id, "a").ours.values()))
+        assert set(claim(worker, run_id, "b").refused) == {"b"}
+
+        connection.execute("update pgclarify.budget_counter set period_start = period_start - interval '31 days'")
+
+        assert set(claim(worker, run_id, "b").ours) == {"b"}
+        assert connection.execute(
+            """
+            select
+                resets_at - date_trunc(period, statement_timestamp(), 'UTC')
+                    between interval '1 day' and interval '31 days'
+            from pgclarify.budget_status
+            """
+        ).fetchall() == [(True,), (True,)]
+
+
+class TestDollars:
+    def test_calls_are_let_through_by_the_most_they_cost_and_counted_by_what_they_did(
+        self, connection: Connection, hire: Hire
+    ) -> None:
+        price(connection)
+        budget(connection, max_cost_usd=2 * BOUND)
+        worker, run_id = hire(), enter(connection)
+        first = claim(worker, run_id, "abcd")
+        assert (set(first.ours), first.waiting) == ({"a", "b"}, {"c", "d"})
+        assert status(connection) == (0, 0, 2 * BOUND, 2)
+
+        store(worker, [first.ours["a"]])
+        assert status(connection) == (COST, 1, BOUND, 1)
+        # 0.00105 is reserved and 0.00014 spent, of 0.0021.
+        assert claim(worker, run_id, "cd").waiting == {"c", "d"}
+        store(worker, [first.ours["b"]])
+        assert set(claim(worker, run_id, "cd").ours) == {"c"}
+
+    def test_a_model_without_a_price_is_not_free(self, connection: Connection, hire: Hire) -> None:
+        budget(connection, "support", max_cost_usd=100)
+        budget(connection, "many", max_calls=100)
+        worker, run_id = hire(), enter(connection)
+
+        refused = claim(worker, run_id, "a", model="other").refused["a"]
+
+        assert refused["sqlstate"] == PRICE_MISSING
+        assert "support" in refused["message"]
+        assert "model_price" in refused["detail"]
+        connection.execute("delete from pgclarify.budget where name = 'support'")
+        assert set(claim(worker, run_id, "a", model="other").ours) == {"a"}
+
+    def test_a_price_that_is_gone_when_the_reply_comes_is_not_free_either(
+        self, connection: Connection, hire: Hire
+    ) -> None:
+        price(connection)
+        budget(connection, max_cost_usd=1)
+        worker, run_id = hire(), enter(connection)
+        held = claim(worker, run_id, "a").ours
+        connection.execute("delete from pgclarify.model_price where model = %s", [MODEL])
+
+        store(worker, list(held.values()))
+
+        assert status(connection) == (BOUND, 1, 0, 0)
+
+    def test_a_reply_of_which_nobody_has_counted_the_tokens_is_not_free_either(
+        self, connection: Connection, hire: Hire
+    ) -> None:
+        price(connection)
+        price(connection, "a-local-one", "0", "0")
+        budget(connection, max_cost_usd=1)
+        worker, run_id = hire(), enter(connection)
+        unknown = claim(worker, run_id, "a").ours["a"]
+        local = claim(worker, run_id, "b", model="a-local-one").ours["b"]
+        store(worker, [unknown, local], tokens=(None, None))
+        store(worker, list(claim(worker, run_id, "c").ours.values()), tokens=(40, None))
+
+        assert status(connection) == (2 * BOUND, 3, 0, 0)
+        assert connection.execute(
+            "select prompt_tokens, cost_usd from pgclarify.completion order by completion_id"
+        ).fetchall() == [(None, None), (None, 0), (40, None)]
+
+    def test_a_limit_that_no_call_fits_into_is_not_called_spent(self, connection: Connection, hire: Hire) -> None:
+        price(connection)
+        budget(connection, "small", max_cost_usd=BOUND / 2)
+        refused = claim(hire(), enter(connection), "a").refused["a"]
+        assert refused["sqlstate"] == BUDGET_SPENT
+        assert refused["message"] == 'budget "small" has no room for a call that may cost 0.00105 US dollars'
+        assert "0.000525" in refused["detail"]
+        assert scalar(connection, "select pgclarify._is_of_a_budget(%s)", refused["message"])
+
+    def test_the_extractive_provider_costs_nothing(self, connection: Connection, hire: Hire) -> None:
+        budget(connection, max_cost_usd=0)
+        worker, run_id = hire(), enter(connection)
+        budget(connection, "calls", max_calls=0)
+        ours = claim(worker, run_id, "ab", model="extractive-7").ours
+        assert len(ours) == 2
+        store(worker, list(ours.values()))
+        assert status(connection, "calls") == (0, 0, 0, 0)
+
+
+class TestWhomItIsFor:
+    def test_roles_and_corpora(self, connection: Connection, hire: Hire, make_role: MakeRole) -> None:
+        for corpus in ("one", "two"):
+            connection.execute("select pgclarify.create_corpus(%s)", [corpus])
+        team = make_role("pgclarify_user", name="team")
+        member, other = make_role(team), make_role("pgclarify_user")
+        corpus_id = scalar(connection, "select corpus_id from pgclarify.corpus where name = 'one'")
+        budget(connection, "team", role_name=team, max_calls=0)
+        budget(connection, "one", corpus_id=corpus_id, max_calls=0)
+        budget(connection, "gone", role_name="nobody_of_that_name", max_calls=0)
+        worker = hire()
+
+        def refused_by(role: str, corpus: str | None) -> str | None:
+            found = claim(worker, enter(connection, role, corpus), "a")
+            for held in found.ours.values():
+                connection.execute("delete from pgclarify.completion where completion_id = %s", [held])
+            return next((one["message"].split('"')[1] for one in found.refused.values()), None)
+
+        assert refused_by(member, None) == "team"
+        assert refused_by(team, "two") == "team"
+        assert refused_by(other, "one") == "one"
+        assert refused_by(other, "two") is None
+        assert refused_by(other, None) is None
+        # What is no run is for budgets of everyone.
+        assert len(claim(worker, None, "b").ours) == 1
+        budget(connection, "everyone", max_calls=0)
+        assert set(claim(worker, None, "c").refused) == {"c"}
+
+
+class TestAtOnce:
+    @pytest.mark.parametrize("limit", ["calls", "dollars", "both"])
+    def test_claims_never_pass_a_limit_nor_wait_for_each_other(
+        self, connection: Connection, hire: Hire, limit: str
+    ) -> None:
+        price(connection)
+        most = 25
+        if limit != "dollars":
+            budget(connection, "calls", max_calls=most)
+        if limit != "calls":
+            # Of both, the one in calls is spent first.
+            budget(connection, "dollars", "day", max_cost_usd=most * COST + (BOUND if limit == "both" else 0))
+        inputs = [f"input {number}" for number in range(60)]
+        workers = [hire() for _ in range(6)]
+        run_ids = [enter(connection) for _ in workers]
+        start = Barrier(len(workers))
+
+        def spend(worker: HandWorker, run_id: int) -> int:
+            """Pay for what may be paid for, until everything is answered or refused."""
+            order = random.Random(worker.worker_id)  # noqa: S311 - no secret
+            wanted = order.sample(inputs, len(inputs))
+            refused = 0
+            start.wait()
+            while wanted:
+                found = claim(worker, run_id, wanted[:8])
+                ours = list(found.ours.values())
+                # Some calls fail.
+                failed = [held for held in ours if order.random() < 0.2]
+                worker.give_back(failed)
+                store(worker, [held for held in ours if held not in failed])
+                refused += len(found.refused)
+                wanted = [text for text in wanted if text not in found.answered and text not in found.refused]
+                order.shuffle(wanted)
+            return refused
+
+        with ThreadPoolExecutor(len(workers)) as pool:
+            refused = list(pool.map(spend, workers, run_ids))
+
+        assert all(refused)
+        paid = connection.execute(
+            "select count(*), sum(cost_usd) from pgclarify.completion where reply is not null"
+        ).fetchone()
+        assert paid is not None
+        for name in ("calls", "dollars") if limit == "both" else (limit,):
+            assert status(connection, name) == (paid[1], paid[0], 0, 0)
+        if limit != "dollars":
+            assert paid[0] == most
+        else:
+            # Less than one more call would fit.
+            assert most * COST - BOUND < paid[1] <= most * COST
+        assert scalar(
+            connection,
+            "select count(*) from pgclarify.completion where num_nonnulls(budget_ids, leased_by, reserved_at) > 0",
+        ) == 0  # fmt: skip
+
+
+class TestWhoEdits:
+    def test_owners_of_corpora_edit_theirs_and_whom_it_concerns_sees_it(
+        self, connection: Connection, connect: Connect, hire: Hire, make_role: MakeRole
+    ) -> None:
+        owner, asker = make_role("pgclarify_user"), make_role("pgclarify_user")
+        stranger, admin = make_role("pgclarify_reader"), make_role("pgclarify_owner")
+        secret = make_role("pgclarify_reader")
+        connect(owner).execute("select pgclarify.create_corpus('mine', options => '{}')")
+        connection.execute("update pgclarify.corpus set reader = %s where name = 'mine'", [asker])
+        connection.execute("select pgclarify.create_corpus('other')")
+        mine, other = (
+            scalar(connection, "select corpus_id from pgclarify.corpus where name = %s", name)
+            for name in ("mine", "other")
+        )
+        insert = "insert into pgclarify.budget (name, period, corpus_id, max_calls) values (%s, 'day', %s, 1)"
+
+        assert state_of(connect(owner), insert, ["of mine", mine]) is None
+        assert state_of(connect(owner), insert, ["of other", other]) == INSUFFICIENT_PRIVILEGE
+        assert state_of(connect(owner), insert, ["of all", None]) == INSUFFICIENT_PRIVILEGE
+        assert state_of(connect(asker), insert, ["of mine, too", mine]) == INSUFFICIENT_PRIVILEGE
+        assert state_of(connect(stranger), insert, ["of all", None]) == INSUFFICIENT_PRIVILEGE
+        assert state_of(connect(admin), insert, ["of all", None]) is None
+        budget(connection, "of one role", role_name=secret, max_calls=1)
+        move = "update pgclarify.budget set corpus_id = %s"
+        assert state_of(connect(owner), move, [other]) == INSUFFICIENT_PRIVILEGE
+        assert connect(owner).execute("update pgclarify.budget set max_calls = 2").rowcount == 1
+        assert connect(asker).execute("delete from pgclarify.budget").rowcount == 0
+
+        def seen(role: str) -> set[str]:
+            return {row[0] for row in connect(role).execute("select name from pgclarify.budget_status")}
+
+        assert seen(owner) == seen(asker) == {"of mine", "of all"}
+        assert seen(stranger) == {"of all"}
+        assert seen(secret) == {"of all", "of one role"}
+        assert seen(admin) == {"of mine", "of all", "of one role"}
+
+        # Nor is it told what is being asked of budgets that it may not see.
+        claim(hire(), enter(connection, secret), "abc")
+
+        def reserved(role: str) -> int:
+            query = "select count(*) from pgclarify._caller, pgclarify._reserved_now(_caller)"
+            return int(scalar(connect(role), query))
+
+        assert (reserved(stranger), reserved(secret), reserved(admin)) == (1, 2, 2)
+
+    def test_a_budget_of_a_role_that_is_not_there_says_so(self, connection: Connection, make_role: MakeRole) -> None:
+        team = make_role("pgclarify_user", name="team")
+        budget(connection, "team", role_name=team, max_calls=1)
+        budget(connection, "mistyped", role_name="nobody_of_that_name", max_calls=1)
+        budget(connection, "all", max_calls=1)
+        rows = connection.execute("select name, role_exists from pgclarify.budget_status").fetchall()
+        assert dict(rows) == {"team": True, "mistyped": False, "all": True}
+
+    def test_prices_are_seen_by_all_and_edited_by_few(
+        self, connection: Connection, connect: Connect, make_role: MakeRole
+    ) -> None:
+        reader, admin = make_role("pgclarify_reader"), make_role("pgclarify_owner")
+        insert = "insert into pgclarify.model_price (model, input_usd, output_usd) values (%s, %s, 1)"
+
+        assert state_of(connect(admin), insert, ["m", 1]) is None
+        assert state_of(connect(make_role("pgclarify_user")), insert, ["n", 1]) == INSUFFICIENT_PRIVILEGE
+        assert {row[0] for row in connect(reader).execute("select model from pgclarify.model_price")} == {
+            "m",
+            "extractive",
+        }
+        for wrong in ("NaN", "Infinity", "-1"):
+            assert state_of(connection, insert, ["n", wrong]) == CHECK_VIOLATION
+            with pytest.raises(psycopg.errors.CheckViolation):
+                budget(connection, max_cost_usd=wrong)
+        with pytest.raises(psycopg.errors.CheckViolation):
+            budget(connection)

@@ -1,0 +1,155 @@
+"""Budgets as a worker meets them: whatever was asked for ends soundly, says why, and is finished once there is room."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import psycopg
+import pytest
+
+from tests.integration.spending import budget, price
+from tests.openai_server import MODEL, Server
+from tests.workers import Service, scalar
+
+QUESTION = "rental cars"
+RUN_FAILED = "PC003"
+
+
+@pytest.fixture(autouse=True)
+def no_budgets_before(superuser: psycopg.Connection[Any]) -> Iterator[None]:
+    yield
+    superuser.execute("delete from pgclarify.budget")
+
+
+def last_run(superuser: psycopg.Connection[Any]) -> tuple[Any, ...]:
+    row = superuser.execute(
+        "select status, stop_reason, error, completions from pgclarify.run_summary order by run_id desc limit 1"
+    ).fetchone()
+    assert row is not None
+    return tuple(row)
+
+
+def last_run_id(superuser: psycopg.Connection[Any]) -> int:
+    return int(scalar(superuser, "select max(run_id) from pgclarify.run"))
+
+
+def test_a_run_ends_with_what_it_has_and_is_finished_later(
+    service: Service, superuser: psycopg.Connection[Any], asker: psycopg.Connection[Any], model: Server
+) -> None:
+    price(superuser, MODEL)
+    budget(superuser, "support", "day", role_name=service.asker, max_calls=3)
+    warnings: list[str] = []
+    asker.add_notice_handler(lambda said: warnings.append(said.message_primary or ""))
+    before = model.calls
+
+    first = asker.execute("select status from pgclarify.clarify(%s)", [QUESTION]).fetchall()
+
+    assert model.calls - before == 3
+    assert set(first) <= {("partial",)}
+    assert last_run(superuser) == ("partial", 'budget "support" is spent', None, 3)
+    assert any('budget "support" is spent' in warning for warning in warnings)
+    # Another role's runs have nothing to do with it, and what is paid for is there for all.
+    assert scalar(superuser, "select count(*) from pgclarify.clarify(%s, top_k => 2)", QUESTION) > 0
+    superuser.execute("update pgclarify.budget set max_calls = 1000")
+    again = asker.execute("select status from pgclarify.clarify(%s)", [QUESTION]).fetchall()
+    assert set(again) == {("succeeded",)}
+    assert len(again) > len(first)
+    # Nothing was paid for twice.
+    assert model.stats["repeated_inputs"] == 0
+    spent, reserved = superuser.execute("select spent_usd, reserved_usd from pgclarify.budget_status").fetchall()[0]
+    assert spent > 0
+    assert reserved == 0
+    assert scalar(superuser, "select cost_usd > 0 from pgclarify.run_summary order by run_id desc limit 1")
+
+
+@pytest.mark.parametrize(
+    ("call", "is_partial"),
+    [
+        ("clarify('deductible')", True),
+        ("clarify('deductible', options => '{\"retrieval\": \"adaptive\"}')", True),
+        ("clarify('deductible', options => '{\"reranker\": \"model\"}')", True),
+        ("clarify('deductible', options => '{\"ask_back\": \"auto\"}')", True),
+        ("investigate('Who pays the deductible of a rental car?')", True),
+        ("rewrite('What about that?', array['Do you rent cars?', 'Yes.'])", True),
+        ("search('deductible', options => '{\"reranker\": \"model\"}')", True),
+        ("list_answers('deductible')", False),
+        ("clarifying_questions('deductible')", False),
+    ],
+)
+def test_whatever_asks_a_model_ends_and_names_the_budget(
+    superuser: psycopg.Connection[Any], model: Server, call: str, is_partial: bool
+) -> None:
+    budget(superuser, "nothing", "month", max_calls=0)
+    statement = f"select * from pgclarify.{call}".encode()  # noqa: S608 - one of those above
+    before = model.calls
+
+    if is_partial:
+        superuser.execute(statement)
+    else:
+        with pytest.raises(psycopg.Error) as failed:
+            superuser.execute(statement)
+        assert failed.value.sqlstate == RUN_FAILED
+        assert failed.value.diag.message_detail is not None
+        assert 'budget "nothing" is spent' in failed.value.diag.message_detail
+        assert "raise its limit" in failed.value.diag.message_detail
+
+    assert model.calls == before
+    assert last_run(superuser)[:2] == ("partial" if is_partial else "failed", 'budget "nothing" is spent')
+
+
+def test_a_model_without_a_price_is_an_error_that_asks_for_one(superuser: psycopg.Connection[Any]) -> None:
+    superuser.execute("delete from pgclarify.model_price")
+    budget(superuser, "dollars", max_cost_usd=5)
+    with pytest.raises(psycopg.Error) as failed:
+        superuser.execute("select * from pgclarify.clarify('hail damage')")
+    assert failed.value.sqlstate == RUN_FAILED
+    assert f'model "{MODEL}" has no price' in str(failed.value.diag.message_detail)
+    assert "model_price" in str(failed.value.diag.message_detail)
+
+
+def test_many_questions_at_once_end_with_one_warning(superuser: psycopg.Connection[Any]) -> None:
+    budget(superuser, "support", max_calls=0)
+    warnings: list[str] = []
+
+    def hear(said: psycopg.errors.Diagnostic) -> None:
+        warnings.append(said.message_primary or "")
+
+    superuser.add_notice_handler(hear)
+    try:
+        told = superuser.execute(
+            "select ordinal, status from pgclarify.clarify_many(array['towing', 'keys', 'towing'])"
+        ).fetchall()
+    finally:
+        superuser.remove_notice_handler(hear)
+    assert {status for _, status in told} == {"partial"}
+    assert warnings == ['3 of 3 questions are partial: budget "support" is spent']
+
+
+def test_the_command_line_says_so(service: Service, superuser: psycopg.Connection[Any]) -> None:
+    budget(superuser, "support", max_calls=0)
+
+    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-m", "pgclarify.cli", *arguments],
+            env=os.environ | {"PGCLARIFY_DATABASE_URL": service.dsn},
+            capture_output=True,
+            text=True,
+            check=True,
+            timeout=60,
+        )
+
+    asked = run("ask", "glass breakage")
+    assert 'budget "support" is spent' in asked.stderr
+    assert 'Not looked at: budget "support" is spent; 0 of 12 passages judged.' in " ".join(asked.stdout.split())
+    assert "answers any reading" not in asked.stdout
+    explained = run("explain", str(last_run_id(superuser))).stdout
+    assert explained.count('budget "support" is spent') == 1
+    assert "12 found, 12 not judged" in explained
+    taken_apart = run("investigate", "Who repairs broken glass?").stdout
+    assert "There is no answer yet: a budget allows no more calls." in taken_apart
+    assert "could not be reached" not in taken_apart
+    assert "support (total): 0 of 0 calls left" in run("status").stdout

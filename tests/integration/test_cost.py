@@ -1,0 +1,197 @@
+"""What runs cost, however they end; asking anew; and what was used by whom."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+from tests.integration.by_hand import Connect, Connection, HandWorker, Hire, MakeRole, scalar
+from tests.integration.spending import MODEL, claim, enter, price, store
+
+# Of a call of 40 tokens in and 10 out, at one and ten dollars a million.
+COST = Decimal("0.00014")
+
+
+def pay(worker: HandWorker, run_id: int, inputs: str, model: str = MODEL) -> None:
+    store(worker, list(claim(worker, run_id, inputs, model=model).ours.values()))
+
+
+def cost(connection: Connection, run_id: int) -> tuple[Any, ...]:
+    row = connection.execute(
+        "select status, completions, cost_usd from pgclarify.run_summary where run_id = %s", [run_id]
+    ).fetchone()
+    assert row is not None
+    return tuple(row)
+
+
+class TestRuns:
+    def test_a_run_costs_what_its_calls_do(self, connection: Connection, hire: Hire) -> None:
+        price(connection)
+        worker = hire()
+        paying, free, unpriced = (enter(connection) for _ in range(3))
+        for run_id in (paying, free, unpriced):
+            worker.start(run_id)
+        pay(worker, paying, "abc")
+        # What is in the ledger costs nothing, and the extractive provider has a price.
+        pay(worker, free, "abc")
+        pay(worker, free, "d", model="extractive-1")
+        pay(worker, unpriced, "e", model="unheard-of")
+        assert cost(connection, paying) == ("running", None, None)
+
+        for run_id in (paying, free, unpriced):
+            worker.finish(run_id)
+
+        assert cost(connection, paying) == ("succeeded", 3, 3 * COST)
+        assert cost(connection, free) == ("succeeded", 1, 0)
+        assert cost(connection, unpriced) == ("succeeded", 1, None)
+        # Prices of later are for calls of later.
+        price(connection, input_usd="1000")
+        again = enter(connection)
+        worker.start(again)
+        worker.finish(again, status="failed", error="it went wrong")
+        assert cost(connection, again) == ("failed", 0, 0)
+        assert cost(connection, paying) == ("succeeded", 3, 3 * COST)
+
+    def test_a_run_that_is_carried_out_again_costs_what_all_attempts_do(
+        self, connection: Connection, hire: Hire
+    ) -> None:
+        price(connection)
+        first, second, run_id = hire(), hire(), enter(connection)
+        first.start(run_id)
+        pay(first, run_id, "ab")
+        first.die()
+        second.start(run_id)
+        pay(second, run_id, "abc")
+        second.finish(run_id, attempt=2)
+        assert cost(connection, run_id) == ("succeeded", 3, 3 * COST)
+
+    def test_a_run_that_is_cancelled_costs_what_comes_in_later_too(self, connection: Connection, hire: Hire) -> None:
+        price(connection)
+        worker, run_id, waiting = hire(), enter(connection), enter(connection)
+        worker.start(run_id)
+        pay(worker, run_id, "a")
+        late = claim(worker, run_id, "bc").ours
+        connection.execute("select pgclarify.cancel(%s)", [run_id])
+        assert cost(connection, run_id) == ("cancelled", 1, COST)
+
+        store(worker, [late["b"]])
+        assert cost(connection, run_id) == ("cancelled", 2, 2 * COST)
+        # One whose cancelling nobody could see while the reply came.
+        with connection.transaction():
+            connection.execute("select pgclarify.cancel(%s)", [waiting])
+            pay(worker, waiting, "d")
+        assert cost(connection, waiting) == ("cancelled", 0, 0)
+        worker.send("settle_run", run_id=waiting)
+        assert cost(connection, waiting) == ("cancelled", 1, COST)
+
+    def test_a_run_that_cannot_be_started_costs_what_was_paid_before(self, connection: Connection, hire: Hire) -> None:
+        price(connection)
+        connection.execute("select pgclarify.create_corpus('gone')")
+        worker, run_id = hire(), enter(connection, corpus="gone")
+        pay(worker, run_id, "a")
+        connection.execute("select pgclarify.drop_corpus('gone')")
+        assert worker.start(run_id) is None
+        assert cost(connection, run_id) == ("failed", 1, COST)
+
+
+class TestPriceRuns:
+    def test_gaps_are_filled_once_prices_are_there(
+        self, connection: Connection, connect: Connect, hire: Hire, make_role: MakeRole
+    ) -> None:
+        worker = hire()
+        runs = [enter(connection) for _ in range(4)]
+        for run_id in runs:
+            worker.start(run_id)
+        for run_id, inputs in zip(runs, ("ab", "c", "d"), strict=False):
+            pay(worker, run_id, inputs)
+        pay(worker, runs[2], "e", model="unheard-of")
+        uncounted, local = enter(connection), enter(connection)
+        for run_id, model in ((uncounted, MODEL), (local, "a-local-one")):
+            worker.start(run_id)
+            store(worker, list(claim(worker, run_id, "f", model=model).ours.values()), tokens=(None, None))
+        for run_id in (*runs[:3], uncounted, local):
+            worker.finish(run_id)
+        connection.execute("update pgclarify.run set finished_at = '2020-01-01' where run_id = %s", [runs[0]])
+        owner = connect(make_role("pgclarify_owner"))
+        assert scalar(owner, "select pgclarify.price_runs()") == 0
+        price(connection)
+        price(connection, "a-local-one", "0", "0")
+
+        # What is free costs nothing, however many tokens it took; of others it has to be known.
+        assert scalar(owner, "select pgclarify.price_runs(now() - interval '1 year')") == 2
+        assert [cost(connection, run_id)[2] for run_id in runs] == [None, COST, None, None]
+        assert [cost(connection, run_id)[2] for run_id in (uncounted, local)] == [None, 0]
+        assert scalar(owner, "select pgclarify.price_runs(max_runs => 1)") == 1
+        assert scalar(owner, "select pgclarify.price_runs()") == 0
+        assert [cost(connection, run_id)[2] for run_id in runs] == [2 * COST, COST, None, None]
+
+
+class TestRefresh:
+    def test_another_number_asks_anew_and_leaves_what_was_said(self, connection: Connection, hire: Hire) -> None:
+        worker = hire()
+        plain, anew, again = (enter(connection, settings={"refresh": n} if n else {}) for n in (0, 7, 7))
+        pay(worker, plain, "a")
+        assert set(claim(worker, anew, "a").ours) == {"a"}
+        pay(worker, anew, "a")
+        assert set(claim(worker, again, "a").answered) == {"a"}
+        assert set(claim(worker, plain, "a").answered) == {"a"}
+        # A second try is one of its own in each.
+        assert set(claim(worker, again, "a", sample=1).ours) == {"a"}
+        assert connection.execute("select sample from pgclarify.completion order by 1").fetchall() == [
+            (0,),
+            (7000,),
+            (7001,),
+        ]
+
+    def test_it_is_part_of_the_settings(self, connection: Connection, hire: Hire) -> None:
+        connection.execute("select pgclarify.create_corpus('handbook')")
+        worker = hire()
+        worker.index_everything()
+
+        def settings(options: str) -> dict[str, object]:
+            run_id = scalar(connection, "select pgclarify.submit('leave', options => %s::jsonb)", options)
+            found = scalar(connection, "select settings from pgclarify.run where run_id = %s", run_id)
+            assert isinstance(found, dict)
+            return found
+
+        assert settings('{"refresh": 3}')["refresh"] == 3
+        assert settings('{"refresh": 0}') == settings("{}")
+
+
+class TestUsage:
+    def test_everyone_sees_what_it_may(
+        self, connection: Connection, connect: Connect, hire: Hire, make_role: MakeRole
+    ) -> None:
+        price(connection)
+        analyst, alice, bob = make_role("pgclarify_reader"), make_role("pgclarify_user"), make_role("pgclarify_user")
+        connection.execute("select pgclarify.create_corpus('handbook')")
+        connection.execute("update pgclarify.corpus set analyst = %s", [analyst])
+        worker = hire()
+        worker.index_everything()
+        for place, role in enumerate((alice, alice, bob)):
+            run_id = enter(connection, role, "handbook")
+            worker.start(run_id)
+            pay(worker, run_id, f"{place}")
+            worker.finish(run_id)
+        pay(worker, enter(connection, alice), "x", model="unheard-of")
+
+        def seen(role: str) -> list[tuple[object, ...]]:
+            return (
+                connect(role)
+                .execute(
+                    """
+                    select corpus, requested_by, operation, model, runs, completions, cost_usd, unpriced_runs
+                    from pgclarify.usage
+                    where day = (statement_timestamp() at time zone 'UTC')::date
+                    order by requested_by = %s desc, corpus
+                    """,
+                    [alice],
+                )
+                .fetchall()
+            )
+
+        of_alice = ("handbook", alice, "clarify", MODEL, 2, 2, 2 * COST, 0)
+        of_bob = ("handbook", bob, "clarify", MODEL, 1, 1, COST, 0)
+        assert seen(alice) == [of_alice, (None, alice, "rewrite", None, 1, 0, 0, 0)]
+        assert seen(bob) == [of_bob]
+        assert seen(analyst) == [of_alice, of_bob]
