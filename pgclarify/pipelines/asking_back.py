@@ -136,14 +136,8 @@ class OnePass:
 
     async def _ask(self, investigator: Investigator, candidates: Sequence[Candidate], tally: Tally) -> Answered | None:
         """Have an answer read out of several passages, by one call, or two if the first reply proves nothing."""
-        question = self._run.question
-
-        def read(completion: Completion) -> Proven | None:
-            return prove(investigator.read_answer(completion), candidates, asked=question)
-
         tally.rows = len(candidates)
-        render = partial(investigator.answer_request, question, [candidate.passage for candidate in candidates])
-        inquiry = Inquiry(render(), partial(render, retry=True), read)
+        inquiry = answer_inquiry(investigator, self._run.question, candidates)
         answer = await ask_one(self._store, investigator, inquiry, pace=self._pace, tally=tally)
         if not isinstance(answer.value, Proven):
             missing = describe(answer.value) if isinstance(answer.value, CompletionError) else "no passage answers it"
@@ -193,3 +187,21 @@ class OnePass:
         if self._run.settings.get("retrieval") == "adaptive":
             return least_calls(self._run, verdicts, relaxes=relaxes)
         return verdicts + relaxes
+
+
+def answer_inquiry(
+    investigator: Investigator, question: str, candidates: Sequence[Candidate]
+) -> Inquiry[Proven | None]:
+    """Put what is asked to read one answer out of several passages.
+
+    Args:
+        investigator: Who answers.
+        question: As it was asked.
+        candidates: With the passages, in the order in which they are shown.
+    """
+
+    def read(completion: Completion) -> Proven | None:
+        return prove(investigator.read_answer(completion), candidates, asked=question)
+
+    render = partial(investigator.answer_request, question, [candidate.passage for candidate in candidates])
+    return Inquiry(render(), partial(render, retry=True), read)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 
-from pgclarify.errors import CompletionError, ConfigurationError, EmbeddingError, RunLost
+from pgclarify.errors import BudgetSpent, CompletionError, ConfigurationError, EmbeddingError, RunLost
 from pgclarify.model import Candidate, Run, RunStatus, Verdict
 from pgclarify.pipelines.asking_back import Gate, OnePass
 from pgclarify.pipelines.completions import Pace
@@ -40,9 +40,10 @@ async def clarify(
     """Carry out a run whose operation is "clarify", from its question to its interpretations.
 
     It succeeds if every passage was judged, is partial if some could not be, and fails if none could be, or if the
-    question could not be relaxed or embedded, or the passages not be reranked. A run that was cancelled or taken over
-    meanwhile is left alone, without an error: calls in flight are cancelled, leases given back, nothing more is
-    written.
+    question could not be relaxed or embedded, or the passages not be reranked. One that meets a budget is partial with
+    what it has; if the question may not be relaxed, passages are retrieved with it as it is. A run that was cancelled
+    or taken over meanwhile is left alone, without an error: calls in flight are cancelled, leases given back, nothing
+    more is written.
 
     Args:
         run: The run. If settings["retrieval"] is adaptive, the verdicts say which passages are judged and how many, at
@@ -98,6 +99,9 @@ class _Clarification:
     async def carry_out(self) -> None:
         try:
             judged = await self._judged()
+        except BudgetSpent:
+            # Before anything was judged: it ends with nothing, and says why.
+            judged = []
         except (CompletionError, ConfigurationError, EmbeddingError) as error:
             await self._store.finish_run(self._run, RunStatus.FAILED, [], describe(error), stages=self._trace.stages)
             return

@@ -1,7 +1,8 @@
 """The client side of the ledger: every model call of a pipeline goes through here, and none is paid for twice.
 
 A run claims all its requests at once. Replies that were paid for are there; calls that fall to this run are made
-together (the limit on calls in flight is the completer's); replies that another run is paying for are waited for.
+together (the limit on calls in flight is the completer's); replies that another run is paying for are waited for, and
+so is what calls in flight may leave of a budget. What no budget lets through is an error, and is not asked again.
 """
 
 from __future__ import annotations
@@ -228,12 +229,14 @@ class _Purchase:
             _logger.warning("leases could not be given back: %s", error.message)
 
     async def _claim(self, tasks: asyncio.TaskGroup, leaders: list[int]) -> list[int]:
-        """Claim requests and start what can be started; return those that others are paying for."""
+        """Claim requests and start what can be started; return those that others, or a budget, are waited for with."""
         waiting = []
         for leader, claim in zip(leaders, await _to_the_end(self._lease(leaders)), strict=True):
-            if claim.completion is not None:
+            if claim.refusal is not None:
+                tasks.create_task(self._deliver(leader, claim.refusal))
+            elif claim.completion_id is not None and claim.completion is not None:
                 tasks.create_task(self._deliver(leader, Paid(claim.completion_id, claim.completion, is_reused=True)))
-            elif claim.is_ours:
+            elif claim.completion_id is not None and claim.is_ours:
                 tasks.create_task(self._call(leader, claim.completion_id))
             else:
                 waiting.append(leader)
@@ -241,7 +244,7 @@ class _Purchase:
 
     async def _lease(self, leaders: list[int]) -> list[Claim]:
         claims = await self._ledger.claim_completions([self._requests[leader] for leader in leaders])
-        self._leased.update(claim.completion_id for claim in claims if claim.is_ours)
+        self._leased.update(claim.completion_id for claim in claims if claim.completion_id and claim.is_ours)
         return claims
 
     async def _call(self, leader: int, completion_id: int) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TypeVar
 
-from pgclarify.errors import CompletionError, InvalidReply
+from pgclarify.errors import CompletionError, InvalidReply, NotAllowed
 from pgclarify.pipelines.calls import Calls, OutOfCalls
 from pgclarify.pipelines.completions import Answer, Inquiry, Pace, ask_all
 from pgclarify.protocols import Completer, Ledger, Meter
@@ -23,23 +23,27 @@ async def ask_each(
     pace: Pace,
     tally: Meter | None = None,
     calls: Calls | None = None,
+    may_be_refused: bool = True,
 ) -> list[T]:
-    """Ask everything, all in flight at once, and put up with some replies that cannot be read even the second time.
+    """Ask everything, all in flight at once, and put up with some replies that are not to be had.
+
+    Those are replies that cannot be read even the second time, and calls that a budget does not let through.
 
     Args:
         ledger: Where replies are kept.
         completer: Who is asked.
         inquiries: Any number, also none.
-        otherwise: What stands in the place of a reply that cannot be read; the tally's note says how many.
+        otherwise: What stands in the place of a reply that is not to be had; the tally's note says how many.
         pace: How often to look for replies that others are paying for.
         tally: Where replies are counted; None to count nowhere.
         calls: Those of the run, from which these are taken; None if there is no limit.
+        may_be_refused: False if one call that a budget does not let through is an error.
 
     Returns:
         What was read, in order.
 
     Raises:
-        CompletionError: If a call failed, or no reply at all could be read. The other calls are made all the same: what
+        CompletionError: If a call failed, or no reply at all was to be had. The other calls are made all the same: what
             is paid for is kept. OutOfCalls if there are not enough, and none is made.
         RunLost: If the run is no longer this worker's.
         DatabaseError: If the ledger fails.
@@ -47,13 +51,15 @@ async def ask_each(
     if calls is not None and not calls.take(len(inquiries)):
         raise OutOfCalls
     values: dict[int, T] = {}
-    unread: list[InvalidReply] = []
+    missing: list[InvalidReply | NotAllowed] = []
     failed: list[CompletionError] = []
 
     async def land(index: int, answer: Answer[T]) -> None:
         match answer.value:
-            case InvalidReply() as error:
-                unread.append(error)
+            case NotAllowed() as error if not may_be_refused:
+                failed.append(error)
+            case InvalidReply() | NotAllowed() as error:
+                missing.append(error)
             case CompletionError() as error:
                 failed.append(error)
             case value:
@@ -61,8 +67,10 @@ async def ask_each(
 
     may_retry = None if calls is None else partial(calls.take, 1)
     await ask_all(ledger, completer, inquiries, land, pace=pace, tally=tally, may_retry=may_retry)
-    if failed or len(unread) == len(inquiries) > 0:
-        raise (failed or unread)[0]
-    if unread and tally is not None:
-        tally.note = f"{len(unread)} of {len(inquiries)} replies could not be read"
+    if failed or len(missing) == len(inquiries) > 0:
+        raise (failed or missing)[0]
+    if missing and tally is not None:
+        refusal = next((error for error in missing if isinstance(error, NotAllowed)), None)
+        why = "could not be read" if refusal is None else f"are not to be had: {refusal.message}"
+        tally.note = f"{len(missing)} of {len(inquiries)} replies {why}"
     return [values.get(index, otherwise) for index in range(len(inquiries))]

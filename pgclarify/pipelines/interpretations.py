@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pgclarify.algorithms import GROUPINGS, Grouping, Mode, consolidate, relate_readings
+from pgclarify.errors import BudgetSpent
 from pgclarify.model import Citation, Cluster, Interpretation, Outcome, Run, RunStatus, Verdict
 from pgclarify.pipelines.failures import summarize
 from pgclarify.pipelines.trace import Trace
@@ -97,7 +98,8 @@ async def group(run: Run, grounded: Sequence[Grounded], vectors: NDArray[np.floa
 async def conclude(run: Run, verdicts: Sequence[tuple[str, Verdict]], store: RunStore, trace: Trace) -> None:
     """Consolidate what is grounded, and end the run.
 
-    It succeeds if no verdict failed, also without any; is partial if some did; and fails if all did.
+    It succeeds if no verdict failed, also without any; is partial if some did; and fails if all did, unless a spent
+    budget is all that stood in their way: then it is partial, though with nothing.
 
     Args:
         run: The run.
@@ -111,10 +113,12 @@ async def conclude(run: Run, verdicts: Sequence[tuple[str, Verdict]], store: Run
     """
     errors = [verdict.error for _, verdict in verdicts if verdict.error is not None]
     if errors and len(errors) == len(verdicts):
-        await store.finish_run(
-            run, RunStatus.FAILED, [], summarize(errors), stages=trace.stages, stop_reason=trace.stop_reason
-        )
-        return
+        # What else went wrong matters more than the budget: nothing would be there with a larger one.
+        others = [verdict.error for _, verdict in verdicts if verdict.error is not None and not verdict.is_refused]
+        if others or not isinstance(store.refusal, BudgetSpent):
+            error = summarize(others or errors)
+            await store.finish_run(run, RunStatus.FAILED, [], error, stages=trace.stages, stop_reason=trace.stop_reason)
+            return
     grounded = [pair for pair in verdicts if pair[1].outcome is Outcome.GROUNDED]
     with trace.stage("consolidation") as tally:
         interpretations = await interpret(run, [Grounded.of(*pair) for pair in grounded], vectors_of(grounded))

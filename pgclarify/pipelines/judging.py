@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 
 from pgclarify.algorithms import find_quote
-from pgclarify.errors import CompletionError, EmbeddingError
+from pgclarify.errors import CompletionError, EmbeddingError, NotAllowed
 from pgclarify.model import Candidate, Completion, Outcome, Passage, Reading, Run, Verdict
 from pgclarify.pipelines.completions import Answer, Inquiry, Pace, ask_all, check_storable
 from pgclarify.pipelines.failures import describe
@@ -97,15 +97,27 @@ class Judge:
 
     def _inquiry(self, passage: Passage) -> Inquiry[Reading | None]:
         # The question itself, not the relaxed one, which served recall.
-        render = partial(self._verifier.verdict_request, self._run.question, passage)
-        return Inquiry(render(), partial(render, retry=True), self._read)
+        return verdict_inquiry(self._verifier, self._run.question, passage)
 
-    def _read(self, completion: Completion) -> Reading | None:
-        reading = self._verifier.read_verdict(completion)
+
+def verdict_inquiry(verifier: Verifier, question: str, passage: Passage) -> Inquiry[Reading | None]:
+    """Put what is asked about one passage.
+
+    Args:
+        verifier: Who judges.
+        question: As it was asked.
+        passage: What is judged.
+    """
+
+    def read(completion: Completion) -> Reading | None:
+        reading = verifier.read_verdict(completion)
         if reading is not None:
             # The quote is not kept as the model wrote it.
             check_storable(reading.interpretation, reading.answer)
         return reading
+
+    render = partial(verifier.verdict_request, question, passage)
+    return Inquiry(render(), partial(render, retry=True), read)
 
 
 async def decide(run: Run, candidate: Candidate, answer: Answer[Reading | None], embedder: Embedder) -> Verdict:
@@ -125,7 +137,8 @@ async def decide(run: Run, candidate: Candidate, answer: Answer[Reading | None],
     )
     reading = answer.value
     if isinstance(reading, CompletionError):
-        return replace(verdict, outcome=Outcome.FAILED, error=describe(reading))
+        is_refused = isinstance(reading, NotAllowed)
+        return replace(verdict, outcome=Outcome.FAILED, error=describe(reading), is_refused=is_refused)
     if reading is None:
         return replace(verdict, reason="the passage answers no reading of the question")
     passage = candidate.passage

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from pgclarify.errors import CompletionError, InvalidReply
+from pgclarify.errors import CompletionError, InvalidReply, NotAllowed
 from pgclarify.model import Completion, Run
 from pgclarify.pipelines.completions import Inquiry, Pace, ask_one, check_storable
 from pgclarify.pipelines.trace import Trace
@@ -12,7 +12,7 @@ from pgclarify.protocols import RunStore, Verifier
 
 
 async def relax(run: Run, store: RunStore, verifier: Verifier, trace: Trace, *, pace: Pace) -> str:
-    """Relax a run's question for recall, and record that; or use it as it is if no relaxation fits.
+    """Relax a run's question for recall, and record that; or use it as it is if none fits, or no budget allows one.
 
     Args:
         run: The run.
@@ -27,20 +27,13 @@ async def relax(run: Run, store: RunStore, verifier: Verifier, trace: Trace, *, 
 
     Source: VERDICT, Eq. 6.
     """
-    request = verifier.relaxation_request(run.question)
-    if request is None:
+    inquiry = relaxation_inquiry(verifier, run.question)
+    if inquiry is None:
         return run.question
-
-    def read(completion: Completion) -> str:
-        relaxed = verifier.read_relaxation(completion)
-        check_storable(relaxed)
-        return relaxed
-
-    inquiry = Inquiry(request, lambda: replace(request, sample=1), read)
     with trace.stage("relaxation") as tally:
         answer = await ask_one(store, verifier, inquiry, pace=pace, tally=tally)
         match answer.value:
-            case InvalidReply():
+            case InvalidReply() | NotAllowed():
                 relaxed = run.question
             case CompletionError() as error:
                 raise error
@@ -49,3 +42,17 @@ async def relax(run: Run, store: RunStore, verifier: Verifier, trace: Trace, *, 
         tally.note = relaxed
     await store.record_relaxation(run, relaxed, answer.completion_id)
     return relaxed
+
+
+def relaxation_inquiry(verifier: Verifier, question: str) -> Inquiry[str] | None:
+    """Put what is asked to relax a question; None if the verifier leaves questions as they are."""
+    request = verifier.relaxation_request(question)
+    if request is None:
+        return None
+
+    def read(completion: Completion) -> str:
+        relaxed = verifier.read_relaxation(completion)
+        check_storable(relaxed)
+        return relaxed
+
+    return Inquiry(request, lambda: replace(request, sample=1), read)

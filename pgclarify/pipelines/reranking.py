@@ -14,8 +14,9 @@ from pgclarify.pipelines.failures import cannot_load, no_language_model
 from pgclarify.pipelines.inquiring import ask_each
 from pgclarify.protocols import CrossEncoder, Ledger, Meter, RelevanceJudge, Reranker
 
-# Below every grade.
-_UNREAD = 0.05
+UNREAD = 0.05
+"""What a passage scores whose grade cannot be read: less than with any grade."""
+
 _PACE = Pace()
 
 
@@ -88,19 +89,29 @@ class ModelReranker:
         If there are not enough calls, the first passages are graded, and the others come last, too.
 
         Raises:
-            CompletionError: If a call failed, or no reply at all could be read.
+            CompletionError: If a call failed, or no reply at all could be read. NotAllowed if a budget did not let one
+                through: grades of some passages say nothing about the others. Those that were paid for are kept.
             RunLost: If the run is no longer this worker's.
         """
         most = len(passages) if self._calls is None else self._calls.at_most(len(passages))
-        inquiries = [self._inquiry(question, passage) for passage in passages[:most]]
+        inquiries = [relevance_inquiry(self._judge, question, passage) for passage in passages[:most]]
         scores = await ask_each(
-            self._ledger, self._judge, inquiries, _UNREAD, pace=self._pace, tally=tally, calls=self._calls
+            self._ledger,
+            self._judge,
+            inquiries,
+            UNREAD,
+            pace=self._pace,
+            tally=tally,
+            calls=self._calls,
+            may_be_refused=False,
         )
-        return [*scores, *[_UNREAD] * (len(passages) - most)]
+        return [*scores, *[UNREAD] * (len(passages) - most)]
 
-    def _inquiry(self, question: str, passage: Passage) -> Inquiry[float]:
-        render = partial(self._judge.relevance_request, question, passage)
-        return Inquiry(render(), partial(render, retry=True), self._judge.read_relevance)
+
+def relevance_inquiry(judge: RelevanceJudge, question: str, passage: Passage) -> Inquiry[float]:
+    """Put what is asked for the grade of one passage."""
+    render = partial(judge.relevance_request, question, passage)
+    return Inquiry(render(), partial(render, retry=True), judge.read_relevance)
 
 
 class CrossEncoderReranker:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 
-from pgclarify.errors import CompletionError, ConfigurationError, EmbeddingError, RunLost
+from pgclarify.errors import BudgetSpent, CompletionError, ConfigurationError, EmbeddingError, RunLost
 from pgclarify.model import Candidate, Run, RunStatus
 from pgclarify.pipelines.exploration import (
     BATCH_SIZE,
@@ -18,6 +18,7 @@ from pgclarify.pipelines.exploration import (
     stop_reason,
 )
 from pgclarify.pipelines.failures import describe
+from pgclarify.pipelines.first_stage import left_as_found, ranked
 from pgclarify.pipelines.reranking import Rerankers
 from pgclarify.pipelines.trace import Trace
 from pgclarify.protocols import Embedder, ExplorationStore, Reranker, RunStore
@@ -36,8 +37,9 @@ async def search(
 
     Without settings["reranker"] they are what settings["search"] ranks first. With it, settings["budget"] passages are
     scored again, and the best settings["top_k"] are the result: if settings["retrieval"] is adaptive, passages that are
-    come to through the neighborhood graph are among them. A run that was cancelled or taken over meanwhile is left
-    alone, without an error.
+    come to through the neighborhood graph are among them. If a budget does not let a model grade all of them, they are
+    what settings["search"] ranks first, and the run is partial. A run that was cancelled or taken over meanwhile is
+    left alone, without an error.
 
     Args:
         run: The run; settings["search"] is dense, lexical or hybrid.
@@ -77,19 +79,27 @@ async def _retrieve_and_rerank(
     signal = other_signal(method) if reranker is None else None
     vector = (await embedder.encode([run.question]))[0] if Query.needs_vector(method, signal) else None
     query = Query(run.question, vector, method, signal)
-    explored = await explore_passages(
-        run,
-        query,
-        store=store,
-        first=await find_first(run, query, store=store, depth=budget, trace=trace),
-        scorer=by_signal if reranker is None else by_reranker(reranker, run.question),
-        budget=budget,
-        trace=trace,
-        # Half the budget at most: one batch must leave something for what it leads to. Where no neighbors are followed,
-        # nothing of a batch decides about the next one.
-        batch_size=max(1, min(BATCH_SIZE, budget // 2)) if is_adaptive else budget,
-        k=NEIGHBORS if is_adaptive else 0,
-    )
+    first = await find_first(run, query, store=store, depth=budget, trace=trace)
+    try:
+        explored = await explore_passages(
+            run,
+            query,
+            store=store,
+            first=first,
+            scorer=by_signal if reranker is None else by_reranker(reranker, run.question),
+            budget=budget,
+            trace=trace,
+            # Half the budget at most: one batch must leave something for what it leads to. Where no neighbors are
+            # followed, nothing of a batch decides about the next one.
+            batch_size=max(1, min(BATCH_SIZE, budget // 2)) if is_adaptive else budget,
+            k=NEIGHBORS if is_adaptive else 0,
+        )
+    except BudgetSpent as refusal:
+        # Grades of some passages say nothing about the others.
+        with trace.stage("reranking") as tally:
+            tally.note = left_as_found(refusal)
+        explored = ranked(first)
+        is_adaptive = False
     if is_adaptive:
         trace.stop_reason = stop_reason(len(explored), budget)
     await store.record_candidates(run, explored[: run.settings["top_k"]])

@@ -26,15 +26,15 @@ class Tally:
     note: str | None = None
 
     def count(self, completion: Completion, *, is_reused: bool) -> None:
-        """Count a reply: one that was paid for, or one that was there."""
+        """Count a reply: one that was paid for, or one that was there. Tokens that nobody has told are none."""
         if is_reused:
             self.reused_calls += 1
-            self.reused_prompt_tokens += completion.prompt_tokens
-            self.reused_completion_tokens += completion.completion_tokens
+            self.reused_prompt_tokens += completion.prompt_tokens or 0
+            self.reused_completion_tokens += completion.completion_tokens or 0
         else:
             self.calls += 1
-            self.prompt_tokens += completion.prompt_tokens
-            self.completion_tokens += completion.completion_tokens
+            self.prompt_tokens += completion.prompt_tokens or 0
+            self.completion_tokens += completion.completion_tokens or 0
         self.model_ms += completion.latency_ms
 
 
