@@ -1,6 +1,75 @@
 -- Exploration: what a worker looks at for a run before anything of it is chosen, each with the requester's roles as an
 -- explicit predicate. Partitions are named, never reached through their parent.
 
+create or replace function pgclarify._ranked_passages(
+    run pgclarify.run,
+    question text,
+    query_vector @extschema:vector@.halfvec,
+    embedding_model text,
+    method text,
+    depth integer,
+    signal text
+)
+returns table (
+    document_id text,
+    passage_id bigint,
+    title text,
+    heading text,
+    content text,
+    start_char integer,
+    score double precision,
+    origin text,
+    signal_score double precision
+)
+language plpgsql stable security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_run alias for $1;
+begin
+    return query
+    with asked as materialized (
+        select
+            pgclarify._roles_of(v_run.requested_by) as roles,
+            pgclarify._query_vector(
+                v_run.corpus_id, _ranked_passages.embedding_model, _ranked_passages.query_vector
+            ) as vector
+    ),
+    seen as materialized (
+        select result.*
+        from asked
+        cross join lateral pgclarify._search(
+            v_run.corpus_id, asked.roles, _ranked_passages.method, _ranked_passages.question, asked.vector,
+            _ranked_passages.depth
+        ) as result
+    ),
+    scored as materialized (
+        select
+            pgclarify._signal_scores(
+                v_run.corpus_id, _ranked_passages.signal, _ranked_passages.question, asked.vector,
+                listed.document_ids, listed.passage_ids
+            ) as scores
+        from asked
+        cross join (
+            select
+                array_agg(seen.document_id order by seen.rank) as document_ids,
+                array_agg(seen.passage_id order by seen.rank) as passage_ids
+            from seen
+        ) as listed
+    )
+    select
+        seen.document_id, seen.passage_id, seen.title, seen.heading, seen.content, seen.start_char, seen.score,
+        seen.origin, scored.scores[seen.rank]
+    from seen
+    cross join scored
+    order by seen.rank;
+end
+$$;
+
+comment on function pgclarify._ranked_passages(
+    pgclarify.run, text, @extschema:vector@.halfvec, text, text, integer, text
+) is 'What a search finds for a run, as its requester: as _find_passages has it.';
+
 create or replace function pgclarify._find_passages(
     run_id bigint,
     attempt integer,
@@ -32,44 +101,16 @@ begin
     perform set_config('synchronous_commit', 'off', true);
     -- Those of an investigation are of its sub-questions.
     update pgclarify.run
-    set question_vector = _find_passages.query_vector
+    set question_vector = _find_passages.query_vector, embedding_model = _find_passages.embedding_model
     where run.run_id = _find_passages.run_id
         and run.operation <> 'investigate'
         and _find_passages.query_vector is not null;
     return query
-    with asked as materialized (
-        select
-            pgclarify._roles_of(v_run.requested_by) as roles,
-            pgclarify._query_vector(v_run.corpus_id, _find_passages.embedding_model, _find_passages.query_vector) as vector
-    ),
-    seen as materialized (
-        select result.*
-        from asked
-        cross join lateral pgclarify._search(
-            v_run.corpus_id, asked.roles, _find_passages.method, _find_passages.question, asked.vector,
-            _find_passages.depth
-        ) as result
-    ),
-    scored as materialized (
-        select
-            pgclarify._signal_scores(
-                v_run.corpus_id, _find_passages.signal, _find_passages.question, asked.vector,
-                listed.document_ids, listed.passage_ids
-            ) as scores
-        from asked
-        cross join (
-            select
-                array_agg(seen.document_id order by seen.rank) as document_ids,
-                array_agg(seen.passage_id order by seen.rank) as passage_ids
-            from seen
-        ) as listed
-    )
-    select
-        seen.document_id, seen.passage_id, seen.title, seen.heading, seen.content, seen.start_char, seen.score,
-        seen.origin, scored.scores[seen.rank]
-    from seen
-    cross join scored
-    order by seen.rank;
+    select found.*
+    from pgclarify._ranked_passages(
+        v_run, _find_passages.question, _find_passages.query_vector, _find_passages.embedding_model,
+        _find_passages.method, _find_passages.depth, _find_passages.signal
+    ) as found;
 end
 $$;
 

@@ -1,8 +1,6 @@
--- What evaluations may know of the ledger: how many tokens calls took, and never what was asked or replied.
+-- What evaluations and estimates may know of the ledger: how many tokens calls took, and never what was asked or replied.
 
-create or replace function pgclarify._token_averages(
-    caller pgclarify._caller, model text, prompt_version text
-)
+create or replace function pgclarify._tokens_by_purpose(model text, prompt_version text)
 returns table (purpose text, prompt_tokens double precision, completion_tokens double precision, calls bigint)
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
@@ -12,7 +10,6 @@ declare
     v_looked_at constant bigint := 50000;
     v_last bigint;
 begin
-    perform pgclarify._verify_caller(_token_averages.caller);
     select max(completion.completion_id) into v_last from pgclarify.completion;
     return query
     select
@@ -22,9 +19,10 @@ begin
         select completion.purpose, completion.prompt_tokens, completion.completion_tokens
         from pgclarify.completion
         where completion.completion_id > v_last - v_looked_at
-            and completion.model = _token_averages.model
-            and completion.prompt_version = _token_averages.prompt_version
-            and completion.reply is not null
+            and completion.model = _tokens_by_purpose.model
+            and completion.prompt_version = _tokens_by_purpose.prompt_version
+            and completion.prompt_tokens is not null
+            and completion.completion_tokens is not null
         order by completion.completion_id desc
         -- Enough for a mean.
         limit 10000
@@ -33,9 +31,26 @@ begin
 end
 $$;
 
-comment on function pgclarify._token_averages(pgclarify._caller, text, text) is
+comment on function pgclarify._tokens_by_purpose(text, text) is
 'Means of the tokens of the latest 10,000 calls of a model with these prompts, by purpose, in whole tokens, whoever paid; of '
 'what the ledger''s last 50,000 rows have of them.';
+
+create or replace function pgclarify._token_averages(
+    caller pgclarify._caller, model text, prompt_version text
+)
+returns table (purpose text, prompt_tokens double precision, completion_tokens double precision, calls bigint)
+language plpgsql stable security definer
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+    perform pgclarify._verify_caller(_token_averages.caller);
+    return query
+    select known.* from pgclarify._tokens_by_purpose(_token_averages.model, _token_averages.prompt_version) as known;
+end
+$$;
+
+comment on function pgclarify._token_averages(pgclarify._caller, text, text) is
+'As _tokens_by_purpose, for who evaluates.';
 grant execute on function pgclarify._token_averages(pgclarify._caller, text, text) to pgclarify_user;
 
 create or replace function pgclarify._verdict_tokens(caller pgclarify._caller, run_id bigint)

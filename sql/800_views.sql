@@ -16,9 +16,15 @@ select
     citation.quote,
     coalesce(found.start_char, citation.start_char) as start_char,
     coalesce(found.start_char + length(citation.quote), citation.end_char) as end_char,
-    found.start_char is not null as is_current
-from pgclarify.citation
-inner join pgclarify.interpretation
+    found.start_char is not null as is_current,
+    run.corpus_name as corpus,
+    run.question,
+    run.requested_by,
+    run.created_at
+from pgclarify.run
+inner join pgclarify.citation on run.run_id = citation.run_id
+-- It is there; but what only counts citations need not look it up.
+left join pgclarify.interpretation
     on citation.run_id = interpretation.run_id and citation.ordinal = interpretation.ordinal
 left join pgclarify.document
     on citation.corpus_id = document.corpus_id and citation.document_id = document.id
@@ -45,6 +51,10 @@ comment on column pgclarify.interpretation_citation.start_char is
 'Offset of the quote in the document as it is now, from 0; where it stood when it was cited, if it is gone.';
 comment on column pgclarify.interpretation_citation.end_char is 'Offset after the quote, likewise.';
 comment on column pgclarify.interpretation_citation.is_current is 'True if the quote still stands in the document.';
+comment on column pgclarify.interpretation_citation.corpus is 'The corpus''s name when it was asked.';
+comment on column pgclarify.interpretation_citation.question is 'The question.';
+comment on column pgclarify.interpretation_citation.requested_by is 'Role that asked.';
+comment on column pgclarify.interpretation_citation.created_at is 'When it was asked.';
 grant select on pgclarify.interpretation_citation to pgclarify_reader;
 
 create or replace view pgclarify.run_summary with (security_invoker) as
@@ -61,10 +71,18 @@ select
     run.finished_at,
     case
         when run.operation in ('clarify', 'consolidate')
-            then (select count(*) from pgclarify.interpretation where interpretation.run_id = run.run_id)
+            -- Counted here while it goes on, and where an earlier version ended it.
+            then coalesce(
+                run.interpretations::bigint,
+                (select count(*) from pgclarify.interpretation where interpretation.run_id = run.run_id)
+            )
     end as interpretations,
-    (select count(*) from pgclarify.candidate where candidate.run_id = run.run_id) as candidates,
-    (select count(*) from pgclarify.verdict where verdict.run_id = run.run_id) as verdicts,
+    coalesce(
+        run.candidates::bigint, (select count(*) from pgclarify.candidate where candidate.run_id = run.run_id)
+    ) as candidates,
+    coalesce(
+        run.verdicts::bigint, (select count(*) from pgclarify.verdict where verdict.run_id = run.run_id)
+    ) as verdicts,
     run.completions,
     run.reused_completions,
     run.prompt_tokens,
@@ -72,17 +90,21 @@ select
     run.model,
     run.stop_reason,
     run.route,
-    run.saved_completions
+    run.saved_completions,
+    run.cost_usd,
+    run.served,
+    run.last_served_at,
+    run.question_group_id
 from pgclarify.run;
 
 comment on view pgclarify.run_summary is 'Runs that you may see, with what they have come to; also while they go on.';
 comment on column pgclarify.run_summary.run_id is 'The run.';
 comment on column pgclarify.run_summary.operation is
-'clarify, consolidate, search, investigate, detect_ambiguity, detect_ambiguity_many, rewrite, clarifying_questions, reply or '
-'list_answers.';
+'clarify, consolidate, search, investigate, detect_ambiguity, detect_ambiguity_many, rewrite, clarifying_questions, reply, '
+'list_answers or estimate.';
 comment on column pgclarify.run_summary.corpus is
 'The corpus''s name when it was asked; null for what was asked of no corpus.';
-comment on column pgclarify.run_summary.question is 'The question; of detect_ambiguity_many, how many there are.';
+comment on column pgclarify.run_summary.question is 'The question; of detect_ambiguity_many and estimate, how many there are.';
 comment on column pgclarify.run_summary.status is 'queued, running, succeeded, partial, failed or cancelled.';
 comment on column pgclarify.run_summary.error is 'Why it failed; null unless it did.';
 comment on column pgclarify.run_summary.requested_by is 'Role that asked.';
@@ -105,6 +127,12 @@ comment on column pgclarify.run_summary.route is
 'it is decided.';
 comment on column pgclarify.run_summary.saved_completions is
 'Calls that this spared, at least; null where there was nothing to decide.';
+comment on column pgclarify.run_summary.cost_usd is
+'What it cost, in US dollars: 0 if it paid for no call; null if the cost of one is not known, or until it has ended.';
+comment on column pgclarify.run_summary.served is 'How often it answered an equal question again; counted within seconds.';
+comment on column pgclarify.run_summary.last_served_at is 'When it last did; null if it never has.';
+comment on column pgclarify.run_summary.question_group_id is
+'Questions of its corpus that mean the same have the same; null until a worker has looked, after its end.';
 grant select on pgclarify.run_summary to pgclarify_reader;
 
 create or replace function pgclarify._queue_counts()
@@ -127,11 +155,13 @@ create or replace view pgclarify.queue_status with (security_invoker) as
 select
     counted.queued,
     counted.running,
-    counted.oldest_queued_at
+    counted.oldest_queued_at,
+    coalesce(extract(epoch from clock_timestamp() - counted.oldest_queued_at), 0)::double precision as oldest_queued_seconds
 from pgclarify._queue_counts() as counted;
 
 comment on view pgclarify.queue_status is 'How much is waiting, of everyone. One row.';
 comment on column pgclarify.queue_status.queued is 'Runs that no worker has started.';
 comment on column pgclarify.queue_status.running is 'Runs that workers are carrying out.';
 comment on column pgclarify.queue_status.oldest_queued_at is 'When the oldest queued run was asked; null if none is queued.';
+comment on column pgclarify.queue_status.oldest_queued_seconds is 'How long ago that is, in seconds; 0 if none is queued.';
 grant select on pgclarify.queue_status to pgclarify_reader;

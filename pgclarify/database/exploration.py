@@ -42,7 +42,7 @@ class ExplorationTables:
             depth=depth,
             signal=signal,
         )
-        return [Found(_passage(row), row["score"], row["origin"], row["signal_score"]) for row in rows]
+        return [found_passage(row) for row in rows]
 
     async def find_neighbors(
         self,
@@ -100,6 +100,11 @@ class ExplorationTables:
             step_ordinals=[candidate.step_ordinal for candidate in candidates],
         )
         return list(rows[0]["kept"])
+
+
+def found_passage(row: Mapping[str, Any]) -> Found:
+    """Read a row of what a search came upon."""
+    return Found(_passage(row), row["score"], row["origin"], row["signal_score"])
 
 
 def _passage(row: Mapping[str, Any]) -> Passage:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
+from typing import TypeVar
 
 from pgclarify.database.pool import Pool, fetch
 from pgclarify.errors import DatabaseBusy, DatabaseError, ServerUnavailable
@@ -12,6 +13,8 @@ from pgclarify.pipelines.ingestion import Ingestion
 from pgclarify.pipelines.reembedding import Reembedding
 
 _logger = logging.getLogger(__name__)
+
+_Done = TypeVar("_Done")
 
 # So that what fails at once does not fill the log.
 _PAUSE_SECONDS = 2.0
@@ -49,7 +52,7 @@ async def rescue(pool: Pool) -> None:
 async def ingest(ingestion: Ingestion, turn: asyncio.Lock) -> None:
     """Index until nothing is pending, taking turns with reembed: a claim of documents, a few passages."""
     try:
-        while await _in_turn(turn, ingestion.ingest_once):
+        while await in_turn(turn, ingestion.ingest_once):
             pass
     except DatabaseBusy:
         # What could not be stored is embedded again the next time: not at once.
@@ -71,14 +74,15 @@ async def fold_tallies(pool: Pool) -> None:
 async def reembed(reembedding: Reembedding, turn: asyncio.Lock) -> None:
     """Fill spaces of other embedding models until none waits."""
     try:
-        while await _in_turn(turn, reembedding.fill_once):
+        while await in_turn(turn, reembedding.fill_once):
             pass
     except DatabaseBusy:
         await asyncio.sleep(_PAUSE_SECONDS)
         raise
 
 
-async def _in_turn(turn: asyncio.Lock, work: Callable[[], Awaitable[int]]) -> int:
+async def in_turn(turn: asyncio.Lock, work: Callable[[], Awaitable[_Done]]) -> _Done:
+    """Do something that others do, too, one at a time, and return what it does."""
     # The lock is fair: who waits for it comes before who has just had it.
     async with turn:
         return await work()

@@ -6,7 +6,7 @@ import asyncio
 import logging
 from contextlib import suppress
 
-from pgclarify.database import DialogueTables, ExplorationTables, Runs, RunTables, StepTables
+from pgclarify.database import DialogueTables, EstimateTables, ExplorationTables, Runs, RunTables, StepTables
 from pgclarify.embedding.cross_encoders import CrossEncoders
 from pgclarify.embedding.registry import Embedders
 from pgclarify.errors import (
@@ -23,6 +23,7 @@ from pgclarify.pipelines.clarification import clarify
 from pgclarify.pipelines.clarifying_questions import propose_questions
 from pgclarify.pipelines.detection import Detector, detect
 from pgclarify.pipelines.entailment import Entailments
+from pgclarify.pipelines.estimation import estimate
 from pgclarify.pipelines.failures import describe, no_language_model
 from pgclarify.pipelines.investigation import investigate
 from pgclarify.pipelines.listing import list_answers
@@ -66,6 +67,11 @@ class Hand:
         # By attempt too: a run that was taken for lost may come back while the first attempt winds up.
         self._held: dict[tuple[int, int], tuple[Run, asyncio.Task[None]]] = {}
 
+    @property
+    def is_busy(self) -> bool:
+        """Whether there is a run in hand."""
+        return bool(self._held)
+
     async def carry_out(self, run_id: int) -> None:
         """Carry a run out, whatever its operation; one that cannot be is marked as failed.
 
@@ -102,6 +108,8 @@ class Hand:
                 await tables.finish_run(run, RunStatus.FAILED, [], describe(error))
         finally:
             del self._held[run_id, run.attempt]
+        # Only now are all its calls over, if others have ended it.
+        await tables.settle()
         if not await self._runs.is_over(run_id):
             # A job that ended well would be deleted, and it is no longer ours.
             raise RunLost(f"run {run_id} is carried out by another worker")
@@ -137,6 +145,8 @@ class Hand:
                 await self._reply(run, tables)
             case "list_answers":
                 await self._list_answers(run, tables, await self._embedder(run))
+            case "estimate":
+                await self._estimate(run, tables, await self._embedder(run))
             case unknown:
                 raise DatabaseError(f"this version of pgclarify does not know the operation {unknown}")
 
@@ -157,7 +167,21 @@ class Hand:
             self._judges.verifier,
             embedder,
             self._rerankers,
-            gate=Gate(self._detector, DialogueTables(self._runs), self._judges.investigator),
+            gate=self._gate(),
+        )
+
+    def _gate(self) -> Gate:
+        return Gate(self._detector, DialogueTables(self._runs), self._judges.investigator)
+
+    async def _estimate(self, run: Run, tables: RunTables, embedder: Embedder) -> None:
+        await estimate(
+            run,
+            tables,
+            EstimateTables(self._runs),
+            self._judges.verifier,
+            embedder,
+            relevance=self._judges.relevance,
+            gate=self._gate(),
         )
 
     async def _investigate(self, run: Run, tables: RunTables, embedder: Embedder) -> None:

@@ -14,7 +14,7 @@ import psycopg
 from pgclarify import __version__
 from pgclarify.algorithms.ambiguity import AmbiguityClassifier
 from pgclarify.config import Settings
-from pgclarify.database import Documents, EmbeddingSpaces, Presence, Runs, open_pool, translated
+from pgclarify.database import Documents, EmbeddingSpaces, Presence, Runs, open_pool, require_direct, translated
 from pgclarify.embedding.cross_encoders import CrossEncoders
 from pgclarify.embedding.registry import Embedders
 from pgclarify.errors import DatabaseBusy, ServerUnavailable
@@ -24,6 +24,7 @@ from pgclarify.pipelines.ingestion import Ingestion
 from pgclarify.pipelines.reembedding import Reembedding
 from pgclarify.worker.chores import count_terms, drop_orphans, every, fold_tallies, ingest, reembed, rescue
 from pgclarify.worker.graph import link
+from pgclarify.worker.grouping import Grouping, count_served
 from pgclarify.worker.hand import Hand
 from pgclarify.worker.judges import Judges, open_judges
 from pgclarify.worker.sources import Sources
@@ -40,6 +41,7 @@ _PRESENCE_SECONDS = 2.0
 _RECONNECT_SECONDS = 2.0
 _UPKEEP_SECONDS = 5.0
 _LINK_SECONDS = 0.5
+_AFTERWARDS_SECONDS = 2.0
 # About ten seconds of embedding on two cores, so that progress shows.
 _MOST_CHARS_A_CLAIM = 200_000
 
@@ -49,11 +51,11 @@ def run_worker(settings: Settings, dsn: str, *, on_ready: Callable[[], None] | N
 
     Args:
         settings: Provider, model and limits.
-        dsn: Connection string of the database, direct rather than through a pooler in transaction mode.
+        dsn: Connection string of the database, direct rather than through a pooler.
         on_ready: Called each time the worker has become ready to serve.
 
     Raises:
-        ConfigurationError: If the settings name no usable provider.
+        ConfigurationError: If the settings name no usable provider, or the database is behind a pooler.
         EmbeddingError: If the provider needs a model that cannot be loaded.
         SchemaMismatch: If the schema is not the one that this version works with.
         ServerUnavailable: If there is no connection at the start.
@@ -119,6 +121,7 @@ async def _serve(
         spaces = Spaces(pool, embedders)
         stack.push_async_callback(spaces.close)
         sources = Sources(pool)
+        grouping = Grouping(pool, embedders.get, turn, is_busy=lambda: hand.is_busy)
         chores = [
             asyncio.create_task(work, name=name)
             for name, work in (
@@ -134,6 +137,8 @@ async def _serve(
                 ("sources", every(_WORK_SECONDS, sources.follow)),
                 ("inspection", every(_UPKEEP_SECONDS, sources.inspect)),
                 ("triggers", every(_UPKEEP_SECONDS, lambda: drop_orphans(pool, "drop_orphan_capture"))),
+                ("served", every(_AFTERWARDS_SECONDS, lambda: count_served(pool))),
+                ("groups", every(_AFTERWARDS_SECONDS, grouping.catch_up)),
                 ("graph", every(_LINK_SECONDS, lambda: link(pool))),
                 ("partitions", every(_UPKEEP_SECONDS, lambda: drop_orphans(pool, "drop_orphan_partition"))),
             )
@@ -172,6 +177,7 @@ async def _be_present(
 
 
 def _check(dsn: str) -> None:
+    require_direct(dsn)
     with translated(), psycopg.connect(dsn, application_name="pgclarify worker") as connection:
         check_schema(connection)
 

@@ -1,0 +1,11 @@
+-- name: group_questions
+-- Put runs that have ended into groups of questions that mean the same.
+select
+    grouped, wanted_run_ids, wanted_questions, wanted_models
+from pgclarify._group_questions(
+    %(most)s, %(run_ids)s::bigint[], %(vectors)s::text[], %(skipped_models)s::text[]
+);
+
+-- name: count_served
+-- Count answers that were served again.
+select pgclarify._count_served(%(most)s) as answers;

@@ -1,0 +1,123 @@
+"""What is found out about runs after they have ended: which questions mean the same, and which answers served again."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+
+from pgvector import HalfVector
+
+from pgclarify.database.pool import Pool, fetch
+from pgclarify.errors import ConfigurationError, EmbeddingError
+from pgclarify.pipelines.failures import describe
+from pgclarify.protocols import Embedder
+from pgclarify.worker.chores import in_turn
+
+_logger = logging.getLogger(__name__)
+
+# A transaction of some tenths of a second, unless all of them are in words that are new.
+_MOST_RUNS = 200
+_MOST_ANSWERS = 1000
+# Embedding takes from runs what they need of the processor, and groups can wait; but a queue may never be empty.
+_MOST_BEHIND_SECONDS = 300.0
+# A model that cannot be had may be there again soon; if it is not, words alone must do.
+_RETRY_SECONDS = 60.0
+_PATIENCE_SECONDS = 900.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Failure:
+    """A model that embeds nothing; both in seconds of the clock."""
+
+    began_at: float
+    tried_at: float
+
+
+class Grouping:
+    """Puts runs that have ended into groups of questions that mean the same.
+
+    Args:
+        pool: The worker's connections.
+        embedder: Loads a model by its name.
+        turn: Taken while questions are embedded, so that documents and passages have theirs.
+        is_busy: Whether the worker has something better to do.
+        clock: Seconds, from whenever.
+    """
+
+    def __init__(
+        self,
+        pool: Pool,
+        embedder: Callable[[str], Awaitable[Embedder]],
+        turn: asyncio.Lock,
+        *,
+        is_busy: Callable[[], bool],
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._pool = pool
+        self._embedder = embedder
+        self._turn = turn
+        self._is_busy = is_busy
+        self._clock = clock
+        self._caught_up_at = clock()
+        self._failures: dict[str, _Failure] = {}
+
+    async def catch_up(self) -> None:
+        """Group until nothing is left, or until the worker has something better to do; after a while in any case.
+
+        A question that was retrieved with in other words than it was asked in is embedded for that, unless its words
+        are known.
+        """
+        vectors: dict[int, str | None] = {}
+        while not self._is_busy() or self._clock() - self._caught_up_at >= _MOST_BEHIND_SECONDS:
+            (row,) = await fetch(
+                self._pool,
+                "group_questions",
+                most=_MOST_RUNS,
+                run_ids=list(vectors),
+                vectors=list(vectors.values()),
+                skipped_models=[model for model in self._failures if self._is_skipped(model)],
+            )
+            if not row["grouped"] and not row["wanted_run_ids"]:
+                self._caught_up_at = self._clock()
+                return
+            vectors = {}
+            for model in sorted(set(row["wanted_models"])):
+                wanted = {
+                    run_id: question
+                    for run_id, question, of in zip(
+                        row["wanted_run_ids"], row["wanted_questions"], row["wanted_models"], strict=True
+                    )
+                    if of == model
+                }
+                vectors |= await self._embed(model, wanted)
+
+    def _is_skipped(self, model: str) -> bool:
+        """Whether questions wait for this model, which is not to be tried again yet."""
+        failure, now = self._failures[model], self._clock()
+        return now - failure.tried_at < _RETRY_SECONDS and now - failure.began_at < _PATIENCE_SECONDS
+
+    async def _embed(self, model: str, wanted: Mapping[int, str]) -> dict[int, str | None]:
+        """Vectors of questions as text, by run; None for who is grouped by words alone; empty if they are to wait."""
+        failure = self._failures.get(model)
+        if failure is None or self._clock() - failure.tried_at >= _RETRY_SECONDS:
+            try:
+                embedder = await self._embedder(model)
+                vectors = await in_turn(self._turn, partial(embedder.encode, list(wanted.values())))
+            except (EmbeddingError, ConfigurationError) as error:
+                _logger.warning("questions are not compared by meaning: %s", describe(error))
+                now = self._clock()
+                self._failures[model] = _Failure(now if failure is None else failure.began_at, tried_at=now)
+            else:
+                self._failures.pop(model, None)
+                return {run_id: HalfVector(vector).to_text() for run_id, vector in zip(wanted, vectors, strict=True)}
+        return {} if self._is_skipped(model) else dict.fromkeys(wanted)
+
+
+async def count_served(pool: Pool) -> None:
+    """Add up answers that were served again, until all are counted."""
+    while (await fetch(pool, "count_served", most=_MOST_ANSWERS))[0]["answers"]:
+        pass

@@ -1,0 +1,402 @@
+-- Questions that mean the same, and documents cited for them: by workers, after the runs have ended.
+
+create or replace function pgclarify._wording_hash(question text)
+returns bytea
+language sql immutable parallel safe
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select
+        sha256(
+            convert_to(
+                -- A question of nothing but punctuation is itself.
+                coalesce(
+                    nullif(
+                        btrim(regexp_replace(lower(_wording_hash.question), '[[:space:]?!.,;:"''()¿¡…]+', ' ', 'g')), ''
+                    ),
+                    _wording_hash.question
+                ),
+                'UTF8'
+            )
+        );
+end;
+
+comment on function pgclarify._wording_hash(text) is
+'SHA-256 of a question without case, white space and punctuation: questions in the same words have the same.';
+
+create or replace function pgclarify._figures(question text)
+returns text[]
+language sql immutable parallel safe
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select coalesce(array_agg(distinct found.match[1] order by found.match[1]), '{}')
+    from regexp_matches(_figures.question, '[0-9]+', 'g') as found (match);
+end;
+
+comment on function pgclarify._figures(text) is
+'Figures in a question, sorted: 2024 is not 2023, however near all else is.';
+
+create or replace function pgclarify._question_word(question text)
+returns text
+language sql immutable parallel safe
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select
+        case found.word
+            when 'whom' then 'who'
+            when 'whose' then 'who'
+            else found.word
+        end
+    from (
+        select lower(substring(_question_word.question from '(?i)\m(who|whom|whose|when|where|why)\M')) as word
+    ) as found;
+end;
+
+comment on function pgclarify._question_word(text) is
+'who, when, where or why, if a question has one of them; null otherwise: embeddings hardly tell "who" from "where".';
+
+create or replace function pgclarify._near_question_group(
+    corpus_id bigint, embedding_model text, question text, question_vector @extschema:vector@.halfvec
+)
+returns bigint
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+-- With these in its header the function gives them back as they were.
+set hnsw.iterative_scan = 'off'
+set hnsw.ef_search = 200
+set hnsw.max_scan_tuples = 2000
+as $$
+declare
+    -- Chosen on pairs of questions: docs/dashboards.md.
+    v_most_distance constant double precision := 0.15;
+    v_depth constant integer := 40;
+    v_dimensions constant integer := @extschema:vector@.vector_dims(_near_question_group.question_vector);
+    v_distance constant text := format(
+        '(leader::@extschema:vector@.halfvec(%1$s))'
+        ' operator(@extschema:vector@.<=>) ($1::@extschema:vector@.halfvec(%1$s))',
+        v_dimensions
+    );
+    v_fits constant text :=
+        'corpus_id = $3 and embedding_model = $4 and figures = $5 and (question_word = $6) is not false';
+    v_figures constant text[] := pgclarify._figures(_near_question_group.question);
+    v_question_word constant text := pgclarify._question_word(_near_question_group.question);
+    v_near bigint;
+    v_seen integer;
+begin
+    -- The nearest of all, whatever they are of: most often one look tells.
+    execute format(
+        $sql$
+        select
+            count(*),
+            (array_agg(near.question_group_id order by near.distance, near.question_group_id) filter (where %3$s))[1]
+        from (
+            select question_group.*, %1$s as distance
+            from pgclarify.question_group
+            where @extschema:vector@.vector_dims(leader) = %2$s
+            order by %1$s
+            limit $7
+        ) as near
+        where near.distance <= $2
+        $sql$,
+        v_distance, v_dimensions, v_fits
+    ) into v_seen, v_near
+    using
+        _near_question_group.question_vector, v_most_distance, _near_question_group.corpus_id,
+        _near_question_group.embedding_model, v_figures, v_question_word, v_depth;
+    if v_near is not null or v_seen < v_depth then
+        return v_near;
+    end if;
+    -- All of these are near, but of other corpora, say, or with other figures: some more are looked at.
+    perform set_config('hnsw.iterative_scan', 'strict_order', true);
+    execute format(
+        $sql$
+        select near.question_group_id
+        from (
+            select question_group.question_group_id, %1$s as distance
+            from pgclarify.question_group
+            where @extschema:vector@.vector_dims(leader) = %2$s and %3$s
+            order by %1$s
+            limit 1
+        ) as near
+        where near.distance <= $2
+        $sql$,
+        v_distance, v_dimensions, v_fits
+    ) into v_near
+    using
+        _near_question_group.question_vector, v_most_distance, _near_question_group.corpus_id,
+        _near_question_group.embedding_model, v_figures, v_question_word;
+    return v_near;
+end
+$$;
+
+comment on function pgclarify._near_question_group(bigint, text, text, @extschema:vector@.halfvec) is
+'The group of a corpus whose leader is nearest to a question, as far as it is near enough, has the same figures and no other '
+'question word; null if there is none. By the index over the leaders.';
+
+create or replace function pgclarify._index_leaders(dimensions integer)
+returns void
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_index constant text := format('question_group_leader_%s_idx', _index_leaders.dimensions);
+begin
+    if to_regclass('pgclarify.' || v_index) is null then
+        execute format(
+            'create index %1$I on pgclarify.question_group using hnsw'
+            ' ((leader::@extschema:vector@.halfvec(%2$s)) @extschema:vector@.halfvec_cosine_ops)'
+            ' where @extschema:vector@.vector_dims(leader) = %2$s',
+            v_index, _index_leaders.dimensions
+        );
+    end if;
+end
+$$;
+
+comment on function pgclarify._index_leaders(integer) is
+'Make the index over leaders of this length, unless it is there: while there are none, it takes no time.';
+
+create or replace function pgclarify._begin_question_group(
+    corpus_id bigint, embedding_model text, question text, question_vector @extschema:vector@.halfvec
+)
+returns bigint
+language sql volatile security definer
+set search_path = pg_catalog, pg_temp
+begin atomic
+    insert into pgclarify.question_group (corpus_id, embedding_model, leader, figures, question_word)
+    values (
+        _begin_question_group.corpus_id,
+        case when _begin_question_group.question_vector is not null then _begin_question_group.embedding_model end,
+        _begin_question_group.question_vector,
+        pgclarify._figures(_begin_question_group.question),
+        pgclarify._question_word(_begin_question_group.question)
+    )
+    returning question_group.question_group_id;
+end;
+
+comment on function pgclarify._begin_question_group(bigint, text, text, @extschema:vector@.halfvec) is
+'A new group of a corpus, led by this question; without a vector, of questions in its words alone.';
+
+create or replace function pgclarify._lead_question_group(
+    question_group_id bigint,
+    corpus_id bigint,
+    embedding_model text,
+    question text,
+    wording_hash bytea,
+    question_vector @extschema:vector@.halfvec
+)
+returns void
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_near_id constant bigint := pgclarify._near_question_group(
+        _lead_question_group.corpus_id, _lead_question_group.embedding_model, _lead_question_group.question,
+        _lead_question_group.question_vector
+    );
+    v_run_ids bigint[];
+begin
+    if v_near_id is null then
+        update pgclarify.question_group
+        set leader = _lead_question_group.question_vector, embedding_model = _lead_question_group.embedding_model
+        where question_group.question_group_id = _lead_question_group.question_group_id;
+        return;
+    end if;
+    v_run_ids := array(
+        select run.run_id
+        from pgclarify.run
+        where run.question_group_id = _lead_question_group.question_group_id
+        order by run.run_id
+        for no key update skip locked
+    );
+    -- Somebody holds one of them, who may wait for another: these words come again.
+    if cardinality(v_run_ids) < (
+        select count(*) from pgclarify.run where run.question_group_id = _lead_question_group.question_group_id
+    ) then
+        return;
+    end if;
+    update pgclarify.run set question_group_id = v_near_id where run.run_id = any(v_run_ids);
+    update pgclarify.question_wording
+    set question_group_id = v_near_id
+    where question_wording.corpus_id = _lead_question_group.corpus_id
+        and question_wording.wording_hash = _lead_question_group.wording_hash;
+    delete from pgclarify.question_group
+    where question_group.question_group_id = _lead_question_group.question_group_id;
+end
+$$;
+
+comment on function pgclarify._lead_question_group(
+    bigint, bigint, text, text, bytea, @extschema:vector@.halfvec
+) is
+'Give a group that began without a vector its leader; if another group is near, its one wording and its runs go there '
+'instead, and it ends.';
+
+create or replace function pgclarify._group_questions(
+    most integer,
+    run_ids bigint[],
+    vectors text[],
+    skipped_models text[],
+    out grouped integer,
+    out wanted_run_ids bigint[],
+    out wanted_questions text[],
+    out wanted_models text[]
+)
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+-- Whoever holds a run, or a corpus that is being dropped, may hold it for long.
+set lock_timeout = '2s'
+as $$
+declare
+    v_most_wanted constant integer := 16;
+    v_batch bigint[];
+    v_dimensions integer;
+    v_asked record;
+    v_group_id bigint;
+begin
+    grouped := 0;
+    wanted_run_ids := '{}';
+    wanted_questions := '{}';
+    wanted_models := '{}';
+    -- One at a time; 0 is the number of no worker.
+    if not pg_try_advisory_xact_lock(1885823084, 0) then
+        return;
+    end if;
+    v_batch := array(
+        select run.run_id
+        from pgclarify.run
+        where run.question_group_id is null
+            and run.corpus_id is not null
+            and run.finished_at is not null
+            and run.operation in ('clarify', 'consolidate', 'search', 'investigate', 'list_answers')
+            and (
+                run.embedding_model = any(_group_questions.skipped_models)
+                and (run.question_vector is null or run.relaxed_question <> run.question)
+            ) is not true
+        order by run.run_id
+        limit _group_questions.most
+        for no key update skip locked
+    );
+    for v_dimensions in
+        select @extschema:vector@.vector_dims(run.question_vector)
+        from pgclarify.run
+        where run.run_id = any(v_batch) and run.question_vector is not null
+        union
+        select @extschema:vector@.vector_dims(given.vector::@extschema:vector@.halfvec)
+        from unnest(_group_questions.vectors) as given (vector)
+        where given.vector is not null
+    loop
+        perform pgclarify._index_leaders(v_dimensions);
+    end loop;
+    -- Wordings that are new, and those of groups without a leader to which a vector can be had.
+    for v_asked in
+        select distinct on (run.corpus_id, folded.wording_hash)
+            run.run_id, run.corpus_id, run.question, run.embedding_model, folded.wording_hash,
+            known.question_group_id,
+            given.run_id is not null as is_given,
+            coalesce(
+                given.vector::@extschema:vector@.halfvec,
+                -- Else it is of other words than those that were asked.
+                case
+                    when run.embedding_model is not null and coalesce(run.relaxed_question, run.question) = run.question
+                        then run.question_vector
+                end
+            ) as question_vector
+        from pgclarify.run
+        cross join lateral (select pgclarify._wording_hash(run.question) as wording_hash offset 0) as folded
+        left join unnest(_group_questions.run_ids, _group_questions.vectors) as given (run_id, vector)
+            on run.run_id = given.run_id
+        left join pgclarify.question_wording as wording
+            on run.corpus_id = wording.corpus_id and folded.wording_hash = wording.wording_hash
+        left join pgclarify.question_group as known on wording.question_group_id = known.question_group_id
+        where run.run_id = any(v_batch)
+            and (wording.question_group_id is null or known.leader is null and run.embedding_model is not null)
+        order by run.corpus_id, folded.wording_hash, given.run_id is null, run.embedding_model is null, run.run_id
+    loop
+        if v_asked.question_vector is null and v_asked.embedding_model is not null and not v_asked.is_given then
+            if cardinality(wanted_run_ids) < v_most_wanted then
+                wanted_run_ids := wanted_run_ids || v_asked.run_id;
+                wanted_questions := wanted_questions || v_asked.question;
+                wanted_models := wanted_models || v_asked.embedding_model;
+            end if;
+            continue;
+        end if;
+        if v_asked.question_group_id is not null then
+            if v_asked.question_vector is not null then
+                perform pgclarify._lead_question_group(
+                    v_asked.question_group_id, v_asked.corpus_id, v_asked.embedding_model, v_asked.question,
+                    v_asked.wording_hash, v_asked.question_vector
+                );
+            end if;
+            continue;
+        end if;
+        v_group_id := case
+            when v_asked.question_vector is not null then
+                pgclarify._near_question_group(
+                    v_asked.corpus_id, v_asked.embedding_model, v_asked.question, v_asked.question_vector
+                )
+        end;
+        if v_group_id is null then
+            v_group_id := pgclarify._begin_question_group(
+                v_asked.corpus_id, v_asked.embedding_model, v_asked.question, v_asked.question_vector
+            );
+        end if;
+        insert into pgclarify.question_wording (corpus_id, wording_hash, question_group_id)
+        values (v_asked.corpus_id, v_asked.wording_hash, v_group_id);
+    end loop;
+    with joined as (
+        update pgclarify.run
+        set
+            question_group_id = wording.question_group_id,
+            -- Runs of earlier versions were not counted when they ended.
+            interpretations = coalesce(
+                run.interpretations,
+                case
+                    when run.operation in ('clarify', 'consolidate') and run.status in ('succeeded', 'partial')
+                        then (select count(*) from pgclarify.interpretation where interpretation.run_id = run.run_id)
+                end
+            ),
+            candidates = coalesce(
+                run.candidates, (select count(*) from pgclarify.candidate where candidate.run_id = run.run_id)
+            ),
+            verdicts = coalesce(
+                run.verdicts, (select count(*) from pgclarify.verdict where verdict.run_id = run.run_id)
+            )
+        from pgclarify.question_wording as wording
+        where run.run_id = any(v_batch)
+            and run.run_id <> all(wanted_run_ids)
+            and wording.corpus_id = run.corpus_id
+            and wording.wording_hash = pgclarify._wording_hash(run.question)
+        returning run.run_id, run.operation, run.requested_by, run.finished_at, run.is_counted
+    ),
+    counted as (
+        insert into pgclarify.citation_tally (corpus_id, document_id, requested_by, citations, runs, last_cited_at)
+        select
+            cited.corpus_id, cited.document_id, joined.requested_by, count(*), count(distinct joined.run_id),
+            max(joined.finished_at)
+        from joined
+        cross join lateral (
+            select citation.corpus_id, citation.document_id
+            from pgclarify.citation where citation.run_id = joined.run_id
+            union all
+            select step_citation.corpus_id, step_citation.document_id
+            from pgclarify.step_citation where step_citation.run_id = joined.run_id
+            union all
+            select evidence.corpus_id, evidence.document_id
+            from pgclarify.evidence where evidence.run_id = joined.run_id
+        ) as cited
+        -- Its citations are those of the run that it consolidates.
+        where joined.operation <> 'consolidate' and joined.is_counted
+        group by cited.corpus_id, cited.document_id, joined.requested_by
+        on conflict on constraint citation_tally_pk do update
+        set
+            citations = citation_tally.citations + excluded.citations,
+            runs = citation_tally.runs + excluded.runs,
+            last_cited_at = greatest(citation_tally.last_cited_at, excluded.last_cited_at)
+    )
+    select count(*) into grouped from joined;
+end
+$$;
+
+comment on function pgclarify._group_questions(integer, bigint[], text[], text[]) is
+'Put runs that have ended into groups of questions that mean the same, at most so many, and count their citations. Returns how '
+'many, and questions whose vectors it wants for that: call it again with those in run_ids and vectors, null for one that '
+'could not be embedded. Runs whose questions would have to be embedded by one of skipped_models wait.';
+grant execute on function pgclarify._group_questions(integer, bigint[], text[], text[]) to pgclarify_worker;

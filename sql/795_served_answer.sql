@@ -1,0 +1,76 @@
+-- How often answers were served again: noted by whoever is served, counted by workers.
+
+create or replace function pgclarify._note_served(answered jsonb)
+returns void
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+    if _note_served.answered <> '{}'
+        and pgclarify._counts_questions()
+        and not current_setting('transaction_read_only')::boolean then
+        insert into pgclarify.served_answer (run_id)
+        select noted.run_id::bigint from jsonb_each_text(_note_served.answered) as noted (question, run_id);
+    end if;
+end
+$$;
+
+comment on function pgclarify._note_served(jsonb) is
+'Note that runs have answered once more, for workers to count; not where nothing can be written, as on a standby, nor where '
+'pgclarify.count_questions is off. answered: object of questions, each with its run.';
+
+create or replace function pgclarify._count_served(most integer)
+returns integer
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+set lock_timeout = '2s'
+as $$
+declare
+    v_count integer;
+begin
+    if not pg_try_advisory_xact_lock(1885823084, 0) then
+        return 0;
+    end if;
+    with noted as materialized (
+        select served_answer.ctid as place, served_answer.run_id from pgclarify.served_answer limit _count_served.most
+    ),
+    -- In the order in which others take them, and none that somebody holds: those are counted later.
+    held as materialized (
+        select run.run_id
+        from pgclarify.run
+        where run.run_id in (select noted.run_id from noted)
+        order by run.run_id
+        for no key update skip locked
+    ),
+    taken as (
+        delete from pgclarify.served_answer
+        where served_answer.ctid = any(array(
+            select noted.place
+            from noted
+            where noted.run_id in (select held.run_id from held)
+                or not exists (select from pgclarify.run where run.run_id = noted.run_id)
+        ))
+        returning served_answer.run_id, served_answer.served_at
+    ),
+    summed as (
+        select taken.run_id, count(*) as served, max(taken.served_at) as last_served_at
+        from taken
+        group by taken.run_id
+    ),
+    added as (
+        update pgclarify.run
+        set
+            served = run.served + summed.served,
+            last_served_at = greatest(run.last_served_at, summed.last_served_at)
+        from summed
+        where run.run_id = summed.run_id
+    )
+    select count(*) into v_count from taken;
+    return v_count;
+end
+$$;
+
+comment on function pgclarify._count_served(integer) is
+'Add what _note_served has noted to the runs that served, at most so many; returns how many. Those of runs that '
+'somebody holds stay noted.';
+grant execute on function pgclarify._count_served(integer) to pgclarify_worker;

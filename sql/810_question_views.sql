@@ -1,0 +1,346 @@
+-- Views of questions for dashboards: what is asked most, what the corpus does not answer, what is ambiguous, what is out of
+-- date. A row is a group of questions that mean the same, as far as you may see its runs; the words shown are of one of these.
+
+create or replace function pgclarify._corpus_revisions(caller pgclarify._caller)
+returns table (corpus_id bigint, revision bigint)
+language sql stable security definer
+set search_path = pg_catalog, pg_temp
+rows 10
+begin atomic
+    select counted.corpus_id, counted.revision
+    from (
+        select pgclarify._roles_of(pgclarify._verify_caller(_corpus_revisions.caller)) as roles
+    ) as asked
+    cross join pgclarify.corpus
+    inner join pgclarify._corpus_count as counted on corpus.corpus_id = counted.corpus_id
+    where
+        corpus.owner = any(asked.roles)
+        or corpus.analyst = any(asked.roles)
+        or 'pgclarify_owner'::name = any(asked.roles)
+        -- Nobody else shall learn when a document changes that is not for everyone.
+        or (corpus.reader is null or corpus.reader = any(asked.roles)) and counted.restricted_documents = 0;
+end;
+
+comment on function pgclarify._corpus_revisions(pgclarify._caller) is
+'Revisions of the corpora whose revision the caller may know, as corpus_status tells them.';
+grant execute on function pgclarify._corpus_revisions(pgclarify._caller) to pgclarify_reader;
+
+create or replace view pgclarify._asked_run with (security_invoker) as
+select
+    run.run_id,
+    run.question_group_id,
+    run.corpus_id,
+    run.corpus_name,
+    run.requested_by,
+    run.status,
+    run.interpretations,
+    run.corpus_revision,
+    run.created_at,
+    run.served,
+    run.last_served_at,
+    run.served + run.is_counted::integer as times_asked
+from pgclarify.run
+where
+    run.operation = 'clarify'
+    and run.question_group_id is not null
+    -- An evaluation asks for nobody, but may have answered somebody since.
+    and (run.is_counted or run.served > 0);
+
+comment on view pgclarify._asked_run is
+'Runs of clarify that have a group and that somebody wanted to know the answer of: what views of questions are about.';
+comment on column pgclarify._asked_run.run_id is 'The run.';
+comment on column pgclarify._asked_run.question_group_id is 'The group of its question.';
+comment on column pgclarify._asked_run.corpus_id is 'The corpus; null if it was dropped.';
+comment on column pgclarify._asked_run.corpus_name is 'Its name when it was asked.';
+comment on column pgclarify._asked_run.requested_by is 'Role that asked.';
+comment on column pgclarify._asked_run.status is 'As in run.';
+comment on column pgclarify._asked_run.interpretations is 'Readings found; null unless it succeeded or is partial.';
+comment on column pgclarify._asked_run.corpus_revision is 'Revision of the corpus that it saw.';
+comment on column pgclarify._asked_run.created_at is 'When it was asked.';
+comment on column pgclarify._asked_run.served is 'How often it answered an equal question again.';
+comment on column pgclarify._asked_run.last_served_at is 'When it last did; null if it never has.';
+comment on column pgclarify._asked_run.times_asked is
+'How often that was asked: once, if it counts, and as often as it served.';
+grant select on pgclarify._asked_run to pgclarify_reader;
+
+create or replace view pgclarify.asked_question with (security_invoker) as
+select
+    asked.question_group_id,
+    asked.corpus,
+    (select run.question from pgclarify.run where run.run_id = asked.last_run_id) as question,
+    asked.times_asked,
+    asked.runs,
+    asked.answered_runs,
+    asked.unanswered_runs,
+    asked.first_asked_at,
+    greatest(asked.last_run_at, asked.last_served_at) as last_asked_at,
+    asked.last_run_id,
+    (
+        select count(distinct counted.requested_by)
+        from pgclarify._asked_run as counted
+        where counted.question_group_id = asked.question_group_id
+    ) as requesters
+from (
+    select
+        run.question_group_id,
+        max(run.corpus_name) as corpus,
+        sum(run.times_asked) as times_asked,
+        count(*) as runs,
+        count(*) filter (where run.interpretations > 0) as answered_runs,
+        count(*) filter (where run.interpretations = 0 and run.status = 'succeeded') as unanswered_runs,
+        min(run.created_at) as first_asked_at,
+        max(run.created_at) as last_run_at,
+        max(run.last_served_at) as last_served_at,
+        max(run.run_id) as last_run_id
+    from pgclarify._asked_run as run
+    group by run.question_group_id
+) as asked;
+
+comment on view pgclarify.asked_question is
+'What clarify was asked, a row for questions that mean the same, with how often and how it went.';
+comment on column pgclarify.asked_question.question_group_id is 'The group; run_summary has it, too.';
+comment on column pgclarify.asked_question.corpus is 'The corpus.';
+comment on column pgclarify.asked_question.question is 'The question as it was last asked.';
+comment on column pgclarify.asked_question.times_asked is
+'How often it was asked: runs, and answers that were served again.';
+comment on column pgclarify.asked_question.runs is 'Runs, whatever became of them.';
+comment on column pgclarify.asked_question.answered_runs is 'Those that found a reading.';
+comment on column pgclarify.asked_question.unanswered_runs is
+'Those that succeeded and found none. Partial, failed and cancelled runs do not tell whether the corpus could answer.';
+comment on column pgclarify.asked_question.first_asked_at is 'When it was first asked.';
+comment on column pgclarify.asked_question.last_asked_at is 'When it was last asked.';
+comment on column pgclarify.asked_question.last_run_id is 'Its last run.';
+comment on column pgclarify.asked_question.requesters is 'How many roles asked.';
+grant select on pgclarify.asked_question to pgclarify_reader;
+
+create or replace view pgclarify.content_gap with (security_invoker) as
+select
+    asked.question_group_id,
+    asked.corpus,
+    (select run.question from pgclarify.run where run.run_id = asked.last_run_id) as question,
+    asked.times_asked,
+    asked.runs,
+    asked.first_asked_at,
+    greatest(asked.last_run_at, asked.last_served_at) as last_asked_at,
+    asked.answered_runs,
+    asked.last_answered_at,
+    asked.last_run_id > asked.last_answered_run_id is not false as is_open,
+    revised.revision > asked.corpus_revision as has_corpus_changed,
+    asked.last_run_id,
+    (
+        select count(distinct counted.requested_by)
+        from pgclarify._asked_run as counted
+        where counted.question_group_id = asked.question_group_id
+            and counted.interpretations = 0
+            and counted.status = 'succeeded'
+    ) as requesters,
+    asked.last_answered_run_id is not null
+    and (select run.requested_by from pgclarify.run where run.run_id = asked.last_answered_run_id)
+    <> (select run.requested_by from pgclarify.run where run.run_id = asked.last_run_id) as is_answered_for_another_role
+from (
+    select
+        run.question_group_id,
+        max(run.corpus_id) as corpus_id,
+        max(run.corpus_name) as corpus,
+        sum(run.times_asked) filter (where run.interpretations = 0) as times_asked,
+        count(*) filter (where run.interpretations = 0) as runs,
+        min(run.created_at) filter (where run.interpretations = 0) as first_asked_at,
+        max(run.created_at) filter (where run.interpretations = 0) as last_run_at,
+        max(run.last_served_at) filter (where run.interpretations = 0) as last_served_at,
+        max(run.run_id) filter (where run.interpretations = 0) as last_run_id,
+        max(run.corpus_revision) filter (where run.interpretations = 0) as corpus_revision,
+        count(*) filter (where run.interpretations > 0) as answered_runs,
+        max(run.created_at) filter (where run.interpretations > 0) as last_answered_at,
+        max(run.run_id) filter (where run.interpretations > 0) as last_answered_run_id
+    from pgclarify._asked_run as run
+    where run.status = 'succeeded' or run.status = 'partial' and run.interpretations > 0
+    group by run.question_group_id
+    having count(*) filter (where run.interpretations = 0) > 0
+) as asked
+cross join pgclarify._caller
+left join pgclarify._corpus_revisions(_caller) as revised on asked.corpus_id = revised.corpus_id;
+
+comment on view pgclarify.content_gap is
+'Questions that the corpus did not answer, a row for those that mean the same: clarify succeeded and found no reading. Runs '
+'that are partial, failed or cancelled do not count, since they do not tell.';
+comment on column pgclarify.content_gap.question_group_id is 'The group; run_summary has it, too.';
+comment on column pgclarify.content_gap.corpus is 'The corpus.';
+comment on column pgclarify.content_gap.question is 'The question as it was last asked in vain.';
+comment on column pgclarify.content_gap.times_asked is
+'How often it was asked in vain: runs, and empty answers that were served again.';
+comment on column pgclarify.content_gap.runs is 'Runs that found nothing.';
+comment on column pgclarify.content_gap.first_asked_at is 'When it was first asked in vain.';
+comment on column pgclarify.content_gap.last_asked_at is 'When it was last asked in vain.';
+comment on column pgclarify.content_gap.answered_runs is 'Runs of the same group that did find a reading.';
+comment on column pgclarify.content_gap.last_answered_at is 'When the last of them was asked; null if there is none.';
+comment on column pgclarify.content_gap.is_open is 'True unless the last run that tells did find a reading.';
+comment on column pgclarify.content_gap.has_corpus_changed is
+'True if the corpus has changed since, so that it may answer now; null if it is gone, or you may not know.';
+comment on column pgclarify.content_gap.last_run_id is 'The last run that found nothing.';
+comment on column pgclarify.content_gap.requesters is 'How many roles asked in vain.';
+comment on column pgclarify.content_gap.is_answered_for_another_role is
+'True if the last run with a reading is of another role than the last in vain, and may rest on documents that are not for '
+'that one; false if there is none.';
+grant select on pgclarify.content_gap to pgclarify_reader;
+
+create or replace view pgclarify.ambiguous_question with (security_invoker) as
+select
+    asked.question_group_id,
+    asked.corpus,
+    (select run.question from pgclarify.run where run.run_id = asked.last_run_id) as question,
+    asked.interpretations,
+    asked.mean_interpretations,
+    asked.times_asked,
+    asked.runs,
+    asked.first_asked_at,
+    greatest(asked.last_run_at, asked.last_served_at) as last_asked_at,
+    asked.last_run_id,
+    (
+        select count(distinct counted.requested_by)
+        from pgclarify._asked_run as counted
+        where counted.question_group_id = asked.question_group_id
+            and counted.interpretations > 0
+    ) as requesters
+from (
+    select
+        run.question_group_id,
+        max(run.corpus_name) as corpus,
+        max(run.interpretations) as interpretations,
+        avg(run.interpretations)::double precision as mean_interpretations,
+        sum(run.times_asked) as times_asked,
+        count(*) as runs,
+        min(run.created_at) as first_asked_at,
+        max(run.created_at) as last_run_at,
+        max(run.last_served_at) as last_served_at,
+        max(run.run_id) filter (where run.interpretations > 1) as last_run_id
+    from pgclarify._asked_run as run
+    where run.interpretations > 0
+    group by run.question_group_id
+    having max(run.interpretations) > 1
+) as asked;
+
+comment on view pgclarify.ambiguous_question is
+'Questions for which a run found several readings, a row for those that mean the same.';
+comment on column pgclarify.ambiguous_question.question_group_id is 'The group; run_summary has it, too.';
+comment on column pgclarify.ambiguous_question.corpus is 'The corpus.';
+comment on column pgclarify.ambiguous_question.question is 'The question as it was asked by last_run_id.';
+comment on column pgclarify.ambiguous_question.interpretations is 'The most readings that one of its runs found.';
+comment on column pgclarify.ambiguous_question.mean_interpretations is 'Readings of a run that found any, on average.';
+comment on column pgclarify.ambiguous_question.times_asked is
+'How often it was asked and answered: runs, and answers that were served again.';
+comment on column pgclarify.ambiguous_question.runs is 'Runs that found a reading.';
+comment on column pgclarify.ambiguous_question.first_asked_at is 'When the first of them was asked.';
+comment on column pgclarify.ambiguous_question.last_asked_at is 'When it was last asked and answered.';
+comment on column pgclarify.ambiguous_question.last_run_id is 'The last run that found several.';
+comment on column pgclarify.ambiguous_question.requesters is 'How many roles asked and were answered.';
+grant select on pgclarify.ambiguous_question to pgclarify_reader;
+
+create or replace view pgclarify.stale_answer with (security_invoker) as
+select
+    answered.run_id,
+    answered.corpus,
+    (select run.question from pgclarify.run where run.run_id = answered.run_id) as question,
+    answered.requested_by,
+    answered.created_at,
+    answered.interpretations,
+    answered.served,
+    answered.last_served_at,
+    revised.revision - answered.corpus_revision as corpus_changes,
+    (
+        select
+            -- If nothing of it can be read, nobody can say.
+            case
+                when count(document.id) > 0 then count(*) filter (
+                    -- By the words: when a document was changed says nothing of when that could be seen. Where a quote
+                    -- stood, it nearly always stands, and a call of the function costs more than this look.
+                    where substr(document.content, citation.start_char + 1, length(citation.quote))
+                        is distinct from citation.quote
+                        and pgclarify._find_quote(document.content, citation.quote, citation.start_char) is null
+                )
+            end
+        from pgclarify.citation
+        left join pgclarify.document
+            on citation.corpus_id = document.corpus_id and citation.document_id = document.id
+        where citation.run_id = answered.run_id
+    ) as lost_quotes,
+    answered.question_group_id
+from (
+    -- By the index backward: group by group, and only the runs of one are sorted.
+    select distinct on (run.question_group_id, run.requested_by)
+        run.question_group_id,
+        run.run_id,
+        run.corpus_id,
+        run.corpus_name as corpus,
+        run.requested_by,
+        run.created_at,
+        run.interpretations,
+        run.served,
+        run.last_served_at,
+        run.corpus_revision
+    from pgclarify._asked_run as run
+    where run.interpretations > 0
+    order by run.question_group_id desc, run.requested_by asc, run.run_id desc
+) as answered
+cross join pgclarify._caller
+left join pgclarify._corpus_revisions(_caller) as revised on answered.corpus_id = revised.corpus_id
+where
+    answered.corpus_id is not null
+    and (revised.revision > answered.corpus_revision) is not false;
+
+comment on view pgclarify.stale_answer is
+'Answers that may be out of date: the last run with a reading of questions that mean the same, for each role that asked, if '
+'its corpus has changed since. They are not served again once the change is searchable.';
+comment on column pgclarify.stale_answer.run_id is 'The run.';
+comment on column pgclarify.stale_answer.corpus is 'The corpus.';
+comment on column pgclarify.stale_answer.question is 'The question.';
+comment on column pgclarify.stale_answer.requested_by is 'Role that asked.';
+comment on column pgclarify.stale_answer.created_at is 'When it was asked.';
+comment on column pgclarify.stale_answer.interpretations is 'Readings that it found.';
+comment on column pgclarify.stale_answer.served is 'How often it answered an equal question again.';
+comment on column pgclarify.stale_answer.last_served_at is 'When it last did; null if it never has.';
+comment on column pgclarify.stale_answer.corpus_changes is
+'How often the corpus has changed since; null if you may not know, and then the row is here whether it has or not.';
+comment on column pgclarify.stale_answer.lost_quotes is
+'Its quotes that do not stand any more in a document that you may read; null if you may read none of its documents. 0: what it '
+'rests on still stands, but the corpus may have more to say by now.';
+comment on column pgclarify.stale_answer.question_group_id is 'The group; run_summary has it, too.';
+grant select on pgclarify.stale_answer to pgclarify_reader;
+
+create or replace view pgclarify.cited_document with (security_invoker) as
+select
+    corpus.name as corpus,
+    document.id as document_id,
+    document.title,
+    document.uri,
+    coalesce(cited.citations, 0)::bigint as citations,
+    coalesce(cited.runs, 0)::bigint as runs,
+    cited.last_cited_at,
+    document.created_at,
+    document.updated_at
+from pgclarify.document
+inner join pgclarify.corpus on document.corpus_id = corpus.corpus_id
+left join (
+    select
+        citation_tally.corpus_id,
+        citation_tally.document_id,
+        sum(citation_tally.citations) as citations,
+        sum(citation_tally.runs) as runs,
+        max(citation_tally.last_cited_at) as last_cited_at
+    from pgclarify.citation_tally
+    group by citation_tally.corpus_id, citation_tally.document_id
+) as cited on document.corpus_id = cited.corpus_id and document.id = cited.document_id;
+
+comment on view pgclarify.cited_document is
+'Documents that you may read, with how often runs that you may see cited them; citations = 0: never. Counted by workers '
+'after a run has ended; runs that were deleted since still count.';
+comment on column pgclarify.cited_document.corpus is 'The corpus.';
+comment on column pgclarify.cited_document.document_id is 'The document.';
+comment on column pgclarify.cited_document.title is 'Its title; null if it has none.';
+comment on column pgclarify.cited_document.uri is 'Where a person finds it; null if nowhere.';
+comment on column pgclarify.cited_document.citations is
+'How often it was cited: for interpretations, in steps of investigations, and for listed answers.';
+comment on column pgclarify.cited_document.runs is 'In how many runs.';
+comment on column pgclarify.cited_document.last_cited_at is 'When the last of them ended; null if it was never cited.';
+comment on column pgclarify.cited_document.created_at is 'When it was added.';
+comment on column pgclarify.cited_document.updated_at is 'When it last changed.';
+grant select on pgclarify.cited_document to pgclarify_reader;

@@ -1,0 +1,398 @@
+"""Questions that mean the same get one group, after their runs have ended; answers served again are counted."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import math
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from typing import Any
+
+import pytest
+
+from pgclarify.database.pool import open_pool
+from pgclarify.embedding.registry import Embedders
+from pgclarify.worker.grouping import Grouping, count_served
+from tests.integration.by_hand import Connect, Connection, HandWorker, Hire, MakeRole, scalar
+
+MODEL = "all-MiniLM-L6-v2"
+NEAR, FAR = 0.9, 0.8
+
+Ask = Callable[..., int]
+
+
+def at(similarity: float) -> list[float]:
+    """A vector of that cosine similarity to at(1)."""
+    return [similarity, math.sqrt(1 - similarity**2), 0.0, 0.0]
+
+
+def group(
+    worker: HandWorker, vectors: dict[int, Sequence[float] | None] | None = None, *, skipped_models: Sequence[str] = ()
+) -> dict[str, Any]:
+    """Group what has ended; vectors: of runs whose questions were wanted."""
+    given = {run_id: None if vector is None else json.dumps(list(vector)) for run_id, vector in (vectors or {}).items()}
+    (row,) = worker.send(
+        "group_questions",
+        most=100,
+        run_ids=list(given),
+        vectors=list(given.values()),
+        skipped_models=list(skipped_models),
+    )
+    return row
+
+
+def groups(connection: Connection) -> list[int | None]:
+    """The groups of all runs, in their order."""
+    return [
+        row[0] for row in connection.execute("select question_group_id from pgclarify.run order by run_id").fetchall()
+    ]
+
+
+@pytest.fixture
+def worker(connection: Connection, hire: Hire) -> HandWorker:
+    """A worker, and a corpus of one document."""
+    hired = hire()
+    connection.execute("select pgclarify.create_corpus('insurance')")
+    connection.execute("select pgclarify.add_document('insurance', '1', 'Cars are insured.')")
+    hired.index_everything()
+    return hired
+
+
+@pytest.fixture
+def ask(connection: Connection, worker: HandWorker) -> Ask:
+    """Asks, and ends the run with nothing found."""
+
+    def asked(
+        question: str,
+        vector: Sequence[float] | None = None,
+        *,
+        relaxed: str | None = None,
+        corpus: str = "insurance",
+        by: Connection = connection,
+    ) -> int:
+        run_id = int(scalar(by, "select pgclarify.submit(%s, %s)", question, corpus))
+        started = worker.start(run_id)
+        assert started is not None
+        if relaxed is not None:
+            worker.send("record_relaxation", run_id=run_id, attempt=1, relaxed_question=relaxed)
+        worker.retrieve(run_id, 1, relaxed or question, vector)
+        worker.finish(run_id)
+        return run_id
+
+    return asked
+
+
+@pytest.fixture
+def asker(connect: Connect, make_role: MakeRole) -> Connection:
+    """Somebody whose roles stay as they are: a superuser has all roles of the server, and other tests make some."""
+    return connect(make_role("pgclarify_user"))
+
+
+def test_the_same_words_are_the_same_question(connection: Connection, worker: HandWorker, ask: Ask) -> None:
+    for question in ("Are rental cars covered?", "are  rental cars covered", "ARE RENTAL CARS: COVERED?!", "Covered?"):
+        ask(question, at(1))
+    ask("???", at(-1))
+    ask("?!?", at(-1))
+    assert groups(connection) == [None] * 6
+
+    row = group(worker)
+
+    assert (row["grouped"], row["wanted_run_ids"]) == (6, [])
+    first, second, third, fourth, fifth, sixth = groups(connection)
+    assert first == second == third == fourth, "the last one by meaning"
+    assert first != fifth == sixth
+    assert scalar(connection, "select count(*) from pgclarify.question_wording") == 4
+    assert group(worker)["grouped"] == 0
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "similarity", "are_same"),
+    [
+        ("Are rental cars covered?", "Does it cover rental cars?", NEAR, True),
+        ("Are rental cars covered?", "Does it cover rental boats?", FAR, False),
+        ("revenue 2024", "What was revenue in 2024?", NEAR, True),
+        ("revenue 2024", "revenue 2023", NEAR, False),
+        ("Who founded it?", "founder", NEAR, True),
+        ("Who founded it?", "By whom was it founded?", NEAR, True),
+        ("Who founded it?", "Where was it founded?", NEAR, False),
+    ],
+)
+def test_near_questions_are_the_same_unless_they_ask_for_something_else(
+    connection: Connection, worker: HandWorker, ask: Ask, one: str, other: str, similarity: float, are_same: bool
+) -> None:
+    ask(one, at(1))
+    ask(other, at(similarity))
+
+    group(worker)
+
+    assert (len(set(groups(connection))) == 1) is are_same
+
+
+def test_a_group_is_of_one_corpus_and_one_model(connection: Connection, worker: HandWorker, ask: Ask) -> None:
+    connection.execute("select pgclarify.create_corpus('medicine')")
+    worker.open_spaces()
+    ask("cars", at(1))
+    ask("cars", at(1), corpus="medicine")
+    ask("autos", at(1))
+    connection.execute("update pgclarify.run set embedding_model = 'another' where question = 'autos'")
+
+    group(worker)
+
+    assert len(set(groups(connection))) == 3
+
+
+def test_many_near_questions_of_others_hide_none(connection: Connection, worker: HandWorker, ask: Ask) -> None:
+    ask("cars", at(1))
+    group(worker)
+    connection.execute("""
+        insert into pgclarify.question_group (corpus_id, embedding_model, leader, figures)
+        select 1, 'all-MiniLM-L6-v2', '[1,0,0,0]', array[number::text] from generate_series(1, 300) as number
+    """)
+
+    ask("autos", at(0.95))
+    group(worker)
+
+    assert len(set(groups(connection))) == 1
+
+
+def test_a_question_that_was_relaxed_is_compared_as_it_was_asked(
+    connection: Connection, worker: HandWorker, ask: Ask
+) -> None:
+    first = ask("Are rental cars covered?", at(1), relaxed="cars")
+    second = ask("Are rental boats covered?", at(1), relaxed="cars")
+    third = ask("Do you cover rental cars?", at(1), relaxed="cars")
+    row = group(worker)
+
+    assert row["grouped"] == 0
+    assert sorted(zip(row["wanted_run_ids"], row["wanted_questions"], row["wanted_models"], strict=True)) == [
+        (first, "Are rental cars covered?", MODEL),
+        (second, "Are rental boats covered?", MODEL),
+        (third, "Do you cover rental cars?", MODEL),
+    ]
+
+    row = group(worker, {first: at(1), second: at(0), third: at(NEAR)})
+
+    assert (row["grouped"], row["wanted_run_ids"]) == (3, [])
+    assert len(set(groups(connection))) == 2
+    ask("are rental CARS covered", at(1), relaxed="cars")
+    assert group(worker)["wanted_run_ids"] == [], "these words are known"
+
+
+def test_what_cannot_be_embedded_is_grouped_by_its_words(connection: Connection, worker: HandWorker, ask: Ask) -> None:
+    # Nor has a run of an earlier version said which model its vector is of.
+    ask("cars", at(1))
+    ask("Cars?", None)
+    ask("autos", at(1))
+    connection.execute("update pgclarify.run set embedding_model = null")
+    relaxed = ask("rental cars", at(1), relaxed="cars")
+
+    assert group(worker, {relaxed: None})["grouped"] == 4
+
+    first, second, third, fourth = groups(connection)
+    assert first == second
+    assert len({first, third, fourth}) == 3
+    # Whoever asks in these words later brings a vector along, and then questions can be near.
+    ask("CARS", at(1))
+    ask("vehicles", at(NEAR))
+    group(worker)
+    assert groups(connection)[-2:] == [first, first]
+
+
+def test_a_group_that_began_without_a_vector_joins_the_one_that_it_is_near(
+    connection: Connection, worker: HandWorker, ask: Ask, connect: Connect
+) -> None:
+    ask("autos", at(1))
+    for question in ("cars", "Cars?", "boats"):
+        ask(question)
+    group(worker)
+    near, words, same_words, boats = groups(connection)
+    assert near != words == same_words
+
+    ask("CARS", at(NEAR))
+    with closing(connect("postgres")) as other, other.transaction():
+        other.execute("select from pgclarify.run where question = 'cars' for update")
+        group(worker)
+        assert groups(connection) == [near, words, words, boats, words], "whoever holds one is not waited for"
+    ask("cars!", at(NEAR))
+    group(worker)
+
+    assert groups(connection) == [near, near, near, boats, near, near]
+    assert scalar(connection, "select count(*) from pgclarify.question_group") == 2
+    assert scalar(connection, "select count(distinct question_group_id) from pgclarify.question_wording") == 2
+
+
+def test_what_a_model_would_have_to_embed_waits_while_it_is_skipped(
+    connection: Connection, worker: HandWorker, ask: Ask
+) -> None:
+    ask("rental cars", at(1), relaxed="cars")
+    ask("boats", at(0))
+    row = group(worker, skipped_models=[MODEL])
+
+    assert (row["grouped"], row["wanted_run_ids"]) == (1, [])
+    assert [number is None for number in groups(connection)] == [True, False]
+    assert len(group(worker, skipped_models=["another"])["wanted_run_ids"]) == 1
+
+
+def test_runs_are_counted_when_they_end(connection: Connection, worker: HandWorker, ask: Ask) -> None:
+    ask("cars", at(1))
+    counts = "select interpretations, candidates, verdicts from pgclarify.run"
+    assert connection.execute(counts.encode()).fetchall() == [(0, 1, 0)]
+    assert group(worker)["grouped"] == 1
+    # As an earlier version left it.
+    connection.execute("""
+        update pgclarify.run
+        set interpretations = null, candidates = null, verdicts = null, question_group_id = null
+    """)
+
+    group(worker)
+
+    assert connection.execute(counts.encode()).fetchall() == [(0, 1, 0)]
+
+
+def test_what_is_not_over_or_has_no_corpus_waits(connection: Connection, worker: HandWorker, ask: Ask) -> None:
+    connection.execute("select pgclarify.submit('cars')")
+    ask("autos", at(1))
+    connection.execute("select pgclarify.create_corpus('medicine')")
+    worker.open_spaces()
+    ask("pills", at(0), corpus="medicine")
+    group(worker)
+    connection.execute("select pgclarify.drop_corpus('medicine')")
+    connection.execute("update pgclarify.run set question_group_id = null where corpus_id is null")
+
+    assert group(worker)["grouped"] == 0
+    assert scalar(connection, "select count(*) from pgclarify.question_group") == 1, "its groups went with the corpus"
+
+
+def test_one_worker_groups_at_a_time(connection: Connection, worker: HandWorker, ask: Ask, hire: Hire) -> None:
+    ask("cars", at(1))
+    other = hire()
+
+    with worker.connection.transaction():
+        assert group(worker)["grouped"] == 1
+        assert group(other)["grouped"] == 0
+
+
+def test_citations_are_tallied_for_whom_they_were_made(
+    connection: Connection, worker: HandWorker, ask: Ask, connect: Connect, make_role: MakeRole
+) -> None:
+    alice = make_role("pgclarify_user", name="alice")
+    for by, question in ((connection, "cars"), (connection, "autos"), (connect(alice), "cars")):
+        run_id = int(scalar(by, "select pgclarify.submit(%s)", question))
+        worker.start(run_id)
+        worker.retrieve(run_id, 1, question, at(1))
+        worker.finish(run_id, interpretations=[reading("What of cars?"), reading("Which cars?")])
+    group(worker)
+    group(worker)
+
+    assert connection.execute("""
+        select document_id, requested_by, citations, runs from pgclarify.citation_tally order by runs
+    """).fetchall() == [("1", alice, 2, 1), ("1", "postgres", 4, 2)]
+
+
+def test_documents_that_evaluations_cite_are_not_tallied(connection: Connection, worker: HandWorker, ask: Ask) -> None:
+    connection.execute("set pgclarify.count_questions = off")
+    run_id = int(scalar(connection, "select pgclarify.submit('cars')"))
+    worker.start(run_id)
+    worker.retrieve(run_id, 1, "cars", at(1))
+    worker.finish(run_id, interpretations=[reading("What of cars?")])
+
+    assert group(worker)["grouped"] == 1
+
+    assert scalar(connection, "select count(*) from pgclarify.citation_tally") == 0
+
+
+def reading(interpretation: str) -> dict[str, Any]:
+    """A reading that the first candidate proves."""
+    citation = {"candidate_rank": 1, "is_medoid": True, "quote": "Cars", "start_char": 0, "end_char": 4}
+    return {
+        "interpretation": interpretation,
+        "answer": "Cars.",
+        "support": 1,
+        "cohesion": 1,
+        "citations": [citation],
+    }
+
+
+class TestServedAgain:
+    def test_every_time_is_counted(
+        self, connection: Connection, asker: Connection, worker: HandWorker, ask: Ask
+    ) -> None:
+        first, second = ask("cars", at(1), by=asker), ask("boats", at(0), by=asker)
+        asker.execute("select pgclarify.submit('cars'), pgclarify.submit('trains')")
+        asker.execute("select pgclarify.submit_many(array['cars', 'boats', 'cars'])")
+        asker.execute("select pgclarify.clarify('cars')")
+        assert scalar(connection, "select sum(served) from pgclarify.run") == 0
+
+        assert worker.send("count_served", most=2) == [{"answers": 2}]
+        assert worker.send("count_served", most=100) == [{"answers": 2}]
+        assert worker.send("count_served", most=100) == [{"answers": 0}]
+
+        rows = connection.execute("""
+            select run_id, served, last_served_at > finished_at from pgclarify.run order by run_id limit 2
+        """).fetchall()
+        assert rows == [(first, 3, True), (second, 1, True)]
+
+    def test_what_is_taken_back_is_not_counted(
+        self, connection: Connection, asker: Connection, worker: HandWorker, ask: Ask
+    ) -> None:
+        ask("cars", at(1), by=asker)
+        with asker.transaction(force_rollback=True):
+            asker.execute("select pgclarify.submit('cars')")
+
+        assert worker.send("count_served", most=100) == [{"answers": 0}]
+
+    def test_what_somebody_holds_is_counted_later(
+        self, connection: Connection, asker: Connection, worker: HandWorker, ask: Ask, connect: Connect
+    ) -> None:
+        held = ask("cars", at(1), by=asker)
+        ask("boats", at(0), by=asker)
+        gone = ask("trains", at(0), by=asker)
+        asker.execute("select pgclarify.submit_many(array['cars', 'boats', 'trains'])")
+        connection.execute("delete from pgclarify.run where run_id = %s", [gone])
+        served = "select array_agg(served order by run_id) from pgclarify.run"
+
+        with closing(connect("postgres")) as other, other.transaction():
+            other.execute("select from pgclarify.run where run_id = %s for update", [held])
+            assert worker.send("count_served", most=100) == [{"answers": 2}]
+            assert scalar(connection, served) == [0, 1]
+
+        assert worker.send("count_served", most=100) == [{"answers": 1}]
+        assert scalar(connection, served) == [1, 1]
+
+    def test_what_does_not_count_as_asked_is_not_counted(
+        self, connection: Connection, asker: Connection, worker: HandWorker, ask: Ask
+    ) -> None:
+        ask("cars", at(1), by=asker)
+        asker.execute("set pgclarify.count_questions = off")
+        asker.execute("select pgclarify.submit('cars')")
+        asker.execute("select pgclarify.clarify('cars')")
+
+        assert worker.send("count_served", most=100) == [{"answers": 0}]
+
+    def test_who_may_not_write_is_served_and_not_counted(
+        self, connection: Connection, asker: Connection, worker: HandWorker, ask: Ask
+    ) -> None:
+        ask("cars", at(1), by=asker)
+        with asker.transaction():
+            asker.execute("set transaction read only")
+            asker.execute("select pgclarify.clarify('cars')")
+
+        assert worker.send("count_served", most=100) == [{"answers": 0}]
+
+
+async def test_workers_embed_what_was_relaxed(
+    connection: Connection, asker: Connection, worker: HandWorker, ask: Ask, database: str
+) -> None:
+    for question in ("How do I cancel my policy?", "how can I cancel my policy", "How do I renew my policy?"):
+        ask(question, at(1), relaxed="policy", by=asker)
+    asker.execute("select pgclarify.submit('How do I cancel my policy?')")
+    async with open_pool(database) as pool:
+        with closing(Embedders()) as embedders:
+            await Grouping(pool, embedders.get, asyncio.Lock(), is_busy=lambda: False).catch_up()
+            await count_served(pool)
+
+    first, second, third = groups(connection)
+    assert None not in (first, second, third)
+    assert first == second != third
+    assert scalar(connection, "select served from pgclarify.run order by run_id limit 1") == 1
