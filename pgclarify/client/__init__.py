@@ -1,7 +1,8 @@
 """What applications import; `pgclarify` exports it.
 
-Scripts (asking.py, conversing.py, detecting.py, documents.py, explaining.py, investigating.py, listing.py, watching.py)
-say what each call sends and what it makes of the rows; blocking.py and awaiting.py carry them out.
+Scripts (asking.py, conversing.py, detecting.py, documents.py, estimating.py, explaining.py, investigating.py,
+listing.py, watching.py) say what each call sends and what it makes of the rows; blocking.py and awaiting.py carry them
+out.
 """
 
 from pgclarify.client.awaiting import AsyncClient, connect_async
@@ -17,6 +18,7 @@ from pgclarify.client.dialogue_records import (
     RewrittenQuestion,
     Route,
 )
+from pgclarify.client.estimating import Estimate
 from pgclarify.client.records import (
     Answer,
     Citation,
@@ -43,6 +45,7 @@ __all__ = [
     "Client",
     "CorpusStatus",
     "Document",
+    "Estimate",
     "EvidenceCitation",
     "Interpretation",
     "Investigation",

@@ -16,6 +16,7 @@ from pgclarify.client import (
     conversing,
     detecting,
     documents,
+    estimating,
     explaining,
     investigating,
     listing,
@@ -114,6 +115,7 @@ class AsyncClient(Session):
     verdicts = _iteration(watching.verdicts)
     result = _call(asking.result)
     cancel = _call(asking.cancel)
+    estimate = _call(estimating.estimate)
     explain = _call(explaining.explain)
     consolidate = _call(asking.consolidate)
     search = _call(asking.search)

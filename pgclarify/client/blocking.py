@@ -16,6 +16,7 @@ from pgclarify.client import (
     conversing,
     detecting,
     documents,
+    estimating,
     explaining,
     investigating,
     listing,
@@ -112,6 +113,7 @@ class Client(Session):
     verdicts = _iteration(watching.verdicts)
     result = _call(asking.result)
     cancel = _call(asking.cancel)
+    estimate = _call(estimating.estimate)
     explain = _call(explaining.explain)
     consolidate = _call(asking.consolidate)
     search = _call(asking.search)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from datetime import timedelta
+from decimal import Decimal
 from typing import Any, TypeAlias, TypeVar
 
 from pgclarify.model import Outcome, RunStatus
@@ -105,12 +106,18 @@ class RunOutcome:
         status: Its state; queued or running if it is not over.
         error: Why it failed; None unless it did.
         interpretations: Readings found: 0 means that the corpus answers none; None unless succeeded or partial.
+        stop_reason: Why it went no further where it might have, such as a budget that is spent; None if there was
+            nothing to decide, or it is not over.
+        cost_usd: What it cost, in US dollars: 0 if it paid for no call; None if the cost of one is not known, or it is
+            not over.
     """
 
     run_id: int
     status: RunStatus
     error: str | None
     interpretations: int | None
+    stop_reason: str | None = None
+    cost_usd: Decimal | None = None
 
     @property
     def is_over(self) -> bool:

@@ -46,7 +46,14 @@ RECORD = Interpretation(3, RunStatus.SUCCEEDED, 1, "How long?", "thirty days", 1
 
 
 def outcome(status: str) -> dict[str, Any]:
-    return {"run_id": 3, "status": status, "error": None, "interpretations": None}
+    return {
+        "run_id": 3,
+        "status": status,
+        "error": None,
+        "interpretations": None,
+        "stop_reason": None,
+        "cost_usd": None,
+    }
 
 
 def test_clarify_reads_readings() -> None:

@@ -32,7 +32,14 @@ def look(status: str, rank: int | None = None, **others: Any) -> dict[str, Any]:
 
 
 def outcome(status: str) -> dict[str, Any]:
-    return {"run_id": 3, "status": status, "error": None, "interpretations": None}
+    return {
+        "run_id": 3,
+        "status": status,
+        "error": None,
+        "interpretations": None,
+        "stop_reason": None,
+        "cost_usd": None,
+    }
 
 
 def test_verdicts_come_as_they_land_and_once() -> None:

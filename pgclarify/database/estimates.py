@@ -1,0 +1,85 @@
+"""The tables of an estimate."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pgclarify.database.exploration import found_passage
+from pgclarify.database.pool import fetch
+from pgclarify.database.runs import Runs, vector_text
+from pgclarify.estimated import Prospect
+from pgclarify.model import Completion, Found, Run
+from pgclarify.protocols import CompletionKey
+
+
+class EstimateTables:
+    """`pgclarify.protocols.EstimateStore` for the runs of a worker."""
+
+    def __init__(self, runs: Runs) -> None:
+        self._runs = runs
+
+    async def find_for_each(
+        self,
+        run: Run,
+        queries: Sequence[str],
+        vectors: NDArray[np.float32] | None,
+        *,
+        method: str,
+        depth: int,
+        signal: str | None = None,
+    ) -> list[list[Found]]:
+        """See EstimateStore."""
+        rows = await fetch(
+            self._runs.pool,
+            "find_for_each",
+            run_id=run.run_id,
+            attempt=run.attempt,
+            questions=list(queries),
+            vectors=None if vectors is None else [vector_text(vector) for vector in vectors],
+            embedding_model=run.embedding_model,
+            method=method,
+            depth=depth,
+            signal=signal,
+        )
+        found: list[list[Found]] = [[] for _ in queries]
+        for row in rows:
+            found[row["question_ordinal"] - 1].append(found_passage(row))
+        return found
+
+    async def known_completions(self, run: Run, keys: Sequence[CompletionKey]) -> list[Completion | None]:
+        """See EstimateStore."""
+        if not keys:
+            return []
+        purposes, models, parameters, prompt_versions, input_hashes, samples = zip(*keys, strict=True)
+        rows = await fetch(
+            self._runs.pool,
+            "known_completions",
+            run_id=run.run_id,
+            attempt=run.attempt,
+            purposes=list(purposes),
+            models=list(models),
+            parameters=list(parameters),
+            prompt_versions=list(prompt_versions),
+            input_hashes=list(input_hashes),
+            samples=list(samples),
+        )
+        known: list[Completion | None] = [None] * len(keys)
+        for row in rows:
+            place = row.pop("ordinal") - 1
+            known[place] = Completion(**row)
+        return known
+
+    async def record_estimate(self, run: Run, prospect: Prospect) -> None:
+        """See EstimateStore."""
+        await fetch(
+            self._runs.pool,
+            "record_estimate",
+            run_id=run.run_id,
+            attempt=run.attempt,
+            seen=json.dumps(asdict(prospect)),
+        )

@@ -1,0 +1,328 @@
+-- Estimating: what questions would take, before they are asked. No language model is called. Which of them are answered is
+-- known here; what the others would ask, only a worker can tell, since it has the embedding model and the prompts.
+
+create or replace function pgclarify._estimate_options()
+returns jsonb
+language sql immutable parallel safe
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select pgclarify._clarify_options() || '{
+        "sample": {"type": "integer", "least": 1, "most": 1000, "default": 200},
+        "timeout": {"type": "string", "default": "60s"}
+    }'::jsonb;
+end;
+
+comment on function pgclarify._estimate_options() is
+'The options of estimate, as _check_options wants them: those of clarify, sample and timeout.';
+
+create or replace function pgclarify._estimate_settings(top_k integer, options jsonb)
+returns jsonb
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_given jsonb := pgclarify._check_options(_estimate_settings.options, pgclarify._estimate_options());
+    v_own constant text[] := '{sample,timeout}';
+begin
+    -- Checked as clarify checks them, since it is runs of clarify that are estimated.
+    return pgclarify._clarify_settings(_estimate_settings.top_k, v_given - v_own)
+        || jsonb_build_object('sample', v_given -> 'sample', 'timeout', v_given -> 'timeout');
+end
+$$;
+
+comment on function pgclarify._estimate_settings(integer, jsonb) is
+'top_k and options of estimate, checked: the settings that the runs would have, sample and timeout.';
+
+create or replace function pgclarify._find_for_estimate(
+    run_id bigint,
+    attempt integer,
+    questions text[],
+    query_vectors @extschema:vector@.halfvec[],
+    embedding_model text,
+    method text,
+    depth integer,
+    signal text
+)
+returns table (
+    question_ordinal integer,
+    document_id text,
+    passage_id bigint,
+    title text,
+    heading text,
+    content text,
+    start_char integer,
+    score double precision,
+    origin text,
+    signal_score double precision
+)
+language plpgsql stable security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_run pgclarify.run := pgclarify._searchable_run(_find_for_estimate.run_id, _find_for_estimate.attempt);
+begin
+    return query
+    select asked.ordinal::integer, found.*
+    from unnest(_find_for_estimate.questions, _find_for_estimate.query_vectors)
+        with ordinality as asked (question, query_vector, ordinal)
+    cross join lateral pgclarify._ranked_passages(
+        v_run, asked.question, asked.query_vector, _find_for_estimate.embedding_model, _find_for_estimate.method,
+        _find_for_estimate.depth, _find_for_estimate.signal
+    ) as found;
+end
+$$;
+
+comment on function pgclarify._find_for_estimate(
+    bigint, integer, text[], @extschema:vector@.halfvec[], text, text, integer, text
+) is
+'Search for several questions of a run, as its requester, and keep nothing: passages of each question, best first. '
+'query_vectors: one for each question, null where method and signal take none. The rest as in _find_passages.';
+grant execute on function pgclarify._find_for_estimate(
+    bigint, integer, text[], @extschema:vector@.halfvec[], text, text, integer, text
+) to pgclarify_worker;
+
+create or replace function pgclarify._known_completions(
+    run_id bigint,
+    attempt integer,
+    purposes text[],
+    models text[],
+    parameters jsonb[],
+    prompt_versions text[],
+    input_hashes bytea[],
+    samples integer[]
+)
+returns table (
+    ordinal integer,
+    reply text,
+    prompt_tokens integer,
+    completion_tokens integer,
+    latency_ms real
+)
+language plpgsql stable security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_run pgclarify.run := pgclarify._run_in_hand(_known_completions.run_id, _known_completions.attempt);
+    -- As where calls are claimed.
+    v_refreshed constant integer := 1000 * coalesce((v_run.settings -> 'refresh')::integer, 0);
+begin
+    return query
+    select
+        asked.ordinal::integer, known.reply, known.prompt_tokens, known.completion_tokens, known.latency_ms
+    from unnest(
+        _known_completions.purposes, _known_completions.models, _known_completions.parameters,
+        _known_completions.prompt_versions, _known_completions.input_hashes, _known_completions.samples
+    ) with ordinality as asked (purpose, model, parameters, prompt_version, input_hash, sample, ordinal)
+    inner join pgclarify.completion as known
+        on known.purpose = asked.purpose
+        and known.model = asked.model
+        and known.parameters = asked.parameters
+        and known.prompt_version = asked.prompt_version
+        and known.input_hash = asked.input_hash
+        and known.sample = asked.sample + v_refreshed
+    where known.reply is not null;
+end
+$$;
+
+comment on function pgclarify._known_completions(
+    bigint, integer, text[], text[], jsonb[], text[], bytea[], integer[]
+) is
+'Look inputs up in the ledger, for a run that pays for nothing: a row for each that has a reply. Nothing is leased. '
+'samples: from 0; the option refresh of the run is added.';
+grant execute on function pgclarify._known_completions(
+    bigint, integer, text[], text[], jsonb[], text[], bytea[], integer[]
+) to pgclarify_worker;
+
+create or replace function pgclarify._record_estimate(run_id bigint, attempt integer, seen jsonb)
+returns void
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    -- Where the ledger has no call of a purpose: about so many bytes has a token, and so many tokens a reply.
+    v_token_bytes constant integer := 4;
+    v_reply_tokens constant integer := 60;
+    v_run pgclarify.run := pgclarify._hold_run(_record_estimate.run_id, _record_estimate.attempt);
+    v_distinct bigint := v_run.settings -> 'distinct_questions';
+    v_answered bigint := v_run.settings -> 'answered';
+    v_sampled bigint := _record_estimate.seen -> 'sampled';
+    v_scale numeric := (v_distinct - v_answered)::numeric / v_sampled;
+    v_calls bigint;
+    v_reused_calls bigint;
+    v_prompt_tokens bigint;
+    v_completion_tokens bigint;
+begin
+    select
+        coalesce(round(v_scale * sum(asked.calls)), 0),
+        coalesce(round(v_scale * sum(asked.reused_calls)), 0),
+        coalesce(
+            round(
+                v_scale * sum(
+                    coalesce(asked.calls * known.prompt_tokens, asked.input_bytes::double precision / v_token_bytes)
+                )::numeric
+            ),
+            0
+        ),
+        coalesce(
+            round(v_scale * sum(asked.calls * coalesce(known.completion_tokens, v_reply_tokens))::numeric), 0
+        )
+    into v_calls, v_reused_calls, v_prompt_tokens, v_completion_tokens
+    from jsonb_to_recordset(_record_estimate.seen -> 'purposes') as asked (
+        purpose text, calls bigint, reused_calls bigint, input_bytes bigint
+    )
+    left join pgclarify._tokens_by_purpose(v_run.model, v_run.prompt_version) as known
+        on known.purpose = asked.purpose;
+    -- In the place of what an earlier attempt has left.
+    delete from pgclarify.estimate where estimate.run_id = v_run.run_id;
+    insert into pgclarify.estimate (
+        run_id, questions, distinct_questions, answered, sampled, calls, calls_at_most, reused_calls, prompt_tokens,
+        completion_tokens, cost_usd
+    )
+    select
+        v_run.run_id, (v_run.settings -> 'questions')::bigint, v_distinct, v_answered, v_sampled, v_calls,
+        greatest(
+            v_calls,
+            (_record_estimate.seen -> 'calls_at_most')::bigint
+            + (v_distinct - v_answered - v_sampled) * (_record_estimate.seen -> 'calls_at_most_each')::bigint
+        ),
+        v_reused_calls, v_prompt_tokens, v_completion_tokens,
+        case
+            when v_calls = 0 then 0
+            else pgclarify._cost_usd(v_run.model, v_prompt_tokens, v_completion_tokens)
+        end;
+end
+$$;
+
+comment on function pgclarify._record_estimate(bigint, integer, jsonb) is
+'Keep what a run of estimate came to. seen: object with sampled (questions that were looked at), purposes (of what they would '
+'ask: array of objects with purpose, calls, reused_calls and input_bytes, of the calls), calls_at_most (of those questions '
+'together) and calls_at_most_each (of any question). It is scaled up to all questions that have not been answered.';
+grant execute on function pgclarify._record_estimate(bigint, integer, jsonb) to pgclarify_worker;
+
+create or replace function pgclarify._estimations(run_ids bigint[], requester name)
+returns setof pgclarify.estimation
+language sql stable security definer
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select
+        estimate.run_id,
+        estimate.questions,
+        estimate.distinct_questions,
+        estimate.answered,
+        estimate.sampled,
+        estimate.calls,
+        estimate.calls_at_most,
+        estimate.reused_calls,
+        estimate.prompt_tokens,
+        estimate.completion_tokens,
+        estimate.cost_usd,
+        run.model
+    from pgclarify.estimate
+    inner join pgclarify.run on estimate.run_id = run.run_id
+    where estimate.run_id = any(_estimations.run_ids)
+    order by estimate.run_id;
+end;
+
+comment on function pgclarify._estimations(bigint[], name) is
+'What runs of estimate came to, without asking who may see them: nothing in it depends on who the requester is.';
+
+create or replace function pgclarify._estimate(
+    caller pgclarify._caller, questions text[], corpus text, top_k integer, options jsonb
+)
+returns setof pgclarify.estimation
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_requester name := pgclarify._verify_caller(_estimate.caller);
+    v_roles name[] := pgclarify._roles_of(v_requester);
+    v_questions text[] := pgclarify._check_questions(_estimate.questions);
+    v_given jsonb := pgclarify._estimate_settings(_estimate.top_k, _estimate.options);
+    v_settings jsonb := v_given - '{sample,timeout}'::text[];
+    v_timeout interval := pgclarify._timeout(v_given ->> 'timeout');
+    v_corpus pgclarify.corpus := pgclarify._find_corpus(v_roles, _estimate.corpus);
+    v_reuses constant boolean := pgclarify._reuses_runs();
+    v_distinct bigint;
+    v_answered bigint;
+    v_sample text[];
+    v_run_ids bigint[];
+begin
+    -- All at once: there may be a million of them.
+    with asked as materialized (
+        select distinct given.question from unnest(v_questions) as given (question)
+    ),
+    answered as materialized (
+        select known.question
+        from pgclarify._find_answered(
+            v_corpus.corpus_id, 'clarify', array(select asked.question from asked), v_settings, v_requester, v_roles
+        ) as known
+        where v_reuses
+    )
+    select
+        (select count(*) from asked),
+        (select count(*) from answered),
+        array(
+            select asked.question
+            from asked
+            where not exists (select from answered where answered.question = asked.question)
+            -- By chance, and always the same ones: two estimates that differ do so for another reason.
+            order by sha256(convert_to(asked.question, 'UTF8'))
+            limit (v_given -> 'sample')::integer
+        )
+    into v_distinct, v_answered, v_sample;
+    if cardinality(v_sample) = 0 then
+        return query
+        select
+            null::bigint, cardinality(v_questions)::bigint, v_distinct, v_answered, 0::bigint, 0::bigint, 0::bigint,
+            0::bigint, 0::bigint, 0::bigint, 0::numeric, null::text;
+        return;
+    end if;
+    v_run_ids := pgclarify._ask(
+        _estimate.caller, 'estimate', v_corpus.corpus_id, array[to_jsonb(v_sample)::text],
+        v_settings || jsonb_build_object(
+            'sample', v_given -> 'sample', 'questions', cardinality(v_questions), 'distinct_questions', v_distinct,
+            'answered', v_answered
+        ),
+        v_timeout
+    );
+    perform pgclarify._raise_unless_answered(seen, 'estimate') from pgclarify._current_outcomes(v_run_ids) as seen;
+    if pgclarify._is_out_of_sight(v_run_ids) then
+        return query
+        select seen.*
+        from jsonb_populate_recordset(
+            null::pgclarify.estimation, pgclarify._rows('estimation', v_run_ids, v_requester)
+        ) as seen;
+    else
+        return query select seen.* from pgclarify._estimations(v_run_ids, v_requester) as seen;
+    end if;
+end
+$$;
+
+comment on function pgclarify._estimate(pgclarify._caller, text[], text, integer, jsonb) is 'See estimate.';
+grant execute on function pgclarify._estimate(pgclarify._caller, text[], text, integer, jsonb) to pgclarify_user;
+
+create or replace function pgclarify.estimate(
+    questions text[], corpus text default null, top_k integer default 20, options jsonb default '{}'
+)
+returns setof pgclarify.estimation
+language plpgsql volatile
+set search_path = pg_catalog, pg_temp
+rows 1
+as $$
+begin
+    return query
+    select seen.*
+    from pgclarify._caller
+    cross join lateral pgclarify._estimate(
+        _caller, estimate.questions, estimate.corpus, estimate.top_k, estimate.options
+    ) as seen;
+end
+$$;
+
+comment on function pgclarify.estimate(text[], text, integer, jsonb) is
+'What clarify, clarify_many or submit_many of these questions would take of the language model, which is not called: one row. '
+'Questions that would be served again, and replies that are in the ledger, cost nothing. questions: each 1 to 10,000 '
+'characters. corpus: its name; null means pgclarify.corpus, or the only one. top_k: passages to judge, 1 to 1000. options: '
+'those of clarify, sample (how many different questions are looked at, at most, 1 to 1000; 200), timeout (60s). With '
+'retrieval adaptive, ask_back or reranker it is decided only on the way what is asked, but calls_at_most is not passed.';
+grant execute on function pgclarify.estimate(text[], text, integer, jsonb) to pgclarify_user;

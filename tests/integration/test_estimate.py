@@ -1,0 +1,287 @@
+"""Estimates against what happens: a real worker, and a model server that counts its calls."""
+
+from __future__ import annotations
+
+import json
+import re
+from contextlib import closing
+from dataclasses import asdict, dataclass
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+from psycopg import sql
+from psycopg.rows import dict_row
+
+from pgclarify import connect, connect_async
+from pgclarify.cli.main import main
+from tests.integration.by_hand import scalar, state_of
+from tests.openai_server import HALF_JSON, MODEL, Chat, Reply, Server, by_rules
+from tests.workers import DOCUMENTS, Service, as_role
+
+Connection = psycopg.Connection[Any]
+WRONG_VALUE, NO_SUCH_OBJECT, NOT_ALLOWED = "22023", "42704", "42501"
+TOP_K = 6
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """The row of estimate, as far as tests look at it."""
+
+    answered: int
+    sampled: int
+    calls: int
+    calls_at_most: int
+    reused_calls: int
+    prompt_tokens: int
+    completion_tokens: int
+    cost_usd: Decimal | None
+
+
+def row_of(connection: Connection, questions: list[str], *, top_k: int = TOP_K, **options: object) -> dict[str, Any]:
+    with connection.cursor(row_factory=dict_row) as cursor:
+        cursor.execute(
+            "select * from pgclarify.estimate(%s, top_k => %s, options => %s)", [questions, top_k, json.dumps(options)]
+        )
+        (row,) = cursor.fetchall()
+    return row
+
+
+def estimate(connection: Connection, questions: list[str], *, top_k: int = TOP_K, **options: object) -> Estimate:
+    row = row_of(connection, questions, top_k=top_k, **options)
+    return Estimate(**{name: row[name] for name in Estimate.__dataclass_fields__})
+
+
+def clarify_many(connection: Connection, questions: list[str], *, top_k: int = TOP_K, **options: object) -> None:
+    connection.execute(
+        "select * from pgclarify.clarify_many(%s, top_k => %s, options => %s)", [questions, top_k, json.dumps(options)]
+    )
+
+
+def of(topic: str, count: int = 3) -> list[str]:
+    """Questions that no other test asks."""
+    return [f"What about {topic} {number}?" for number in range(count)]
+
+
+def let_read(superuser: Connection, document_id: str, readers: list[str] | None) -> None:
+    superuser.execute(
+        """
+        select pgclarify.add_document('rental', id, content, title => title, readers => %s::name[])
+        from pgclarify.document where id = %s
+        """,
+        [readers, document_id],
+    )
+
+
+class TestWhatItSays:
+    def test_is_what_happens(self, asker: Connection, model: Server) -> None:
+        questions = of("fuel")
+        before = model.calls
+        first = estimate(asker, [*questions, *questions])
+        assert model.calls == before, "an estimate asks nobody"
+        # Of each question its relaxation, and a verdict on each passage.
+        assert (first.calls, first.calls_at_most, first.reused_calls) == (3 * (1 + TOP_K), 3 * (1 + TOP_K), 0)
+
+        clarify_many(asker, questions)
+        assert model.calls - before == first.calls
+
+        after = model.calls
+        assert estimate(asker, questions) == Estimate(3, 0, 0, 0, 0, 0, 0, Decimal(0))
+        # Asked anew, in other settings, it reads the same passages.
+        again = estimate(asker, questions, singletons="drop")
+        assert (again.calls, again.calls_at_most, again.reused_calls) == (0, 0, first.calls)
+        assert model.calls == after
+
+    def test_is_exact_where_relaxations_are_known(self, asker: Connection, model: Server) -> None:
+        questions = of("tolls")
+        clarify_many(asker, questions, top_k=2)
+        wider = estimate(asker, questions, top_k=9)
+        assert wider.calls == wider.calls_at_most < 3 * 9
+        before = model.calls
+        clarify_many(asker, questions, top_k=9)
+        assert model.calls - before == wider.calls
+
+    @pytest.mark.parametrize(
+        ("topic", "options"),
+        [
+            ("lexical", {"search": "lexical"}),
+            ("signal", {"reranker": "signal"}),
+            ("model", {"reranker": "model"}),
+            ("budget", {"budget": 2}),
+            ("adaptive", {"retrieval": "adaptive", "budget": 10}),
+            ("asking back", {"ask_back": "auto"}),
+            ("both", {"ask_back": "auto", "reranker": "model", "retrieval": "adaptive"}),
+        ],
+    )
+    def test_is_bounded_whatever_is_asked(
+        self, asker: Connection, model: Server, topic: str, options: dict[str, Any]
+    ) -> None:
+        questions = of(topic, 2)
+        before = model.calls
+        first = estimate(asker, questions, **options)
+        assert model.calls == before
+        assert 0 < first.calls <= first.calls_at_most
+
+        clarify_many(asker, questions, **options)
+        assert 0 < model.calls - before <= first.calls_at_most
+
+        # The same way, paid for: nothing of it is to be made anew, but for what guides itself.
+        asker.execute("set pgclarify.reuse_runs = off")
+        after = estimate(asker, questions, **options)
+        assert after.reused_calls >= 2
+        if "retrieval" not in options:
+            assert (after.calls, after.reused_calls) == (0, model.calls - before)
+
+    def test_counts_what_is_asked_again(self, asker: Connection, model: Server) -> None:
+        questions = of("half a reply", 1)
+
+        def behave(chat: Chat) -> Reply:
+            return HALF_JSON if chat.purpose == "verdict" else by_rules(chat)
+
+        model.behavior = behave
+        clarify_many(asker, questions, top_k=2)
+        model.behavior = by_rules
+        # Two verdicts, each asked for twice: all of that was paid for.
+        after = estimate(asker, questions, top_k=2)
+        assert (after.calls, after.reused_calls) == (0, 5)
+
+    def test_another_number_of_refresh_is_paid_anew(self, asker: Connection) -> None:
+        questions = of("refreshing", 1)
+        clarify_many(asker, questions, top_k=2)
+        assert estimate(asker, questions, top_k=2, refresh=1).calls == 3
+
+    def test_has_tokens_and_money(self, asker: Connection, superuser: Connection, model: Server) -> None:
+        questions = of("money")
+        unknown = estimate(asker, questions, singletons="drop")
+        assert unknown.cost_usd is None
+        superuser.execute("insert into pgclarify.model_price values (%s, 2, 10)", [MODEL])
+        known = row_of(asker, questions)
+        assert known["cost_usd"] == (known["prompt_tokens"] * 2 + known["completion_tokens"] * 10) / Decimal(1_000_000)
+        assert known["model"] == MODEL
+
+        clarify_many(asker, questions)
+        paid = "select sum({}) from pgclarify.run where question = any(%s)"
+        sums = {
+            name: scalar(superuser, paid.format(name), questions)
+            for name in ("prompt_tokens", "completion_tokens", "cost_usd")
+        }
+        assert known["prompt_tokens"] == pytest.approx(int(sums["prompt_tokens"]), rel=0.2)
+        assert known["completion_tokens"] == pytest.approx(int(sums["completion_tokens"]), rel=0.5)
+        assert float(known["cost_usd"]) == pytest.approx(float(sums["cost_usd"]), rel=0.3)
+        own = "select completions, cost_usd from pgclarify.run where run_id = %s"
+        assert superuser.execute(own, [known["run_id"]]).fetchone() == (0, 0)
+        superuser.execute("delete from pgclarify.model_price where model = %s", [MODEL])
+
+
+class TestManyQuestions:
+    def test_some_are_looked_at_and_stand_for_all(self, asker: Connection, model: Server) -> None:
+        questions = of("crowds", 50)
+        clarify_many(asker, questions[:10])
+        row = row_of(asker, questions, sample=8)
+        assert {name: row[name] for name in ("questions", "distinct_questions", "answered", "sampled")} == {
+            "questions": 50, "distinct_questions": 50, "answered": 10, "sampled": 8,
+        }  # fmt: skip
+        assert (row["calls"], row["calls_at_most"]) == (40 * (1 + TOP_K), 40 * (1 + TOP_K))
+        again = row_of(asker, questions[::-1], sample=8)
+        assert {**again, "run_id": row["run_id"]} == row, "by chance, and the same ones"
+        asked = "select jsonb_array_length(question::jsonb) from pgclarify.run where run_id = %s"
+        assert scalar(asker, asked, row["run_id"]) == 8
+        told = "select question from pgclarify.run_summary where run_id = %s"
+        assert scalar(asker, told, row["run_id"]) == "50 questions"
+
+
+class TestWhoAsks:
+    def test_counts_what_that_role_may_read(
+        self, service: Service, superuser: Connection, admin: Connection, model: Server
+    ) -> None:
+        other = sql.Identifier(f"{service.asker}_few")
+        admin.execute(sql.SQL("create role {} login in role pgclarify_user").format(other))
+        hidden = [str(document_id) for document_id in list(DOCUMENTS)[:9]]
+        try:
+            for document_id in hidden:
+                let_read(superuser, document_id, [service.asker])
+            questions = of("readers", 1)
+            with (
+                closing(service.connect(f"{service.asker}_few")) as few,
+                closing(service.connect(service.asker)) as many,
+            ):
+                assert estimate(few, questions, top_k=12).calls == 1 + 3
+                assert estimate(many, questions, top_k=12).calls == 1 + 12
+                row = row_of(few, questions)
+                assert scalar(many, "select count(*) from pgclarify.estimate where run_id = %s", row["run_id"]) == 0
+                assert scalar(few, "select calls from pgclarify.estimate where run_id = %s", row["run_id"]) == 4
+        finally:
+            for document_id in hidden:
+                let_read(superuser, document_id, None)
+            admin.execute(sql.SQL("drop role {}").format(other))
+
+    def test_is_refused_what_clarify_is(self, asker: Connection, service: Service) -> None:
+        call = "select pgclarify.estimate(%s, %s, %s, %s)"
+        for questions, corpus, top_k, options, state in [
+            ([], "rental", 20, "{}", WRONG_VALUE),
+            ([" "], "rental", 20, "{}", WRONG_VALUE),
+            (["cars"], "no such", 20, "{}", NO_SUCH_OBJECT),
+            (["cars"], "rental", 0, "{}", WRONG_VALUE),
+            (["cars"], "rental", 20, '{"sample": 1001}', WRONG_VALUE),
+            (["cars"], "rental", 20, '{"timeout": "never"}', WRONG_VALUE),
+            (["cars"], "rental", 5, '{"budget": 6}', WRONG_VALUE),
+        ]:
+            assert state_of(asker, call, [questions, corpus, top_k, options]) == state
+
+
+def test_it_can_be_read_in_any_transaction(asker: Connection) -> None:
+    questions = of("isolation", 1)
+    with asker.transaction():
+        asker.execute("set transaction isolation level serializable")
+        assert estimate(asker, questions).calls == 1 + TOP_K
+
+
+def test_it_is_explained(asker: Connection) -> None:
+    row = row_of(asker, of("explaining", 2), sample=1)
+    told = [line for (line,) in asker.execute("select pgclarify.explain(%s)", [row["run_id"]])]
+    assert told[0].startswith(f"estimate in rental: 2 questions  (run {row['run_id']}, succeeded, ")
+    assert f"estimated calls={row['calls']})" in told[0]
+    assert any("checking" in line for line in told)
+    assert any("1 question, 6 passages" in line for line in told)
+    assert any("sample=1" in line and "answered" not in line for line in told)
+
+
+class TestElsewhere:
+    def test_the_command_and_the_client_say_the_same(
+        self,
+        service: Service,
+        model: Server,
+        monkeypatch: pytest.MonkeyPatch,
+        capsys: pytest.CaptureFixture[str],
+        tmp_path: Path,
+    ) -> None:
+        dsn = as_role(service.dsn, service.asker)
+        monkeypatch.setenv("PGCLARIFY_DATABASE_URL", dsn)
+        file = tmp_path / "searches.txt"
+        file.write_text("".join(f"{question}\n" for question in of("searches", 4)))
+
+        with connect(dsn) as client:
+            found = client.estimate(of("searches", 4), top_k=3)
+        assert (found.questions, found.calls, found.model) == (4, 4 * (1 + 3), MODEL)
+        before = model.calls
+        with pytest.raises(SystemExit) as done:
+            main(["estimate", "--from", str(file), "-k", "3", "--json"])
+        assert done.value.code == 0
+        printed = json.loads(capsys.readouterr().out)
+        assert {**printed, "run_id": found.run_id} == asdict(found)
+
+        with pytest.raises(SystemExit) as done:
+            main(["estimate", *of("searches", 4), "-k", "3", "-o", "search=dense", "--ask-back", "--threshold", "1"])
+        assert done.value.code == 0
+        out, err = capsys.readouterr()
+        # None counts as ambiguous, and one call may do for each.
+        assert re.search(r"^  calls +4 +at most 20 *$", out, re.MULTILINE)
+        assert f"no price for {MODEL}" in out
+        assert "pgclarify explain" in err
+        assert model.calls == before
+
+    async def test_it_is_awaited(self, service: Service) -> None:
+        async with await connect_async(as_role(service.dsn, service.asker)) as client:
+            assert (await client.estimate(of("awaiting", 1), top_k=2, budget=1)).calls == 2
