@@ -206,6 +206,8 @@ begin
                 detail = 'Questions are answered by a worker process; none is connected to this database.',
                 hint = 'Start one with: pgclarify worker (or pgclarify up for the embedded server).';
     end if;
+    -- As the caller's session has it: _enter_runs reads it from its own.
+    perform set_config('pgclarify.count_questions', _loopback_enter.payload ->> 'is_counted', true);
     return to_jsonb(
         pgclarify._enter_runs(
             v_requester,
@@ -317,6 +319,11 @@ begin
                 select jsonb_agg(seen order by seen.run_id, seen.ordinal)
                 from pgclarify._answers(v_run_ids, v_requester) as seen
             );
+        when 'estimation' then
+            return (
+                select jsonb_agg(seen order by seen.run_id)
+                from pgclarify._estimations(v_run_ids, v_requester) as seen
+            );
         when 'run_outcome' then
             return (
                 select jsonb_agg(seen)
@@ -330,7 +337,8 @@ $$;
 
 comment on function pgclarify._loopback_rows(jsonb, bytea) is
 'Rows of runs, for a caller whose snapshot is older than they are. kind: clarification, investigation, '
-'search_result, ambiguity, question_ambiguity, rewritten_question, proposed_question, answer or run_outcome.';
+'search_result, ambiguity, question_ambiguity, rewritten_question, proposed_question, answer, estimation or '
+'run_outcome.';
 grant execute on function pgclarify._loopback_rows(jsonb, bytea) to pgclarify_loopback;
 
 create or replace function pgclarify._loopback_turns(payload jsonb, signature bytea)

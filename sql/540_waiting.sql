@@ -23,23 +23,28 @@ language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_count integer;
+    v_cancelled bigint[];
 begin
-    update pgclarify.run
-    set status = 'cancelled', finished_at = clock_timestamp()
-    where run.run_id in (
-        select held.run_id
-        from pgclarify.run as held
-        where held.run_id = any(_cancel_runs.run_ids) and held.status in ('queued', 'running')
-        order by held.run_id
-        for no key update
-    );
-    get diagnostics v_count = row_count;
-    return v_count;
+    with cancelled as (
+        update pgclarify.run
+        set status = 'cancelled', finished_at = clock_timestamp()
+        where run.run_id in (
+            select held.run_id
+            from pgclarify.run as held
+            where held.run_id = any(_cancel_runs.run_ids) and held.status in ('queued', 'running')
+            order by held.run_id
+            for no key update
+        )
+        returning run.run_id
+    )
+    select coalesce(array_agg(cancelled.run_id), '{}') into v_cancelled from cancelled;
+    perform pgclarify._settle_runs(v_cancelled);
+    return cardinality(v_cancelled);
 end
 $$;
 
-comment on function pgclarify._cancel_runs(bigint[]) is 'Cancel runs; returns how many were not over.';
+comment on function pgclarify._cancel_runs(bigint[]) is
+'Cancel runs, and write down what they have paid for; returns how many were not over.';
 
 create or replace function pgclarify._has_frozen_snapshot()
 returns boolean
@@ -196,6 +201,7 @@ begin
         _ask.corpus_id, _ask.operation, v_distinct, _ask.settings, v_requester, v_roles
     ) as answered
     where v_reuses and _ask.parent_run_id is null;
+    perform pgclarify._note_served(v_answered);
     v_new := array(
         select given.question
         from unnest(v_distinct) with ordinality as given (question, ordinal)
@@ -219,7 +225,8 @@ begin
                             ),
                             'questions', v_new,
                             'settings', _ask.settings,
-                            'parent_run_id', _ask.parent_run_id
+                            'parent_run_id', _ask.parent_run_id,
+                            'is_counted', pgclarify._counts_questions()
                         )
                     )
                 ) with ordinality as entered (value, ordinal)

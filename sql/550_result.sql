@@ -50,6 +50,7 @@ begin atomic
                 'makes a turn of it, and what was paid for is kept.'
             when 'list_answers' then
                 'Read it with: select * from pgclarify.answer_list where run_id = %s order by ordinal.'
+            when 'estimate' then 'Read it with: select * from pgclarify.estimate where run_id = %s.'
             when 'search' then
                 'Once it has succeeded, an equal search is served from it. What it did: select pgclarify.explain(%s).'
             else 'Read it with: select * from pgclarify.result(%s).'
@@ -216,7 +217,9 @@ begin atomic
         case
             when run.status in ('succeeded', 'partial') and run.operation in ('clarify', 'consolidate')
                 then (select count(*) from pgclarify.interpretation where interpretation.run_id = run.run_id)::integer
-        end
+        end,
+        run.stop_reason,
+        run.cost_usd
     from unnest(_run_outcomes.run_ids) with ordinality as asked (run_id, ordinal)
     inner join pgclarify.run on asked.run_id = run.run_id
     order by asked.ordinal;
@@ -276,6 +279,8 @@ returns void
 language plpgsql volatile
 set search_path = pg_catalog, pg_temp
 as $$
+declare
+    v_stop_reason constant text := _raise_unless_answered.run_outcome.stop_reason;
 begin
     case _raise_unless_answered.run_outcome.status
         when 'failed' then
@@ -294,18 +299,14 @@ begin
                         'Wait for it with: select * from pgclarify.wait(array[%s]).', _raise_unless_answered.run_outcome.run_id
                     );
         when 'partial' then
-            if _raise_unless_answered.operation = 'investigate' then
+            if pgclarify._is_of_a_budget(v_stop_reason) then
+                raise warning 'run % is partial: %', _raise_unless_answered.run_outcome.run_id, v_stop_reason
+                    using detail = 'What it came to is sound. Asked again, it pays for what is missing alone.',
+                        hint = 'See: select * from pgclarify.budget_status.';
+            elsif _raise_unless_answered.operation = 'investigate' then
                 raise warning 'run % is partial: calls of the model failed or ran out',
                     _raise_unless_answered.run_outcome.run_id
-                    using detail = coalesce(
-                            'It stopped: ' || (
-                                -- A snapshot that is too old has no such run.
-                                select run.stop_reason
-                                from pgclarify.run
-                                where run.run_id = _raise_unless_answered.run_outcome.run_id
-                            ) || '.',
-                            'What it came to is sound.'
-                        ),
+                    using detail = coalesce('It stopped: ' || v_stop_reason || '.', 'What it came to is sound.'),
                         hint = format('See: select pgclarify.explain(%s).', _raise_unless_answered.run_outcome.run_id);
             elsif _raise_unless_answered.operation in ('clarify', 'consolidate') then
                 raise warning 'run % is partial: some passages could not be judged',
@@ -328,3 +329,36 @@ $$;
 
 comment on function pgclarify._raise_unless_answered(pgclarify.run_outcome, text) is
 'Error PC003 for a failed or cancelled run, 55000 for one that is not over; a warning for a partial one.';
+
+create or replace function pgclarify._warn_of_partial(run_ids bigint[])
+returns void
+language plpgsql volatile
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_partial bigint;
+    v_refusal text;
+    v_example bigint;
+begin
+    select
+        count(*),
+        -- What stopped most of them.
+        mode() within group (order by outcome.stop_reason) filter (where pgclarify._is_of_a_budget(outcome.stop_reason)),
+        min(outcome.run_id)
+    into v_partial, v_refusal, v_example
+    from pgclarify._current_outcomes(_warn_of_partial.run_ids) as outcome
+    where outcome.status = 'partial';
+    if v_partial > 0 then
+        raise warning '% of % questions are partial: %',
+            v_partial, cardinality(_warn_of_partial.run_ids), coalesce(v_refusal, 'some passages could not be judged')
+            using detail = 'Their rows say so in status. Asked again, they pay for what is missing alone.',
+                hint = case
+                    when v_refusal is null then format('See, for one: select pgclarify.explain(%s).', v_example)
+                    else 'See: select * from pgclarify.budget_status.'
+                end;
+    end if;
+end
+$$;
+
+comment on function pgclarify._warn_of_partial(bigint[]) is
+'One warning for all runs of a call that are partial, each counted as often as it was asked; none if there is none.';

@@ -22,12 +22,13 @@ begin
                 detail = 'Without it, questions are clarified whether they are ambiguous or not.',
                 hint = 'Pass {"ask_back": "auto"}, too, or leave threshold out.';
     end if;
-    return v_settings;
+    -- The first time that something is asked is no refresh: runs of it serve those that name none.
+    return case when v_settings -> 'refresh' = '0' then v_settings - 'refresh' else v_settings end;
 end
 $$;
 
 comment on function pgclarify._clarify_settings(integer, jsonb) is
-'top_k and options of clarify, checked, as run.settings keeps them.';
+'top_k and options of clarify, checked, as run.settings keeps them; without refresh if it is 0.';
 
 create or replace function pgclarify._clarify(
     caller pgclarify._caller, question text, corpus text, top_k integer, timeout interval, options jsonb
@@ -87,7 +88,8 @@ comment on function pgclarify.clarify(text, text, integer, interval, jsonb) is
 'lexical), consolidation (default, conservative), embed (question_answer, question), singletons (keep, drop), retrieval '
 '(fixed; adaptive, where the verdicts say which passages are judged and when it is enough), budget (most passages to judge; '
 'top_k), reranker (signal, model, or a CrossEncoder), ask_back (auto: a clear question is answered in one pass, and only an '
-'ambiguous one is clarified), threshold (the probability from which a question counts as ambiguous, 0 to 1).';
+'ambiguous one is clarified), threshold (the probability from which a question counts as ambiguous, 0 to 1), refresh (0 to '
+'1,000,000: another number than before asks the model anew; 0).';
 grant execute on function pgclarify.clarify(text, text, integer, interval, jsonb) to pgclarify_user;
 
 create or replace function pgclarify._clarify_many(
@@ -122,6 +124,7 @@ begin
     v_run_ids := pgclarify._ask(
         _clarify_many.caller, 'clarify', v_corpus.corpus_id, v_questions, v_settings, _clarify_many.timeout
     );
+    perform pgclarify._warn_of_partial(v_run_ids);
     return query
     with outcome as materialized (
         select distinct seen.run_id, seen.status
@@ -178,8 +181,8 @@ $$;
 comment on function pgclarify.clarify_many(text[], text[], text, integer, interval, jsonb) is
 'clarify for many questions at once; equal questions are asked once. A question that the corpus does not answer has no row; '
 'one whose run failed, was cancelled, or is partial without a reading, has one row that says so in status and is null in '
-'what follows. questions: the questions. keys: your own key of each, given back as question_key. The rest as in clarify; '
-'timeout is for all together.';
+'what follows. questions: the questions. keys: your own key of each, given back as question_key. timeout: for all together; '
+'null means without end. The rest as in clarify.';
 grant execute on function pgclarify.clarify_many(
     text[], text[], text, integer, interval, jsonb
 ) to pgclarify_user;

@@ -26,6 +26,7 @@ begin
         v_roles
     ) as answered
     where v_reuses;
+    perform pgclarify._note_served(v_answered);
     v_new := array(
         select given.question
         from unnest(_submit_runs.questions) with ordinality as given (question, ordinal)

@@ -14,8 +14,23 @@ begin atomic
 end;
 
 comment on function pgclarify._asked(text, jsonb) is
-'What a run was asked, for people: of detect_ambiguity_many, how many questions.';
+'What a run was asked, for people: of detect_ambiguity_many and estimate, how many questions.';
 grant execute on function pgclarify._asked(text, jsonb) to pgclarify_reader;
+
+create or replace function pgclarify._is_over_budget(told text)
+returns boolean
+language sql immutable parallel safe security definer
+set search_path = pg_catalog, pg_temp
+begin atomic
+    -- An error is a message, a colon and its detail, which has no colon of its own.
+    select pgclarify._is_of_a_budget(_is_over_budget.told)
+        or pgclarify._is_of_a_budget(regexp_replace(_is_over_budget.told, ': [^:]*$', ''));
+end;
+
+comment on function pgclarify._is_over_budget(text) is
+'Whether a budget is why a run stopped (its stop_reason), or why a passage was not judged (the error of its verdict); null is '
+'no.';
+grant execute on function pgclarify._is_over_budget(text) to pgclarify_reader;
 
 create or replace function pgclarify._shown_number(given double precision)
 returns text

@@ -51,10 +51,14 @@ begin
         select
             candidate.rank, candidate.step_ordinal, candidate.batch, candidate.origin, candidate.score,
             candidate.via_passage_id, candidate.passage_id, candidate.document_id, candidate.heading, document.title,
-            verdict.outcome, verdict.interpretation, verdict.answer, verdict.reason, verdict.error, verdict.is_reused,
+            -- What a budget kept from being judged says so once, at the end.
+            case when not refused.is_over_budget then verdict.outcome else 'not judged' end as outcome,
+            case when not refused.is_over_budget then verdict.error end as error,
+            verdict.interpretation, verdict.answer, verdict.reason, verdict.is_reused,
             completion.latency_ms, completion.prompt_tokens, completion.completion_tokens
         from pgclarify.candidate
         left join pgclarify.verdict on verdict.run_id = candidate.run_id and verdict.rank = candidate.rank
+        cross join lateral (select pgclarify._is_over_budget(verdict.error) as is_over_budget) as refused
         left join pgclarify.completion on completion.completion_id = verdict.completion_id
         left join pgclarify.document
             on document.corpus_id = candidate.corpus_id
@@ -108,7 +112,8 @@ begin
                 ', ',
                 nullif(count(*) filter (where passage.outcome = 'grounded'), 0) || ' grounded',
                 nullif(count(*) filter (where passage.outcome = 'abstained'), 0) || ' abstained',
-                nullif(count(*) filter (where passage.outcome = 'failed'), 0) || ' failed'
+                nullif(count(*) filter (where passage.outcome = 'failed'), 0) || ' failed',
+                nullif(count(*) filter (where passage.outcome = 'not judged'), 0) || ' not judged'
             ) as outcomes,
             count(passage.paid_ms) as calls,
             percentile_cont(0.5) within group (order by passage.paid_ms) as median_ms,

@@ -17,6 +17,7 @@ declare
         when 'detect_ambiguity' then pgclarify._detection_settings('{"corpus": "any"}')
         when 'clarifying_questions' then pgclarify._clarifying_question_settings('{}')
         when 'list_answers' then pgclarify._check_options('{}', pgclarify._list_answers_options())
+        when 'estimate' then pgclarify._estimate_settings(20, '{}')
         when 'clarify' then pgclarify._clarify_settings(20, '{}')
         when 'consolidate' then pgclarify._clarify_settings(20, '{}')
         else '{}'
@@ -31,7 +32,7 @@ begin
         where
             setting.value is distinct from v_usual -> setting.key
             -- No settings: what the verdicts that are consolidated again were embedded by, a reply, and how many were asked.
-            and setting.key not in ('parent_embed', 'text', 'questions')
+            and setting.key not in ('parent_embed', 'text', 'questions', 'distinct_questions', 'answered')
     );
 end
 $$;
@@ -85,7 +86,7 @@ begin
         case when v_run.operation = 'reply' then coalesce(' to what run ' || v_run.parent_run_id || ' asked back', '') end,
         coalesce(' in ' || pgclarify._shown(v_run.corpus_name, 60), ''),
         case
-            when v_run.operation = 'detect_ambiguity_many'
+            when v_run.operation in ('detect_ambiguity_many', 'estimate')
                 then pgclarify._asked(v_run.question, v_run.settings)
             else '"' || pgclarify._shown(v_run.question) || '"'
         end,
@@ -112,6 +113,10 @@ begin
                 when v_run.operation = 'clarifying_questions' and v_run.status in ('succeeded', 'partial') then (
                     select 'questions=' || count(*) from pgclarify.clarifying_question
                     where clarifying_question.run_id = v_run.run_id
+                )
+                when v_run.operation = 'estimate' then (
+                    select 'estimated calls=' || estimate.calls from pgclarify.estimate
+                    where estimate.run_id = v_run.run_id
                 )
                 when v_run.operation = 'list_answers' then (
                     select 'answers=' || count(*) from pgclarify.listed_answer

@@ -20,7 +20,7 @@ declare
     v_answered bigint;
 begin
     -- A conversation goes on from a reply.
-    if v_run.finished_at is null or v_run.operation in ('consolidate', 'reply') then
+    if v_run.finished_at is null or v_run.operation in ('consolidate', 'reply', 'estimate') then
         return null;
     elsif v_run.corpus_name is null then
         return 'a new run' || case when v_pays then '; calls that this one paid for are not paid for again' else '' end;
@@ -84,6 +84,7 @@ begin
             ', ',
             sum(found.passages) || ' found',
             nullif(sum(found.verdicts), 0) || ' judged',
+            nullif(sum(found.refused), 0) || ' not judged',
             case
                 when sum(found.verdicts) > 0 then format(
                     '%s with an answer (%s)', sum(found.grounded),
@@ -95,7 +96,9 @@ begin
         )
     from (
         select
-            candidate.origin, count(*) as passages, count(verdict.outcome) as verdicts,
+            candidate.origin, count(*) as passages,
+            count(verdict.outcome) filter (where not pgclarify._is_over_budget(verdict.error)) as verdicts,
+            count(*) filter (where pgclarify._is_over_budget(verdict.error)) as refused,
             count(*) filter (where verdict.outcome = 'grounded') as grounded
         from pgclarify.candidate
         left join pgclarify.verdict on verdict.run_id = candidate.run_id and verdict.rank = candidate.rank
@@ -112,7 +115,10 @@ begin
     from (
         select verdict.outcome, coalesce(verdict.reason, verdict.error) as reason, count(*) as passages
         from pgclarify.verdict
-        where verdict.run_id = v_run.run_id and verdict.outcome <> 'grounded'
+        where
+            verdict.run_id = v_run.run_id
+            and verdict.outcome <> 'grounded'
+            and not pgclarify._is_over_budget(verdict.error)
         group by 1, 2
         order by 3 desc, 1, 2
         limit 5

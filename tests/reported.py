@@ -61,6 +61,7 @@ def head(**changes: Any) -> RunHead:
         "started_at": AT + timedelta(milliseconds=200),
         "finished_at": AT + timedelta(milliseconds=1400),
         "stop_reason": None,
+        "is_over_budget": False,
         "route": None,
         "saved_completions": None,
         "seen_by": "alice",

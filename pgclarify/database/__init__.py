@@ -3,18 +3,21 @@
 from pgclarify.database.dialogue import DialogueTables
 from pgclarify.database.documents import Documents
 from pgclarify.database.errors import translated
+from pgclarify.database.estimates import EstimateTables
 from pgclarify.database.evaluations import EvaluationTables
 from pgclarify.database.exploration import ExplorationTables
 from pgclarify.database.investigations import StepTables
 from pgclarify.database.pool import open_pool
 from pgclarify.database.presence import Presence
 from pgclarify.database.runs import LedgerTables, Runs, RunTables
+from pgclarify.database.sessions import require_direct
 from pgclarify.database.spaces import EmbeddingSpaces
 
 __all__ = [
     "DialogueTables",
     "Documents",
     "EmbeddingSpaces",
+    "EstimateTables",
     "EvaluationTables",
     "ExplorationTables",
     "LedgerTables",
@@ -23,5 +26,6 @@ __all__ = [
     "Runs",
     "StepTables",
     "open_pool",
+    "require_direct",
     "translated",
 ]

@@ -22,6 +22,18 @@ select
 from pgclarify.source_status
 order by corpus, relation;
 
+-- name: cli_list_tight_budgets
+-- Budgets of which a tenth or less is left.
+select
+    name, role_name, corpus, period, max_cost_usd, max_calls, left_usd, left_calls, resets_at
+from pgclarify.budget_status
+where left_usd <= 0.1 * max_cost_usd or left_calls <= 0.1 * max_calls
+order by name;
+
+-- name: cli_list_idle_budgets
+-- Budgets of roles that there are not.
+select name, role_name from pgclarify.budget_status where not role_exists order by name;
+
 -- name: cli_get_corpus
 -- The counters of one corpus.
 select
@@ -47,11 +59,16 @@ from pgclarify.clarify(
 )
 order by ordinal;
 
--- name: cli_find_list
--- The caller's last run of list_answers that asked this question, without surrounding white space.
-select run_id
+-- name: cli_find_run
+-- The caller's last run that asked this trimmed question by an operation: how it stands, and how much it looked at.
+select
+    run_id, status, stop_reason, pgclarify._is_over_budget(stop_reason) as is_over_budget, candidates,
+    (
+        select count(*) from pgclarify.verdict
+        where verdict.run_id = run_summary.run_id and verdict.outcome <> 'failed'
+    ) as judged
 from pgclarify.run_summary
-where operation = 'list_answers' and requested_by = current_user and question = %(question)s
+where operation = %(operation)s and requested_by = current_user and question = %(question)s
 order by run_id desc
 limit 1;
 
@@ -63,8 +80,10 @@ inner join pgclarify.corpus using (corpus_id)
 where corpus.name = %(corpus)s and document.id <> all(%(document_ids)s::text[]);
 
 -- name: cli_get_run
--- How one run stands, how much it looked at, and why it went no further.
-select status, candidates, verdicts, interpretations, stop_reason
+-- How one run stands, how much it looked at, why it went no further, and what it cost.
+select
+    status, candidates, verdicts, interpretations, stop_reason, pgclarify._is_over_budget(stop_reason) as is_over_budget,
+    cost_usd
 from pgclarify.run_summary
 where run_id = %(run_id)s;
 
@@ -162,6 +181,25 @@ select
 from pg_catalog.pg_roles
 where rolname = any(%(roles)s::text[]);
 
+-- name: cli_list_open_superusers
+-- Superusers whom the embedded server's TCP lets in, for what they are members of; its rules name postgres and the owner.
+with recursive member (role, of_role) as (
+    select oid, rolname
+    from pg_catalog.pg_roles
+    where rolname in ('pgclarify_reader', 'pgclarify_worker', 'pgclarify_owner')
+    union
+    select membership.member, member.of_role
+    from pg_catalog.pg_auth_members as membership
+    inner join member on member.role = membership.roleid
+)
+select rolname as role
+from pg_catalog.pg_roles
+inner join member on member.role = pg_roles.oid
+where rolsuper and rolcanlogin and rolname <> 'postgres'
+group by rolname
+having not bool_or(member.of_role = 'pgclarify_owner')
+order by rolname;
+
 -- name: cli_freeze_snapshot
 -- From here on, this transaction sees what others commit through the loopback alone.
 set transaction isolation level repeatable read;
@@ -192,3 +230,13 @@ select pgclarify._graph_pending(_caller, %(corpus)s) as pending from pgclarify._
 -- Check the graph of a corpus.
 select passages, linked, unlinked, pending, self_edges, dangling, orphans, gaps, unordered, sampled, recall
 from pgclarify.check_graph(%(corpus)s, %(sample)s);
+
+-- name: cli_grant_access
+-- Let a role read, ask or analyze a corpus; the statements that this took.
+select statement
+from pgclarify.grant_access(%(corpus)s, %(role)s, %(access)s) as statement;
+
+-- name: cli_revoke_access
+-- Take that back; the statements that this took.
+select statement
+from pgclarify.revoke_access(%(corpus)s, %(role)s, %(access)s) as statement;

@@ -38,7 +38,7 @@ select
 
 -- name: client_wait
 -- Wait for runs.
-select run_id, status, error, interpretations
+select run_id, status, error, interpretations, stop_reason, cost_usd
 from pgclarify.wait(run_ids => %(run_ids)s::bigint[], timeout => %(timeout)s::interval);
 
 -- name: client_result
@@ -54,6 +54,15 @@ select
     run_id, status, ordinal, interpretation, answer, support, cohesion, document_ids, citations
 from pgclarify.consolidate(run_id => %(run_id)s, options => %(options)s::jsonb)
 order by ordinal;
+
+-- name: client_estimate
+-- What questions would take of the language model.
+select
+    run_id, questions, distinct_questions, answered, sampled, calls, calls_at_most, reused_calls, prompt_tokens,
+    completion_tokens, cost_usd, model
+from pgclarify.estimate(
+    questions => %(questions)s::text[], corpus => %(corpus)s, top_k => %(top_k)s, options => %(options)s::jsonb
+);
 
 -- name: client_search
 -- The passages that fit a question best.

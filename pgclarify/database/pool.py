@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any, TypeAlias
@@ -13,6 +14,7 @@ from psycopg_pool import AsyncConnectionPool
 
 from pgclarify.database.errors import translated
 from pgclarify.database.queries import queries
+from pgclarify.database.sessions import require_own_sessions
 from pgclarify.errors import DatabaseBusy
 
 Pool: TypeAlias = AsyncConnectionPool[psycopg.AsyncConnection[DictRow]]
@@ -33,7 +35,10 @@ async def open_pool(dsn: str, *, application_name: str = "pgclarify worker") -> 
 
     Raises:
         ServerUnavailable: If there is no connection within 10 seconds.
+        ConfigurationError: If there is a pooler on the way that gives each transaction another session.
     """
+    # What these sessions set would be found by whoever comes into one of them next.
+    await asyncio.to_thread(require_own_sessions, dsn)
     pool: Pool = AsyncConnectionPool(
         dsn,
         min_size=1,

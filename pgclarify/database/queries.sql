@@ -13,6 +13,14 @@ from pg_catalog.pg_extension
 inner join pg_catalog.pg_namespace on pg_extension.extnamespace = pg_namespace.oid
 where pg_extension.extname = 'vector';
 
+-- name: get_session
+-- Which process of the server answers.
+select pg_backend_pid() as process_id;
+
+-- name: has_session_option
+-- Whether what a connection asked for at its beginning is in force.
+select current_setting('lock_timeout') = '54321ms' as is_set;
+
 -- name: register_worker
 -- Enter this worker.
 select
@@ -261,6 +269,40 @@ from pgclarify._copy_verdicts(%(run_id)s, %(attempt)s);
 -- Keep a step of an investigation.
 select pgclarify._record_step(%(run_id)s, %(attempt)s, %(step)s::jsonb);
 
+-- name: find_for_each
+-- Search for several questions of a run, as its requester.
+select
+    question_ordinal, document_id, passage_id, title, heading, content, start_char, score, origin, signal_score
+from pgclarify._find_for_estimate(
+    %(run_id)s,
+    %(attempt)s,
+    %(questions)s::text[],
+    %(vectors)s::halfvec[],
+    %(embedding_model)s,
+    %(method)s,
+    %(depth)s,
+    %(signal)s
+);
+
+-- name: known_completions
+-- Look inputs up in the ledger, for a run that pays for nothing.
+select
+    ordinal, reply, prompt_tokens, completion_tokens, latency_ms
+from pgclarify._known_completions(
+    %(run_id)s,
+    %(attempt)s,
+    %(purposes)s::text[],
+    %(models)s::text[],
+    %(parameters)s::jsonb[],
+    %(prompt_versions)s::text[],
+    %(input_hashes)s::bytea[],
+    %(samples)s::integer[]
+);
+
+-- name: record_estimate
+-- Keep what questions would take.
+select pgclarify._record_estimate(%(run_id)s, %(attempt)s, %(seen)s::jsonb);
+
 -- name: limit_statements
 -- End what takes longer, for the rest of this transaction.
 select set_config('statement_timeout', %(limit)s, true);
@@ -323,7 +365,7 @@ select pgclarify._lost_runs(%(run_ids)s::bigint[], %(attempts)s::integer[]) as l
 -- name: claim_completions
 -- Look inputs up in the ledger, and lease those that nobody has answered or is asking.
 select
-    ordinal, completion_id, is_ours, reply, prompt_tokens, completion_tokens, latency_ms
+    ordinal, completion_id, is_ours, leased_until, reply, prompt_tokens, completion_tokens, latency_ms, refusal
 from pgclarify._claim_completions(
     %(worker_id)s,
     %(run_id)s,
@@ -333,7 +375,9 @@ from pgclarify._claim_completions(
     %(parameters)s::jsonb[],
     %(prompt_versions)s::text[],
     %(input_hashes)s::bytea[],
-    %(samples)s::integer[]
+    %(samples)s::integer[],
+    %(input_bytes)s::integer[],
+    %(max_output_tokens)s::integer[]
 )
 order by ordinal;
 
@@ -341,7 +385,10 @@ order by ordinal;
 -- Keep what a model said.
 select
     pgclarify._store_completions(
+        %(worker_id)s,
         %(completion_ids)s::bigint[],
+        %(run_ids)s::bigint[],
+        %(leases)s::timestamptz[],
         %(replies)s::text[],
         %(prompt_tokens)s::integer[],
         %(completion_tokens)s::integer[],
@@ -350,4 +397,8 @@ select
 
 -- name: release_completions
 -- Give leases back.
-select pgclarify._release_completions(%(worker_id)s, %(run_id)s, %(completion_ids)s::bigint[]);
+select pgclarify._release_completions(%(worker_id)s, %(completion_ids)s::bigint[], %(leases)s::timestamptz[]);
+
+-- name: settle_run
+-- Write down what a run that was ended from outside has paid for, once all its calls are over.
+select pgclarify._settle_runs(array[%(run_id)s::bigint]);

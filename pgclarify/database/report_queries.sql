@@ -10,7 +10,8 @@ select
     run.run_id, run.operation, run.corpus_id, run.corpus_name as corpus, run.question, run.relaxed_question, run.history,
     run.settings, run.parent_run_id, run.requested_by, run.status, run.error, run.corpus_revision, run.model,
     run.prompt_version, run.completions, run.reused_completions, run.prompt_tokens, run.completion_tokens, run.cost_usd,
-    run.created_at, run.started_at, run.finished_at, run.stop_reason, run.route, run.saved_completions,
+    run.created_at, run.started_at, run.finished_at, run.stop_reason,
+    pgclarify._is_over_budget(run.stop_reason) as is_over_budget, run.route, run.saved_completions,
     current_user as seen_by
 from pgclarify.run
 where run.run_id = %(run_id)s;
@@ -20,8 +21,11 @@ where run.run_id = %(run_id)s;
 select
     candidate.rank, candidate.document_id, candidate.passage_id, candidate.heading, document.title, document.uri,
     passage.content, passage.start_char, candidate.score, candidate.origin, candidate.via_passage_id, candidate.batch,
-    candidate.step_ordinal, verdict.outcome, verdict.interpretation, verdict.answer, verdict.quote,
-    verdict.start_char as quote_start_char, verdict.reason, verdict.error, verdict.is_reused,
+    candidate.step_ordinal, verdict.interpretation, verdict.answer, verdict.quote,
+    verdict.start_char as quote_start_char, verdict.reason, verdict.is_reused,
+    -- What a budget kept from being judged: the run's stop_reason says why, once.
+    case when not pgclarify._is_over_budget(verdict.error) then verdict.outcome end as outcome,
+    case when not pgclarify._is_over_budget(verdict.error) then verdict.error end as error,
     verdict.vector::text as vector
 from pgclarify.candidate
 left join pgclarify.verdict on candidate.run_id = verdict.run_id and candidate.rank = verdict.rank

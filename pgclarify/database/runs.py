@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 
 from pgclarify.database.coalescing import Coalescer
 from pgclarify.database.pool import Pool, fetch
-from pgclarify.errors import RunLost
+from pgclarify.errors import BudgetSpent, NotAllowed, PriceMissing, RunLost
 from pgclarify.model import (
     Candidate,
     Claim,
@@ -26,11 +27,34 @@ from pgclarify.model import (
     RunStatus,
     Stage,
     Verdict,
+    as_ended,
 )
+
+_logger = logging.getLogger(__name__)
 
 # Longer than a call may wait for its turn and take with all its retries. A dead worker's leases are taken over at once,
 # so this is only for one that hangs.
 _LEASE = timedelta(hours=1)
+
+
+_REFUSALS: Mapping[str, type[NotAllowed]] = {"PC007": BudgetSpent, "PC008": PriceMissing}
+
+
+@dataclass(frozen=True, slots=True)
+class _Bought:
+    """A reply on its way into the ledger.
+
+    Attributes:
+        completion_id: Its row.
+        run_id: The run that pays; None for what is no run.
+        lease: When the lease under which the call was made would have ended, which tells it from all others of the row.
+        completion: What the model said.
+    """
+
+    completion_id: int
+    run_id: int | None
+    lease: datetime | None
+    completion: Completion
 
 
 class Runs:
@@ -96,15 +120,18 @@ class Runs:
         held = set(rows[0]["held"])
         return [run.run_id in held for run, _ in batch]
 
-    async def _write_completions(self, batch: Sequence[tuple[int, Completion]]) -> Sequence[None]:
+    async def _write_completions(self, batch: Sequence[_Bought]) -> Sequence[None]:
         await fetch(
             self.pool,
             "store_completions",
-            completion_ids=[completion_id for completion_id, _ in batch],
-            replies=[completion.reply for _, completion in batch],
-            prompt_tokens=[completion.prompt_tokens for _, completion in batch],
-            completion_tokens=[completion.completion_tokens for _, completion in batch],
-            latencies_ms=[completion.latency_ms for _, completion in batch],
+            worker_id=self.worker_id,
+            completion_ids=[bought.completion_id for bought in batch],
+            run_ids=[bought.run_id for bought in batch],
+            leases=[bought.lease for bought in batch],
+            replies=[bought.completion.reply for bought in batch],
+            prompt_tokens=[bought.completion.prompt_tokens for bought in batch],
+            completion_tokens=[bought.completion.completion_tokens for bought in batch],
+            latencies_ms=[bought.completion.latency_ms for bought in batch],
         )
         return [None] * len(batch)
 
@@ -120,6 +147,9 @@ class LedgerTables:
     def __init__(self, runs: Runs, run_id: int | None) -> None:
         self._runs = runs
         self._run_id = run_id
+        # By rows of the ledger. Each attempt at a run has its own, so that none gives back what is another's.
+        self._leases: dict[int, datetime] = {}
+        self.refusal: NotAllowed | None = None
 
     async def claim_completions(self, requests: Sequence[CompletionRequest]) -> list[Claim]:
         """See Ledger."""
@@ -137,12 +167,22 @@ class LedgerTables:
             prompt_versions=list(prompt_versions),
             input_hashes=list(input_hashes),
             samples=list(samples),
+            input_bytes=[len(request.rendered) for request in requests],
+            max_output_tokens=[request.max_output_tokens for request in requests],
         )
-        return [_claim(row) for row in rows]
+        claims = [_claim(row) for row in rows]
+        self._leases.update((row["completion_id"], row["leased_until"]) for row in rows if row["is_ours"])
+        if self.refusal is None:
+            self.refusal = next((claim.refusal for claim in claims if claim.refusal is not None), None)
+            if self.refusal is not None:
+                # Once: all that come after it are told the same.
+                _logger.warning("%s", self.refusal.message)
+        return claims
 
     async def store_completion(self, completion_id: int, completion: Completion) -> None:
         """See Ledger."""
-        await self._runs.completions.add((completion_id, completion))
+        lease = self._leases.get(completion_id)
+        await self._runs.completions.add(_Bought(completion_id, self._run_id, lease, completion))
 
     async def release_completions(self, completion_ids: Sequence[int]) -> None:
         """See Ledger."""
@@ -150,8 +190,8 @@ class LedgerTables:
             self._runs.pool,
             "release_completions",
             worker_id=self._runs.worker_id,
-            run_id=self._run_id,
             completion_ids=list(completion_ids),
+            leases=[self._leases.get(completion_id) for completion_id in completion_ids],
         )
 
 
@@ -160,6 +200,16 @@ class RunTables(LedgerTables):
 
     def __init__(self, runs: Runs, run_id: int) -> None:
         super().__init__(runs, run_id)
+        self._is_finished = False
+
+    async def settle(self) -> None:
+        """Write down what a run that others have ended has paid for; nothing if it ended here, or goes on.
+
+        Raises:
+            DatabaseError: If the server refuses.
+        """
+        if not self._is_finished:
+            await fetch(self._runs.pool, "settle_run", run_id=self._run_id)
 
     async def retrieve(self, run: Run, query: str, vector: NDArray[np.float32] | None) -> list[Candidate]:
         """See RunStore."""
@@ -238,6 +288,7 @@ class RunTables(LedgerTables):
         stop_reason: str | None = None,
     ) -> None:
         """See RunStore."""
+        status, stop_reason = as_ended(status, stop_reason, self.refusal)
         await fetch(
             self._runs.pool,
             "finish_run",
@@ -249,6 +300,7 @@ class RunTables(LedgerTables):
             stages=json.dumps([asdict(stage) for stage in stages], default=datetime.isoformat),
             stop_reason=stop_reason,
         )
+        self._is_finished = True
 
 
 def _claim(row: Mapping[str, Any]) -> Claim:
@@ -260,7 +312,13 @@ def _claim(row: Mapping[str, Any]) -> Claim:
             completion_tokens=row["completion_tokens"],
             latency_ms=row["latency_ms"],
         )
-    return Claim(completion_id=row["completion_id"], completion=completion, is_ours=row["is_ours"])
+    refusal = row["refusal"]
+    return Claim(
+        completion_id=row["completion_id"],
+        completion=completion,
+        is_ours=row["is_ours"],
+        refusal=None if refusal is None else _REFUSALS[refusal["sqlstate"]](**refusal),
+    )
 
 
 def vector_text(vector: NDArray[np.float32]) -> str:

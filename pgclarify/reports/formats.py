@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from datetime import datetime
+from decimal import Decimal
 from urllib.parse import urlsplit
 
 from markupsafe import Markup
@@ -26,6 +27,25 @@ def shown(value: object) -> object:
 def count(value: float | None) -> str:
     """A whole number with thousands set off."""
     return NOTHING if value is None else f"{value:,.0f}"
+
+
+def amount(value: Decimal) -> str:
+    """An exact number in digits alone: 0.00000014, and never 1.4E-7."""
+    return f"{value.normalize():f}"
+
+
+def dollars(amount: Decimal) -> str:
+    """An amount of US dollars: in cents from one dollar on, with two digits that tell something below."""
+    if amount == 0 or amount >= 1:
+        return f"${amount:,.2f}"
+    # The first digit that is not zero, and one more.
+    places = max(2, 1 - amount.adjusted())
+    return f"${amount:,.{places}f}"
+
+
+def is_rounded(amount: Decimal) -> bool:
+    """Whether `dollars` leaves digits of an amount out."""
+    return Decimal(dollars(amount).removeprefix("$").replace(",", "")) != amount
 
 
 def figure(value: float | None) -> str:

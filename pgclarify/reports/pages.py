@@ -62,7 +62,19 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    for name in ("count", "figure", "seconds", "moment", "shortened", "web_link", "setting", "settings"):
+    for name in (
+        "count",
+        "figure",
+        "amount",
+        "dollars",
+        "is_rounded",
+        "seconds",
+        "moment",
+        "shortened",
+        "web_link",
+        "setting",
+        "settings",
+    ):
         environment.filters[name] = getattr(formats, name)
     return environment
 

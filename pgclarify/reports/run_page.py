@@ -104,6 +104,7 @@ def run_page(report: RunReport) -> str:
             )
             for passage in report.passages
         ],
+        judged=sum(passage.outcome in ("grounded", "abstained") for passage in report.passages),
         outcomes=Counter(passage.outcome or "not judged" for passage in report.passages),
         waited=_between(head.created_at, head.started_at),
         took=_between(head.started_at, head.finished_at),

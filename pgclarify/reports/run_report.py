@@ -19,6 +19,7 @@ class RunHead:
     """How a run was asked, how it stands and what it cost: columns of table run.
 
     Attributes:
+        is_over_budget: Whether stop_reason is that a budget allows no further call.
         seen_by: The role that reads it, and may see less than others.
     """
 
@@ -46,6 +47,7 @@ class RunHead:
     started_at: datetime | None
     finished_at: datetime | None
     stop_reason: str | None
+    is_over_budget: bool
     route: str | None
     saved_completions: int | None
     seen_by: str

@@ -3,53 +3,30 @@
 from __future__ import annotations
 
 import json
-import os
-import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, sync_playwright
+from playwright.sync_api import Browser, Locator, Page
 
 from pgclarify.reports.evaluation_page import evaluation_page
 from pgclarify.reports.run_page import run_page
+from tests.acceptance.browsing import browser
 from tests.acceptance.conftest import House, write_files
 from tests.reported import HOSTILE, evaluation_report, run_report
 
+__all__ = ["browser"]
+
 pytestmark = pytest.mark.acceptance
 
-# As the Makefile looks for it.
-NAMES = (os.environ.get("CHROMIUM", ""), "chromium", "chromium-browser", "google-chrome")
-ARGUMENTS = (
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-)
 PAGES = {
     "run": run_page(run_report()),
     "hostile run": run_page(run_report(HOSTILE)),
     "evaluation": evaluation_page(evaluation_report()),
     "hostile evaluation": evaluation_page(evaluation_report(HOSTILE)),
 }
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    """A browser that was installed with the system; it is never downloaded."""
-    paths = [path for name in NAMES if (path := shutil.which(name))]
-    if not paths:
-        pytest.fail("there is no Chromium: run make browser, or install it with your system's packages")
-    with sync_playwright() as playwright:
-        # Its user data are in a folder of their own, which goes with it.
-        browser = playwright.chromium.launch(executable_path=paths[0], headless=True, args=ARGUMENTS)
-        yield browser
-        browser.close()
 
 
 @dataclass

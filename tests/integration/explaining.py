@@ -99,15 +99,16 @@ class Desk:
             prompt_versions=["v1"] * len(replies),
             input_hashes=[(place + ordinal).to_bytes(32, "big") for ordinal in range(len(replies))],
             samples=[0] * len(replies),
+            input_bytes=[1] * len(replies),
+            max_output_tokens=[1] * len(replies),
         )
         ids = [claim["completion_id"] for claim in sorted(claims, key=lambda claim: claim["ordinal"])]
-        self.worker.send(
-            "store_completions",
-            completion_ids=ids,
+        self.worker.store_replies(
+            run_id,
+            ids,
             replies=["said"] * len(replies),
+            tokens=[(prompt, said) for _, _, prompt, said in replies],
             latencies_ms=[latency for _, latency, _, _ in replies],
-            prompt_tokens=[tokens for _, _, tokens, _ in replies],
-            completion_tokens=[tokens for _, _, _, tokens in replies],
         )
         return ids
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 
 from tests.integration.by_hand import scalar, state_of
 from tests.integration.explaining import EXPLORED, NOT_ANSWERED, Desk, desk, explored, reading, stage
+from tests.pages import CHECKOUT, blocks
 
 __all__ = ["desk"]
 
@@ -16,6 +18,17 @@ INVALID_PARAMETER_VALUE = "22023"
 
 def test_a_run_is_told_in_full(desk: Desk) -> None:
     assert desk.told(explored(desk)) == EXPLORED
+
+
+def test_the_page_shows_what_is_told() -> None:
+    """Its numbers, model and settings are others, for what is true of a test would not be true of a reader's house."""
+    (explored_run, _) = blocks(CHECKOUT / "docs" / "explain.md", "text")
+    assert told_shape(explored_run.code) == told_shape(EXPLORED)
+
+
+def told_shape(told: str) -> list[str]:
+    lines = [line for line in told.splitlines() if not line.startswith(("  Model ", "  Settings "))]
+    return [re.sub(r"[\d.,]+|(?<=Search: ).*|(?<=rows=).*", "0", line) for line in lines]
 
 
 def test_a_run_is_told_at_three_levels(desk: Desk) -> None:
@@ -99,7 +112,7 @@ def test_a_cancelled_run_shows_what_there_was(desk: Desk) -> None:
     assert "  State: it was cancelled, and the times of its stages are not known" in told
     assert "        #1  dense  0.8000  passage 1 of 101 (Coverage)" in told
     assert told[-2:] == [
-        "  Total: calls=1, tokens=120+14",
+        "  Total: calls=1, reused=0, tokens=120+14",
         "  Asked again: a new run; calls that this one paid for are not paid for again",
     ]
     assert "  State: it was cancelled before a worker took it" in desk.told(unstarted).splitlines()
@@ -116,7 +129,7 @@ def test_a_failed_run_says_why_and_keeps_its_stages(desk: Desk) -> None:
     assert told[3:] == [
         "  Error: the endpoint is gone: 503",
         "  ->  relaxation  (time=0.0..900 ms, 90%)",
-        "  Total: calls=0, reused=0",
+        "  Total: calls=0, reused=0, cost=$0",
         "  Asked again: a new run; calls that this one paid for are not paid for again",
     ]
 
@@ -157,7 +170,7 @@ def test_a_consolidation_names_the_run_whose_verdicts_it_takes(desk: Desk) -> No
         "        Judged: 1 dense, 1 lexical, 2 neighbor; 2 grounded, 1 abstained, 1 failed",
         "        #1  dense  0.8312  passage 1 of 101 (Coverage): grounded  (reused)",
     ]
-    assert told[-1] == "  Total: calls=0, reused=4"
+    assert told[-1] == "  Total: calls=0, reused=4, cost=$0"
     assert "  ->  consolidation  (time=0.0..5.0 ms, 0%, rows=1)" in told
 
 
@@ -178,7 +191,7 @@ def test_a_search_shows_what_it_kept(desk: Desk) -> None:
         "        #1  dense  0.0325  passage 1 of 101 (Coverage)",
         "        #2  lexical  0.0161  passage 5 of 104 (Fuel)",
         "  Passages: 2 found",
-        "  Total: calls=0, reused=0",
+        "  Total: calls=0, reused=0, cost=$0",
         "  Asked again: served from this run, with no call, while the corpus stays at revision 1",
     ]
 
@@ -216,7 +229,7 @@ def test_an_explored_search_shows_how_each_passage_was_reached(desk: Desk) -> No
         "        #3  neighbor of #2  0.7000  passage 5 of 104 (Fuel)",
         "  Passages: 3 found",
         "  Stopped: the budget of 32 passages is spent",
-        "  Total: calls=0, reused=0",
+        "  Total: calls=0, reused=0, cost=$0",
         "  Asked again: served from this run, with no call, while the corpus stays at revision 1",
     ]
 

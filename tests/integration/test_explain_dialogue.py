@@ -44,7 +44,7 @@ class TestDetection:
             "        Ambiguous: pragmatic  (probability=0.83)",
             '        Because: it has "she" (feature)',
             "        Because: she: of whom? (rule)",
-            "  Total: calls=0, reused=0",
+            "  Total: calls=0, reused=0, cost=$0",
             "  Asked again: a new run",
         ]
         assert desk.told(run_id, "batches").splitlines() == told
@@ -177,7 +177,7 @@ class TestRewriting:
             "  Settings other than the defaults: conversation=3",
             "  ->  rewriting  (time=0.0..100 ms, 10%)",
             f"        Question: {question}",
-            "  Total: calls=0, reused=0",
+            "  Total: calls=0, reused=0, cost=$0",
         ]
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 import pytest
 from markupsafe import Markup
 
@@ -63,3 +65,8 @@ def test_texts_are_shortened_to_one_line() -> None:
 
 def test_settings_are_on_one_line() -> None:
     assert formats.settings({"b": "text", "a": None, "c": 1}) == "a=null, b=text, c=1"
+
+
+def test_amounts_are_written_in_digits() -> None:
+    assert formats.amount(Decimal("1.40E-7")) == "0.00000014"
+    assert formats.amount(Decimal("100")) == "100"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from decimal import Decimal
 
 import numpy as np
 import pytest
@@ -27,7 +28,7 @@ def test_all_that_a_run_found_is_told(text: str) -> None:
         assert told in page.text
     assert "not current" in page.text
     assert "not there any more, or not for you to read" in page.text
-    assert "$0.0123" in page.text
+    assert "$0.012 exactly 0.0123" in " ".join(page.text.split())
 
 
 def test_hostile_text_is_shown_and_does_nothing() -> None:
@@ -93,6 +94,22 @@ def test_a_run_that_found_nothing_says_so() -> None:
     page = page_of(replace(report, findings=(), passages=report.passages[4:]))
     assert "no passage that was looked at answers the question" in page.text
     assert not [title for title in page.titled if title and "Map" in title]
+
+
+def test_a_run_that_a_budget_ended_says_so_and_not_that_nothing_answers() -> None:
+    spent = head(status="partial", stop_reason='budget "support" is spent', is_over_budget=True)
+    page = page_of(
+        replace(run_report(), head=spent, findings=(), passages=(passage(1), passage(2, outcome="abstained")))
+    )
+    assert 'Cut short: budget "support" is spent.' in page.text
+    assert "Nothing so far: 1 of 2 passages was judged." in page.text
+    assert "no passage that was looked at" not in page.text
+
+
+def test_a_cost_of_many_digits_is_short_and_exact() -> None:
+    page = page_of(replace(run_report(), head=head(cost_usd=Decimal("0.0000123456"))))
+    assert "$0.000012 exactly 0.0000123456" in " ".join(page.text.split())
+    assert "exactly" not in page_of(replace(run_report(), head=head(cost_usd=Decimal("1.20")))).text
 
 
 def test_a_run_that_failed_says_why() -> None:
