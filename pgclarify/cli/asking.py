@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import json
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pgclarify.cli import connection, terminal, waiting
+from pgclarify.cli import connection, hints, terminal, waiting
 from pgclarify.cli.options import with_flags
 from pgclarify.errors import NoWorker, RunTimeout
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
+    import psycopg
     from rich.console import RenderableType
 
     from pgclarify.cli.rendering import Row
@@ -27,6 +28,8 @@ ASK_EXAMPLES = terminal.examples(
 )
 # Waiting inside the call needs a second connection, which the server may not have or not allow.
 _NO_LOOPBACK = "PC005"
+# What the warning about a run says whom a budget has ended.
+_OF_A_BUDGET = 'budget "'
 
 
 def ask(
@@ -70,7 +73,7 @@ def ask(
     if threshold is not None and options.get("ask_back") is None:
         raise typer.BadParameter("it goes with --ask-back", param_hint="--threshold")
     settings = connection.load_settings()
-    with connection.connect(connection.running_dsn(settings)) as database:
+    with connection.connect(connection.running_dsn(settings)) as database, budgets_told(database):
         with terminal.notices().status("Reading passages"):
             if options.get("ask_back") is None:
                 rows = clarify(database, question, corpus, top_k=top_k, timeout=timeout, options=options)
@@ -89,7 +92,29 @@ def ask(
         if route is not None and (not as_json or not rows):
             console.print(dialogue_rendering.route(route))
         if rows and not as_json:
-            console.print(rendering.explain_hint(rows[0]["run_id"]))
+            (run,) = connection.fetch(database, "cli_get_run", run_id=rows[0]["run_id"])
+            console.print(rendering.explain_hint(rows[0]["run_id"], run["cost_usd"]))
+
+
+@contextmanager
+def budgets_told(database: connection.Database) -> Iterator[None]:
+    """Say at the end which budget ended a run, as the server warns: where nothing was found, no row would show it."""
+    from pgclarify.cli import rendering
+
+    heard: list[tuple[str, str | None]] = []
+
+    def hear(notice: psycopg.errors.Diagnostic) -> None:
+        # It holds its texts no longer than this call.
+        heard.append((notice.message_primary or "", notice.message_hint))
+
+    database.add_notice_handler(hear)
+    try:
+        yield
+    finally:
+        database.remove_notice_handler(hear)
+    for message, hint in heard:
+        if _OF_A_BUDGET in message:
+            terminal.notices().print(rendering.warning(message, hints.in_commands(hint)))
 
 
 def clarify(
@@ -189,12 +214,18 @@ def cancel(database: connection.Database, run_id: int) -> None:
         terminal.notices().print(f"Cancelled run {run_id}; what was paid for is kept.")
 
 
-def answer(database: connection.Database, question: str, corpus: str | None, rows: list[Row]) -> RenderableType:
-    """What a person sees for the rows of a run."""
+def answer(
+    database: connection.Database, question: str, corpus: str | None, rows: list[Row], *, operation: str = "clarify"
+) -> RenderableType:
+    """What a person sees for the rows of a run that has just ended."""
     from pgclarify.cli import rendering
 
     if rows:
         return rendering.readings(question, rows)
+    # No row names it.
+    runs = connection.fetch(database, "cli_find_run", operation=operation, question=question.strip())
+    if runs and runs[0]["status"] == "partial":
+        return rendering.not_looked_at(runs[0])
     corpora = connection.fetch(database, "client_list_corpora")
     asked = corpora if corpus is None else [row for row in corpora if row["corpus"] == corpus]
     if _hold_nothing(asked):

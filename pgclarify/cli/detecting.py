@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import sys
 import time
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,8 +11,9 @@ import typer
 
 from pgclarify.cli import connection, terminal
 from pgclarify.cli.options import with_flags
+from pgclarify.cli.questions import STANDARD_INPUT, Questions, check_file, read_questions
 from pgclarify.cli.waiting import interruptible, read_seconds, waiting
-from pgclarify.errors import InputError, RunFailed, RunTimeout
+from pgclarify.errors import RunFailed, RunTimeout
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -34,8 +33,6 @@ REWRITE_EXAMPLES = terminal.examples(
 )
 # Some runs at a time are as fast as all at once, and the first lines come soon.
 _QUESTIONS_AT_ONCE = 2_000
-_QUESTION_CHARS = 10_000
-_STANDARD_INPUT = "-"
 
 History = Annotated[
     list[str] | None,
@@ -51,21 +48,6 @@ OtherOptions = Annotated[
     list[str] | None,
     typer.Option("--option", "-o", metavar="NAME=VALUE", help="An option of the SQL function; may be repeated."),
 ]
-
-
-@dataclass(frozen=True, slots=True)
-class Questions:
-    """Many questions of a file.
-
-    Attributes:
-        texts: They.
-        lines: The number of each in the file, from 1.
-        blank: How many lines were left out, because they are blank.
-    """
-
-    texts: tuple[str, ...]
-    lines: tuple[int, ...]
-    blank: int
 
 
 def detect(
@@ -96,16 +78,15 @@ def detect(
     """Say whether a question is ambiguous, and why: one, or all of a log of searches. It needs no language model."""
     if (question is None) == (file is None):
         raise typer.BadParameter("give either a question or --file, and only one of them", param_hint="QUESTION")
-    if file is not None and (file.is_dir() or not file.exists()):
-        raise typer.BadParameter(f"{str(file)!r} is no file", param_hint="--file")
+    check_file(file)
     options = with_flags(context, option or [], corpus=corpus, threshold=threshold, timeout=timeout)
-    if question is not None and question != _STANDARD_INPUT:
+    if question is not None and question != STANDARD_INPUT:
         _detect_one(question, history or [], options, as_json=as_json)
         return
     for name, value in (("--history", history), ("--corpus", corpus)):
         if value:
             raise typer.BadParameter("it goes with one question, not with many", param_hint=name)
-    _detect_many(_read_questions(file), options, as_json=as_json)
+    _detect_many(read_questions(file), options, as_json=as_json)
 
 
 def _detect_one(question: str, history: Sequence[str], options: dict[str, object], *, as_json: bool) -> None:
@@ -129,42 +110,6 @@ def _detect_one(question: str, history: Sequence[str], options: dict[str, object
 def _looking() -> AbstractContextManager[None]:
     # It pays for nothing.
     return waiting("Looking at the question", lambda: "Cancelled.")
-
-
-def _decoded(content: bytes) -> str:
-    try:
-        return content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = error.object.count(b"\n", 0, error.start) + 1
-        raise InputError(
-            f"line {line} is not in UTF-8",
-            detail=f"Its byte 0x{error.object[error.start]:02x} begins no letter there.",
-            hint="Convert it first, from whatever it is in: iconv -f latin1 -t utf-8 PATH | pgclarify detect -",
-        ) from error
-
-
-def _read_questions(file: Path | None) -> Questions:
-    """The lines of a file, or of standard input, that are not blank.
-
-    Raises:
-        InputError: If there is none, or one that no question can be, or they are not in UTF-8.
-    """
-    content = sys.stdin.buffer.read() if file is None else file.read_bytes()
-    lines = _decoded(content).replace("\x00", " ").removesuffix("\n").split("\n")
-    questions: dict[int, str] = {}
-    for number, line in enumerate(lines, start=1):
-        question = line.strip()
-        if len(question) > _QUESTION_CHARS:
-            raise InputError(
-                f"line {number} is too long for a question",
-                detail=f"It has {len(question):,} characters; {_QUESTION_CHARS:,} is the most.",
-                hint="Give one question a line.",
-            )
-        if question:
-            questions[number] = question
-    if not questions:
-        raise InputError("there is no question", detail="All lines are blank.", hint="Give one question a line.")
-    return Questions(tuple(questions.values()), tuple(questions), len(lines) - len(questions))
 
 
 def _detect_many(questions: Questions, options: dict[str, object], *, as_json: bool) -> None:

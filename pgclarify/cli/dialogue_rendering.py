@@ -236,7 +236,8 @@ def cut_short(run: Row, consequence: str) -> RenderableType:
     """
     parts: list[RenderableType] = []
     if run["status"] == "partial":
-        parts.append(Text(f"\nSome calls failed on the way. {consequence}", style="yellow"))
+        lost = "A budget allowed no more calls" if run["is_over_budget"] else "Some calls failed"
+        parts.append(Text(f"\n{lost} on the way. {consequence}", style="yellow"))
     if run["stop_reason"]:
         parts.append(Text(f"\nStopped: {printable(run['stop_reason'])}", style="dim"))
     return Group(*parts)

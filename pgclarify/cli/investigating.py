@@ -78,7 +78,15 @@ def investigate(
         terminal.print_json(row)
         return
     console = terminal.results()
-    console.print(rendering.conclusion(question, row, first_citation=shown, stop_reason=known["stop_reason"]))
+    console.print(
+        rendering.conclusion(
+            question,
+            row,
+            first_citation=shown,
+            stop_reason=known["stop_reason"],
+            is_over_budget=known["is_over_budget"],
+        )
+    )
     console.print(rendering.explain_hint(run["run_id"]))
 
 

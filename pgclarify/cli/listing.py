@@ -60,7 +60,7 @@ def list_answers(
             )
         if not rows:
             console = terminal.notices() if as_json else terminal.results()
-            console.print(asking.answer(database, question, corpus, []))
+            console.print(asking.answer(database, question, corpus, [], operation="list_answers"))
             return
         if as_json:
             for row in rows:
@@ -82,5 +82,5 @@ def _interrupted(database: connection.Database, question: str) -> str:
     runs: list[Row] = []
     # The connection itself may have been lost.
     with suppress(psycopg.Error):
-        runs += connection.fetch(database, "cli_find_list", question=question.strip())
+        runs += connection.fetch(database, "cli_find_run", operation="list_answers", question=question.strip())
     return dialogue_rendering.list_cancelled(runs[0]["run_id"]) if runs else WHAT_IS_KEPT

@@ -18,10 +18,13 @@ from pgclarify.cli import (
     comparing,
     demo,
     detecting,
+    estimating,
     evaluating,
     evaluation_list,
     explaining,
+    granting,
     graph,
+    hints,
     investigating,
     listing,
     loading,
@@ -64,11 +67,14 @@ app.command(epilog=asking_back.ASK_BACK_EXAMPLES)(asking_back.ask_back)
 app.command("list", epilog=listing.LIST_EXAMPLES)(listing.list_answers)
 app.command(epilog=detecting.DETECT_EXAMPLES)(detecting.detect)
 app.command(epilog=detecting.REWRITE_EXAMPLES)(detecting.rewrite)
+app.command(epilog=estimating.ESTIMATE_EXAMPLES)(estimating.estimate)
 app.command(epilog=investigating.INVESTIGATE_EXAMPLES)(investigating.investigate)
 app.command(epilog=explaining.EXPLAIN_EXAMPLES)(explaining.explain)
 app.command(epilog=reporting.REPORT_EXAMPLES)(reporting.report)
 app.command(epilog=status.STATUS_EXAMPLES)(status.status)
 app.command(epilog=doctor.DOCTOR_EXAMPLES)(doctor.doctor)
+app.command(epilog=granting.GRANT_EXAMPLES)(granting.grant)
+app.command(epilog=granting.REVOKE_EXAMPLES)(granting.revoke)
 app.command(epilog=server.INIT_EXAMPLES)(server.init)
 app.command(epilog=server.WORKER_EXAMPLES)(server.worker)
 app.command(
@@ -151,7 +157,7 @@ def _explain_database_error(error: psycopg.Error) -> tuple[str, str | None, str 
     if diagnostic.sqlstate == _RUN_FAILED and diagnostic.message_detail:
         # Why it failed is what matters; it is written as a message, a colon and its facts.
         reason, _, facts = diagnostic.message_detail.partition(": ")
-        advice = f"{diagnostic.message_hint or ''} pgclarify doctor says more.".strip()
+        advice = f"{hints.in_commands(diagnostic.message_hint) or ''} pgclarify doctor says more.".strip()
         return f"{diagnostic.message_primary}: {reason}", facts or None, advice
     if (diagnostic.sqlstate or "").startswith(_SERVER_GOES):
         return (
@@ -168,4 +174,4 @@ def _explain_database_error(error: psycopg.Error) -> tuple[str, str | None, str 
             f"The server says: {diagnostic.message_primary}.",
             "Run: pgclarify init",
         )
-    return diagnostic.message_primary, diagnostic.message_detail, diagnostic.message_hint
+    return diagnostic.message_primary, diagnostic.message_detail, hints.in_commands(diagnostic.message_hint)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import UTC
 
 from rich.console import Group, RenderableType
 from rich.padding import Padding
@@ -10,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from pgclarify.cli.rendering import Row, counted, printable
+from pgclarify.reports.formats import dollars
 
 _COUNTERS = ("documents", "passages", "pending", "embedded", "linked", "failed")
 _MARGIN = 9
@@ -27,6 +29,7 @@ def status(
     sources: Sequence[Row] = (),
     runs: Sequence[Row] = (),
     errors: Sequence[Row] = (),
+    budgets: Sequence[Row] = (),
 ) -> RenderableType:
     """The state of an installation.
 
@@ -39,6 +42,7 @@ def status(
         sources: Rows of `pgclarify.source_status`.
         runs: The last runs, as cli_list_recent_runs has them.
         errors: The last runs that went wrong, as cli_list_recent_errors has them.
+        budgets: Those that are spent or nearly, as cli_list_tight_budgets has them.
     """
     lines = Text()
     _head(lines, "server")
@@ -75,6 +79,9 @@ def status(
             for source in sources
             if source["error"]
         )
+    if budgets:
+        parts.append(_titled("budgets", "of which a tenth or less is left"))
+        parts.extend(_beside(_budget(row)) for row in budgets)
     if runs:
         parts.extend((_titled("runs", "the last ones"), _beside(_runs(runs))))
     if errors:
@@ -114,6 +121,20 @@ def _corpora(corpora: Sequence[Row]) -> Table:
         )
         table.add_row(Text(printable(corpus["corpus"])), *counters, failed)
     return table
+
+
+def _budget(row: Row) -> Text:
+    left = []
+    if row["max_cost_usd"] is not None:
+        left.append(f"{dollars(row['left_usd'])} of {dollars(row['max_cost_usd'])}")
+    if row["max_calls"] is not None:
+        left.append(f"{row['left_calls']:,} of {counted(row['max_calls'], 'call')}")
+    anew = "" if row["resets_at"] is None else f", begins anew {row['resets_at'].astimezone(UTC):%Y-%m-%d %H:%M} UTC"
+    is_spent = 0 in (row["left_usd"], row["left_calls"])
+    return Text(
+        f"{printable(row['name'])} ({row['period']}): {' and '.join(left)} left{anew}",
+        style="red" if is_spent else "yellow",
+    )
 
 
 def _model_change(corpus: Row) -> Text:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
 from rich.box import Box
@@ -17,6 +18,7 @@ from rich.table import Table
 from rich.text import Text
 
 from pgclarify.foreign_text import harmless
+from pgclarify.reports.formats import dollars
 
 Row = Mapping[str, Any]
 
@@ -171,12 +173,30 @@ def nothing_found(question: str, corpus: str | None, *, pending: int) -> Rendera
     if pending:
         text.append(f"{counted(pending, 'document')} of it cannot be searched yet: ask again in a moment.\n", "yellow")
     text.append("Try other words, or look further down the ranking: --top-k 50\n")
-    text.append("See which passages come closest: ")
+    text.append("See in psql what comes closest: ")
     text.append("select * from pgclarify.search(", style="cyan")
     text.append(_sql_literal(question), style="cyan")
     if corpus:
         text.append(f", corpus => {_sql_literal(corpus)}", style="cyan")
     text.append(");", style="cyan")
+    return text
+
+
+def not_looked_at(run: Row) -> Text:
+    """A plain sentence where a run found nothing and did not look at all that it would have.
+
+    Args:
+        run: As statement cli_find_run has it: a partial one.
+    """
+    how = "Looked at in part" if run["judged"] else "Not looked at"
+    reason = printable(run["stop_reason"]) if run["is_over_budget"] else "calls of the model failed"
+    text = Text(f"{how}: {reason}; {run['judged']:,} of {counted(run['candidates'], 'passage')} judged", style="yellow")
+    text.append(", and none of those answers it.\n" if run["judged"] else ".\n")
+    text.append("Asked again, it pays for what is missing alone. See ", style="default")
+    if run["is_over_budget"]:
+        text.append("what is left of budgets: pgclarify status", style="default")
+    else:
+        text.append(f"why: pgclarify explain {run['run_id']}", style="default")
     return text
 
 
@@ -193,7 +213,7 @@ _WITHOUT_ANSWER = {
     "repeated": "asked before",
     "contradicted": "the evidence contradicts itself",
     "cut_off": "not answered",
-    "failed": "not answered: the model could not be reached or understood",
+    "failed": "not answered",
 }
 _CONCLUSIONS = {
     "not_in_corpus": "Not found in this corpus: none of the passages that were looked at answers it.",
@@ -201,6 +221,7 @@ _CONCLUSIONS = {
     "cut_off": "There is no answer yet. Allow more calls: --option max_calls=1000",
     "failed": "There is no answer: the model could not be reached or understood on the way.",
 }
+_OVER_BUDGET = "There is no answer yet: a budget allows no more calls. Asked again, it pays for what is missing alone."
 # Reasons that say no more than that nothing was found.
 _SAID = frozenset(
     (
@@ -230,7 +251,14 @@ def step(row: Row, *, first_citation: int) -> RenderableType:
     return Group(*parts, Text())
 
 
-def conclusion(question: str, row: Row, *, first_citation: int, stop_reason: str | None = None) -> RenderableType:
+def conclusion(
+    question: str,
+    row: Row,
+    *,
+    first_citation: int,
+    stop_reason: str | None = None,
+    is_over_budget: bool = False,
+) -> RenderableType:
     """The end of an investigation: its answer with its numbered evidence, or a plain sentence that says why not.
 
     Args:
@@ -238,14 +266,14 @@ def conclusion(question: str, row: Row, *, first_citation: int, stop_reason: str
         row: What `pgclarify.investigation` returned.
         first_citation: Number of the first citation.
         stop_reason: Why the run went no further, where it might have.
+        is_over_budget: Whether that is a budget.
     """
     reason = row["steps"][-1]["reason"] if row["steps"] else None
+    is_said = row["outcome"] in ("cut_off", "failed")
     parts: list[RenderableType]
     if row["answer"] is None:
-        parts = [
-            Text(f'"{printable(question)}"', style="bold"),
-            Text(_CONCLUSIONS.get(row["outcome"], "There is no answer."), style="yellow"),
-        ]
+        end = _OVER_BUDGET if is_over_budget and is_said else _CONCLUSIONS.get(row["outcome"], "There is no answer.")
+        parts = [Text(f'"{printable(question)}"', style="bold"), Text(end, style="yellow")]
         parts.extend([Text(f"Why: {printable(reason)}", style="dim")] if reason and reason not in _SAID else [])
     else:
         parts = [
@@ -254,17 +282,29 @@ def conclusion(question: str, row: Row, *, first_citation: int, stop_reason: str
         ]
     if row["status"] == "partial":
         # Without an answer for that very reason, it has been said.
-        if row["outcome"] not in ("cut_off", "failed"):
+        if not is_said:
             end = "proven all the same" if row["answer"] else "not the last word"
-            parts.append(Text(f"\nSome calls failed or ran out on the way; what is above is {end}.", style="yellow"))
-        if stop_reason and stop_reason != reason:
+            lost = "A budget allowed no more calls" if is_over_budget else "Some calls failed or ran out"
+            parts.append(Text(f"\n{lost} on the way; what is above is {end}.", style="yellow"))
+        # The error of a call says it with its detail.
+        if stop_reason and not (reason or "").startswith(stop_reason):
             parts.append(Text(f"Stopped: {printable(stop_reason)}", style="dim"))
     return Group(*parts)
 
 
-def explain_hint(run_id: int) -> Text:
-    """The last line of what a run printed: where to see what it did."""
-    return Text(f"\nrun {run_id}: pgclarify explain {run_id}", style="dim")
+def explain_hint(run_id: int, cost_usd: Decimal | None = None) -> Text:
+    """The last line of what a run printed: where to see what it did, and what it cost if it cost anything."""
+    cost = f" ({dollars(cost_usd)})" if cost_usd else ""
+    return Text(f"\nrun {run_id}{cost}: pgclarify explain {run_id}", style="dim")
+
+
+def warning(message: str, hint: str | None = None) -> Text:
+    """What the server warned of: one sentence, then what to do."""
+    text = Text("Warning: ", style="bold yellow")
+    text.append(printable(message[:1].upper() + message[1:]) + ".", style="not bold yellow")
+    if hint:
+        text.append(f"\nHint: {printable(hint)}", style="not bold default")
+    return text
 
 
 def _proven(row: Row, margin: Text, first_citation: int, *, remark: str | None) -> list[RenderableType]:

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from pgclarify.cli import connection, terminal
+from pgclarify.cli import connection, listening, terminal
 
 # Enough to see what happened last, on a screen that shows the rest, too.
 _MOST_RUNS = 5
@@ -22,7 +22,7 @@ STATUS_EXAMPLES = terminal.examples(
 def status(
     as_json: Annotated[bool, typer.Option("--json", metavar="", help="One JSON object.")] = False,
 ) -> None:
-    """Show the server, workers, queue, corpora and attached tables, the last runs, and what went wrong."""
+    """Show the server, workers, queue, corpora, attached tables, tight budgets, the last runs, and what went wrong."""
     settings = connection.load_settings()
     with connection.connect(connection.running_dsn(settings)) as database:
         (server,) = connection.fetch(database, "cli_get_server")
@@ -30,16 +30,19 @@ def status(
         (queue,) = connection.fetch(database, "cli_get_queue")
         corpora = connection.fetch(database, "client_list_corpora")
         sources = connection.fetch(database, "cli_list_sources")
+        budgets = connection.fetch(database, "cli_list_tight_budgets")
         runs = connection.fetch(database, "cli_list_recent_runs", most=_MOST_RUNS)
         errors = connection.fetch(database, "cli_list_recent_errors", most=_MOST_ERRORS)
+    address = listening.address_of(settings)
     if as_json:
         terminal.print_json(
             {
-                "server": server,
+                "server": server | {"listens_on": None if address is None else str(address)},
                 "workers": workers,
                 "queue": queue,
                 "corpora": corpora,
                 "sources": sources,
+                "tight_budgets": budgets,
                 "recent_runs": runs,
                 "recent_errors": errors,
             }
@@ -49,4 +52,6 @@ def status(
 
     described = f"PostgreSQL {server['version']}, database {server['database']}"
     place = "from PGCLARIFY_DATABASE_URL" if settings.database_url else f"embedded, in {settings.data_dir}"
-    terminal.results().print(overview.status(described, place, workers, queue, corpora, sources, runs, errors))
+    if address is not None:
+        place += f", listens on {address}"
+    terminal.results().print(overview.status(described, place, workers, queue, corpora, sources, runs, errors, budgets))

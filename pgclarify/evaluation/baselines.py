@@ -39,8 +39,8 @@ class UsageMeter:
         self.usage += Usage(
             calls=1,
             reused_calls=int(is_reused),
-            prompt_tokens=completion.prompt_tokens,
-            completion_tokens=completion.completion_tokens,
+            prompt_tokens=completion.prompt_tokens or 0,
+            completion_tokens=completion.completion_tokens or 0,
             model_seconds=completion.latency_ms / 1000,
         )
 

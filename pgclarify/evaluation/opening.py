@@ -330,8 +330,12 @@ def _only(living: Sequence[ServingWorker], expected: ServingWorker | None = None
 
 
 async def _ask_anew(connection: AsyncConnection[Any]) -> None:
-    """Have every question carried out by what is measured. Replies in the ledger are reused all the same."""
+    """Have every question carried out by what is measured. Replies in the ledger are reused all the same.
+
+    Nor do people ask these questions, which dashboards count.
+    """
     await connection.execute("set pgclarify.reuse_runs = off")
+    await connection.execute("set pgclarify.count_questions = off")
 
 
 def _told(living: ServingWorker) -> str:

@@ -10,6 +10,7 @@ import psycopg
 import pytest
 
 from tests.acceptance.conftest import FILES, House, write_files
+from tests.pages import CHECKOUT, blocks
 from tests.workers import until
 
 pytestmark = pytest.mark.acceptance
@@ -109,9 +110,22 @@ def test_status(loaded: House) -> None:
     assert "fees" in loaded.done("status")
 
 
+def test_up_does_not_keep_quiet_about_a_worker_with_another_model(loaded: House) -> None:
+    again = loaded.run("up", "--detach", OPENAI_BASE_URL="http://localhost:1/v1", PGCLARIFY_LLM_MODEL="small")
+    assert again.returncode == 0
+    told = " ".join(again.stderr.split())
+    assert "This environment asks for openai small, and the workers judge with extractive" in told
+    assert "pgclarify down" in told
+    assert "Warning" not in loaded.run("up", "--detach").stderr
+
+
 def test_psql_and_dsn_lead_to_the_same_database(loaded: House) -> None:
     assert loaded.sql("select 41 + 1") == "42"
     assert loaded.run("psql", "-c", "select nothing").returncode == 1
+    # What psql's own options name is another one.
+    assert loaded.done("psql", "-d", "postgres", "-Atc", "select current_database()").strip() == "postgres"
+    assert loaded.done("psql", "template1", "-Atc", "select current_database()").strip() == "template1"
+    assert 'role "nobody_at_all" does not exist' in loaded.run("psql", "-U", "nobody_at_all", "-c", "select 1").stderr
     dsn = loaded.done("dsn").strip()
     with closing(psycopg.connect(dsn)) as connection:
         row = connection.execute("select documents from pgclarify.corpus_status where corpus = 'fees'").fetchone()
@@ -126,6 +140,21 @@ def test_demo_twice(house: House) -> None:
     assert house.sql("select count(*) from pgclarify.run") == runs, "everything was answered before"
     for printed in (first, second):
         assert "rental cars" in printed
+    printed = "\n".join(line.rstrip() for line in first.splitlines())
+    # The first page of the site tells of it.
+    front = " ".join((CHECKOUT / "docs" / "README.md").read_text().split())
+    told = re.search(r"of (\d+ documents) .*? Of the (\d+) passages that are read, (\d+) answer", front)
+    assert told
+    assert told[1] in printed
+    assert f"of the {told[2]} passages that were read, {told[3]} answer" in " ".join(printed.split())
+    answers = re.findall(r"\d\. \*\*(.+?)\*\*", front)
+    assert len(answers) == 3
+    assert all(answer in printed for answer in answers)
+    # The README has it as it is.
+    (readme,) = (block.output for block in blocks(CHECKOUT / "README.md", "sql") if block.output)
+    (opened_up,) = blocks(CHECKOUT / "README.md", "text")
+    assert readme.strip("\n") in printed
+    assert opened_up.code.strip("\n") in printed
     readings = "select count(*) from pgclarify.clarify('rental cars', corpus => 'insurance')"
     assert int(house.sql(readings)) >= 3
 

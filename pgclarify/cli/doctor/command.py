@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pgclarify.cli import connection, terminal
+from pgclarify.cli import connection, listening, terminal
 
 if TYPE_CHECKING:
     from pgclarify.cli.doctor.check import Check
@@ -72,10 +72,12 @@ def examine(settings: Settings) -> Iterator[Check]:
 
 def _examine_database(settings: Settings) -> Iterator[Check]:
     from pgclarify.cli.doctor.check import ok, problem
+    from pgclarify.cli.doctor.server import check_pooler
     from pgclarify.errors import PgclarifyError
 
     try:
-        database = connection.connect(connection.running_dsn(settings))
+        dsn = connection.running_dsn(settings)
+        database = connection.connect(dsn)
     except PgclarifyError as error:
         detail = " ".join((error.detail or "").split()).rstrip(".")
         yield problem("connection", f"{error.message} ({detail})" if detail else error.message, error.hint)
@@ -83,7 +85,22 @@ def _examine_database(settings: Settings) -> Iterator[Check]:
     with database:
         (server,) = connection.fetch(database, "cli_get_server")
         yield ok("connection", f"database {server['database']} as role {server['user']}")
+        yield from _examine_listening(settings, database)
+        yield check_pooler(dsn)
         yield from _examine_server(database, str(server["user"]))
+
+
+def _examine_listening(settings: Settings, database: connection.Database) -> Iterator[Check]:
+    from pgclarify.cli.doctor import server
+
+    # Another server's doors are its administrator's matter.
+    if settings.database_url is not None:
+        return
+    address = listening.address_of(settings)
+    yield server.check_listening(address)
+    if address is not None:
+        superusers = connection.fetch(database, "cli_list_open_superusers")
+        yield server.check_superusers([row["role"] for row in superusers])
 
 
 def _examine_server(database: connection.Database, user: str) -> Iterator[Check]:
@@ -125,6 +142,7 @@ def _examine_service(database: connection.Database) -> Iterator[Check]:
     yield from _guarded("queue", queue)
     yield from _guarded("corpora", lambda: service.check_corpora(connection.fetch(database, "client_list_corpora")))
     yield from _guarded("tables", lambda: service.check_sources(connection.fetch(database, "cli_list_sources")))
+    yield from _guarded("budgets", lambda: service.check_budgets(connection.fetch(database, "cli_list_idle_budgets")))
 
 
 def _guarded(name: str, look: Callable[[], list[Check]]) -> list[Check]:

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
 import psycopg
 
 from pgclarify.cli import connection
 from pgclarify.cli.doctor.check import Check, ok, problem, warning
-from pgclarify.errors import SchemaMismatch
+from pgclarify.database.sessions import sharing, stripping
+from pgclarify.errors import PgclarifyError, SchemaMismatch
 from pgclarify.install import OLDEST_SERVER, OLDEST_VECTOR, ROLES, check_schema
+
+if TYPE_CHECKING:
+    from pgclarify.embedded import Address
 
 _INSTALL = "Run: pgclarify init"
 
@@ -26,6 +33,60 @@ def check_version(server_version: int) -> Check:
             f"pgclarify needs PostgreSQL {OLDEST_SERVER // 10000} or newer.",
         )
     return ok("server", f"PostgreSQL {major}.{minor}")
+
+
+def check_pooler(dsn: str) -> Check:
+    """Whether a pooler stands between us and the server.
+
+    Args:
+        dsn: Connection string of the database, to which we have connected.
+    """
+    name = "pooler"
+    try:
+        found = sharing(dsn) or stripping(dsn)
+    except PgclarifyError as error:
+        return warning(name, f"could not be looked for: {error.message}")
+    if found is None:
+        return ok(name, "none on the way to the server")
+    return warning(
+        name,
+        f"one is on the way, behind which a worker does not start: {found.rstrip('.')}",
+        "Whoever only asks may go through it. For workers set PGCLARIFY_DATABASE_URL to the server itself.",
+    )
+
+
+def check_listening(address: Address | None) -> Check:
+    """Who can reach the embedded server.
+
+    Args:
+        address: Where it listens on TCP; None if it does not.
+    """
+    name = "listening"
+    if address is None:
+        return ok(name, "on its Unix socket alone")
+    if address.is_local:
+        return ok(name, f"on {address}, for this machine alone")
+    return warning(
+        name,
+        f"on {address}, without encryption: whoever can watch the network reads questions and answers",
+        "In a network that you do not trust: pgclarify up -d --listen 127.0.0.1:5433, and let a tunnel lead there.",
+    )
+
+
+def check_superusers(found: Sequence[str]) -> Check:
+    """Whether superusers can come in over TCP.
+
+    Args:
+        found: Those that can, for what they are members of.
+    """
+    name = "superusers"
+    if not found:
+        return ok(name, "none may come in over the network")
+    return warning(
+        name,
+        f"with a password they may come in over the network: {', '.join(found)}",
+        "Give them other logins for pgclarify; take pgclarify_reader, pgclarify_user and pgclarify_worker from these.",
+    )
 
 
 def check_vector(installed: str | None, available: str | None) -> Check:

@@ -37,24 +37,7 @@ def check_workers(workers: Sequence[Row], *, version: str, expected: tuple[str, 
         checks.append(
             warning("worker versions", f"this is {version}, and there is {_listed(others)}", "Restart those workers.")
         )
-    models = {(worker["provider"], worker["model"]) for worker in workers}
-    if len(models) > 1:
-        checks.append(
-            warning(
-                "worker models",
-                f"workers of one queue judge with different models: {_listed({_model(worker) for worker in workers})}",
-                "Give all of them the same PGCLARIFY_LLM_PROVIDER and PGCLARIFY_LLM_MODEL.",
-            )
-        )
-    elif expected is not None and not _fits(workers[0], *expected):
-        checks.append(
-            warning(
-                "worker models",
-                f"this environment asks for {' '.join(filter(None, expected))}, and the workers judge with"
-                f" {_model(workers[0])}",
-                "Restart the worker with these settings: pgclarify down, then pgclarify up --detach",
-            )
-        )
+    checks.extend(check_models(workers, expected))
     silent = {str(worker["worker_id"]) for worker in workers if worker["silent_seconds"] > _SILENT_SECONDS}
     if silent:
         checks.append(
@@ -65,6 +48,34 @@ def check_workers(workers: Sequence[Row], *, version: str, expected: tuple[str, 
             )
         )
     return checks
+
+
+def check_models(workers: Sequence[Row], expected: tuple[str, str | None] | None) -> list[Check]:
+    """Whether workers judge with one model, and with the one that this environment asks for; nothing if they do.
+
+    Args:
+        workers: As check_workers takes them, at least one.
+        expected: As check_workers takes it.
+    """
+    models = {(worker["provider"], worker["model"]) for worker in workers}
+    if len(models) > 1:
+        return [
+            warning(
+                "worker models",
+                f"workers of one queue judge with different models: {_listed({_model(worker) for worker in workers})}",
+                "Give all of them the same PGCLARIFY_LLM_PROVIDER and PGCLARIFY_LLM_MODEL.",
+            )
+        ]
+    if expected is not None and not _fits(workers[0], *expected):
+        return [
+            warning(
+                "worker models",
+                f"this environment asks for {' '.join(filter(None, expected))}, and the workers judge with"
+                f" {_model(workers[0])}",
+                "Restart the worker with these settings: pgclarify down, then pgclarify up --detach",
+            )
+        ]
+    return []
 
 
 def check_queue(queue: Row, running: Sequence[Row], *, has_workers: bool) -> list[Check]:
@@ -141,6 +152,24 @@ def check_sources(sources: Sequence[Row]) -> list[Check]:
     if not checks and sources:
         checks.append(ok("tables", f"{counted(len(sources), 'attached table')}"))
     return checks
+
+
+def check_budgets(budgets: Sequence[Row]) -> list[Check]:
+    """Budgets that limit nothing; no check if there are none.
+
+    Args:
+        budgets: Rows of cli_list_idle_budgets.
+    """
+    if not budgets:
+        return []
+    idle = {f"{budget['name']} of {budget['role_name']}" for budget in budgets}
+    return [
+        warning(
+            "budgets",
+            f"some limit nothing, since there is no such role: {_listed(idle)}",
+            "Correct role_name in pgclarify.budget, or delete the row.",
+        )
+    ]
 
 
 def _check_model(corpus: Row) -> Check:

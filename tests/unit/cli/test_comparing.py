@@ -15,6 +15,7 @@ from pgclarify.cli.main import main
 from pgclarify.evaluated import EvaluatedCase, Usage
 from pgclarify.evaluation.comparison import Comparison, compare
 from tests.evaluated_cases import evaluated_case, evaluation, reading
+from tests.pages import CHECKOUT, blocks
 
 HOSTILE = "\x1b[2J[bold]\u202egnp.exe\r"
 KNOWN = [["Tony Goldwyn", "Goldwyn"], ["1973"]]
@@ -259,3 +260,52 @@ def test_limits_that_are_none(given: str) -> None:
     with pytest.raises(SystemExit) as caught:
         main(["eval", "compare", "1", "2", "--fail-below", given])
     assert caught.value.code == 2
+
+
+def test_the_page_shows_it_as_it_is_printed() -> None:
+    """Its figures and columns are others: those of 300 cases that nobody sees."""
+    (page,) = (block.output for block in blocks(CHECKOUT / "docs" / "evaluation.md", "sh") if block.output)
+    question = "Who plays the doctor in the series?"
+    gone = reading(
+        "Who plays the doctor in the first season?",
+        "Tony Goldwyn",
+        document="season-1",
+        quote="the doctor is played by Tony Goldwyn",
+    )
+    gone["citations"][0]["title"] = "Season 1"
+    kept = reading("Who plays the doctor in the second season?", "Charlotte Rampling")
+    known = [["Tony Goldwyn", "Goldwyn"]]
+    changed = [
+        evaluated_case("17", [gone, kept], known=known, question=question, answer_coverage=1.0),
+        evaluated_case("17", [kept], known=known, question=question, answer_coverage=0.0),
+    ]
+
+    def side(change: float, precision: list[float], calls: float) -> list[EvaluatedCase]:
+        return [
+            evaluated_case(
+                f"c{place}", answer_coverage=0.8 + change, grounded_precision=precision[place % 2], calls=calls
+            )
+            for place in range(20)
+        ]
+
+    plans = [
+        evaluation(
+            number, name=f"clarify top_k={top_k}", data_set="questions", settings={"top_k": top_k}, planned_cases=300
+        )
+        for number, top_k in ((12, 20), (13, 10))
+    ]
+    figures = compare(plans[0], side(0, [0.5, 0.6], 21.0), plans[1], side(-0.4, [0.6, 0.5], 11.0))
+    told = "\n".join(
+        shown(part)
+        for part in (
+            comparison_rendering.head(figures),
+            comparison_rendering.Metrics(figures.metrics, 20),
+            comparison_rendering.changed_cases(pair_of(*changed).pairs, "answer_coverage"),
+        )
+    )
+    assert shape(told) == shape(page)
+
+
+def shape(told: str) -> list[str]:
+    lines = (re.sub(r"[-+<]?\d[\d.:/-]*", "0", line).split() for line in told.splitlines())
+    return [" ".join(line) for line in lines if line]

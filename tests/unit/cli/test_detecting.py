@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from pgclarify.cli.detecting import Questions, _read_questions
 from pgclarify.cli.main import main
+from pgclarify.cli.questions import Questions, read_questions
 from pgclarify.errors import InputError
 
 
@@ -22,12 +22,12 @@ def written(folder: Path, content: bytes) -> Path:
 def test_a_question_a_line(tmp_path: Path) -> None:
     content = "\ufeffrental cars\r\n\n  When was she born? \n\t\n東京\x00駅\x85まで".encode()
     asked = ("rental cars", "When was she born?", "東京 駅\x85まで")
-    assert _read_questions(written(tmp_path, content)) == Questions(asked, lines=(1, 3, 5), blank=2)
+    assert read_questions(written(tmp_path, content)) == Questions(asked, lines=(1, 3, 5), blank=2)
 
 
 def test_the_end_of_the_last_line_is_no_line(tmp_path: Path) -> None:
-    assert _read_questions(written(tmp_path, b"one\n")).blank == 0
-    assert _read_questions(written(tmp_path, b"one\n\n")).blank == 1
+    assert read_questions(written(tmp_path, b"one\n")).blank == 0
+    assert read_questions(written(tmp_path, b"one\n\n")).blank == 1
 
 
 @pytest.mark.parametrize(
@@ -40,13 +40,13 @@ def test_the_end_of_the_last_line_is_no_line(tmp_path: Path) -> None:
 )
 def test_another_encoding_is_an_error_that_names_the_line(content: bytes, line: int, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=f"line {line} is not in UTF-8") as caught:
-        _read_questions(written(tmp_path, content))
+        read_questions(written(tmp_path, content))
     assert "iconv" in (caught.value.hint or "")
 
 
 def test_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"one\ntwo\n")))
-    assert _read_questions(None) == Questions(("one", "two"), lines=(1, 2), blank=0)
+    assert read_questions(None) == Questions(("one", "two"), lines=(1, 2), blank=0)
 
 
 @pytest.mark.parametrize(

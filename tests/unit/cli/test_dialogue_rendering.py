@@ -78,7 +78,7 @@ def every_rendering(text: str) -> list[RenderableType]:
         rendering.way_on(text, text, [], None, form="select", is_asked=False),
         rendering.route(way(reasons=reasons)),
         rendering.answers(text, [listed(answer=text, variants=[text, text], citations=[cited])]),
-        rendering.cut_short({"status": "partial", "stop_reason": text}, "So it is."),
+        rendering.cut_short({"status": "partial", "stop_reason": text, "is_over_budget": False}, "So it is."),
     ]
 
 
@@ -248,12 +248,14 @@ def test_answers_number_their_citations_through() -> None:
 
 
 @pytest.mark.parametrize(
-    ("status", "stop_reason", "told"),
+    ("status", "stop_reason", "is_over_budget", "told"),
     [
-        ("succeeded", None, ""),
-        ("succeeded", "no further answer", "\nStopped: no further answer\n"),
-        ("partial", "the model failed", "\nSome calls failed on the way. So it is.\n\nStopped: the model failed\n"),
+        ("succeeded", None, False, ""),
+        ("succeeded", "no further answer", False, "\nStopped: no further answer\n"),
+        ("partial", "it failed", False, "\nSome calls failed on the way. So it is.\n\nStopped: it failed\n"),
+        ("partial", "spent", True, "\nA budget allowed no more calls on the way. So it is.\n\nStopped: spent\n"),
     ],
 )
-def test_what_was_cut_short_says_so(status: str, stop_reason: str | None, told: str) -> None:
-    assert shown(rendering.cut_short({"status": status, "stop_reason": stop_reason}, "So it is.")) == told
+def test_what_was_cut_short_says_so(status: str, stop_reason: str | None, is_over_budget: bool, told: str) -> None:
+    run = {"status": status, "stop_reason": stop_reason, "is_over_budget": is_over_budget}
+    assert shown(rendering.cut_short(run, "So it is.")) == told

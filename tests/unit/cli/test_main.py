@@ -23,6 +23,7 @@ COMMANDS = (
     "list",
     "detect",
     "rewrite",
+    "estimate",
     "investigate",
     "explain",
     "report",
@@ -32,6 +33,8 @@ COMMANDS = (
     "worker",
     "psql",
     "dsn",
+    "grant",
+    "revoke",
 )
 
 
@@ -91,6 +94,15 @@ def test_every_command_has_help(command: str, capsys: pytest.CaptureFixture[str]
         ("load", "corpus", "-"),
         ("init", "--loopback-port", "5432"),
         ("status", "--yaml"),
+        ("up", "--listen", "5433"),
+        ("up", "--listen", "db.example:5433"),
+        ("grant", "ann", "insurance"),
+        ("grant", "ann", "--user"),
+        ("grant", "ann", "--user", "--analyst", "insurance"),
+        ("grant", "", "--user", "insurance"),
+        ("grant", "ä" * 32, "--user", "insurance"),
+        ("revoke", "ann", "insurance"),
+        ("revoke", "ann", "--reader", "--user", "insurance"),
     ],
 )
 def test_wrong_usage_is_2(arguments: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
@@ -112,6 +124,9 @@ def test_wrong_usage_is_2(arguments: tuple[str, ...], capsys: pytest.CaptureFixt
         ("explain", "42"),
         ("worker",),
         ("psql", "-c", "x"),
+        ("dsn", "--role", "ann"),
+        ("grant", "ann", "--user", "insurance"),
+        ("revoke", "ann", "--user", "insurance"),
     ],
 )
 def test_without_a_server_one_sentence_and_a_hint(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+from decimal import Decimal
 from typing import Any
 
 from rich.console import Console
@@ -85,3 +87,19 @@ def test_attached_tables_and_what_is_wrong_with_them() -> None:
         ["public.article", "insurance", "failed", "1,234"],
     ]
     assert "public.article in insurance: no column id" in output
+
+
+def test_budgets_that_are_nearly_spent() -> None:
+    budget = {
+        "name": "support",
+        "period": "day",
+        "max_cost_usd": Decimal(10),
+        "left_usd": Decimal("0.0123"),
+        "max_calls": 5000,
+        "left_calls": 0,
+        "resets_at": datetime(2026, 11, 21, tzinfo=UTC),
+    }
+    output = shown(budgets=[budget, budget | {"name": "all", "max_calls": None, "left_calls": None, "resets_at": None}])
+    assert "support (day): $0.012 of $10.00 and 0 of 5,000 calls left, begins anew 2026-11-21 00:00 UTC" in output
+    assert "all (day): $0.012 of $10.00 left\n" in output.replace(" \n", "\n")
+    assert "budgets" not in shown()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import unicodedata
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -189,6 +190,25 @@ def test_a_conclusion_without_an_answer_is_a_sentence(outcome: str, words: str) 
     assert ("ran out on the way" in output) == (outcome in ("not_in_corpus", "contradicted"))
 
 
+@pytest.mark.parametrize("outcome", ["failed", "cut_off"])
+def test_a_conclusion_that_a_budget_kept_away_blames_nobody_else(outcome: str) -> None:
+    reason = 'budget "support" is spent: It begins anew at midnight UTC.'
+    row = investigation(unanswered(outcome, reason), status="partial")
+    told = shown(
+        rendering.conclusion(
+            "Who?", row, first_citation=1, stop_reason='budget "support" is spent', is_over_budget=True
+        )
+    )
+    assert "There is no answer yet: a budget allows no more calls." in told
+    assert told.count('budget "support" is spent') == 1
+    assert "model" not in told
+    assert "max_calls" not in told
+    assert "the model" not in shown(rendering.step(unanswered(outcome, reason), first_citation=1))
+    proven = investigation(step(), status="partial")
+    told = shown(rendering.conclusion("Who?", proven, first_citation=1, stop_reason="spent", is_over_budget=True))
+    assert "A budget allowed no more calls on the way; what is above is proven all the same." in told
+
+
 def test_what_was_not_found_is_said_once() -> None:
     nothing = "the evidence does not answer the question"
     output = shown(rendering.conclusion("Who?", investigation(unanswered("not_in_corpus", nothing)), first_citation=1))
@@ -238,6 +258,22 @@ def test_one_of_something_is_singular() -> None:
     output = shown(rendering.readings("q", [reading(support=1)]))
     assert "1 reading of" in output
     assert "supported by 1 document\n" in output
+
+
+def test_what_was_not_looked_at_is_not_said_to_be_missing() -> None:
+    def told(**run: Any) -> str:
+        usual = {"run_id": 7, "is_over_budget": True, "stop_reason": f'budget "a" is spent{HOSTILE}', "candidates": 20}
+        output = shown(rendering.not_looked_at(usual | run))
+        assert "\x1b" not in output
+        return output
+
+    assert told(judged=0).startswith('Not looked at: budget "a" is spent')
+    assert "0 of 20 passages judged.\n" in told(judged=0)
+    assert "3 of 20 passages judged, and none of those answers it.\n" in told(judged=3)
+    assert "pgclarify status" in told(judged=3)
+    failed = told(judged=3, is_over_budget=False, stop_reason=None)
+    assert failed.startswith("Looked at in part: calls of the model failed; 3 of 20")
+    assert "pgclarify explain 7" in failed
 
 
 def test_nothing_found_gives_a_statement_that_can_be_pasted() -> None:
@@ -311,3 +347,11 @@ def test_status_tells_the_workers_apart() -> None:
 @pytest.mark.parametrize(("number", "said"), [(1, "with its proof"), (2, "each with its proof")])
 def test_one_has_its_proof_and_more_have_theirs(number: int, said: str) -> None:
     assert rendering.with_proof([{"ordinal": ordinal} for ordinal in range(number)]) == said
+
+
+def test_what_a_run_cost_and_what_was_warned_of() -> None:
+    assert "run 17 ($0.0012): pgclarify explain 17" in shown(rendering.explain_hint(17, Decimal("0.00123")))
+    assert "run 17: pgclarify explain 17" in shown(rendering.explain_hint(17, Decimal(0)))
+    said = shown(rendering.warning('run 17 is partial: budget "support" is spent', "See: budget_status."))
+    assert 'Warning: Run 17 is partial: budget "support" is spent.' in said
+    assert "Hint: See: budget_status." in said

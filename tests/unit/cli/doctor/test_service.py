@@ -96,3 +96,10 @@ def test_attached_tables() -> None:
     failed, partly = source | {"state": "failed", "error": "no column id"}, source | {"error": "some rows"}
     assert [check.level for check in service.check_sources([source, failed, partly])] == [Level.PROBLEM, Level.WARNING]
     assert service.check_sources([]) == []
+
+
+def test_budgets_of_roles_that_there_are_not() -> None:
+    assert service.check_budgets([]) == []
+    (check,) = service.check_budgets([{"name": "support", "role_name": "supprot"}])
+    assert check.level is Level.WARNING
+    assert "support of supprot" in check.finding

@@ -1,0 +1,24 @@
+"""Hints of the server, which speak SQL, in the words of the command line."""
+
+from __future__ import annotations
+
+import re
+
+_NO_CORPUS = "Pass corpus => 'name', or SET pgclarify.corpus = 'name'."
+_EXPLAIN = re.compile(r"select pgclarify\.explain\((\d+)\)\.?$")
+# What a shell would read something into stays as it is.
+_STATEMENT = re.compile(r"(?<=: )(select [^\"$`\\!]*?)\.?$")
+
+
+def in_commands(hint: str | None) -> str | None:
+    """The same advice as something to type here, as far as there is such a thing.
+
+    Args:
+        hint: A HINT of the server; None if there was none.
+    """
+    if hint is None:
+        return None
+    if hint == _NO_CORPUS:
+        return "Name one: -c NAME"
+    hint, explains = _EXPLAIN.subn(r"pgclarify explain \1", hint)
+    return hint if explains else _STATEMENT.sub(r'pgclarify psql -c "\1"', hint)

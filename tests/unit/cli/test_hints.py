@@ -1,0 +1,33 @@
+"""Hints in the words of the command line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pgclarify.cli import hints
+
+
+@pytest.mark.parametrize(
+    ("hint", "told"),
+    [
+        ("Pass corpus => 'name', or SET pgclarify.corpus = 'name'.", "Name one: -c NAME"),
+        ("See: select * from pgclarify.usage.", 'See: pgclarify psql -c "select * from pgclarify.usage"'),
+        ("See, for one: select pgclarify.explain(42).", "See, for one: pgclarify explain 42"),
+        (
+            "Read it: select * from pgclarify.result(7).",
+            'Read it: pgclarify psql -c "select * from pgclarify.result(7)"',
+        ),
+        ('Like: select "a" from b.', 'Like: select "a" from b.'),
+        ("Ask again; what was paid for is kept.", "Ask again; what was paid for is kept."),
+        (None, None),
+    ],
+)
+def test_hints_are_something_to_type(hint: str | None, told: str | None) -> None:
+    assert hints.in_commands(hint) == told
+
+
+def test_the_server_says_what_is_translated() -> None:
+    corpora = Path(__file__).parents[3] / "sql" / "200_corpus.sql"
+    assert "Pass corpus => ''name'', or SET pgclarify.corpus = ''name''." in corpora.read_text()
