@@ -21,6 +21,7 @@ from pgclarify import embedded, install
 from pgclarify.errors import ConfigurationError
 from tests.conftest import hurry, in_database
 from tests.integration.by_hand import scalar, state_of
+from tests.pages import CHECKOUT, blocks
 from tests.workers import Worker, as_role, load, until, wait_until_searchable
 
 NO_WORKER, NO_LOOPBACK = "PC001", "PC005"
@@ -85,7 +86,8 @@ def init(dsn: str, **settings: str) -> dict[str, Any]:
 def demand_password(root: psycopg.Connection[Any]) -> None:
     """Let the server ask the loopback, and nobody else, for its password."""
     rules = Path(str(scalar(root, "show hba_file")))
-    rules.write_text(f"local all pgclarify_loopback scram-sha-256\n{rules.read_text()}")
+    (above,) = blocks(CHECKOUT / "docs" / "operations.md", "text")
+    rules.write_text(above.code + rules.read_text())
     root.execute("select pg_reload_conf()")
     until(lambda: scalar(root, "select count(*) from pg_hba_file_rules where user_name = '{pgclarify_loopback}'") == 1)
     # The postmaster, which makes sessions, reads the file on its own time.

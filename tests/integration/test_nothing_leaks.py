@@ -57,9 +57,11 @@ OF_CORPUS = (
 TABLES = (
     "corpus", "embedding_space", "document", "passage", "run", "candidate", "verdict", "interpretation", "citation",
     "corpus_status", "run_summary", "interpretation_citation", "source_status", "edge", "stage", "step",
-    "step_citation", "detection", "rewriting", "evidence", "clarifying_question", "conversation", "turn",
+    "step_citation", "detection", "rewriting", "evidence", "clarifying_question", "conversation", "turn", "estimate",
     "listed_answer", "ambiguity_rule", "ambiguity_detection", "evidence_citation", "clarifying_question_list",
-    "conversation_turn", "answer_list", "investigation_step", "investigation_citation",
+    "conversation_turn", "answer_list", "investigation_step", "investigation_citation", "budget",
+    "budget_counter", "budget_status", "usage", "citation_tally", "_asked_run", "asked_question", "content_gap",
+    "ambiguous_question", "stale_answer", "cited_document",
 )  # fmt: skip
 
 

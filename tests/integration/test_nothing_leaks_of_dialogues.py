@@ -16,7 +16,7 @@ ANIMAL = "zebra"
 QUESTION = f"{ANIMAL} cars"
 DOCUMENT = f"{ANIMAL.title()} cars are insured."
 PRESENT = {
-    "detection", "rewriting", "evidence", "clarifying_question", "conversation", "turn", "listed_answer",
+    "detection", "rewriting", "evidence", "clarifying_question", "conversation", "turn", "listed_answer", "estimate",
     "ambiguity_detection", "evidence_citation", "clarifying_question_list", "conversation_turn", "answer_list",
 }  # fmt: skip
 
@@ -106,6 +106,11 @@ class House:
             answer = {"ordinal": 1, "answer": ANIMAL, "variants": [ANIMAL], "citations": self.cite(run_id)}
             self.record(run_id, "answer", "answer", answer)
             self.worker.finish(run_id)
+            run_id = self.start("estimate", corpus_id, questions=1, distinct_questions=1, answered=0)
+            asked = [{"purpose": "verdict", "calls": 1, "reused_calls": 0, "input_bytes": 400}]
+            prospect = {"sampled": 1, "purposes": asked, "calls_at_most": 1, "calls_at_most_each": 1}
+            self.record(run_id, "estimate", "seen", prospect)
+            self.worker.finish(run_id)
 
 
 @pytest.fixture
@@ -135,7 +140,7 @@ class TestRows:
 
     def test_of_no_corpus_are_nobody_elses(self, house: House) -> None:
         house.converse(None)
-        cited = {"evidence", "evidence_citation", "listed_answer", "answer_list"}
+        cited = {"evidence", "evidence_citation", "listed_answer", "answer_list", "estimate"}
 
         assert PRESENT - present(house.asker) == cited
         assert PRESENT - present(house.connect(house.make_role(house.team))) == cited
@@ -180,7 +185,8 @@ class TestRows:
     def test_nobody_writes_them(self, house: House) -> None:
         house.converse(house.corpus_id)
         tables = PRESENT & {
-            "detection", "rewriting", "evidence", "clarifying_question", "conversation", "turn", "listed_answer"
+            "detection", "rewriting", "evidence", "clarifying_question", "conversation", "turn", "listed_answer",
+            "estimate",
         }  # fmt: skip
         for table in tables:
             assert state_of(house.asker, f"delete from pgclarify.{table}") == "42501"  # noqa: S608
@@ -279,7 +285,7 @@ def test_every_table_and_view_is_looked_at(connection: Connection) -> None:
             and has_table_privilege('pgclarify_reader', c.oid, 'select')
     """).fetchall()
     told_to_all = {
-        "_caller", "applied_sql", "schema_version", "alembic_version", "queue_status", "worker_status",
+        "_caller", "applied_sql", "schema_version", "alembic_version", "queue_status", "worker_status", "model_price",
     }  # fmt: skip
 
     assert {name for (name,) in readable} - set(TABLES) <= told_to_all | {

@@ -169,12 +169,17 @@ def test_a_reader_can_start_nothing_and_spend_nothing(connection: psycopg.Connec
 
     assert executable(connection, reader) == {
         "pgclarify._my_roles()",
+        "pgclarify._my_analyzed_corpora()",
+        "pgclarify._corpus_revisions(pgclarify._caller)",
         "pgclarify._asked(text,jsonb)",
+        "pgclarify._is_over_budget(text)",
         "pgclarify._find_quote(text,text,integer)",
         "pgclarify._corpus_statuses(pgclarify._caller)",
         "pgclarify._source_statuses(pgclarify._caller)",
         "pgclarify._worker_statuses()",
         "pgclarify._queue_counts()",
+        "pgclarify._reserved_now(pgclarify._caller)",
+        "pgclarify._period_start(text,timestamp with time zone,timestamp with time zone)",
         "pgclarify.neighbors(text,text,bigint,integer)",
         "pgclarify._neighbors(pgclarify._caller,text,text,bigint,integer)",
         "pgclarify._edge_corpora(pgclarify._caller)",
@@ -188,15 +193,24 @@ def test_a_reader_can_start_nothing_and_spend_nothing(connection: psycopg.Connec
         "pgclarify._verdict_tokens(pgclarify._caller,bigint)",
     }
     assert readable(connection, reader) == {
+        "pgclarify._asked_run",
         "pgclarify._caller",
         "pgclarify.ambiguity_detection",
         "pgclarify.ambiguity_rule",
+        "pgclarify.ambiguous_question",
         "pgclarify.answer_list",
         "pgclarify.applied_sql",
+        "pgclarify.asked_question",
+        "pgclarify.budget",
+        "pgclarify.budget_counter",
+        "pgclarify.budget_status",
         "pgclarify.candidate",
         "pgclarify.citation",
+        "pgclarify.citation_tally",
+        "pgclarify.cited_document",
         "pgclarify.clarifying_question",
         "pgclarify.clarifying_question_list",
+        "pgclarify.content_gap",
         "pgclarify.conversation",
         "pgclarify.conversation_turn",
         "pgclarify.corpus",
@@ -205,6 +219,7 @@ def test_a_reader_can_start_nothing_and_spend_nothing(connection: psycopg.Connec
         "pgclarify.document",
         "pgclarify.edge",
         "pgclarify.embedding_space",
+        "pgclarify.estimate",
         "pgclarify.eval_case",
         "pgclarify.eval_metric",
         "pgclarify.eval_run",
@@ -215,6 +230,7 @@ def test_a_reader_can_start_nothing_and_spend_nothing(connection: psycopg.Connec
         "pgclarify.investigation_citation",
         "pgclarify.investigation_step",
         "pgclarify.listed_answer",
+        "pgclarify.model_price",
         "pgclarify.passage",
         "pgclarify.queue_status",
         "pgclarify.rewriting",
@@ -223,9 +239,11 @@ def test_a_reader_can_start_nothing_and_spend_nothing(connection: psycopg.Connec
         "pgclarify.schema_version",
         "pgclarify.source_status",
         "pgclarify.stage",
+        "pgclarify.stale_answer",
         "pgclarify.step",
         "pgclarify.step_citation",
         "pgclarify.turn",
+        "pgclarify.usage",
         "pgclarify.verdict",
         "pgclarify.worker_status",
     }
@@ -241,10 +259,11 @@ def test_nobody_who_reads_may_write(connection: psycopg.Connection[Any]) -> None
             and c.relnamespace = 'pgclarify'::regnamespace
     """).fetchall()  # noqa: S608 - a constant
 
-    # A worker copies its passages there, rules are rows that owners edit, and evaluations rows of who evaluates;
-    # everything else goes through functions.
+    # A worker copies its passages there, rules and budgets are rows that owners edit, and evaluations rows of who
+    # evaluates; everything else goes through functions.
     assert set(writable) == {
         ("pgclarify_user", "pgclarify.ambiguity_rule"),
+        ("pgclarify_user", "pgclarify.budget"),
         ("pgclarify_user", "pgclarify.eval_case"),
         ("pgclarify_user", "pgclarify.eval_metric"),
         ("pgclarify_user", "pgclarify.eval_run"),
@@ -275,6 +294,7 @@ def test_a_user_may_execute_public_functions_and_those_that_ask_for_proof(
     internal = more - public
     assert {name.partition("(")[0].removeprefix("pgclarify.") for name in public} == {
         "add_document",
+        "alter_corpus",
         "attach_table",
         "build_graph",
         "cancel",
@@ -290,11 +310,14 @@ def test_a_user_may_execute_public_functions_and_those_that_ask_for_proof(
         "detect_ambiguity",
         "detect_ambiguity_many",
         "drop_corpus",
+        "estimate",
+        "grant_access",
         "investigate",
         "list_answers",
         "remove_document",
         "reply",
         "resync",
+        "revoke_access",
         "rewrite",
         "search",
         "set_embedding_model",
@@ -306,7 +329,11 @@ def test_a_user_may_execute_public_functions_and_those_that_ask_for_proof(
     assert internal
     unproven = {name for name in internal if not name.partition("(")[2].startswith("pgclarify._caller")}
     # A constraint and policies ask those as whoever writes the row, and they look at nothing but what is written.
-    assert unproven == {"pgclarify._is_fit_pattern(text)", "pgclarify._refuse_rule(text)"}
+    assert unproven == {
+        "pgclarify._is_fit_pattern(text)",
+        "pgclarify._refuse_rule(text)",
+        "pgclarify._refuse_budget(bigint)",
+    }
     assert readable(connection, user) == readable(connection, "pgclarify_reader")
 
 

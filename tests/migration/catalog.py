@@ -63,7 +63,7 @@ _TYPES = """
     from pg_class as c
     join pg_attribute as a on a.attrelid = c.oid
     where c.relnamespace in ('pgclarify'::regnamespace, 'pgclarify_queue'::regnamespace)
-        and c.relkind in ('c', 'v') and a.attnum > 0
+        and c.relkind in ('c', 'v') and a.attnum > 0 and not a.attisdropped
 """
 _QUEUE = """
     select format('queue %s: kind %s', c.oid::regclass, c.relkind)

@@ -15,7 +15,7 @@ from alembic.migration import MigrationContext
 from pgclarify import install, schema
 from tests.migration import catalog
 
-REVISIONS = ["0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008", "0009", "0010", "0011", "0012", "0013"]
+REVISIONS = [f"{number:04}" for number in range(1, 17)]
 
 
 def look(dsn: str, read: Callable[[psycopg.Connection[Any]], set[str]]) -> set[str]:
@@ -163,7 +163,8 @@ def enter_runs(connection: psycopg.Connection[Any]) -> None:
                 ('detect_ambiguity', null, '{}'),
                 ('detect_ambiguity_many', null, '{}'),
                 ('rewrite', null, '{}'),
-                ('reply', null, '{}')
+                ('reply', null, '{}'),
+                ('estimate', 1, '{}')
         ) as entered (operation, corpus_id, settings)
     """)
     connection.execute("""
@@ -199,7 +200,7 @@ def test_a_downgrade_forgets_what_asked_back(make_database: Callable[..., str]) 
         paid = connection.execute("select count(*), count(run_id) from pgclarify.completion").fetchone()
     assert runs == [("clarify", "queued", False, None, None), ("clarify", "cancelled", True, None, None)]
     assert stages == [(1, "retrieval"), (1, "judgement")]
-    assert paid == (9, 2)
+    assert paid == (10, 2)
 
 
 def test_a_downgrade_keeps_what_the_version_before_knows(make_database: Callable[..., str]) -> None:
@@ -224,7 +225,8 @@ def test_a_downgrade_keeps_what_the_version_before_knows(make_database: Callable
             values (1, 1, 4, 'respond', 'Which ones?', 'red ones', 'red cars')
         """)
         connection.execute("""
-            insert into pgclarify.listed_answer (run_id, ordinal, answer, variants) values (3, 1, 'red', array['red'])
+            insert into pgclarify.listed_answer (run_id, ordinal, answer, variants) values (3, 1, 'red', array['red']);
+            insert into pgclarify.estimate values (10, 1, 1, 0, 1, 21, 21, 0, 8000, 1200, null)
         """)
     counts = b"""
         select
@@ -303,7 +305,7 @@ def test_a_downgrade_loses_evaluations_and_nothing_that_was_paid_for(make_databa
             from pgclarify.stage
         """).fetchall()
         workers = connection.execute("select model, is_serving from pgclarify.worker").fetchall()
-    assert counts == (0, 9, 10)
+    assert counts == (0, 9, 11)
     # The version before would take the other one for a worker.
     assert workers == [("serves", True)]
     assert stage == [(1, 1, 100, 10, 0, 0)]
@@ -367,3 +369,51 @@ def test_the_catalogs_show_what_alembic_cannot_see(connection: psycopg.Connectio
     connection.execute(change.encode())
 
     assert catalog.tables(connection) != before
+
+
+def test_an_upgrade_knows_what_earlier_runs_paid_for(make_database: Callable[..., str]) -> None:
+    dsn = make_database()
+    install.migrate(dsn, "0013")
+    with closing(psycopg.connect(dsn, autocommit=True)) as connection:
+        connection.execute("""
+            insert into pgclarify.run (
+                operation, question, settings, requested_by, reuse_key, status, started_at, finished_at, completions
+            )
+            select
+                'rewrite', 'what?', '{}', 'r', '', status, case when status = 'succeeded' then now() end,
+                case when status <> 'queued' then now() end, completions
+            from (
+                values ('succeeded', 2), ('succeeded', 0), ('cancelled', null), ('cancelled', null), ('queued', null)
+            ) as entered (status, completions)
+        """)
+        connection.execute("""
+            insert into pgclarify.completion (
+                purpose, model, parameters, prompt_version, input_hash, run_id, reply, prompt_tokens,
+                completion_tokens, finished_at
+            )
+            select 'rewriting', 'm', '{}', 'v', sha256(place::text::bytea), run_id, 'x', 10, 2, now()
+            from unnest(array[1, 1, 3, 5]) with ordinality as paid (run_id, place)
+        """)
+
+    install.migrate(dsn, "0014")
+
+    with closing(psycopg.connect(dsn, autocommit=True)) as connection:
+        rows = connection.execute(
+            "select completions, prompt_tokens, cost_usd from pgclarify.run order by run_id"
+        ).fetchall()
+    assert rows == [(2, None, None), (0, 0, 0), (1, 10, None), (0, 0, 0), (None, None, None)]
+
+
+def test_a_downgrade_forgets_what_was_asked_anew(make_database: Callable[..., str]) -> None:
+    dsn = make_database()
+    install.migrate(dsn, "0014")
+    with closing(psycopg.connect(dsn, autocommit=True)) as connection:
+        connection.execute("""
+            insert into pgclarify.completion (purpose, model, parameters, prompt_version, input_hash, sample)
+            select 'verdict', 'm', '{}', 'v', sha256('asked'), sample from unnest(array[0, 1, 7000, 7001]) as sample
+        """)
+
+    install.migrate(dsn, "0013")
+
+    with closing(psycopg.connect(dsn, autocommit=True)) as connection:
+        assert connection.execute("select sample from pgclarify.completion order by 1").fetchall() == [(0,), (1,)]
