@@ -16,6 +16,7 @@ from tests.workers import CORPUS, DOCUMENTS, Service, loopbacks, scalar, until
 
 Connection = psycopg.Connection[Any]
 CLARIFY = "select * from pgclarify.clarify(%s, top_k => 4)"
+WAIT_EVENT = "select wait_event from pg_stat_activity where pid = %s"
 
 
 def test_readings_come_with_the_words_that_prove_them(asker: Connection, model: Server) -> None:
@@ -285,7 +286,8 @@ def test_cancelling_wait_leaves_the_run_alone(
     run_id = scalar(asker, "select pgclarify.submit('wait for it', top_k => 4)")
     with ThreadPoolExecutor(1) as pool:
         waiting = pool.submit(asker.execute, b"select * from pgclarify.wait(array[%s::bigint])", [run_id])
-        until(lambda: model.in_flight > 0)
+        # A call in flight says nothing of the one who waits: the run was submitted before.
+        until(lambda: scalar(superuser, WAIT_EVENT, asker.info.backend_pid) == "PgSleep" or waiting.done())
         superuser.execute("select pg_cancel_backend(%s)", [asker.info.backend_pid])
         error = waiting.exception(60)
     assert isinstance(error, psycopg.errors.QueryCanceled)
