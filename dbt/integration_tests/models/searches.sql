@@ -1,0 +1,1 @@
+select search_id, query from {{ source('app', 'search_log') }}

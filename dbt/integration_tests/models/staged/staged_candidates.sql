@@ -1,0 +1,1 @@
+{{ pgclarify.candidates(ref('search_interpretations')) }}

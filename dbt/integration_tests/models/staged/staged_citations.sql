@@ -1,0 +1,1 @@
+{{ pgclarify.citations(ref('search_interpretations')) }}

@@ -1,0 +1,1 @@
+{{ pgclarify.interpretations(ref('search_interpretations')) }}

@@ -1,0 +1,1 @@
+{{ pgclarify.runs(ref('search_interpretations')) }}

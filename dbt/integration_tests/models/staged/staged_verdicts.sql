@@ -1,0 +1,1 @@
+{{ pgclarify.verdicts(ref('search_interpretations')) }}

@@ -1,0 +1,2 @@
+{{ config(corpus='rental', id='search_id', question='query') }}
+select 7 as search_id, query from {{ ref('searches') }}

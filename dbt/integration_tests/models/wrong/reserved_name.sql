@@ -1,0 +1,2 @@
+{{ config(corpus='rental', id='status', question='query') }}
+select query as status, query from {{ ref('searches') }}

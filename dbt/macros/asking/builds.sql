@@ -1,0 +1,38 @@
+{# One build of a model at a time: of two, the later one goes on, and the other one ends and says so. #}
+
+{% macro end_build(text) %}
+    {# No error of compiling: the model is right, and what it met is not. #}
+    {% do exceptions.raise_database_error(model.name ~ ": " ~ text) %}
+{% endmacro %}
+
+{% macro is_this_build_sql(questions) %}
+    coalesce(
+        strpos(
+            obj_description(to_regclass({{ pgclarify.literal(questions) }}), 'pg_class'), {{ pgclarify.literal(invocation_id) }}
+        ) > 0,
+        false
+    )
+{% endmacro %}
+
+{% macro end_if_overtaken(is_this_build) %}
+    {% if not is_this_build %}
+        {% do pgclarify.end_build(
+            "another build of this model began, and goes on in place of this one. What was asked is not asked twice."
+        ) %}
+    {% endif %}
+{% endmacro %}
+
+{% macro hold_build(questions) %}
+    {{ return(adapter.dispatch('hold_build', 'pgclarify')(questions)) }}
+{% endmacro %}
+
+{% macro default__hold_build(questions) %}
+    {# First without a lock, since there may be nothing to lock any more; then no other build can begin until the commit. #}
+    {% for lock in ['', 'lock table ' ~ questions ~ ' in access exclusive mode;'] %}
+        {% call statement('pgclarify_hold', fetch_result=true) %}
+            {{ lock }}
+            select {{ pgclarify.is_this_build_sql(questions) }} as is_this_build
+        {% endcall %}
+        {% do pgclarify.end_if_overtaken(load_result('pgclarify_hold').table.rows[0].is_this_build) %}
+    {% endfor %}
+{% endmacro %}

@@ -1,0 +1,175 @@
+{# Telling ambiguous questions from clear ones, a batch at a time, each in a transaction of its own. #}
+
+{% macro detection_columns(id, question) %}
+    {{ return([id, question, 'run_id', 'status', 'is_ambiguous', 'probability', 'kind', 'reasons', 'judged_at']) }}
+{% endmacro %}
+
+{% macro prepare_judged(judged) %}
+    {{ return(adapter.dispatch('prepare_judged', 'pgclarify')(judged)) }}
+{% endmacro %}
+
+{% macro default__prepare_judged(judged) %}
+    {% do pgclarify.execute_and_commit(pgclarify.create_judged_sql(judged)) %}
+{% endmacro %}
+
+{% macro create_judged_sql(judged) %}
+    create table if not exists {{ judged }} (
+        question_key text primary key,
+        question text not null,
+        judged_with jsonb,
+        run_id bigint,
+        status text,
+        is_ambiguous boolean,
+        probability real,
+        kind text,
+        reasons text,
+        judged_at timestamptz
+    );
+    comment on table {{ judged }} is
+    'What is known about the questions of a dbt model. Dropping it costs the time to judge them again.'
+{% endmacro %}
+
+{% macro mark_unjudged(judged, questions, options, judges_anew) %}
+    {{ return(adapter.dispatch('mark_unjudged', 'pgclarify')(judged, questions, options, judges_anew)) }}
+{% endmacro %}
+
+{% macro default__mark_unjudged(judged, questions, options, judges_anew) %}
+    {% do pgclarify.execute_and_commit(pgclarify.mark_unjudged_sql(judged, questions, options, judges_anew)) %}
+{% endmacro %}
+
+{% macro mark_unjudged_sql(judged, questions, options, judges_anew) %}
+    delete from {{ judged }} as kept
+    where
+        {{ 'true' if judges_anew else 'false' }}
+        or kept.status is distinct from 'succeeded'
+        or kept.judged_with is distinct from {{ pgclarify.jsonb(options) }}
+        or not exists (select from {{ questions }} as given where given.question_key = kept.question_key);
+    insert into {{ judged }} (question_key, question)
+    select distinct given.question_key, given.asked
+    from {{ questions }} as given
+    where given.is_fit
+    on conflict do nothing;
+    analyze {{ judged }}
+{% endmacro %}
+
+{% macro judge_all(judged, questions, options, batch_size) %}
+    {{ return(adapter.dispatch('judge_all', 'pgclarify')(judged, questions, options, batch_size)) }}
+{% endmacro %}
+
+{% macro default__judge_all(judged, questions, options, batch_size) %}
+    {% set began = modules.datetime.datetime.now() %}
+    {% set counts = pgclarify.count_judged_sql(judged, questions) %}
+    {% set seen = pgclarify.fetch_and_commit(counts) %}
+    {% do pgclarify.end_if_overtaken(seen.is_this_build) %}
+    {% set total = seen.due | int %}
+    {% do log(
+        model.name ~ ": " ~ pgclarify.counted(seen.questions, "distinct question") ~ ", " ~ total ~ " to be judged", info=true
+    ) %}
+    {% if total and not (seen.workers | int) %}
+        {% do pgclarify.end_build("no worker is running, so nothing was judged. Start one with: pgclarify worker.") %}
+    {% endif %}
+    {% set state = namespace(due=total, told=began) %}
+    {% for _ in range(100000) %}
+        {% if not state.due %}
+            {% break %}
+        {% endif %}
+        {% do pgclarify.execute_and_commit(pgclarify.judge_batch_sql(judged, options, batch_size)) %}
+        {% set seen = pgclarify.fetch_and_commit(counts) %}
+        {% do pgclarify.end_if_overtaken(seen.is_this_build) %}
+        {% set state.due = seen.due | int %}
+        {% set now = modules.datetime.datetime.now() %}
+        {% if not state.due or (now - state.told).total_seconds() >= 10 %}
+            {% set state.told = now %}
+            {% do log(
+                model.name ~ ": " ~ (total - state.due) ~ " of " ~ total ~ " judged, "
+                ~ pgclarify.time_told(total - state.due, total, (now - began).total_seconds()), info=true
+            ) %}
+        {% endif %}
+    {% endfor %}
+    {# Jinja has no loop without an end. #}
+    {% if state.due %}
+        {% do pgclarify.end_build(
+            state.due ~ " questions are not judged yet. Repeat this build, which goes on where it was, with a larger"
+            ~ " batch_size."
+        ) %}
+    {% endif %}
+{% endmacro %}
+
+{% macro count_judged_sql(judged, questions) %}
+    select
+        count(*) as questions,
+        count(*) filter (where kept.judged_at is null) as due,
+        (select count(*) from pgclarify.worker_status where is_alive) as workers,
+        {{ pgclarify.is_this_build_sql(questions) | indent(8) }} as is_this_build
+    from {{ judged }} as kept
+{% endmacro %}
+
+{% macro judge_batch_sql(judged, options, batch_size) %}
+    with chosen as materialized (
+        select due.question_key, due.question, row_number() over (order by due.question_key) as place
+        from {{ judged }} as due
+        where due.judged_at is null
+        order by due.question_key
+        limit {{ batch_size }}
+    )
+    update {{ judged }} as kept
+    set
+        judged_with = {{ pgclarify.jsonb(options) }},
+        run_id = found.run_id,
+        status = found.status,
+        is_ambiguous = found.is_ambiguous,
+        probability = found.probability,
+        kind = found.kind,
+        reasons = (
+            select string_agg(reason.value ->> 'text', '; ' order by reason.place)
+            from jsonb_array_elements(found.reasons) with ordinality as reason (value, place)
+        ),
+        judged_at = clock_timestamp()
+    from pgclarify.detect_ambiguity_many(
+        array(select chosen.question from chosen order by chosen.place), options => {{ pgclarify.jsonb(options) }}
+    ) as found
+    inner join chosen on chosen.place = found.question_ordinal
+    where kept.question_key = chosen.question_key
+{% endmacro %}
+
+{% macro detection_rows(judged, questions, id, question, only_changed) %}
+    {{ return(adapter.dispatch('detection_rows', 'pgclarify')(judged, questions, id, question, only_changed)) }}
+{% endmacro %}
+
+{% macro default__detection_rows(judged, questions, id, question, only_changed) %}
+    select
+        asked.id as {{ pgclarify.identifier(id) }},
+        asked.question as {{ pgclarify.identifier(question) }},
+        kept.run_id,
+        kept.status,
+        kept.is_ambiguous,
+        kept.probability,
+        kept.kind,
+        kept.reasons,
+        kept.judged_at
+    from {{ questions }} as asked
+    inner join {{ judged }} as kept on kept.question_key = asked.question_key
+    {%- if only_changed %}
+    where asked.is_changed
+    {%- endif %}
+{% endmacro %}
+
+{% macro report_judged(judged, on_failed) %}
+    {{ return(adapter.dispatch('report_judged', 'pgclarify')(judged, on_failed)) }}
+{% endmacro %}
+
+{% macro default__report_judged(judged, on_failed) %}
+    {% set found = pgclarify.fetch_and_commit(
+        "select count(*) as questions, count(*) filter (where is_ambiguous) as ambiguous,"
+        ~ " count(*) filter (where status <> 'succeeded') as failed from " ~ judged
+    ) %}
+    {% do log(
+        model.name ~ ": " ~ found.ambiguous ~ " of " ~ pgclarify.counted(found.questions, "question") ~ " ambiguous; "
+        ~ found.failed ~ " failed", info=true
+    ) %}
+    {% if found.failed | int %}
+        {% do pgclarify.complain(
+            found.failed ~ " of " ~ pgclarify.counted(found.questions, "question") ~ " could not be judged", on_failed
+        ) %}
+    {% endif %}
+{% endmacro %}

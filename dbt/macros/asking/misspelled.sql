@@ -1,0 +1,32 @@
+{# Config that has no effect, since it has another name, or is that of another materialization. #}
+
+{% macro warn_of_config(settings) %}
+    {% for name in ['unique_key', 'incremental_strategy', 'incremental_predicates', 'merge_update_columns'] %}
+        {% if config.get(name) is not none %}
+            {% do exceptions.warn(
+                model.name ~ ": config " ~ name ~ " is that of incremental models, and has no effect here."
+            ) %}
+        {% endif %}
+    {% endfor %}
+    {% for name in (model.config.keys() | list) + ((config.get('meta') or {}).keys() | list) if name not in settings %}
+        {% for setting in settings if pgclarify.likeness(name, setting) >= 0.6 %}
+            {% do exceptions.warn(
+                model.name ~ ": config " ~ name ~ " has no effect. Is " ~ setting ~ " meant?"
+            ) %}
+        {% endfor %}
+    {% endfor %}
+{% endmacro %}
+
+{# Dice's coefficient over pairs of letters. #}
+{% macro likeness(first, second) %}
+    {% set one = first | string | lower | replace('_', '') | replace('-', '') %}
+    {% set other = second | replace('_', '') %}
+    {% if one == other %}
+        {{ return(1.0) }}
+    {% endif %}
+    {% set shared = [] %}
+    {% for place in range(one | length - 1) if one[place:place + 2] in other %}
+        {% do shared.append(place) %}
+    {% endfor %}
+    {{ return(2.0 * (shared | length) / ([(one | length) + (other | length) - 2, 1] | max)) }}
+{% endmacro %}

@@ -1,0 +1,56 @@
+{# What the runs of a build came to. #}
+
+{% macro report_outcomes(runs, progress, on_failed) %}
+    {{ return(adapter.dispatch('report_outcomes', 'pgclarify')(runs, progress, on_failed)) }}
+{% endmacro %}
+
+{% macro default__report_outcomes(runs, progress, on_failed) %}
+    {% set found = pgclarify.fetch_and_commit(pgclarify.outcomes_sql(runs)) %}
+    {% do log(
+        model.name ~ ": " ~ found.answered ~ " of " ~ pgclarify.counted(found.questions, "question") ~ " with an answer; "
+        ~ found.partial ~ " partial, " ~ found.failed ~ " failed"
+        ~ ("; model calls: " ~ progress.calls | int if progress.has_model else ""), info=true
+    ) %}
+    {% if found.partial | int %}
+        {# What is there is sound: no reason to end the build, and none to keep silent. #}
+        {% do pgclarify.complain(
+            pgclarify.counted(found.partial, "question") ~ " partial"
+            ~ (", one of them since: " if found.partial | int > 1 else ": ") ~ found.shortage, 'warn'
+        ) %}
+    {% endif %}
+    {% if found.failed | int %}
+        {% do pgclarify.complain(
+            found.failed ~ " of " ~ pgclarify.counted(found.questions, "question") ~ " failed, and " ~ found.earlier ~ " of these keep their"
+            ~ " earlier answer; one failed with: " ~ found.error, on_failed
+        ) %}
+    {% endif %}
+{% endmacro %}
+
+{% macro complain(what, on_failed) %}
+    {% set text = what ~ ". The table is built, and the next build asks them again." %}
+    {% if on_failed == 'error' %}
+        {% do pgclarify.end_build(text ~ " To go on all the same, write on_failed='warn'.") %}
+    {% endif %}
+    {% do exceptions.warn(model.name ~ ": " ~ text) %}
+{% endmacro %}
+
+{% macro outcomes_sql(runs) %}
+    select
+        count(*) as questions,
+        count(*) filter (
+            where exists (select from pgclarify.interpretation as found where found.run_id = kept.built_run_id)
+        ) as answered,
+        count(*) filter (where run.status = 'partial') as partial,
+        mode() within group (
+            order by case
+                -- Budgets, and models without a price, are what a run stops for by these words.
+                when run.stop_reason ~ '^(budget|model) "' then run.stop_reason
+                else 'some passages could not be judged'
+            end
+        ) filter (where run.status = 'partial') as shortage,
+        count(*) filter (where run.status in ('failed', 'cancelled')) as failed,
+        count(*) filter (where kept.built_status = 'earlier') as earlier,
+        min(coalesce(run.error, 'it was cancelled')) filter (where run.status in ('failed', 'cancelled')) as error
+    from {{ runs }} as kept
+    left join pgclarify.run on kept.run_id = run.run_id
+{% endmacro %}

@@ -1,0 +1,131 @@
+{# The questions of a model: its SQL, evaluated once, into a table beside it that lives as long as the build. #}
+
+{# Checked before and after the SQL of the model is evaluated: before anything is asked. #}
+{% macro take_questions(questions, sql, id, question, columns, kept_relation) %}
+    {% do pgclarify.check_columns(sql, {'id': id, 'question': question}, columns[2:]) %}
+    {% if kept_relation is not none %}
+        {% do pgclarify.check_schema(kept_relation, columns) %}
+    {% endif %}
+    {% do pgclarify.keep_questions(questions, sql, id, question) %}
+    {% if kept_relation is not none %}
+        {% do pgclarify.check_id_type(questions, kept_relation, id) %}
+    {% endif %}
+{% endmacro %}
+
+{% macro keep_questions(questions, sql, id, question) %}
+    {{ return(adapter.dispatch('keep_questions', 'pgclarify')(questions, sql, id, question)) }}
+{% endmacro %}
+
+{% macro default__keep_questions(questions, sql, id, question) %}
+    {# Not temporary: each step below commits, and whatever pools connections may give the next one another session. #}
+    {% do pgclarify.execute_and_commit(
+        pgclarify.create_questions_sql(questions, sql, id, question)
+    ) %}
+    {% set counted = pgclarify.fetch_and_commit(pgclarify.count_questions_sql(questions)) %}
+    {% set name = model.name %}
+    {% if counted.without_id | int %}
+        {% do pgclarify.end_build(
+            "questions without an id, where " ~ id ~ " is null: " ~ counted.without_id ~ ". Leave such rows out with"
+            ~ " where, or give them ids."
+        ) %}
+    {% endif %}
+    {% if counted.repeated_ids | int %}
+        {% do pgclarify.end_build(
+            "rows that repeat the id of another row, such as " ~ id ~ " = " ~ counted.repeated_id ~ ": "
+            ~ counted.repeated_ids ~ ". Select each id once, with distinct on, say."
+        ) %}
+    {% endif %}
+    {% if counted.blank | int %}
+        {% do exceptions.warn(name ~ ": rows left out, since their question is null or blank: " ~ counted.blank) %}
+    {% endif %}
+    {% if counted.too_long | int %}
+        {% do exceptions.warn(
+            name ~ ": rows left out, since their question has more than 10,000 characters: " ~ counted.too_long
+        ) %}
+    {% endif %}
+    {% do pgclarify.execute_and_commit(pgclarify.leave_out_sql(questions)) %}
+{% endmacro %}
+
+{% macro create_questions_sql(questions, sql, id, question) %}
+    drop table if exists {{ questions }};
+    {{ config.get('sql_header') or '' }}
+    create unlogged table {{ questions }} as
+    select
+        given.id, given.question, trimmed.question as asked,
+        case when fitting.is_fit then {{ pgclarify.question_key('trimmed.question') }} end as question_key,
+        fitting.is_fit,
+        true as is_given,
+        true as is_changed
+    from (
+        select {{ pgclarify.identifier(id) }} as id, {{ pgclarify.identifier(question) }}::text as question
+        from (
+            {{ sql }}
+        ) as model
+    ) as given
+    cross join lateral (select {{ pgclarify.trimmed('given.question') }} as question) as trimmed
+    cross join lateral (
+        select coalesce(length(trimmed.question) between 1 and 10000, false) as is_fit
+    ) as fitting;
+    comment on table {{ questions }} is
+    'Questions of a build of dbt that goes on, or was cut off; the next one drops it. Invocation: {{ invocation_id }}'
+{% endmacro %}
+
+{# What is not fit stays where its id is known no other way: the row that an earlier build made of it has to go. #}
+{% macro leave_out_sql(questions) %}
+    {% if flags.EMPTY %}
+    truncate {{ questions }};
+    {% endif %}
+    delete from {{ questions }} where not is_fit and id is null;
+    delete from {{ questions }} as unfit
+    using {{ questions }} as given
+    where not unfit.is_fit and given.is_fit and given.id = unfit.id;
+    analyze {{ questions }}
+{% endmacro %}
+
+{% macro count_questions_sql(questions) %}
+    select
+        count(*) filter (where is_fit and id is null) as without_id,
+        count(id) filter (where is_fit) - count(distinct id) filter (where is_fit) as repeated_ids,
+        (
+            select min(repeated.id)
+            from (
+                select given.id::text as id
+                from {{ questions }} as given
+                where given.is_fit
+                group by given.id
+                having count(*) > 1
+            ) as repeated
+        ) as repeated_id,
+        count(*) filter (where coalesce(asked, '') = '') as blank,
+        count(*) filter (where length(asked) > 10000) as too_long
+    from {{ questions }}
+{% endmacro %}
+
+{% macro keep_earlier_questions(questions, existing_relation, id, question) %}
+    {{ return(adapter.dispatch('keep_earlier_questions', 'pgclarify')(questions, existing_relation, id, question)) }}
+{% endmacro %}
+
+{% macro default__keep_earlier_questions(questions, existing_relation, id, question) %}
+    {% do pgclarify.execute_and_commit(
+        pgclarify.add_earlier_questions_sql(questions, existing_relation, id, question)
+    ) %}
+{% endmacro %}
+
+{% macro add_earlier_questions_sql(questions, existing_relation, id, question) %}
+    insert into {{ questions }} (id, question, asked, question_key, is_fit, is_given, is_changed)
+    select distinct on (kept.id)
+        kept.id, kept.question, {{ pgclarify.trimmed('kept.question') }},
+        {{ pgclarify.question_key(pgclarify.trimmed('kept.question')) }}, true, false, false
+    from (
+        select {{ pgclarify.identifier(id) }} as id, {{ pgclarify.identifier(question) }} as question
+        from {{ existing_relation }}
+    ) as kept
+    where not exists (select from {{ questions }} as given where given.id = kept.id)
+    order by kept.id;
+    analyze {{ questions }}
+{% endmacro %}
+
+{# As the functions that ask trim a question: what they keep as one is one here, too. #}
+{% macro trimmed(expression) %}btrim({{ expression }}, E' \t\r\n\f\v'){% endmacro %}
+
+{% macro question_key(expression) %}encode(sha256(convert_to({{ expression }}, 'UTF8')), 'hex'){% endmacro %}

@@ -1,0 +1,208 @@
+{# Which run answers which question: a table beside the model, by which a build that was cut off is taken up again. #}
+
+{% macro prepare_runs(runs) %}
+    {{ return(adapter.dispatch('prepare_runs', 'pgclarify')(runs)) }}
+{% endmacro %}
+
+{% macro default__prepare_runs(runs) %}
+    {% do pgclarify.execute_and_commit(pgclarify.create_runs_sql(runs)) %}
+{% endmacro %}
+
+{% macro create_runs_sql(runs) %}
+    create table if not exists {{ runs }} (
+        question_key text primary key,
+        question text not null,
+        is_due boolean not null default true,
+        asked_with jsonb,
+        run_id bigint,
+        submitted_at timestamptz,
+        built_with jsonb,
+        built_run_id bigint,
+        built_status text,
+        previous_run_id bigint,
+        built_at timestamptz
+    );
+    comment on table {{ runs }} is
+    'Which run answers which question of a dbt model. Builds go by it; without it they ask what no run serves any more.';
+    comment on column {{ runs }}.question_key is 'SHA-256 of the question, as hexadecimal digits.';
+    comment on column {{ runs }}.question is 'The question, without surrounding white space.';
+    comment on column {{ runs }}.is_due is 'True if the build that goes on has yet to ask it.';
+    comment on column {{ runs }}.asked_with is 'Corpus, top_k and options that it was last asked with.';
+    comment on column {{ runs }}.run_id is 'The run that was last asked; null if none was.';
+    comment on column {{ runs }}.submitted_at is 'When that was.';
+    comment on column {{ runs }}.built_with is 'What the run was asked with that the table shows.';
+    comment on column {{ runs }}.built_run_id is
+    'The run that the table shows; null if it shows none yet. An earlier one than run_id if that has failed.';
+    comment on column {{ runs }}.built_status is 'The status that the table shows: that of the run, or earlier.';
+    comment on column {{ runs }}.previous_run_id is 'The run that it showed before the last build; null if none.';
+    comment on column {{ runs }}.built_at is 'When the table was first built with it.'
+{% endmacro %}
+
+{% macro refresh_number(runs, corpus, asks_anew) %}
+    {{ return(adapter.dispatch('refresh_number', 'pgclarify')(runs, corpus, asks_anew)) }}
+{% endmacro %}
+
+{% macro default__refresh_number(runs, corpus, asks_anew) %}
+    {% set found = pgclarify.fetch_and_commit(pgclarify.refresh_number_sql(runs, corpus, asks_anew)) %}
+    {{ return(found.refresh | int) }}
+{% endmacro %}
+
+{% macro refresh_number_sql(runs, corpus, asks_anew) %}
+    with built as (
+        select coalesce((kept.built_with -> 'options' ->> 'refresh')::integer, 0) as refresh
+        from {{ runs }} as kept
+        where kept.built_at is not null
+        order by kept.built_at desc
+        limit 1
+    ),
+    asked as (
+        select coalesce((kept.asked_with -> 'options' ->> 'refresh')::integer, 0) as refresh
+        from {{ runs }} as kept
+        where kept.submitted_at is not null
+        order by kept.submitted_at desc
+        limit 1
+    )
+    {% if asks_anew %}
+    select
+        coalesce(
+            -- Asked but not built: that build was cut off, and this one goes on with it.
+            (select asked.refresh from asked where asked.refresh not in (0, coalesce((select built.refresh from built), 0))),
+            -- Whatever is served or was said elsewhere under a number would not be said anew: one that nobody has.
+            (
+                select drawn.refresh
+                from (
+                    select 1 + floor(random() * 1000000)::integer as refresh from generate_series(1, 1000)
+                ) as drawn
+                where drawn.refresh not in (
+                    select (run.settings ->> 'refresh')::integer
+                    from pgclarify.run
+                    inner join pgclarify.corpus on corpus.corpus_id = run.corpus_id
+                    where corpus.name = {{ pgclarify.literal(corpus) }} and run.settings ? 'refresh'
+                )
+                limit 1
+            )
+        ) as refresh
+    {% else %}
+    select coalesce((select built.refresh from built), 0) as refresh
+    {% endif %}
+{% endmacro %}
+
+{% macro mark_due(runs, questions, asked_with) %}
+    {{ return(adapter.dispatch('mark_due', 'pgclarify')(runs, questions, asked_with)) }}
+{% endmacro %}
+
+{% macro default__mark_due(runs, questions, asked_with) %}
+    {% do pgclarify.execute_and_commit(pgclarify.mark_due_sql(runs, questions, asked_with)) %}
+{% endmacro %}
+
+{% macro mark_due_sql(runs, questions, asked_with) %}
+    delete from {{ runs }} as kept
+    where not exists (select from {{ questions }} as given where given.question_key = kept.question_key);
+    insert into {{ runs }} (question_key, question)
+    select distinct given.question_key, given.asked
+    from {{ questions }} as given
+    where given.is_fit
+    on conflict do nothing;
+    analyze {{ runs }};
+    update {{ runs }} as kept
+    set is_due = not stands.is_good
+    from (
+        select
+            known.question_key,
+            coalesce(
+                known.asked_with = {{ pgclarify.jsonb(asked_with) }}
+                -- Another corpus may have come by the name of the one that was asked.
+                and run.corpus_id = corpus.corpus_id
+                and (
+                    run.status in ('queued', 'running')
+                    -- A role that is not told the revision asks again, and is served the same run if it is still good.
+                    or run.status = 'succeeded' and run.corpus_revision = counted.revision
+                ),
+                false
+            ) as is_good
+        from {{ runs }} as known
+        left join pgclarify.run on known.run_id = run.run_id
+        left join pgclarify.corpus on corpus.name = {{ pgclarify.literal(asked_with.corpus) }}
+        left join pgclarify.corpus_status as counted on counted.corpus = corpus.name
+    ) as stands
+    where stands.question_key = kept.question_key and kept.is_due <> (not stands.is_good)
+{% endmacro %}
+
+{% macro submit_batch(runs, asked_with, size) %}
+    {{ return(adapter.dispatch('submit_batch', 'pgclarify')(runs, asked_with, size)) }}
+{% endmacro %}
+
+{% macro default__submit_batch(runs, asked_with, size) %}
+    {# Runs and the rows that name them come to be together, or not at all. #}
+    {% do pgclarify.execute_and_commit(pgclarify.submit_batch_sql(runs, asked_with, size)) %}
+{% endmacro %}
+
+{% macro submit_batch_sql(runs, asked_with, size) %}
+    with chosen as materialized (
+        select due.question_key, due.question, row_number() over (order by due.question_key) as place
+        from {{ runs }} as due
+        where due.is_due
+        order by due.question_key
+        limit {{ size }}
+    ),
+    submitted as materialized (
+        select pgclarify.submit_many(
+            array(select chosen.question from chosen order by chosen.place),
+            corpus => {{ pgclarify.literal(asked_with.corpus) }},
+            top_k => {{ asked_with.top_k }},
+            options => {{ pgclarify.jsonb(asked_with.options) }}
+        ) as run_ids
+        where exists (select from chosen)
+    )
+    update {{ runs }} as kept
+    set
+        is_due = false,
+        asked_with = {{ pgclarify.jsonb(asked_with) }},
+        run_id = entered.run_id,
+        submitted_at = now()
+    from submitted
+    cross join lateral unnest(submitted.run_ids) with ordinality as entered (run_id, place)
+    inner join chosen on chosen.place = entered.place
+    where kept.question_key = chosen.question_key
+{% endmacro %}
+
+{% macro note_built(runs, corpus) %}
+    {{ return(adapter.dispatch('note_built', 'pgclarify')(runs, corpus)) }}
+{% endmacro %}
+
+{% macro default__note_built(runs, corpus) %}
+    {% call statement('pgclarify_note_built') %}{{ pgclarify.note_built_sql(runs, corpus) }}{% endcall %}
+{% endmacro %}
+
+{% macro note_built_sql(runs, corpus) %}
+    update {{ runs }} as kept
+    set
+        previous_run_id = kept.built_run_id,
+        built_run_id = shown.run_id,
+        built_with = shown.asked_with,
+        built_status = shown.status,
+        built_at = case
+            when (kept.built_run_id, kept.built_with) is distinct from (shown.run_id, shown.asked_with) then now()
+            else kept.built_at
+        end
+    from (
+        select
+            known.question_key,
+            coalesce(earlier.run_id, known.run_id) as run_id,
+            case when earlier.run_id is null then known.asked_with else known.built_with end as asked_with,
+            case when earlier.run_id is null then asked.status else 'earlier' end as status
+        from {{ runs }} as known
+        left join pgclarify.run as asked on asked.run_id = known.run_id
+        left join pgclarify.corpus on corpus.name = {{ pgclarify.literal(corpus) }}
+        -- An answer that there was is not lost because asking again has failed.
+        left join pgclarify.run as earlier
+            on earlier.run_id = known.built_run_id
+            and earlier.corpus_id = corpus.corpus_id
+            and earlier.status in ('succeeded', 'partial')
+            and asked.status not in ('succeeded', 'partial')
+    ) as shown
+    where
+        shown.question_key = kept.question_key
+        and (kept.previous_run_id, kept.built_run_id, kept.built_with, kept.built_status)
+        is distinct from (kept.built_run_id, shown.run_id, shown.asked_with, shown.status)
+{% endmacro %}

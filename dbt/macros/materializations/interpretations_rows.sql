@@ -1,0 +1,65 @@
+{# The rows of a model of interpretations, read from where they are kept. #}
+
+{% macro interpretation_columns(id, question) %}
+    {{ return([
+        id, question, 'run_id', 'status', 'ordinal', 'interpretation', 'answer', 'support', 'cohesion', 'document_ids',
+        'citations', 'answered_at',
+    ]) }}
+{% endmacro %}
+
+{% macro interpretation_rows(runs, questions, id, question, include_unanswered, only_changed) %}
+    {{ return(adapter.dispatch('interpretation_rows', 'pgclarify')(
+        runs, questions, id, question, include_unanswered, only_changed
+    )) }}
+{% endmacro %}
+
+{% macro default__interpretation_rows(runs, questions, id, question, include_unanswered, only_changed) %}
+    with reading as materialized (
+        select
+            found.run_id, found.ordinal, found.interpretation, found.answer, found.support, found.cohesion,
+            cited.document_ids, cited.citations
+        from pgclarify.interpretation as found
+        cross join lateral (
+            select
+                array_agg(citation.document_id order by citation.rank) filter (where citation.is_first) as document_ids,
+                -- As clarify gives them, whatever else the view comes to know.
+                jsonb_agg(to_jsonb(citation) - 'is_first' order by citation.rank) as citations
+            from (
+                select
+                    proof.run_id, proof.ordinal, proof.interpretation, proof.answer, proof.rank, proof.is_medoid,
+                    proof.document_id, proof.title, proof.uri, proof.passage_id, proof.heading, proof.quote,
+                    proof.start_char, proof.end_char, proof.is_current,
+                    row_number() over (partition by proof.document_id order by proof.rank) = 1 as is_first
+                from pgclarify.interpretation_citation as proof
+                where proof.run_id = found.run_id and proof.ordinal = found.ordinal
+            ) as citation
+        ) as cited
+        where found.run_id in (
+            select kept.built_run_id from {{ runs }} as kept
+            {%- if only_changed %}
+            inner join {{ questions }} as asked on asked.question_key = kept.question_key and asked.is_changed
+            {%- endif %}
+        )
+    )
+    select
+        asked.id as {{ pgclarify.identifier(id) }},
+        asked.question as {{ pgclarify.identifier(question) }},
+        run.run_id,
+        kept.built_status as status,
+        reading.ordinal,
+        reading.interpretation,
+        reading.answer,
+        reading.support,
+        reading.cohesion,
+        reading.document_ids,
+        reading.citations,
+        run.finished_at as answered_at
+    from {{ questions }} as asked
+    inner join {{ runs }} as kept on kept.question_key = asked.question_key
+    inner join pgclarify.run on run.run_id = kept.built_run_id
+    {{ 'left' if include_unanswered else 'inner' }} join reading
+        on reading.run_id = run.run_id and run.status in ('succeeded', 'partial')
+    {%- if only_changed %}
+    where asked.is_changed
+    {%- endif %}
+{% endmacro %}

@@ -1,0 +1,14 @@
+{# What proves the readings of the runs of a model, as it stands in the documents now. #}
+
+{% macro citations(relation) %}
+    {{ return(adapter.dispatch('citations', 'pgclarify')(relation)) }}
+{% endmacro %}
+
+{% macro default__citations(relation) %}
+    select
+        cited.run_id, cited.ordinal, cited.interpretation, cited.answer, cited.rank, cited.is_medoid, cited.document_id,
+        cited.title, cited.uri, cited.passage_id, cited.heading, cited.quote, cited.start_char, cited.end_char,
+        cited.is_current
+    from pgclarify.interpretation_citation as cited
+    where cited.run_id in (select model.run_id from (select * from {{ relation }}) as model)
+{% endmacro %}

@@ -1,0 +1,13 @@
+{# The readings of the runs of a model, each once, however many ids asked the question. #}
+
+{% macro interpretations(relation) %}
+    {{ return(adapter.dispatch('interpretations', 'pgclarify')(relation)) }}
+{% endmacro %}
+
+{% macro default__interpretations(relation) %}
+    select
+        found.run_id, found.ordinal, run.question, found.interpretation, found.answer, found.support, found.cohesion
+    from pgclarify.interpretation as found
+    inner join pgclarify.run on run.run_id = found.run_id
+    where found.run_id in (select model.run_id from (select * from {{ relation }}) as model)
+{% endmacro %}

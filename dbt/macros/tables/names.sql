@@ -1,0 +1,31 @@
+{# Names and values as SQL wants them. #}
+
+{% macro identifier(name) %}
+    {{ return('"' ~ name | replace('"', '""') ~ '"') }}
+{% endmacro %}
+
+{% macro literal(value) %}
+    {{ return('null' if value is none else "'" ~ value | string | replace("'", "''") ~ "'") }}
+{% endmacro %}
+
+{% macro jsonb(value) %}
+    {{ return(pgclarify.literal(tojson(value)) ~ '::jsonb') }}
+{% endmacro %}
+
+{% macro beside(relation, suffix) %}
+    {{ return(adapter.dispatch('beside', 'pgclarify')(relation, suffix)) }}
+{% endmacro %}
+
+{% macro default__beside(relation, suffix) %}
+    {% set name = relation.identifier ~ suffix %}
+    {# PostgreSQL cuts names at 63 bytes, and two that are cut might be the same. #}
+    {% if name.encode('utf-8') | length > 63 %}
+        {% set name = relation.identifier[:20] ~ '_' ~ local_md5(relation.identifier)[:16] ~ suffix %}
+        {% if name.encode('utf-8') | length > 63 %}
+            {% set name = local_md5(relation.identifier)[:16] ~ suffix %}
+        {% endif %}
+    {% endif %}
+    {{ return(api.Relation.create(
+        database=relation.database, schema=relation.schema, identifier=name, type='table'
+    )) }}
+{% endmacro %}

@@ -1,0 +1,198 @@
+"""A dbt project of a test's own, run by a real dbt in a process of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import psycopg
+
+from tests.pages import CHECKOUT
+
+PACKAGE = CHECKOUT / "dbt"
+# Not in our environment: it wants other versions of what we use, too.
+DBT = Path(os.environ.get("PGCLARIFY_DBT", CHECKOUT / ".venv-dbt" / "bin" / "dbt"))
+
+
+@dataclass(frozen=True)
+class Done:
+    """What an invocation of dbt came to.
+
+    Attributes:
+        code: Its exit code.
+        log: What it printed.
+        results: Status and message of each model and test that was run, by its name.
+    """
+
+    code: int
+    log: str
+    results: Mapping[str, tuple[str, str]]
+
+    def statuses(self) -> dict[str, str]:
+        """The status of each model and test."""
+        return {name: status for name, (status, _) in self.results.items()}
+
+
+class Forks:
+    """A dbt that is loaded, and forks for each invocation; one at a time."""
+
+    def __init__(self, process: subprocess.Popen[str]) -> None:
+        self._process = process
+
+    def start(self, request: Mapping[str, Any]) -> int:
+        """Begin an invocation; its process id."""
+        assert self._process.stdin is not None
+        self._process.stdin.write(json.dumps(request) + "\n")
+        self._process.stdin.flush()
+        return self._read()
+
+    def wait(self) -> int:
+        """Wait for its end; its exit code."""
+        return self._read()
+
+    def _read(self) -> int:
+        assert self._process.stdout is not None
+        return int(self._process.stdout.readline())
+
+
+@contextmanager
+def loaded() -> Iterator[Forks]:
+    """Load dbt.
+
+    Raises:
+        AssertionError: If it is not installed.
+    """
+    assert DBT.exists(), f"there is no {DBT}: make dbt, or set PGCLARIFY_DBT"
+    command = [DBT.parent / "python", Path(__file__).with_name("forking.py")]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            yield Forks(process)
+        finally:
+            process.terminate()
+
+
+@dataclass(frozen=True)
+class Project:
+    """A copy of the package and of a project that uses it, with a schema of its own.
+
+    Attributes:
+        forks: What runs dbt.
+        folder: Where the project is.
+        schema: Where its tables are.
+        variables: How it reaches the database.
+    """
+
+    forks: Forks
+    folder: Path
+    schema: str
+    variables: Mapping[str, str]
+
+    @classmethod
+    def create(cls, forks: Forks, installed: Path, dsn: str, user: str, schema: str) -> Project:
+        """A project that is installed, in a schema of its own.
+
+        Args:
+            forks: What runs dbt.
+            installed: From install.
+            dsn: URL of the database.
+            user: Role that dbt connects as.
+            schema: Where its tables will be.
+        """
+        parameters = psycopg.conninfo.conninfo_to_dict(dsn)
+        variables = {
+            "PGCLARIFY_DBT_HOST": str(parameters["host"]),
+            "PGCLARIFY_DBT_PORT": str(parameters.get("port", 5432)),
+            "PGCLARIFY_DBT_USER": user,
+            "PGCLARIFY_DBT_DATABASE": str(parameters["dbname"]),
+            "PGCLARIFY_DBT_SCHEMA": schema,
+        }
+        return cls(forks, installed, schema, variables)
+
+    def start(self, *arguments: str, **values: Any) -> int:
+        """Start dbt; its process id.
+
+        Args:
+            arguments: Command and options.
+            values: Variables of the project.
+        """
+        self._results.unlink(missing_ok=True)
+        given = ["--vars", json.dumps(values)] if values else []
+        options = ["--no-use-colors", "--profiles-dir", "."]
+        return self.forks.start(
+            {
+                "folder": str(self.folder),
+                "variables": dict(self.variables),
+                "log": str(self._log),
+                "arguments": [*arguments, *given, *options],
+            }
+        )
+
+    def kill(self, process_id: int) -> None:
+        """End dbt by SIGKILL, while it is at work."""
+        os.kill(process_id, signal.SIGKILL)
+        assert self.forks.wait() == -signal.SIGKILL, self._log.read_text()
+
+    def run(self, *arguments: str, **values: Any) -> Done:
+        """Run dbt, whatever it exits with."""
+        self.start(*arguments, **values)
+        return self.ended()
+
+    def ended(self) -> Done:
+        """Wait for the end of what was started."""
+        code = self.forks.wait()
+        results: dict[str, tuple[str, str]] = {}
+        if self._results.exists():
+            for result in json.loads(self._results.read_text())["results"]:
+                results[_name(result["unique_id"])] = (result["status"], result["message"] or "")
+        return Done(code, self._log.read_text(), results)
+
+    def done(self, *arguments: str, **values: Any) -> Done:
+        """Run dbt, which has to succeed."""
+        done = self.run(*arguments, **values)
+        assert done.code == 0, done.log
+        return done
+
+    def compiled(self, test: str) -> str:
+        """The SQL of a generic test, as it was last run."""
+        (written,) = (self.folder / "target" / "compiled").rglob(f"{test}.sql")
+        return written.read_text()
+
+    @property
+    def _results(self) -> Path:
+        return self.folder / "target" / "run_results.json"
+
+    @property
+    def _log(self) -> Path:
+        return self.folder / "printed.log"
+
+
+def install(forks: Forks, folder: Path, name: str) -> Path:
+    """Copy the package, and install it in a project that is part of it.
+
+    Args:
+        forks: What runs dbt.
+        folder: An empty folder.
+        name: The project's folder in the package.
+
+    Returns:
+        The project's folder in the copy.
+    """
+    left_out = shutil.ignore_patterns("target", "logs", "dbt_packages", "package-lock.yml")
+    shutil.copytree(PACKAGE, folder / "dbt", ignore=left_out)
+    project = Project.create(forks, folder / "dbt" / name, "host=nowhere dbname=none", "nobody", "nowhere")
+    project.done("deps")
+    return project.folder
+
+
+def _name(unique_id: str) -> str:
+    """The name of a model, or of a test, whose id ends with a hash."""
+    kind, _, *names = unique_id.split(".")
+    return names[0] if kind == "test" else names[-1]

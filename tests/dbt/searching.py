@@ -1,0 +1,42 @@
+"""A log of searches in a project's schema, and what a build makes of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import psycopg
+from psycopg import sql
+
+from tests.dbt.project import Project
+
+Connection = psycopg.Connection[Any]
+
+MODEL = "search_interpretations"
+
+
+def log(connection: Connection, project: Project, *queries: str | None) -> None:
+    """Add searches to the log, numbered from 1."""
+    table = sql.Identifier(project.schema, "search_log")
+    for query in queries:
+        connection.execute(sql.SQL("insert into {0} select count(*) + 1, %s from {0}").format(table), [query])
+
+
+def forget(connection: Connection, project: Project, search_id: int) -> None:
+    """Remove a search from the log."""
+    table = sql.Identifier(project.schema, "search_log")
+    connection.execute(sql.SQL("delete from {} where search_id = %s").format(table), [search_id])
+
+
+def change(connection: Connection, project: Project, search_id: int, query: str | None) -> None:
+    """Change what was searched for."""
+    table = sql.Identifier(project.schema, "search_log")
+    connection.execute(sql.SQL("update {} set query = %s where search_id = %s").format(table), [query, search_id])
+
+
+def rows(connection: Connection, project: Project, columns: str, table: str = MODEL) -> list[tuple[Any, ...]]:
+    """Distinct rows of a table of the project, in order."""
+    statement = sql.SQL("select distinct {} from {} order by 1").format(
+        sql.SQL(", ").join(sql.Identifier(column) for column in columns.split()),
+        sql.Identifier(project.schema, table),
+    )
+    return connection.execute(statement).fetchall()

@@ -1,0 +1,330 @@
+"""Models built by a real dbt, with a worker that asks: what is asked, what is paid for, and what the tables hold."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import psycopg
+from psycopg import sql
+
+from tests.dbt.project import Forks, Project
+from tests.dbt.searching import MODEL, Connection, change, forget, log, rows
+from tests.openai_server import Reply, Server, by_rules
+from tests.pages import CHECKOUT, blocks
+from tests.workers import Service, load, scalar, until, wait_until_searchable
+
+# Each takes one call for the question and one for each of four passages.
+CALLS = 5
+HOSTILE = """{{ 1 / 0 }} {% do %} {# it's "so" \\ $$ %s %(a)s ;\ndrop table search_log; -- ' rental"""
+
+
+def test_what_was_asked_is_not_asked_again(
+    project: Project, asker: Connection, superuser: Connection, model: Server
+) -> None:
+    log(asker, project, "fees", "hail", " fees ", HOSTILE, None, " \n", "x" * 10_001, "tolls ' \\")
+    first = model.calls
+    built = project.done("build", "--select", "+search_interpretations", "staged")
+    assert set(built.statuses().values()) == {"success", "pass"}
+    assert model.calls - first == 4 * CALLS
+    assert "rows left out, since their question is null or blank: 2" in built.log
+    assert "rows left out, since their question has more than 10,000 characters: 1" in built.log
+
+    assert rows(asker, project, "search_id query") == [
+        (1, "fees"), (2, "hail"), (3, " fees "), (4, HOSTILE), (8, "tolls ' \\"),
+    ]  # fmt: skip
+    found = sql.SQL(
+        "select run_id, status, ordinal, interpretation, answer, support, cohesion, document_ids, citations from {}"
+        " where search_id = %s order by ordinal"
+    ).format(sql.Identifier(project.schema, MODEL))
+    of_first, of_third = (asker.execute(found, [search_id]).fetchall() for search_id in (1, 3))
+    assert of_first == of_third != []
+    assert of_first == asker.execute("select * from pgclarify.result(%s)", [of_first[0][0]]).fetchall()
+    relation = f"{project.schema}.{MODEL}"
+    assert scalar(asker, "select obj_description(%s::regclass)", relation) == "What each search can mean."
+    assert scalar(asker, "select col_description(%s::regclass, 1)", relation) == "The search; it's ours."
+    assert scalar(superuser, "select has_table_privilege('pgclarify_reader', %s, 'select')", relation)
+    assert scalar(asker, "select count(*) from pg_index where indrelid = %s::regclass and indisunique", relation) == 1
+    assert rows(asker, project, "rows_seen", "hooked") == [(15,)]
+
+    # In dbt's own words: nothing is asked, nothing is paid for.
+    again = project.done("build", "--select", MODEL)
+    assert "4 distinct questions, 0 to be asked" in again.log
+    log(asker, project, "mileage")
+    # As if the corpus had been dropped and made anew, and another question taken back.
+    superuser.execute(
+        "update pgclarify.run set corpus_id = null, reuse_key = sha256('another') where run_id = %s", [of_first[0][0]]
+    )
+    change(asker, project, 8, None)
+    before = scalar(asker, "select %s::regclass::oid", relation)
+    added = project.done("build", "--select", MODEL, "--exclude", "unchanged")
+    assert "4 distinct questions, 2 to be asked" in added.log
+    assert f"model calls: {CALLS}" in added.log
+    assert model.calls - first == 5 * CALLS
+    assert rows(asker, project, "search_id") == [(1,), (2,), (3,), (4,), (9,)]
+    assert of_first[0][0] not in {run_id for (run_id,) in rows(asker, project, "run_id")}
+    noted = sql.SQL("select distinct xmin::text from {}").format(
+        sql.Identifier(project.schema, f"{MODEL}__pgclarify_runs")
+    )
+    assert scalar(asker, "select %s::regclass::oid", relation) == before, "the table stays"
+
+    # Of a build without rows, whatever is there stays.
+    empty = project.done("build", "--empty", "--full-refresh", "--select", MODEL, "staged")
+    assert set(empty.statuses().values()) == {"success", "pass"}
+    assert len(rows(asker, project, "search_id")) == 5
+
+    forget(asker, project, 1)
+    full = project.done("build", "--full-refresh", "--select", MODEL)
+    assert "model calls: 0" in full.log
+    assert model.calls - first == 5 * CALLS
+    assert scalar(asker, "select %s::regclass::oid", relation) != before
+    assert rows(asker, project, "search_id")[0] == (2,)
+    written = asker.execute(noted).fetchall()
+    project.done("run", "--select", MODEL)
+    assert asker.execute(noted).fetchall() == written, "what stays is not written"
+
+
+def test_what_the_corpus_has_changed_is_asked_again(
+    project: Project, asker: Connection, superuser: Connection, model: Server
+) -> None:
+    log(asker, project, "fees of abroad", "Mexico")
+    project.done("build", "--select", "searches", MODEL)
+    forget(asker, project, 1)
+    superuser.execute(
+        "select pgclarify.add_document('rental', '105', 'Rental cars may now be driven into Mexico for a small fee.')"
+    )
+    wait_until_searchable(superuser)
+    first = model.calls
+    changed = project.run("build", "--select", MODEL)
+
+    # What left the log stays in the table, and its answers stay right.
+    assert "2 distinct questions, 2 to be asked" in changed.log
+    # The changed passage, once for each question; all others were paid for.
+    assert 0 < model.calls - first <= 2
+    passed = dict.fromkeys(["cited", "current", "verbatim", "affordable", "answered"], "pass")
+    assert changed.statuses() == passed | {MODEL: "success", "unchanged": "fail"}
+    assert rows(asker, project, "search_id") == [(1,), (2,)]
+
+    forgotten = project.run("build", "--select", MODEL, missing_ids="delete")
+    assert rows(asker, project, "search_id") == [(2,)]
+    assert "1 distinct question, 0 to be asked" in forgotten.log
+    assert forgotten.statuses()["unchanged"] == "pass", "it was built with these answers before"
+
+
+def test_a_build_that_is_cut_off_and_repeated_pays_nothing_twice(
+    project: Project, asker: Connection, superuser: Connection, model: Server, service: Service
+) -> None:
+    log(asker, project, *(f"deductible {number}" for number in range(12)))
+    model.latency = 0.4
+    first = model.calls
+    runs = sql.Identifier(project.schema, f"{MODEL}__pgclarify_runs")
+    state = sql.SQL(
+        "select count(*) from {} as asked join pgclarify.run using (run_id) where run.status = 'running'"
+    ).format(runs)
+    process = project.start("run", "--select", "searches", MODEL, batch_size=6)
+    until(lambda: scalar(superuser, "select to_regclass(%s)", f"{project.schema}.{MODEL}__pgclarify_runs"))
+    until(lambda: superuser.execute(state).fetchone() != (0,))
+    # While answers are awaited, dbt's transactions are younger than the questions, and hold nothing.
+    submitted = superuser.execute(sql.SQL("select max(submitted_at) from {}").format(runs)).fetchone()
+    session = "from pg_stat_activity where usename = %s and application_name = 'dbt'"
+    assert submitted is not None
+    until(lambda: scalar(superuser, f"select bool_or(xact_start > %s) {session}", submitted[0], service.asker))
+    project.kill(process)
+    project.done("run", "--select", "searches", MODEL, batch_size=6)
+
+    assert len(rows(asker, project, "search_id")) == 12
+    assert model.calls - first == 12 * CALLS
+    asked = "select count(*) from pgclarify.run_summary where starts_with(question, %s)"
+    assert scalar(asker, asked, "deductible ") == 12, "no question has two runs"
+
+
+def test_completions_are_refreshed_only_if_they_shall_be(
+    project: Project, asker: Connection, superuser: Connection, model: Server
+) -> None:
+    questions = [f"smoking {number}" for number in range(4)]
+    log(asker, project, *questions)
+    project.done("run", "--select", "searches", MODEL)
+    # Somebody else, or another model, has asked the same by a number that this one might have taken.
+    asker.execute(
+        "select from pgclarify.clarify_many(%s, corpus => 'rental', top_k => 4, options => '{\"refresh\": 1}')",
+        [questions],
+    )
+    first = model.calls
+    model.latency = 0.5
+    project.start("run", "--full-refresh", "--select", MODEL, refresh_completions=True)
+    until(lambda: model.calls > first)
+    # Another build would put questions of its own there.
+    asker.execute(
+        sql.SQL("comment on table {} is 'Invocation: another'").format(
+            sql.Identifier(project.schema, f"{MODEL}__pgclarify_questions")
+        )
+    )
+    assert "another build of this model began" in project.ended().results[MODEL][1]
+    shown = rows(asker, project, "run_id")
+    model.latency = 0.0
+    project.done("run", "--full-refresh", "--select", MODEL, refresh_completions=True)
+    assert model.calls - first == 4 * CALLS
+    assert not set(rows(asker, project, "run_id")) & set(shown)
+
+    kept = project.done("run", "--select", MODEL)
+    assert "4 distinct questions, 0 to be asked" in kept.log, "what is newest stays"
+
+
+def test_questions_that_fail_or_end_in_part_are_told_and_asked_again(
+    project: Project, asker: Connection, superuser: Connection, model: Server
+) -> None:
+    log(asker, project, "loyalty", "birthday")
+    model.behavior = lambda chat: Reply.error(403) if "birthday" in chat.outside else by_rules(chat)
+    failed = project.run("build", "--select", "searches", MODEL)
+    assert failed.code == 1
+    status, message = failed.results[MODEL]
+    assert status == "error"
+    assert "1 of 2 questions failed" in message
+    assert "403" in message
+    assert message.startswith("Database Error"), "not one of compiling"
+    assert sorted(set(rows(asker, project, "status"))) == [("failed",), ("succeeded",)], "the table is built"
+
+    model.behavior = by_rules
+    superuser.execute("insert into pgclarify.budget (name, period, max_calls) values ('all', 'total', %s)", [CALLS - 1])
+    cut_short = project.done("run", "--select", MODEL)
+    superuser.execute("delete from pgclarify.budget")
+    assert "2 distinct questions, 1 to be asked" in cut_short.log
+    assert f"1 of 1 ended, model calls: {CALLS - 1}" in cut_short.log
+    assert '1 question partial: budget "all" is spent' in cut_short.log
+    assert rows(asker, project, "status") == [("partial",), ("succeeded",)]
+
+    answered = rows(asker, project, "search_id run_id ordinal answer")
+    model.behavior = lambda chat: Reply.error(403)
+    out = project.done("run", "--full-refresh", "--select", MODEL, refresh_completions=True, on_failed="warn")
+    assert "2 of 2 questions failed, and 2 of these keep their earlier answer" in " ".join(out.log.split())
+    assert rows(asker, project, "search_id run_id ordinal answer") == answered
+    assert rows(asker, project, "status") == [("earlier",)]
+    model.behavior = by_rules
+    back = project.done("run", "--select", MODEL)
+    assert "2 distinct questions, 2 to be asked" in back.log
+    assert rows(asker, project, "status") == [("succeeded",)]
+
+
+def test_a_wrong_config_says_what_to_write(
+    project: Project, asker: Connection, superuser: Connection, model: Server
+) -> None:
+    log(asker, project, "coverage", "waiver")
+    first = model.calls
+    columns = (
+        "search_id text, query text, run_id bigint, status text, ordinal integer, interpretation text, answer text,"
+        " support integer, cohesion real, document_ids text[], citations jsonb, answered_at timestamptz"
+    )
+    asker.execute(sql.SQL("create table {} ({})").format(sql.Identifier(project.schema, "other_ids"), sql.SQL(columns)))
+    superuser.execute(
+        sql.SQL("create table {} (search_id bigint)").format(sql.Identifier(project.schema, "unseen_table"))
+    )
+    done = project.run("run", "--select", "searches", "wrong", wrong=True)
+
+    said = {
+        "no_corpus": "config corpus has a wrong value: None. Write, for example, corpus='insurance'",
+        "unknown_id": "The SQL of the model has these columns: search_id, query",
+        "textual_top_k": "config top_k has a wrong value: 20. Write a whole number from 1 to 1000",
+        "listed_options": "Write a mapping, such as options={'search': 'hybrid'}",
+        "endless_timeout": "Write a number with s, min, h or d, such as timeout='2h'",
+        "unknown_choice": "Write one of: error, warn",
+        "reserved_name": "The table has a column of that name already",
+        "repeated_ids": "rows that repeat the id of another row, such as search_id = 7: 1",
+        "missing_ids": "questions without an id, where search_id is null: 2",
+        "unknown_option": "The options are: ",
+        "two_refreshes": "leave one of them out",
+        "other_ids": "column search_id is bigint in the SQL of the model, and text in the table",
+        "unseen_table": "may not see the table that is there",
+    }
+    messages = {name: message for name, (status, message) in done.results.items() if status == "error"}
+    assert messages.keys() == said.keys()
+    for name, part in said.items():
+        assert part in " ".join(messages[name].split()), messages[name]
+    assert "config corpis has no effect. Is corpus meant?" in done.log
+    assert "config unique_key is that of incremental models" in done.log
+    assert model.calls == first
+
+
+def test_each_generic_test_fails_when_it_should(
+    project: Project, asker: Connection, superuser: Connection, model: Server
+) -> None:
+    log(asker, project, "surcharge", "waiver", "towing")
+    built = project.done("build", "--select", "searches", MODEL)
+    assert set(built.statuses().values()) == {"success", "pass"}
+
+    run_ids = [run_id for (run_id,) in rows(asker, project, "run_id")]
+    cited = "select document_id from pgclarify.citation where run_id = %s order by ordinal limit 1"
+    document_id = scalar(superuser, cited, run_ids[2])
+    content = scalar(superuser, "select content from pgclarify.document where id = %s", document_id)
+    superuser.execute("delete from pgclarify.interpretation where run_id = any(%s)", [run_ids[:2]])
+    superuser.execute("update pgclarify.run set cost_usd = 2 where run_id = %s", [run_ids[2]])
+    superuser.execute("update pgclarify.document set content = 'Other words.' where id = %s", [document_id])
+    asker.execute(
+        sql.SQL("update {} set previous_run_id = %s where built_run_id = %s").format(
+            sql.Identifier(project.schema, f"{MODEL}__pgclarify_runs")
+        ),
+        run_ids[1:],
+    )
+    try:
+        tested = project.run("test", "--select", MODEL)
+    finally:
+        superuser.execute("update pgclarify.document set content = %s where id = %s", [content, document_id])
+    names = ["cited", "current", "verbatim", "affordable", "answered", "unchanged"]
+    assert tested.statuses() == dict.fromkeys(names, "fail")
+    assert "affordable: it has cost 2 US dollars, and budget_usd is 1;" in tested.log
+    assert "answered: 0.333 of the distinct questions, 1 of 3, have an answer, and share is 0.5;" in tested.log
+
+    # Who may see the tables, but none of the runs, is not told that all is well.
+    superuser.execute(sql.SQL("grant usage on schema {} to pgclarify_reader").format(sql.Identifier(project.schema)))
+    with superuser.transaction():
+        superuser.execute("set local role pgclarify_reader")
+        for name in names:
+            assert superuser.execute(project.compiled(name).encode()).fetchall(), name
+
+
+def test_detections_are_made_once_and_sources_are_fresh(project: Project, asker: Connection, model: Server) -> None:
+    first = model.calls
+    log(asker, project, "How long does it last?", "How long is it?", None, "it's {{ 1 / 0 }}")
+    built = project.done("build", "--select", "searches", "search_detections")
+    assert "3 distinct questions, 3 to be judged" in built.log
+    expected = asker.execute(
+        "select question, is_ambiguous, kind from pgclarify.detect_ambiguity_many(%s) order by 1",
+        [["How long does it last?", "How long is it?", "it's {{ 1 / 0 }}"]],
+    ).fetchall()
+    assert rows(asker, project, "query is_ambiguous kind", "search_detections") == expected
+
+    log(asker, project, "Is it?")
+    forget(asker, project, 1)
+    again = project.done("build", "--select", "search_detections", missing_ids="delete")
+    assert "3 distinct questions, 1 to be judged" in again.log
+    assert rows(asker, project, "search_id", "search_detections") == [(2,), (4,), (5,)]
+    assert model.calls == first
+
+    fresh = project.done("source", "freshness")
+    assert "PASS freshness of pgclarify.corpus_status" in fresh.log
+
+
+def test_the_project_of_the_page_is_built(
+    service: Service, superuser: Connection, forks: Forks, tmp_path: Path, project: Project
+) -> None:
+    load(superuser, "insurance")
+    wait_until_searchable(superuser, "insurance")
+    page = CHECKOUT / "docs" / "dbt.md"
+    for block in [*blocks(page, "yaml"), *blocks(page, "jinja")]:
+        named = re.match(r"(?:# |\{# )(\S+)(?: #\})?\n", block.code)
+        assert named, block.code
+        written = tmp_path / named[1]
+        written.parent.mkdir(exist_ok=True)
+        written.write_text(block.code.replace("../pgclarify/dbt", str(project.folder.parent)))
+    parameters = psycopg.conninfo.conninfo_to_dict(service.dsn)
+    variables = {
+        "PGHOST": str(parameters["host"]),
+        "PGUSER": service.asker,
+        "PGDATABASE": str(parameters["dbname"]),
+    }
+    shown = Project(forks, tmp_path, "searches", variables)
+    shown.done("deps")
+    built = shown.done("build")
+
+    assert built.statuses().keys() >= {"search_interpretations", "search_detections", "new_searches", "stg_verdicts"}
+    assert set(built.statuses().values()) <= {"success", "pass", "no-op"}
+    assert "2 distinct questions, 2 to be asked" in built.log

@@ -1,0 +1,64 @@
+"""The example, as a newcomer runs it, on the corpus of the demo: twice, and the second time nothing is asked."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.acceptance.conftest import House, empty_house
+from tests.dbt.project import DBT, PACKAGE
+
+__all__ = ["empty_house"]
+
+pytestmark = pytest.mark.acceptance
+
+
+def run(house: House, *command: str | Path) -> str:
+    """What a command prints; it has to succeed."""
+    inherited = {
+        name: value for name, value in os.environ.items() if not name.startswith(("PGCLARIFY_", "OPENAI_", "PG"))
+    }
+    own = {"PGCLARIFY_DATA_DIR": str(house.folder / "data"), "PGCLARIFY_DBT": str(DBT), "OMP_NUM_THREADS": "1"}
+    done = subprocess.run(
+        command,
+        env=inherited | own,
+        cwd=house.folder,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=180,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout
+    return done.stdout
+
+
+def test_the_example_twice(empty_house: House) -> None:
+    left_out = shutil.ignore_patterns("target", "logs", "dbt_packages", "package-lock.yml")
+    shutil.copytree(PACKAGE, empty_house.folder / "dbt", ignore=left_out)
+    script = empty_house.folder / "dbt" / "example" / "run.py"
+
+    # As an installation that was cut off leaves it.
+    script.with_name("dbt_packages").mkdir()
+    first = run(empty_house, sys.executable, script)
+    looks = re.findall(r"^  (\S*pgclarify psql -c .*)$", first, re.M)
+    assert "rental cars" in run(empty_house, *shlex.split(looks[0])), "it can be typed as it stands"
+    again = run(empty_house, sys.executable, script)
+    assert "60 distinct questions, 0 to be asked" in again
+    assert "0 failed" in again
+    assert "calls" not in first + again, "the extractive provider makes none"
+
+    gaps = empty_house.sql("select string_agg(query, ',') from searches.content_gaps")
+    assert "pizza" in gaps.split(",")
+    assert int(empty_house.sql("select count(*) from searches.search_interpretations where ordinal is not null")) > 60
+    clear = int(empty_house.sql("select count(*) from searches.search_detections where not is_ambiguous"))
+    assert 10 < clear < 50
+    assert empty_house.sql("select bool_and(document_id is not null) from searches.cited_documents") == "t"

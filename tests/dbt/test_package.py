@@ -1,0 +1,34 @@
+"""What takes no worker: a build that finds none, and the sources of the package."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import psycopg
+
+from tests.dbt.project import Forks, Project
+from tests.dbt.searching import MODEL, Connection, log, rows
+from tests.workers import scalar
+from website import dbt_sources
+
+
+def test_without_a_worker_it_ends_at_once(database: str, forks: Forks, installed: Path) -> None:
+    project = Project.create(forks, installed, database, "postgres", "alone")
+    with psycopg.connect(database, autocommit=True) as superuser:
+        superuser.execute("select pgclarify.create_corpus('rental')")
+        superuser.execute("create schema alone; create table alone.search_log (search_id bigint, query text)")
+        log(superuser, project, "anything")
+        project.done("run", "--empty", "--select", "searches", MODEL, "search_detections")
+        for table in (MODEL, "search_detections"):
+            assert rows(superuser, project, "search_id", table) == [], "it is made, and nothing is asked"
+        done = project.run("run", "--select", "searches", MODEL, "search_detections")
+        assert done.code == 1
+        for table, what in ((MODEL, "asked"), ("search_detections", "judged")):
+            told = f"{table}: no worker is running, so nothing was {what}. Start one with: pgclarify worker."
+            # Below the line in which dbt names the model.
+            assert [line.strip() for line in done.results[table][1].splitlines()[1:]] == [told]
+        assert scalar(superuser, "select count(*) from pgclarify.run") == 0
+
+
+def test_sources_are_what_the_comments_say(connection: Connection) -> None:
+    assert dbt_sources.FILE.read_text() == dbt_sources.render(connection), "make reference writes them anew"

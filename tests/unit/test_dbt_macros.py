@@ -1,0 +1,49 @@
+"""Every macro of the dbt package is described, with all its arguments."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.pages import CHECKOUT
+
+FOLDERS = sorted(path for path in (CHECKOUT / "dbt" / "macros").iterdir() if path.is_dir())
+# What dbt calls each of them in a file of properties.
+NAMES = {"macro": "{}", "test": "test_{}", "materialization": "materialization_{}_postgres"}
+
+
+def written(text: str) -> Mapping[str, list[str]]:
+    """The macros of a file, with the names of their arguments."""
+    found = re.findall(r"\{% (macro|test|materialization) (\w+)(?:\(([^)]*)\))?", text)
+    return {
+        NAMES[kind].format(name): [one.partition("=")[0].strip() for one in arguments.split(",") if one.strip()]
+        for kind, name, arguments in found
+        if not name.startswith("default__")
+    }
+
+
+def described(folder: Any) -> Mapping[str, list[str]]:
+    told = yaml.safe_load((folder / f"{folder.name}.yml").read_text())["macros"]
+    for macro in told:
+        assert macro["description"]
+        assert all(argument["description"] and argument["type"] for argument in macro.get("arguments", []))
+    return {macro["name"]: [argument["name"] for argument in macro.get("arguments", [])] for macro in told}
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: str(folder.name))
+def test_every_macro_is_described(folder: Any) -> None:
+    there: dict[str, list[str]] = {}
+    for path in folder.glob("*.sql"):
+        there |= written(path.read_text())
+    assert described(folder) == there
+
+
+def test_what_speaks_sql_can_be_replaced_by_a_project() -> None:
+    for path in (CHECKOUT / "dbt" / "macros").glob("*/*.sql"):
+        text = path.read_text()
+        dispatched = re.findall(r"adapter\.dispatch\('(\w+)', 'pgclarify'\)", text)
+        assert dispatched == re.findall(r"\{% macro default__(\w+)\(", text), path
