@@ -1,0 +1,1 @@
+"""Clients that people use, each against a real server and a real worker."""

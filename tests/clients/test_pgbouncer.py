@@ -1,0 +1,170 @@
+"""PgBouncer in transaction mode: callers come through it, and workers, which cannot, say so."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+
+import pgclarify
+from pgclarify.cli.doctor.check import Level
+from pgclarify.cli.doctor.server import check_pooler
+from pgclarify.database import open_pool, require_direct
+from pgclarify.errors import ConfigurationError
+from tests.clients.bouncing import Bouncer, bouncer
+from tests.clients.serving import DATABASE, ClientService
+from tests.openai_server import Server
+from tests.workers import environment, living_workers, loopbacks, scalar, until
+
+__all__ = ["bouncer"]
+
+Connection = psycopg.Connection[Any]
+AsyncConnection = psycopg.AsyncConnection[Any]
+
+CLARIFY = "select * from pgclarify.clarify(%s, top_k => 1) order by ordinal"
+STATUS = "select status from pgclarify.run_summary where question = %s"
+SESSIONS = "select count(*) from pg_stat_activity where usename = 'asker'"
+CORPUS = "select coalesce(current_setting('pgclarify.corpus', true), '')"
+
+
+def connect(url: str) -> Connection:
+    return psycopg.connect(url, autocommit=True, prepare_threshold=None)
+
+
+async def connect_async(url: str) -> AsyncConnection:
+    return await psycopg.AsyncConnection.connect(url, autocommit=True, prepare_threshold=None)
+
+
+def test_answers_are_the_same(bouncer: Bouncer, asker: Connection, model: Server) -> None:
+    with connect(bouncer.url()) as connection, pgclarify.connect(bouncer.url()) as client:
+        through = connection.execute(CLARIFY, ["through"]).fetchall()
+        assert through
+        for _ in range(8):
+            assert [reading.answer for reading in client.clarify("through", top_k=1)] == [row[4] for row in through]
+    assert asker.execute(CLARIFY, ["through"]).fetchall() == through
+
+
+def test_statements_that_are_not_prepared_wander(bouncer: Bouncer, model: Server) -> None:
+    """Two connections share one session, and meet each other's statements there if there are any."""
+    with connect(bouncer.url("single")) as one, connect(bouncer.url("single")) as other:
+        for _ in range(8):
+            assert scalar(one, "select pg_backend_pid()") == scalar(other, "select pg_backend_pid()")
+            assert one.execute(CLARIFY, ["wander"]).fetchall() == other.execute(CLARIFY, ["wander"]).fetchall()
+
+
+def test_what_is_set_is_found_by_others_unless_it_is_local(bouncer: Bouncer) -> None:
+    with connect(bouncer.url("single")) as one, connect(bouncer.url("single")) as other:
+        usual = scalar(other, CORPUS)
+        with one.transaction():
+            one.execute("set local pgclarify.corpus = 'elsewhere'")
+            assert scalar(one, CORPUS) == "elsewhere"
+        assert scalar(other, CORPUS) == usual
+        one.execute("set pgclarify.corpus = 'elsewhere'")
+        assert scalar(other, CORPUS) == "elsewhere"
+        one.execute("reset pgclarify.corpus")
+        assert scalar(other, CORPUS) == usual
+
+
+@pytest.mark.parametrize("by", ["cancelling", "statement_timeout"])
+def test_a_call_cut_off_cancels_its_run(
+    bouncer: Bouncer, superuser: Connection, asker: Connection, model: Server, by: str
+) -> None:
+    model.latency = 600.0
+    question = f"behind the pooler by {by}"
+    with (
+        connect(bouncer.url()) as connection,
+        ThreadPoolExecutor(1) as pool,
+        connection.transaction(force_rollback=True),
+    ):
+        connection.execute(
+            "select set_config('statement_timeout', %s, true)", ["1s" if by == "statement_timeout" else "0"]
+        )
+        call = pool.submit(connection.execute, CLARIFY.encode(), [question])
+        until(lambda: model.in_flight > 0 or call.done())
+        if by == "cancelling":
+            connection.cancel_safe()
+        assert isinstance(call.exception(60), psycopg.errors.QueryCanceled)
+
+    assert scalar(asker, STATUS, question) == "cancelled"
+    until(lambda: loopbacks(superuser) == 0)
+
+
+async def test_two_hundred_callers_over_twenty_sessions(bouncer: Bouncer, superuser: Connection, model: Server) -> None:
+    """Each waits in a session of the server; the others wait for one in the pooler."""
+
+    async def ask(number: int) -> bool:
+        async with await connect_async(bouncer.url()) as connection:
+            # Some ask what others have asked, as people do.
+            cursor = await connection.execute(CLARIFY, [f"caller {number % 40}"])
+            return bool(await cursor.fetchall())
+
+    await asyncio.wait_for(asyncio.gather(*(ask(number) for number in range(200))), 120)
+
+    assert 5 < scalar(superuser, SESSIONS) <= 20 + 1 + 5
+    until(lambda: loopbacks(superuser) == 0)
+
+
+async def test_a_hundred_submitters_share_five_sessions(bouncer: Bouncer, model: Server) -> None:
+    """While they wait for a moment at a time, nobody stands in the way for long."""
+    model.latency = 0.1
+
+    async def ask(number: int) -> str:
+        async with await connect_async(bouncer.url("few")) as connection:
+            cursor = await connection.execute("select pgclarify.submit(%s, top_k => 1)", [f"submitter {number % 25}"])
+            ((run_id,),) = await cursor.fetchall()
+            status = "queued"
+            while status in {"queued", "running"}:
+                cursor = await connection.execute("select status from pgclarify.wait(array[%s], '200ms')", [run_id])
+                ((status,),) = await cursor.fetchall()
+            return status
+
+    ended = await asyncio.wait_for(asyncio.gather(*(ask(number) for number in range(100))), 120)
+    assert set(ended) == {"succeeded"}
+
+
+@pytest.mark.parametrize("pool", [DATABASE, "single", "sessions"])
+def test_a_worker_says_that_it_needs_the_server_itself(bouncer: Bouncer, pool: str) -> None:
+    with pytest.raises(ConfigurationError) as refused:
+        require_direct(bouncer.url(pool))
+    assert "PGCLARIFY_DATABASE_URL" in (refused.value.hint or "")
+    assert check_pooler(bouncer.url(pool)).level is Level.WARNING
+
+
+def test_the_server_itself_is_what_a_worker_needs(service: ClientService) -> None:
+    for url in (service.url(), service.dsn):
+        require_direct(url)
+        assert check_pooler(url).level is Level.OK
+
+
+async def test_settings_of_a_session_are_not_for_sessions_that_are_shared(bouncer: Bouncer) -> None:
+    with pytest.raises(ConfigurationError):
+        async with open_pool(bouncer.url()):
+            pass
+    # Here each has one for as long as it is connected.
+    async with open_pool(bouncer.url("sessions")) as pool, pool.connection() as connection:
+        assert await (await connection.execute("select 1 as one")).fetchall() == [{"one": 1}]
+
+
+def test_a_worker_behind_it_ends_and_leaves_nothing(
+    service: ClientService, bouncer: Bouncer, superuser: Connection, tmp_path: Path
+) -> None:
+    before = living_workers(service.dsn)
+    locks = "select count(*) from pg_locks where locktype = 'advisory'"
+    held = scalar(superuser, locks)
+    ended = subprocess.run(
+        [sys.executable, "-m", "pgclarify.cli", "worker"],
+        env=environment(bouncer.url(), None),
+        cwd=tmp_path,
+        capture_output=True,
+        check=False,
+        timeout=60,
+    )
+    assert ended.returncode == 1
+    assert b"PGCLARIFY_DATABASE_URL" in ended.stderr
+    assert (living_workers(service.dsn), scalar(superuser, locks)) == (before, held)

@@ -1,0 +1,97 @@
+"""psycopg, beyond what other tests do with it all the time: prepared and binary, cursors of the server, rollbacks."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import psycopg
+import pytest
+from psycopg.rows import dict_row
+
+from tests.clients.serving import ClientService
+from tests.openai_server import Server
+from tests.workers import loopbacks, scalar, until
+
+Connection = psycopg.Connection[Any]
+
+CLARIFY = "select * from pgclarify.clarify(%s, top_k => 4) order by ordinal"
+STATUS = "select status from pgclarify.run_summary where question = %s"
+
+
+def test_prepared_and_binary_is_the_same(service: ClientService, model: Server) -> None:
+    with psycopg.connect(service.url(), autocommit=True, prepare_threshold=0, row_factory=dict_row) as connection:
+        in_text = connection.execute(CLARIFY, ["prepared"]).fetchall()
+        in_binary = [connection.execute(CLARIFY, ["prepared"], binary=True).fetchall() for _ in range(6)]
+        (prepared,) = connection.execute("select count(*) as statements from pg_prepared_statements").fetchall()
+
+    assert in_text
+    assert all(rows == in_text for rows in in_binary)
+    assert prepared["statements"] > 0
+    first = in_text[0]
+    assert isinstance(first["document_ids"], list)
+    assert math.isfinite(first["cohesion"])
+    assert {citation["document_id"] for citation in first["citations"]} == set(first["document_ids"])
+
+
+def test_parameters_find_their_function(asker: Connection, model: Server) -> None:
+    """psycopg sends strings and null without a type, and a number with the smallest type that holds it."""
+    asked = asker.execute(
+        "select * from pgclarify.clarify(%(question)s, %(corpus)s, %(top_k)s, %(timeout)s, %(options)s)",
+        {"question": "typed", "corpus": None, "top_k": 4, "timeout": "1min", "options": '{"search": "dense"}'},
+    )
+    assert asked.fetchall()
+    run_ids = scalar(asker, "select pgclarify.submit_many(%s, top_k => 4)", ["typed", "numbers"])
+    assert len(asker.execute("select * from pgclarify.wait(%s)", [run_ids]).fetchall()) == 2
+    assert len(asker.execute("select * from pgclarify.wait(%s)", [[1]]).fetchall()) == 1
+
+
+def test_a_rollback_leaves_the_run_which_is_served(service: ClientService, asker: Connection, model: Server) -> None:
+    with psycopg.connect(service.url()) as connection:
+        asked = connection.execute(CLARIFY, ["rolled back"]).fetchall()
+        submitted = scalar(connection, "select pgclarify.submit('rolled back as well')")
+        connection.rollback()
+    calls = model.calls
+
+    assert asked
+    assert asker.execute(CLARIFY, ["rolled back"]).fetchall() == asked
+    assert model.calls == calls
+    assert scalar(asker, "select count(*) from pgclarify.run_summary where run_id = %s", submitted) == 0
+
+
+def test_a_cursor_of_the_server(service: ClientService, model: Server) -> None:
+    with psycopg.connect(service.url()) as connection:
+        at_once = connection.execute(CLARIFY, ["cursor"]).fetchall()
+        with connection.cursor("readings") as cursor:
+            cursor.itersize = 1
+            one_by_one = list(cursor.execute(CLARIFY, ["cursor"]))
+    assert at_once
+    assert one_by_one == at_once
+
+
+def test_cancelled_by_another_thread(
+    service: ClientService, superuser: Connection, asker: Connection, model: Server
+) -> None:
+    model.latency = 600.0
+    with ThreadPoolExecutor(1) as pool:
+        call = pool.submit(asker.execute, CLARIFY.encode(), ["cancelled by a thread"])
+        until(lambda: model.in_flight > 0 or call.done())
+        asker.cancel_safe()
+        assert isinstance(call.exception(60), psycopg.errors.QueryCanceled)
+
+    assert scalar(asker, STATUS, "cancelled by a thread") == "cancelled"
+    until(lambda: loopbacks(superuser) == 0)
+
+
+async def test_many_at_once_and_one_given_up(service: ClientService, asker: Connection, model: Server) -> None:
+    async def ask(question: str) -> list[Any]:
+        async with await psycopg.AsyncConnection.connect(service.url(), autocommit=True) as connection:
+            return await (await connection.execute(CLARIFY, [question])).fetchall()
+
+    assert all(await asyncio.gather(*(ask(f"at once {number}") for number in range(4))))
+    model.latency = 600.0
+    with pytest.raises(TimeoutError):
+        await asyncio.wait_for(ask("given up"), 1)
+    assert scalar(asker, STATUS, "given up") == "cancelled"

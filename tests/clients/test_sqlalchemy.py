@@ -1,0 +1,162 @@
+"""SQLAlchemy 2: functions as tables, named parameters, reflection, errors, asyncio."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import Any
+
+import psycopg
+import pytest
+import sqlalchemy as sa
+from sqlalchemy.dialects import postgresql
+from sqlalchemy.ext.asyncio import create_async_engine
+
+from tests.clients.serving import CORPUS, ClientService
+from tests.openai_server import Server
+from tests.workers import DOCUMENTS, scalar
+
+ARTICLE = sa.table("article", sa.column("id", sa.BigInteger), sa.column("title", sa.Text))
+
+
+@pytest.fixture(scope="module")
+def url(service: ClientService) -> sa.URL:
+    """Through the Unix socket, by way of psycopg 3, as a role that may ask."""
+    return sa.make_url(service.dsn).set(drivername="postgresql+psycopg", username=service.asker)
+
+
+@pytest.fixture(scope="module")
+def engine(url: sa.URL) -> Iterator[sa.Engine]:
+    engine = sa.create_engine(url)
+    yield engine
+    engine.dispose()
+
+
+def clarify(question: str, **parameters: Any) -> sa.TableValuedAlias:
+    """The call as a table, with parameters by name."""
+    named = (sa.literal_column(name).op("=>")(value) for name, value in parameters.items())
+    return sa.func.pgclarify.clarify(question, *named).table_valued(
+        sa.column("run_id", sa.BigInteger),
+        sa.column("ordinal", sa.Integer),
+        sa.column("answer", sa.Text),
+        sa.column("document_ids", postgresql.ARRAY(sa.Text)),
+        sa.column("citations", postgresql.JSONB),
+        name="reading",
+    )
+
+
+def test_readings_join_a_table_of_ones_own(engine: sa.Engine, model: Server) -> None:
+    reading = clarify("alchemy", corpus=CORPUS, top_k=6, timeout=timedelta(minutes=1))
+    document_ids = sa.cast(reading.c.document_ids, postgresql.ARRAY(sa.BigInteger))
+    query = (
+        sa.select(reading.c.ordinal, reading.c.document_ids, reading.c.citations, ARTICLE.c.id, ARTICLE.c.title)
+        .join_from(reading, ARTICLE, ARTICLE.c.id == sa.any_(document_ids))
+        .order_by(reading.c.ordinal)
+    )
+    with engine.connect() as connection:
+        rows = connection.execute(query).all()
+
+    assert rows
+    for row in rows:
+        assert str(row.id) in row.document_ids
+        assert row.title == DOCUMENTS[row.id][0]
+        assert row.citations[0]["document_id"] == row.document_ids[0]
+
+
+def test_parameters_in_order_and_in_text(engine: sa.Engine, model: Server) -> None:
+    in_order = sa.func.pgclarify.clarify("ways", CORPUS, 4).table_valued("ordinal", "answer", "citations")
+    by_name = clarify("ways", top_k=4, options=sa.cast({"search": "hybrid"}, postgresql.JSONB))
+    in_text = sa.text(
+        "select ordinal, answer, citations from pgclarify.clarify(:question, top_k => :top_k, options => :options)"
+    ).bindparams(sa.bindparam("options", type_=postgresql.JSONB))
+
+    with engine.connect() as connection:
+        asked = connection.execute(sa.select(in_order)).all()
+        assert asked
+        named = connection.execute(sa.select(by_name.c.ordinal, by_name.c.answer, by_name.c.citations))
+        assert named.all() == asked
+        bound = connection.execute(in_text, {"question": "ways", "top_k": 4, "options": {"search": "hybrid"}})
+        assert bound.all() == asked
+
+
+def test_readings_are_kept_in_a_table(engine: sa.Engine, model: Server) -> None:
+    kept = sa.Table(
+        "kept_by_alchemy",
+        sa.MetaData(),
+        sa.Column("ordinal", sa.Integer),
+        sa.Column("citations", postgresql.JSONB),
+    )
+    reading = clarify("keep them", top_k=4)
+    with engine.begin() as connection:
+        kept.create(connection)
+        connection.execute(kept.insert().from_select(list(kept.c), sa.select(reading.c.ordinal, reading.c.citations)))
+        assert connection.execute(sa.select(kept)).all()
+        connection.execute(sa.schema.DropTable(kept))
+
+
+def test_many_are_submitted_and_waited_for(engine: sa.Engine, model: Server) -> None:
+    questions = sa.literal(["one", "two"], postgresql.ARRAY(sa.Text))
+    with engine.connect() as connection:
+        run_ids = connection.execute(sa.select(sa.func.pgclarify.submit_many(questions, CORPUS, 4))).scalar_one()
+        connection.commit()
+        waiting = sa.func.pgclarify.wait(sa.literal(run_ids, postgresql.ARRAY(sa.BigInteger))).table_valued(
+            "run_id", "status"
+        )
+        assert {row.status for row in connection.execute(sa.select(waiting))} == {"succeeded"}
+        readings = sa.func.pgclarify.result(run_ids[0]).table_valued("ordinal", "answer")
+        assert connection.execute(sa.select(readings)).all()
+
+
+def test_views_are_reflected_with_comments_and_types(engine: sa.Engine) -> None:
+    """A type that SQLAlchemy does not know would be a warning, and so an error."""
+    with engine.connect() as connection:
+        views = [name for name in sa.inspect(connection).get_view_names("pgclarify") if not name.startswith("_")]
+        metadata = sa.MetaData()
+        metadata.reflect(connection, schema="pgclarify", views=True, only=views)
+        reflected = [metadata.tables[f"pgclarify.{name}"] for name in views]
+        for view in reflected:
+            assert view.comment, view
+            assert [column.name for column in view.c if not column.comment] == []
+            connection.execute(sa.select(view).limit(1)).all()
+    assert {"run_summary", "interpretation_citation", "corpus_status"} <= set(views)
+
+
+def test_errors_keep_what_the_server_said(engine: sa.Engine) -> None:
+    with engine.connect() as connection, pytest.raises(sa.exc.DBAPIError) as caught:
+        connection.execute(sa.select(clarify("errors", options=sa.cast({"serach": "dense"}, postgresql.JSONB))))
+    error = caught.value.orig
+    assert isinstance(error, psycopg.Error)
+    assert error.sqlstate == "22023"
+    assert "search" in (error.diag.message_detail or "")
+    assert error.diag.message_hint
+
+
+def test_timeouts(engine: sa.Engine, superuser: psycopg.Connection[Any], model: Server) -> None:
+    model.latency = 600.0
+    status = "select status from pgclarify.run_summary where question = %s"
+    with engine.connect() as connection, pytest.raises(sa.exc.DBAPIError) as caught:
+        connection.execute(sa.select(clarify("ours", top_k=4, timeout=timedelta(milliseconds=300))))
+    assert isinstance(caught.value.orig, psycopg.Error)
+    assert caught.value.orig.sqlstate == "PC002"
+    assert scalar(superuser, status, "ours") in {"queued", "running"}
+    superuser.execute("select pgclarify.cancel(run_id) from pgclarify.run_summary where question = 'ours'")
+
+    with engine.connect() as connection, pytest.raises(sa.exc.DBAPIError) as caught:
+        connection.execute(sa.text("set local statement_timeout = '300ms'"))
+        connection.execute(sa.select(clarify("the statement's", top_k=4)))
+    assert isinstance(caught.value.orig, psycopg.errors.QueryCanceled)
+    assert scalar(superuser, status, "the statement's") == "cancelled"
+
+
+async def test_asyncio(url: sa.URL, model: Server) -> None:
+    engine = create_async_engine(url)
+
+    async def ask(question: str) -> list[Any]:
+        async with engine.connect() as connection:
+            return list((await connection.execute(sa.select(clarify(question, top_k=4)))).all())
+
+    try:
+        assert all(await asyncio.gather(*(ask(f"alchemy at once {number}") for number in range(4))))
+    finally:
+        await engine.dispose()
