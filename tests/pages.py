@@ -3,11 +3,22 @@
 from __future__ import annotations
 
 import re
+import textwrap
 from dataclasses import dataclass
 from pathlib import Path
 
 CHECKOUT = Path(__file__).parents[1]
-PAGES = sorted([CHECKOUT / "README.md", CHECKOUT / "CONTRIBUTING.md", *CHECKOUT.glob("docs/**/*.md")])
+PAGES = sorted(
+    [
+        *(CHECKOUT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")),
+        *CHECKOUT.glob("docs/**/*.md"),
+        # What dbt installs and builds lies there, too, and is ignored.
+        *(page for page in CHECKOUT.glob("dbt/**/*.md") if not {"dbt_packages", "target"} & set(page.parts)),
+    ]
+)
+
+# In lists, blocks are indented.
+_FENCE = re.compile(r"^( *)```(\w*).*?\n(.*?)^\1```\n(?:\n^```text\n(.*?)^```$)?", re.M | re.S)
 
 
 @dataclass(frozen=True)
@@ -21,8 +32,15 @@ class Block:
 
 def blocks(page: Path, language: str) -> list[Block]:
     """The blocks of one language, in order."""
-    fences = re.findall(r"^```(\w+)\n(.*?)^```\n(?:\n^```text\n(.*?)^```$)?", page.read_text() + "\n", re.M | re.S)
-    return [Block(name, code, output or None) for name, code, output in fences if name == language]
+    return [block for block in all_blocks(page) if block.language == language]
+
+
+def all_blocks(page: Path) -> list[Block]:
+    """The blocks of a page, in order; the language is empty where none is named."""
+    return [
+        Block(language, textwrap.dedent(code), output or None)
+        for _, language, code, output in _FENCE.findall(page.read_text(encoding="utf-8") + "\n")
+    ]
 
 
 def tables(page: Path, first_column: str) -> dict[str, list[list[str]]]:

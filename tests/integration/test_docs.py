@@ -1,4 +1,4 @@
-"""What the pages say about SQL: the API's page against the catalogs, and every block of SQL against a server."""
+"""What the pages say about SQL: options against those that are checked, and every block of SQL against a server."""
 
 from __future__ import annotations
 
@@ -16,74 +16,43 @@ from pgclarify import embedded
 from tests.pages import CHECKOUT, PAGES, blocks, tables
 from tests.workers import Service, load, wait_until_searchable
 
-SQL_PAGE = CHECKOUT / "docs" / "sql.md"
-# Creates and drops roles, so it runs where nothing stays.
+# In this order, since their examples follow each other.
+SQL_PAGES = [
+    CHECKOUT / "docs" / "sql" / f"{name}.md"
+    for name in ("documents", "asking", "several-steps", "vague-questions", "neighbors", "views")
+]
+REFERENCE = CHECKOUT / "docs" / "reference"
+OPTIONS = {heading: rows for page in SQL_PAGES for heading, rows in tables(page, "option").items()}
+# They create and drop roles, so they run where nothing stays.
 OPERATIONS_PAGE = CHECKOUT / "docs" / "operations.md"
+ROLES_PAGE = CHECKOUT / "docs" / "roles.md"
+# Its rows are for all who ask.
+BUDGETS_PAGE = CHECKOUT / "docs" / "budgets.md"
 # The number that stands in the pages for the run that was submitted last.
 RUN_ID = "17"
 
-# Schema-qualified internal names begin with an underscore.
-PUBLIC_FUNCTIONS = r"""
-    select p.proname, coalesce(parameter.name, ''), format_type(parameter.type, null),
-        coalesce(regexp_replace(pg_get_function_arg_default(p.oid, parameter.place::integer), '::[a-z\[\] ]+$', ''), '')
-    from pg_proc as p
-    cross join lateral unnest(p.proargnames, p.proargtypes::oid[]) with ordinality as parameter (name, type, place)
-    where p.pronamespace = 'pgclarify'::regnamespace and p.proname not like '\_%'
-        and has_function_privilege('pgclarify_user', p.oid, 'execute')
-    order by p.proname, parameter.place
-"""
-COLUMNS = r"""
-    select c.relname, a.attname, format_type(a.atttypid, a.atttypmod)
-    from pg_class as c
-    join pg_attribute as a on a.attrelid = c.oid
-    where c.relnamespace = 'pgclarify'::regnamespace and c.relname not like '\_%' and a.attnum > 0
-        and (c.relkind = 'c' or c.relkind = 'v' and has_table_privilege('pgclarify_reader', c.oid, 'select'))
-    order by c.relname, a.attnum
-"""
-READABLE_TABLES = """
-    select c.relname
-    from pg_class as c
-    where c.relnamespace = 'pgclarify'::regnamespace and c.relkind in ('r', 'p')
-        and has_table_privilege('pgclarify_reader', c.oid, 'select')
-"""
 INDEXING = """
 do $$ begin
     while exists (select from pgclarify.corpus_status where pending > 0) loop perform pg_sleep(0.05); end loop;
 end $$;
 """
 
-
-def by_name(rows: list[tuple[Any, ...]]) -> dict[str, list[list[str]]]:
-    """Rows by their first column."""
-    found: dict[str, list[list[str]]] = {}
-    for key, *rest in rows:
-        found.setdefault(key, []).append(rest)
-    return found
+# Names that are none of the database's: modules and functions of the Python package, parameters of a session, a dump.
+ELSEWHERE = {"algorithms", "client", "connect", "errors", "install", "protocols", "testing"}
+ELSEWHERE |= {"corpus", "count_questions", "reuse_runs", "sql"}
 
 
-def test_every_public_function_is_told_with_its_parameters(connection: psycopg.Connection[Any]) -> None:
-    there = by_name(connection.execute(PUBLIC_FUNCTIONS.encode()).fetchall())
-    told = {heading: [row[:3] for row in rows] for heading, rows in tables(SQL_PAGE, "parameter").items()}
-    assert told == there
-
-
-def test_every_type_and_view_is_told_with_its_columns(connection: psycopg.Connection[Any]) -> None:
-    there = by_name(connection.execute(COLUMNS.encode()).fetchall())
-    told = {heading: [row[:2] for row in rows] for heading, rows in tables(SQL_PAGE, "column").items()}
-    assert told == there
-
-
-def test_every_table_that_may_be_read_is_named(connection: psycopg.Connection[Any]) -> None:
-    there = {row[0] for row in connection.execute(READABLE_TABLES.encode())}
-    sentence = re.search(r"tables that may be read.*?\n\n", SQL_PAGE.read_text(), re.S)
-    assert sentence
-    assert set(re.findall(r"`(\w+)`", sentence[0])) == there
+def test_functions_and_views_are_told_before_they_are_listed() -> None:
+    """The reference has what each is; somewhere a page for readers says what it is good for."""
+    told = "".join(page.read_text() for page in PAGES if page.parent != REFERENCE)
+    for name in ("functions", "views"):
+        listed = set(re.findall(r"^## (\w+)$", (REFERENCE / f"{name}.md").read_text(), re.M))
+        assert listed <= set(re.findall(rf"reference/{name}\.md#(\w+)", told))
 
 
 def test_options_are_those_that_are_checked(connection: psycopg.Connection[Any]) -> None:
     (known,) = connection.execute("select pgclarify._clarify_options()").fetchone() or ({},)
-    options = tables(SQL_PAGE, "option")
-    told = {row[0]: re.findall(r"\w+", row[1]) for row in options["clarify"]}
+    told = {row[0]: re.findall(r"\w+", row[1]) for row in OPTIONS["clarify"]}
     assert told.keys() == known.keys()
     for name, option in known.items():
         if "choices" in option and "default" not in option:
@@ -95,12 +64,12 @@ def test_options_are_those_that_are_checked(connection: psycopg.Connection[Any])
     with pytest.raises(psycopg.errors.InvalidParameterValue) as refused:
         connection.execute("""select pgclarify.create_corpus('x', options => '{"no such": 1}')""")
     detail = refused.value.diag.message_detail or ""
-    assert {row[0] for row in options["create_corpus"]} == set(re.findall(r"\w+", detail.partition(":")[2]))
+    assert {row[0] for row in OPTIONS["create_corpus"]} == set(re.findall(r"\w+", detail.partition(":")[2]))
 
 
 def test_options_of_investigate_are_those_that_are_checked(connection: psycopg.Connection[Any]) -> None:
     (known,) = connection.execute("select pgclarify._investigate_options()").fetchone() or ({},)
-    told = {row[0]: row[1:] for row in tables(SQL_PAGE, "option")["investigate"]}
+    told = {row[0]: row[1:] for row in OPTIONS["investigate"]}
 
     assert json.loads(told.pop("timeout")[0]) == "5min"
     assert {name: json.loads(row[0]) for name, row in told.items()} == {
@@ -119,7 +88,7 @@ def test_options_of_clarifying_questions_are_those_that_are_checked(connection: 
     checked: tuple[Any, ...] = connection.execute(
         "select pgclarify._clarifying_question_settings('{}')"
     ).fetchone() or ({},)
-    told = {row[0]: row[1:] for row in tables(SQL_PAGE, "option")["clarifying_questions"]}
+    told = {row[0]: row[1:] for row in OPTIONS["clarifying_questions"]}
 
     assert told.keys() == known[0].keys()
     assert {name: json.loads(default) for name, (default, _) in told.items() if default} == checked[0]
@@ -140,13 +109,13 @@ def test_options_before_asking_are_those_that_are_checked(
     with pytest.raises(psycopg.errors.InvalidParameterValue) as refused:
         connection.execute(f"select pgclarify.{function}({asked}, '{{\"no such\": 1}}')".encode())
     detail = refused.value.diag.message_detail or ""
-    told = {row[0] for row in tables(SQL_PAGE, "option")[function]}
+    told = {row[0] for row in OPTIONS[function]}
     assert told == set(re.findall(r"\w+", detail.partition(":")[2]))
 
 
 def test_options_of_list_answers_are_those_that_are_checked(connection: psycopg.Connection[Any]) -> None:
     (known,) = connection.execute("select pgclarify._list_answers_options()").fetchone() or ({},)
-    told = {row[0]: row[1:] for row in tables(SQL_PAGE, "option")["list_answers"]}
+    told = {row[0]: row[1:] for row in OPTIONS["list_answers"]}
 
     assert told.keys() == known.keys()
     for name, option in known.items():
@@ -157,9 +126,23 @@ def test_options_of_list_answers_are_those_that_are_checked(connection: psycopg.
             assert f"{option['least']:,} to {option['most']:,}" in meaning
 
 
+def test_options_of_estimate_are_those_that_are_checked(connection: psycopg.Connection[Any]) -> None:
+    options: tuple[Any, ...] = connection.execute(
+        "select pgclarify._estimate_options(), pgclarify._clarify_options()"
+    ).fetchone() or ({}, {})
+    known, shared = options
+    told = {row[0]: row[1:] for row in OPTIONS["estimate"]}
+
+    assert told.keys() == known.keys() - shared.keys()
+    assert {name: json.loads(default) for name, (default, _) in told.items()} == {
+        name: known[name]["default"] for name in told
+    }
+    assert f"{known['sample']['least']} to {known['sample']['most']}" in told["sample"][1]
+
+
 def test_options_of_search_are_those_that_are_checked(connection: psycopg.Connection[Any]) -> None:
     (known,) = connection.execute("select pgclarify._search_options()").fetchone() or ({},)
-    told = {row[0]: row[1:] for row in tables(SQL_PAGE, "option")["search"]}
+    told = {row[0]: row[1:] for row in OPTIONS["search"]}
 
     assert told.keys() == known.keys()
     for name, option in known.items():
@@ -171,17 +154,18 @@ def test_options_of_search_are_those_that_are_checked(connection: psycopg.Connec
             assert f"{option['least']} to {option['most']}" in meaning
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(CHECKOUT)))
-def test_functions_and_views_that_a_page_names_exist(page: Path, connection: psycopg.Connection[Any]) -> None:
-    named = set(re.findall(r"\bpgclarify\.(\w+)", page.read_text()))
+def test_functions_and_views_that_pages_name_exist(connection: psycopg.Connection[Any]) -> None:
     rows = connection.execute("""
         select proname from pg_proc where pronamespace = 'pgclarify'::regnamespace
         union all
         select relname from pg_class where relnamespace = 'pgclarify'::regnamespace
     """)
-    # Modules of the Python package, parameters of a session, and what a dump is called.
-    elsewhere = {"algorithms", "client", "corpus", "errors", "install", "protocols", "reuse_runs", "sql", "testing"}
-    assert named - elsewhere <= {row[0] for row in rows}
+    macros = "".join(file.read_text() for file in CHECKOUT.glob("dbt/macros/**/*.sql"))
+    there = {row[0] for row in rows} | ELSEWHERE | set(re.findall(r"\{%-? (?:macro|test) (\w+)\(", macros))
+    for page in PAGES:
+        if page.parent != REFERENCE:
+            named = set(re.findall(r"\bpgclarify\.(\w+)", page.read_text()))
+            assert named <= there, page
 
 
 def psql(dsn: str, script: str) -> str:
@@ -209,15 +193,44 @@ def reader_dsn(service: Service) -> str:
 
 
 def test_sql_of_the_pages_runs_and_has_these_columns(reader_dsn: str) -> None:
+    assert set(SQL_PAGES) == set((CHECKOUT / "docs" / "sql").glob("*.md"))
+    try_out(SQL_PAGES, reader_dsn)
     for page in PAGES:
-        if page != OPERATIONS_PAGE:
-            try_out(page, reader_dsn)
+        if page not in (OPERATIONS_PAGE, ROLES_PAGE, BUDGETS_PAGE, *SQL_PAGES):
+            try_out([page], reader_dsn)
+    assert_explained(reader_dsn)
 
 
-def try_out(page: Path, dsn: str) -> None:
-    """Run the SQL of a page in one session, since its examples follow each other."""
+def assert_explained(dsn: str) -> None:
+    """docs/explain.md tells of a question that was clear; the lines it has, this one has, too, in that order."""
+    told = psql(
+        dsn,
+        """
+        select pgclarify.submit(
+            'When does unused annual leave expire?', 'handbook', options => '{"ask_back": "auto"}'
+        ) as run_id \\gset
+        select from pgclarify.wait(array[:run_id]);
+        \\pset tuples_only on
+        select pgclarify.explain(:run_id);
+        """,
+    )
+    _, shown = blocks(CHECKOUT / "docs" / "explain.md", "text")
+    kinds = iter([kind_of_line(line) for line in told.splitlines() if line.strip()])
+    for line in shown.code.splitlines():
+        assert kind_of_line(line) in kinds, line
+
+
+def kind_of_line(line: str) -> str:
+    """What a line of an explanation begins with, whatever it says of a run."""
+    words = re.sub(r"\d+", "0", line).split()
+    return " ".join(words[: 2 if words[0] == "->" else 1])
+
+
+def try_out(pages: list[Path], dsn: str) -> None:
+    """Run the SQL of pages in one session, since their examples follow each other."""
     script = ["\\pset footer off"]
-    for place, block in enumerate(blocks(page, "sql")):
+    shown_blocks = [block for page in pages for block in blocks(page, "sql")]
+    for place, block in enumerate(shown_blocks):
         script += [INDEXING, f"\\echo block {place}"]
         for line in block.code.splitlines():
             script.append(re.sub(rf"\b{RUN_ID}\b", ":run_id", line))
@@ -227,12 +240,12 @@ def try_out(page: Path, dsn: str) -> None:
                 )
     printed = psql(dsn, "\n".join(script))
 
-    for place, block in enumerate(blocks(page, "sql")):
+    for place, block in enumerate(shown_blocks):
         shown = re.search(rf"^block {place}\n(.*?)(?=^block |\Z)", printed, re.M | re.S)
-        assert shown, (page, place)
+        assert shown, block.code
         if block.output is not None:
             # Answers are the provider's matter; columns are ours.
-            assert columns(block.output) == columns(shown[1]), (page, block.code)
+            assert columns(block.output) == columns(shown[1]), block.code
 
 
 def columns(output: str) -> list[str]:
@@ -240,8 +253,9 @@ def columns(output: str) -> list[str]:
     return [name.strip() for name in output.strip("\n").partition("\n")[0].split("|")]
 
 
-def test_sql_of_operations_runs(database: str) -> None:
-    for block in blocks(OPERATIONS_PAGE, "sql"):
+@pytest.mark.parametrize("page", [OPERATIONS_PAGE, ROLES_PAGE, BUDGETS_PAGE], ids=lambda page: str(page.stem))
+def test_sql_that_changes_the_server_runs(page: Path, database: str) -> None:
+    for block in blocks(page, "sql"):
         psql(database, f"begin;\n{block.code}\nrollback;")
 
 

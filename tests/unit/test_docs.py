@@ -71,6 +71,15 @@ def test_links_lead_somewhere(page: Path) -> None:
         assert not anchor or anchor in anchors(linked), target
 
 
+def test_pages_that_code_names_are_there() -> None:
+    files = [CHECKOUT / "docker-compose.yml", CHECKOUT / "Dockerfile", CHECKOUT / "mkdocs.yml"]
+    for folder in ("pgclarify", "sql", "migrations", "dbt", "website"):
+        files += [file for file in (CHECKOUT / folder).rglob("*") if file.suffix in {".py", ".sql", ".yml", ".md"}]
+    named = {page for file in files for page in re.findall(r"\bdocs/[\w/-]+\.md\b", file.read_text())}
+    assert len(named) > 10
+    assert {page for page in named if not (CHECKOUT / page).exists()} == set()
+
+
 def test_every_page_is_in_the_index() -> None:
     index = CHECKOUT / "docs" / "README.md"
     linked = {(index.parent / target).resolve() for target in re.findall(r"\]\(([^)#\s]+)\)", index.read_text())}
@@ -128,6 +137,10 @@ def check(words: list[str]) -> None:
             asked = re.fullmatch(r"pgclarify\[([\w,]+)\]", package)
             assert asked, package
             assert set(asked[1].split(",")) <= extras.keys()
+        case ["pip", "install", core, "dbt-postgres"]:
+            bounds = re.findall(r'"([<>=]+[\d.]+)"', (CHECKOUT / "dbt" / "dbt_project.yml").read_text())
+            assert bounds
+            assert core == f"dbt-core{','.join(bounds)}"
         case ["docker", "compose", "run", *rest]:
             services = [place for place, word in enumerate(rest) if word in compose["services"]]
             assert services, words

@@ -1,0 +1,149 @@
+"""The commands of the pages, run as they stand there: block by block in a shell, in a house with what they speak of."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import psycopg
+import pytest
+from psycopg import sql
+
+from pgclarify import embedded
+from tests.acceptance.conftest import House
+from tests.pages import PAGES, blocks
+
+pytestmark = pytest.mark.acceptance
+
+# Lines that are not run here, by their beginnings; that their commands and options exist is checked all the same.
+EXEMPT = {
+    "make ": "installs and runs all of this; `make demo` is the command demo, which test_command_line.py runs",
+    "pip install": "the package is not there to be downloaded; test_wheel.py installs it",
+    "docker compose": "there are no containers here; test_compose.py looks through the file",
+    "export POSTGRES_PASSWORD": "is for docker compose",
+    "export OPENAI_": "these endpoints are not here, or cost money; a worker would be started for them",
+    "pgclarify down": "stands where a worker is started anew for such an endpoint",
+    "pgclarify up": "the house has its server and worker",
+    "pgclarify dsn --role": "the house listens to nobody outside; test_listen_and_grant.py asks one that does",
+    "pgclarify doctor": "loads the embedding model, which takes seconds; test_doctor.py has its findings",
+    "pgclarify worker": "serves until it is interrupted; every test with a worker starts one",
+    "pgclarify eval run questions.jsonl --corpus handbook --config clarify.toml rac.toml": "rac takes a language model",
+    "pgclarify eval run questions.jsonl --corpus handbook --part": "wants more questions; test_evaluation_commands.py",
+}
+FILES = {
+    "handbook/leave.md": "Paid parental leave lasts sixteen weeks. Unused annual leave expires on March 31.\n",
+    "questions.jsonl": json.dumps({"question": "parental leave", "answers": ["sixteen weeks"]}) + "\n",
+    "searches.txt": "parental leave\nannual leave\n",
+    "branch.toml": "[options]\ntop_k = 5\n",
+}
+# What the pages call things that have other names here: a database, a run, evaluations.
+STANDS_FOR = {
+    "postgresql://admin@db.example/app": "'{own}'",
+    "report 42": "report {run_id}",
+    # The demo makes it, which another test of this house may have run, or not.
+    "--user insurance": "--user claims",
+    "eval compare 12 13": "eval compare 1 2",
+    "eval compare 18 19": "eval compare 1 2",
+    "eval report 12 13": "eval report 1 2",
+}
+
+
+def lines(page: Path) -> list[str]:
+    """The lines of a page's blocks, in order."""
+    return [line for block in blocks(page, "sh") for line in block.code.splitlines() if line.strip()]
+
+
+def is_exempt(line: str) -> bool:
+    return line.startswith(tuple(EXEMPT))
+
+
+def translated(line: str, **names: str) -> str:
+    """A line without what it says to its reader, and with the names that things have here."""
+    line = re.sub(r"\s+#.*", "", line)
+    for name, replacement in STANDS_FOR.items():
+        line = line.replace(name, replacement.format(**names))
+    return line
+
+
+@pytest.fixture(scope="module")
+def furnished(house: House) -> Iterator[House]:
+    """A house with the files, logins and corpora of the pages, and a database that stands for the reader's own."""
+    for name, content in FILES.items():
+        path = house.folder / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(content)
+    programs = house.folder / "programs"
+    programs.mkdir()
+    (programs / "pgclarify").write_text(f'#!/bin/sh\nexec "{sys.executable}" -m pgclarify.cli "$@"\n')
+    (programs / "pgclarify").chmod(0o755)
+    house.done("load", "handbook", "handbook")
+    dsn = house.done("dsn").strip()
+    with psycopg.connect(dsn, autocommit=True) as connection:
+        connection.execute("create database readers_own")
+        for login in ("ann", "dashboard"):
+            connection.execute(sql.SQL("create role {} login").format(sql.Identifier(login)))
+        for corpus in ("claims", "letters"):
+            connection.execute("select pgclarify.create_corpus(%s)", [corpus])
+    parameters = psycopg.conninfo.conninfo_to_dict(dsn)
+    yield replace(
+        house,
+        variables={
+            "HOME": str(house.folder),
+            "PATH": os.pathsep.join([str(programs), str(Path(embedded.binary("psql")).parent), os.environ["PATH"]]),
+            # What opens a page in the browser.
+            "BROWSER": "true",
+            "PGCLARIFY_ROLE_PASSWORD": "of a login that a page makes",
+            "PGHOST": str(parameters["host"]),
+            "PGUSER": str(parameters["user"]),
+            "PGDATABASE": str(parameters["dbname"]),
+        },
+    )
+
+
+def test_commands_of_the_pages_run(furnished: House) -> None:
+    run_id = furnished.sql("select pgclarify.submit('annual leave', corpus => 'handbook')")
+    own = psycopg.conninfo.make_conninfo(furnished.done("dsn").strip(), dbname="readers_own")
+    done: set[str] = set()
+    for page in PAGES:
+        # A line that stands in several places is run once; what is set counts for its page.
+        here = dict.fromkeys(translated(line, own=own, run_id=run_id) for line in lines(page) if not is_exempt(line))
+        todo = [line for line in here if line not in done]
+        ours = {line for line in todo if not line.startswith("export ")}
+        if ours:
+            done |= ours
+            run("\n".join(todo), furnished, page)
+
+
+def run(script: str, house: House, page: Path) -> None:
+    inherited = {
+        name: value for name, value in os.environ.items() if not name.startswith(("PGCLARIFY_", "OPENAI_", "PG"))
+    }
+    with tempfile.TemporaryFile("w+") as printed:
+        done = subprocess.run(
+            ["bash", "-eux", "-o", "pipefail", "-c", script],
+            env=inherited
+            | {"PGCLARIFY_DATA_DIR": str(house.folder / "data"), "OMP_NUM_THREADS": "1"}
+            | house.variables,
+            cwd=house.folder,
+            stdin=subprocess.DEVNULL,
+            stdout=printed,
+            stderr=subprocess.STDOUT,
+            check=False,
+            timeout=300,
+        )
+        printed.seek(0)
+        assert done.returncode == 0, f"{page}\n{printed.read()}"
+
+
+def test_what_is_not_run_is_there() -> None:
+    """An exemption goes with the last line that it was for."""
+    there = [line for page in PAGES for line in lines(page)]
+    assert [beginning for beginning in EXEMPT if not any(line.startswith(beginning) for line in there)] == []
+    assert [name for name in STANDS_FOR if not any(name in line for line in there)] == []

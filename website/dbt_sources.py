@@ -1,0 +1,81 @@
+"""The sources of the dbt package, from the comments in the database: `python -m website.dbt_sources` writes them.
+
+A test finds a file that is not what the database says.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import psycopg
+
+from pgclarify import embedded
+from pgclarify.install import install
+from website.reference import RELATIONS
+
+FILE = Path(__file__).parents[1] / "dbt" / "models" / "sources.yml"
+HEAD = """\
+# Written by `make reference` from the comments in the database.
+sources:
+  - name: pgclarify
+    description: Views of pgclarify. They start nothing, and show what the role that reads them may see.
+    tables:
+"""
+# dbt source freshness: how long the oldest change has been waiting that is not searchable yet.
+FRESHNESS = """\
+        config:
+          loaded_at_query: >
+            select coalesce(min(clock_timestamp() - coalesce(lag, interval '0')), clock_timestamp())
+            from pgclarify.corpus_status
+          freshness:
+            warn_after: {count: 1, period: hour}
+            error_after: {count: 1, period: day}
+"""
+
+
+def render(connection: psycopg.Connection[Any]) -> str:
+    """The file, with all views and their columns."""
+    with connection.cursor(row_factory=psycopg.rows.dict_row) as cursor:
+        views = [one for one in cursor.execute(RELATIONS.encode()) if one["kind"] == "v"]
+    return HEAD + "".join(_table(view) for view in views)
+
+
+def _table(view: dict[str, Any]) -> str:
+    lines = [f"      - name: {view['relname']}\n        description: {_quoted(view['comment'])}\n"]
+    if view["relname"] == "corpus_status":
+        lines.append(FRESHNESS)
+    lines.append("        columns:\n")
+    for name, kind, comment in view["columns"]:
+        lines.append(
+            f"          - name: {name}\n            data_type: {kind}\n            description: {_quoted(comment)}\n"
+        )
+    return "".join(lines)
+
+
+def _quoted(text: str) -> str:
+    """A comment as a YAML scalar; dbt takes double braces for its own."""
+    plain = " ".join(text.split()).replace("{{", "{ {").replace("{%", "{ %").replace("'", "''")
+    return f"'{plain}'"
+
+
+def main() -> None:
+    """Install into a new server, and write down what is there."""
+    # Its user need not be ours, so the folder is where everybody may go.
+    with tempfile.TemporaryDirectory(prefix="pgclarify-sources-") as folder:
+        Path(folder).chmod(0o755)
+        dsn = embedded.start(Path(folder) / "data")
+        try:
+            install(dsn)
+            with closing(psycopg.connect(dsn)) as connection:
+                written = render(connection)
+        finally:
+            embedded.stop(Path(folder) / "data")
+    FILE.parent.mkdir(exist_ok=True)
+    FILE.write_text(written, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,212 @@
+r"""The reference of SQL, from the comments in the database: `python -m website.reference` writes docs/reference/.
+
+Readers of the pages and of `\df+` see the same words, and a test finds a page that is not what the database says.
+"""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import psycopg
+
+from pgclarify import embedded
+from pgclarify.install import install
+
+FOLDER = Path(__file__).parents[1] / "docs" / "reference"
+GENERATED = "<!-- Written by `make reference` from the comments in the database. -->\n\n"
+
+FUNCTIONS = r"""
+    select p.proname, p.oid::regprocedure::text as signature, obj_description(p.oid, 'pg_proc') as comment,
+        p.proretset as is_set, format_type(p.prorettype, null) as returned,
+        case when t.typtype = 'c' and t.typnamespace = p.pronamespace then t.typname end as row_type,
+        case p.provolatile when 'v' then 'volatile' when 's' then 'stable' else 'immutable' end as volatility,
+        array(
+            select r.rolname::text
+            from unnest('{pgclarify_user,pgclarify_reader,pgclarify_worker}'::name[]) with ordinality as n (name, place)
+            join pg_roles as r on r.rolname = n.name
+            where has_function_privilege(r.oid, p.oid, 'execute')
+            order by n.place
+        ) as roles,
+        array(
+            select jsonb_build_array(
+                p.proargnames[place], format_type(p.proargtypes[place - 1], null),
+                regexp_replace(coalesce(pg_get_function_arg_default(p.oid, place), ''), '::[a-z\[\] ]+$', '')
+            )
+            from generate_series(1, p.pronargs) as place
+            order by place
+        ) as parameters
+    from pg_proc as p
+    join pg_type as t on t.oid = p.prorettype
+    where p.pronamespace = 'pgclarify'::regnamespace and p.proname not like '\_%' and t.typname <> 'trigger'
+    order by p.proname, signature
+"""
+RELATIONS = r"""
+    select c.relname, c.relkind::text as kind,
+        coalesce(obj_description(c.oid, 'pg_class'), obj_description(c.reltype, 'pg_type')) as comment,
+        array(
+            select jsonb_build_array(
+                a.attname, format_type(a.atttypid, a.atttypmod), coalesce(col_description(c.oid, a.attnum), '')
+            )
+            from pg_attribute as a
+            where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
+            order by a.attnum
+        ) as columns,
+        array(
+            select lower(word)
+            from unnest('{INSERT,UPDATE,DELETE}'::text[]) with ordinality as n (word, place)
+            where c.relkind <> 'c' and has_table_privilege('pgclarify_user', c.oid, word)
+            order by place
+        ) as changes
+    from pg_class as c
+    where c.relnamespace = 'pgclarify'::regnamespace and c.relname not like '\_%' and not c.relispartition
+        and (
+            c.relkind = 'c' or c.relkind in ('v', 'r', 'p') and has_table_privilege('pgclarify_reader', c.oid, 'select')
+        )
+    order by c.relname
+"""
+
+HEADS = {
+    "functions.md": """# Functions
+
+Everything that may be called in schema `pgclarify`. [SQL](../sql.md) tells how it is used, with examples and all
+options.
+""",
+    "rows.md": """# Rows
+
+Composite types, as functions return them. More columns may follow at their end, so name those that you want.
+""",
+    "views.md": """# Views
+
+They read what is there and start nothing. Each shows what the role that reads it may see. More columns may follow at
+their end.
+""",
+    "tables.md": """# Tables
+
+The tables that may be read, row by row as far as you may see them. They may change with any version; [views](views.md)
+do not.
+""",
+}
+
+
+@dataclass(frozen=True)
+class Comment:
+    """A function's comment, taken apart.
+
+    Attributes:
+        text: What it does, and what is to be known besides.
+        parameters: What is said of parameters, by name.
+        like: Another function, whose parameters those of which nothing is said are like; None if there is none.
+    """
+
+    text: str
+    parameters: dict[str, str]
+    like: str | None
+
+
+def take_apart(comment: str, names: list[str]) -> Comment:
+    """Find in a comment what it says of parameters: sentences that begin with their names and a colon."""
+    name = "|".join(map(re.escape, names))
+    text: list[str] = []
+    parameters: dict[str, str] = {}
+    for sentence in re.split(rf"(?<=\.) (?=[A-Z]|(?:{name or 'A'})(?:, (?:{name or 'A'}))*: )", comment):
+        told = re.fullmatch(rf"((?:{name})(?:, (?:{name}))*): (.*?)\.?", sentence, re.S) if names else None
+        if told:
+            parameters |= dict.fromkeys(told[1].split(", "), told[2])
+        else:
+            text.append(sentence)
+    like = re.search(r"\b[Aa]s in (\w+)", " ".join(text))
+    return Comment(" ".join(text), parameters, like[1] if like else None)
+
+
+def escaped(text: str) -> str:
+    """A comment as Markdown that shows it, whatever is in it; names are set as code, pages are linked."""
+    parts = re.split(r"(docs/[\w/-]+\.md|\b(?:\w+\.)*[a-z]\w*_\w+(?:\.\w+)*\b)", " ".join(text.split()))
+    return "".join(_name(part) if place % 2 else _plain(part) for place, part in enumerate(parts))
+
+
+def pages(connection: psycopg.Connection[Any]) -> dict[str, str]:
+    """The pages, by their names."""
+    with connection.cursor(row_factory=psycopg.rows.dict_row) as cursor:
+        functions = cursor.execute(FUNCTIONS.encode()).fetchall()
+        relations = cursor.execute(RELATIONS.encode()).fetchall()
+    chapters = {
+        "functions.md": [_function(one) for one in functions],
+        "rows.md": [_relation(one) for one in relations if one["kind"] == "c"],
+        "views.md": [_relation(one) for one in relations if one["kind"] == "v"],
+        "tables.md": [_relation(one) for one in relations if one["kind"] in "rp"],
+    }
+    return {name: GENERATED + HEADS[name] + "".join(parts) for name, parts in chapters.items()}
+
+
+def _function(one: dict[str, Any]) -> str:
+    comment = take_apart(one["comment"], [name for name, _, _ in one["parameters"]])
+    lines = [f"\n## {one['proname']}\n\n{escaped(comment.text)}\n"]
+    if one["parameters"]:
+        otherwise = f"as in [{comment.like}](#{comment.like})" if comment.like else ""
+        rows = (
+            (
+                f"`{name}`",
+                kind,
+                f"`{default}`" if default else "",
+                escaped(comment.parameters.get(name, "")) or otherwise,
+            )
+            for name, kind, default in one["parameters"]
+        )
+        lines.append(_table(("parameter", "type", "default", "meaning"), rows))
+    row_type = one["row_type"]
+    returned = f"[{row_type}](rows.md#{row_type})" if row_type else one["returned"]
+    allowed = ", ".join(f"`{role}`" for role in one["roles"]) or "`pgclarify_owner`"
+    kind = "rows of " if one["is_set"] else ""
+    lines.append(f"Returns {kind}{returned}. {one['volatility'].capitalize()}. May be called by {allowed}.\n")
+    return "\n".join(lines)
+
+
+def _relation(one: dict[str, Any]) -> str:
+    said = f"{escaped(one['comment'])}\n\n" if one["comment"] else ""
+    changed = (
+        f"A `pgclarify_user` may {', '.join(one['changes'])}, as far as its policies let it.\n\n"
+        if one["changes"]
+        else ""
+    )
+    rows = ((f"`{name}`", kind, escaped(meaning)) for name, kind, meaning in one["columns"])
+    return f"\n## {one['relname']}\n\n{said}{changed}{_table(('column', 'type', 'meaning'), rows)}"
+
+
+def _table(head: tuple[str, ...], rows: Iterator[tuple[str, ...]]) -> str:
+    return "".join(f"| {' | '.join(row)} |\n".replace("  ", " ") for row in (head, ("---",) * len(head), *rows))
+
+
+def _name(name: str) -> str:
+    return f"[{name}](../{name.removeprefix('docs/')})" if name.endswith(".md") else f"`{name}`"
+
+
+def _plain(text: str) -> str:
+    # Within words, underscores are just that. References to characters are read alike wherever Markdown is.
+    return re.sub(r"[\\`*\[\]<>|~&]|\b_|_\b", lambda special: f"&#{ord(special[0])};", text)
+
+
+def main() -> None:
+    """Install into a new server, and write down what is there."""
+    # Its user need not be ours, so the folder is where everybody may go.
+    with tempfile.TemporaryDirectory(prefix="pgclarify-reference-") as folder:
+        Path(folder).chmod(0o755)
+        dsn = embedded.start(Path(folder) / "data")
+        try:
+            install(dsn)
+            with closing(psycopg.connect(dsn)) as connection:
+                written = pages(connection)
+        finally:
+            embedded.stop(Path(folder) / "data")
+    FOLDER.mkdir(exist_ok=True)
+    for name, page in written.items():
+        (FOLDER / name).write_text(page, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
