@@ -103,7 +103,7 @@ async def _ask(
         f1,
         diversity,
         sum(completion.latency_ms for completion in completions) / 1000,
-        sum(completion.completion_tokens for completion in completions),
+        sum(completion.completion_tokens or 0 for completion in completions),
     )
 
 
