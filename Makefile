@@ -1,13 +1,14 @@
 # `make demo` shows what pgclarify does; `make test` checks that it does. Both install what they need first.
 PYTHON ?= python3
 VENV ?= .venv
+DBT_VENV ?= .venv-dbt
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint browser bench install clean help
+.PHONY: demo test lint docs reference system bench dbt dbt-example install clean help
 demo: install ## Install everything, start PostgreSQL, load a corpus and ask
 	$(BIN)/pgclarify demo
 
-test: lint browser ## Lint, then run every test
+test: lint docs system dbt ## Lint, build the pages, then run every test
 	$(BIN)/pytest -n 2 --dist loadfile
 
 lint: install ## Style, types, import order, SQL
@@ -17,21 +18,43 @@ lint: install ## Style, types, import order, SQL
 	$(BIN)/lint-imports
 	$(BIN)/sqlfluff lint --nocolor sql pgclarify/database
 
-browser: ## Install a Chromium for the tests of reports, unless there is one
-	@for name in "$$CHROMIUM" chromium chromium-browser google-chrome; do \
-	    command -v "$$name" > /dev/null && exit 0; \
-	done; \
+docs: install ## Build the pages into site/; open site/index.html
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+
+reference: install ## Write docs/reference/, and the sources of the dbt package, from the comments in the database
+	$(BIN)/python -m website.reference
+	$(BIN)/python -m website.dbt_sources
+
+# A browser looks at reports; PgBouncer, and a program in Java, are clients of the server.
+system: ## Install what tests need of the system: Chromium, PgBouncer, a JDK, PostgreSQL's driver for it
+	@PATH="$$PATH:/usr/sbin"; missing=; \
+	has() { for name in "$$@"; do command -v "$$name" > /dev/null && return; done; false; }; \
+	has "$$CHROMIUM" chromium chromium-browser google-chrome || missing="$$missing chromium fonts-dejavu-core"; \
+	has pgbouncer || missing="$$missing pgbouncer"; \
+	has javac || missing="$$missing default-jdk-headless"; \
+	[ -e /usr/share/java/postgresql.jar ] || missing="$$missing libpostgresql-jdbc-java"; \
+	[ -n "$$missing" ] || exit 0; \
 	if [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null; then \
-	    apt-get update -qq && DEBIAN_FRONTEND=noninteractive \
-	        apt-get install -y -qq --no-install-recommends chromium fonts-dejavu-core; \
+	    apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $$missing; \
 	else \
-	    echo "The tests of reports drive a Chromium, and there is none. Install it with your system's packages, such as" >&2; \
-	    echo "sudo apt-get install chromium, or put the path of one into CHROMIUM." >&2; \
+	    echo "Tests need programs of the system that are not here. Install them with your system's packages, such as" >&2; \
+	    echo "sudo apt-get install --no-install-recommends$$missing" >&2; \
+	    echo "The path of another Chromium can be put into CHROMIUM." >&2; \
 	    exit 1; \
 	fi
 
 bench: install ## Measure speed, as ratios against something run in the same minute
 	$(BIN)/python -m tests.benchmark
+
+dbt: $(DBT_VENV)/.installed ## Install dbt into .venv-dbt
+
+$(DBT_VENV)/.installed: dbt/requirements.txt
+	$(PYTHON) -m venv $(DBT_VENV)
+	$(DBT_VENV)/bin/python -m pip install --quiet --disable-pip-version-check -r $<
+	touch $@
+
+dbt-example: install dbt ## Show the dbt package: what an insurer's customers search for, and what it can mean
+	PGCLARIFY_DBT=$(abspath $(DBT_VENV))/bin/dbt $(BIN)/python dbt/example/run.py
 
 install: $(VENV)/.installed ## Install pgclarify and its tools into .venv
 
@@ -40,8 +63,8 @@ $(VENV)/.installed: pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[embedded,files,dev]'
 	touch $@
 
-clean: ## Remove the environment
-	rm -rf $(VENV)
+clean: ## Remove the environments
+	rm -rf $(VENV) $(DBT_VENV)
 
 help: ## Show this
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1\t/' | expand -t 10
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 13
