@@ -16,11 +16,28 @@ from uuid import uuid4
 import psycopg
 import pytest
 from psycopg import sql
+from xdist.remote import Producer
+from xdist.scheduler import LoadFileScheduling
 
 from pgclarify import embedded
 from pgclarify.install import install
 
 TEMPLATE = "pgclarify_template"
+# All of its tests share a server and a worker.
+TOGETHER = "tests/clients/"
+
+
+class FilesAndFolder(LoadFileScheduling):  # type: ignore[misc]
+    """A file at a time for each process of pytest-xdist, and the one folder as if it were a file."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        return TOGETHER if nodeid.startswith(TOGETHER) else super()._split_scope(nodeid)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadFileScheduling | None:
+    """In place of the usual scheduler for `--dist loadfile`."""
+    return FilesAndFolder(config, log) if config.getvalue("dist") == "loadfile" else None
 
 
 def in_database(dsn: str, database: str) -> str:

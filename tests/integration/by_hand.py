@@ -86,6 +86,9 @@ class HandWorker:
 
     Args:
         connection: A login of pgclarify_worker.
+
+    Attributes:
+        leases: The latest that it has claimed, by rows of the ledger.
     """
 
     def __init__(
@@ -99,6 +102,7 @@ class HandWorker:
         is_serving: bool = True,
     ) -> None:
         self.connection = connection
+        self.leases: dict[int, Any] = {}
         self.worker_id = self.send(
             "register_worker",
             host="here",
@@ -123,7 +127,46 @@ class HandWorker:
         """Send one of the worker's statements."""
         with self.connection.cursor(row_factory=dict_row) as cursor:
             cursor.execute(queries[name].replace("::halfvec", "::public.halfvec").encode(), parameters)
-            return cursor.fetchall() if cursor.description else []
+            rows = cursor.fetchall() if cursor.description else []
+        self.leases.update((row["completion_id"], row["leased_until"]) for row in rows if row.get("is_ours"))
+        return rows
+
+    def store_replies(
+        self,
+        run_id: int | None,
+        completion_ids: Sequence[int],
+        *,
+        replies: Sequence[str],
+        tokens: Sequence[tuple[int | None, int | None]],
+        latencies_ms: Sequence[float],
+        leases: Mapping[int, Any] | None = None,
+    ) -> None:
+        """Keep what a model said, with its tokens of input and output.
+
+        leases: Those under which the calls were made; None for the latest.
+        """
+        held = self.leases if leases is None else leases
+        self.send(
+            "store_completions",
+            worker_id=self.worker_id,
+            completion_ids=list(completion_ids),
+            run_ids=[run_id] * len(completion_ids),
+            leases=[held.get(completion_id) for completion_id in completion_ids],
+            replies=list(replies),
+            prompt_tokens=[prompt for prompt, _ in tokens],
+            completion_tokens=[said for _, said in tokens],
+            latencies_ms=list(latencies_ms),
+        )
+
+    def give_back(self, completion_ids: Sequence[int], leases: Mapping[int, Any] | None = None) -> None:
+        """Give leases of calls back; leases as in `store_replies`."""
+        held = self.leases if leases is None else leases
+        self.send(
+            "release_completions",
+            worker_id=self.worker_id,
+            completion_ids=list(completion_ids),
+            leases=[held.get(completion_id) for completion_id in completion_ids],
+        )
 
     def open_spaces(self, dimensions: int = DIMENSIONS) -> None:
         """Open what waits for its model."""

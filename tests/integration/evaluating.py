@@ -97,16 +97,11 @@ def pay(
         prompt_versions=[PROMPTS] * count,
         input_hashes=[text.encode().ljust(32) for text in inputs],
         samples=[0] * count,
+        input_bytes=[1] * count,
+        max_output_tokens=[1] * count,
     )
     ids = [claim["completion_id"] for claim in sorted(claims, key=lambda claim: claim["ordinal"])]
-    worker.send(
-        "store_completions",
-        completion_ids=ids,
-        replies=["secret"] * count,
-        prompt_tokens=[tokens[0]] * count,
-        completion_tokens=[tokens[1]] * count,
-        latencies_ms=[10.0] * count,
-    )
+    worker.store_replies(run_id, ids, replies=["secret"] * count, tokens=[tokens] * count, latencies_ms=[10.0] * count)
     return ids
 
 

@@ -97,7 +97,9 @@ def test_they_are_waited_for(desk: Desk) -> None:
         desk.worker.finish(run_ids[1], status="partial", stop_reason="the model failed")
         desk.worker.finish(run_ids[2], status="failed", error="the model could not be reached")
 
-        rows = desk.user.execute("select * from pgclarify.wait(%s)", [run_ids]).fetchall()
+        rows = desk.user.execute(
+            "select run_id, status, error, interpretations from pgclarify.wait(%s)", [run_ids]
+        ).fetchall()
         assert rows == [
             (run_ids[0], "succeeded", None, None),
             (run_ids[1], "partial", None, None),
@@ -108,7 +110,9 @@ def test_they_are_waited_for(desk: Desk) -> None:
 def test_waiting_that_ends_earlier_says_so(desk: Desk) -> None:
     run_ids = [enter(desk, operation) for operation in OPERATIONS]
 
-    rows = desk.user.execute("select * from pgclarify.wait(%s, '10ms')", [run_ids]).fetchall()
+    rows = desk.user.execute(
+        "select run_id, status, error, interpretations from pgclarify.wait(%s, '10ms')", [run_ids]
+    ).fetchall()
     assert rows == [(run_id, "queued", None, None) for run_id in run_ids]
 
 

@@ -75,8 +75,12 @@ async def test_clarify_is_asked_and_judged_and_kept(bench: Bench, service: Servi
     assert [case.case_id for case in cases] == ["hail", "fees", "age", "nothing"]
     first = cases[0]
     assert first.run_id is not None
-    runs = rows(service, "select question, settings ->> 'top_k' from pgclarify.run where run_id = %s", first.run_id)
-    assert runs == [(first.question, str(TOP_K))]
+    runs = rows(
+        service,
+        "select question, settings ->> 'top_k', is_counted from pgclarify.run where run_id = %s",
+        first.run_id,
+    )
+    assert runs == [(first.question, str(TOP_K), False)]
     steps = first.output["notes"]["answers_by_call"]
     assert [calls for calls, _, _ in steps] == [2, 3, 4, 5], "the question was relaxed first"
     assert steps[-1][1] == first.usage.prompt_tokens + first.usage.completion_tokens

@@ -73,7 +73,9 @@ def test_submitted_questions_share_runs(asker: Connection, model: Server) -> Non
     run_ids = scalar(asker, "select pgclarify.submit_many(array['shared one', 'shared two', 'shared one'], top_k => 4)")
 
     assert run_ids[0] == run_ids[2] != run_ids[1]
-    outcomes = asker.execute("select * from pgclarify.wait(%s)", [run_ids[:2]]).fetchall()
+    outcomes = asker.execute(
+        "select run_id, status, error, interpretations from pgclarify.wait(%s)", [run_ids[:2]]
+    ).fetchall()
     assert [(run_id, status, error) for run_id, status, error, _ in outcomes] == [
         (run_id, "succeeded", None) for run_id in run_ids[:2]
     ]
@@ -347,6 +349,26 @@ def test_answers_are_not_served_again_where_runs_are_not_to_be_reused(asker: Con
         assert "pgclarify.reuse_runs" in str(caught.value)
         assert "perhaps" in (caught.value.diag.message_detail or "")
         assert "on or off" in (caught.value.diag.message_hint or "")
+
+
+def test_what_does_not_count_as_asked_is_marked_wherever_it_is_entered(asker: Connection, model: Server) -> None:
+    asked = ("select run_id from pgclarify.clarify('marked', top_k => 4)", "select pgclarify.submit('marked, too')")
+    counted = "select array_agg(is_counted order by run_id) from pgclarify.run where question like 'marked%%'"
+
+    asker.execute("set pgclarify.count_questions = off")
+    for statement in asked:
+        asker.execute(statement.encode())
+    assert scalar(asker, counted) == [False, False]
+
+    asker.execute("reset pgclarify.count_questions; set pgclarify.reuse_runs = off")
+    for statement in asked:
+        asker.execute(statement.encode())
+    assert scalar(asker, counted) == [False, False, True, True]
+
+    asker.execute("set pgclarify.count_questions = perhaps")
+    for statement in asked:
+        with pytest.raises(psycopg.errors.InvalidParameterValue):
+            asker.execute(statement.encode())
 
 
 def test_equal_work_of_two_runs_is_paid_for_once(

@@ -57,7 +57,9 @@ class TestStarted:
         assert scalar(desk.owner, enter) is None
         assert scalar(desk.owner, "select count(*) from pgclarify.run") == before
 
-    @pytest.mark.parametrize("operation", ["clarify", "consolidate", "search", "investigate", "list_answers"])
+    @pytest.mark.parametrize(
+        "operation", ["clarify", "consolidate", "search", "investigate", "list_answers", "estimate"]
+    )
     def test_what_looks_into_a_corpus_has_one(self, desk: Desk, operation: str) -> None:
         enter = "select pgclarify._enter_runs('postgres', '{}', %s, null, array['q'], '{}', null, null)"
 
@@ -173,12 +175,12 @@ class TestAsked:
 
 
 class TestWhoStartsThem:
-    @pytest.mark.parametrize("operation", ["rewrite", "clarifying_questions", "reply", "list_answers"])
+    @pytest.mark.parametrize("operation", ["rewrite", "clarifying_questions", "reply", "list_answers", "estimate"])
     def test_what_takes_a_model_is_left_to_who_has_one(
         self, desk: Desk, connect: Connect, make_role: MakeRole, operation: str
     ) -> None:
         thinker = HandWorker(connect(make_role("pgclarify_worker")), model="a-large-one", provider="openai")
-        run_id = desk.enter(operation, {}, corpus_id=1 if operation == "list_answers" else None)
+        run_id = desk.enter(operation, {}, corpus_id=1 if operation in ("list_answers", "estimate") else None)
 
         assert state_of_start(desk.worker, run_id) == LOCK_NOT_AVAILABLE
         assert thinker.start(run_id) is not None

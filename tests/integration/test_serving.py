@@ -67,6 +67,8 @@ def test_its_leases_hold_while_it_lives(corpus: Connection, idle: HandWorker, hi
             prompt_versions=["v1"],
             input_hashes=[hashlib.sha256(b"asked").digest()],
             samples=[0],
+            input_bytes=[1],
+            max_output_tokens=[1],
         )
         return bool(row["is_ours"])
 

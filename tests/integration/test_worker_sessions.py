@@ -1,10 +1,16 @@
-"""What a database sets for people does not reach the statements of workers."""
+"""Sessions of workers: what a database sets for people does not reach them, and who cannot connect is told why."""
 
 from __future__ import annotations
 
-import psycopg
+from collections.abc import Callable
 
-from pgclarify.database import open_pool
+import psycopg
+import pytest
+
+from pgclarify.cli.doctor.server import check_pooler
+from pgclarify.database import open_pool, require_direct
+from pgclarify.database.sessions import stripping
+from pgclarify.errors import ServerUnavailable
 
 SETTINGS = {
     "statement_timeout": "1s",
@@ -33,3 +39,17 @@ async def test_what_a_database_sets_for_people_is_not_for_workers(
         "default_transaction_isolation": "read committed",
         "default_transaction_read_only": "off",
     }
+
+
+def test_a_server_that_turns_everybody_away_is_no_pooler(
+    database: str, connection: psycopg.Connection[object], make_role: Callable[..., str]
+) -> None:
+    role = make_role("pgclarify_worker")
+    dsn = psycopg.conninfo.make_conninfo(database, user=role)
+    require_direct(dsn)
+
+    connection.execute(f"alter role {role} connection limit 0".encode())
+    with pytest.raises(ServerUnavailable) as refused:
+        stripping(dsn)
+    assert "too many connections" in str(refused.value)
+    assert "could not be looked for" in check_pooler(dsn).finding
