@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import psycopg
@@ -10,6 +11,7 @@ import pytest
 from psycopg import sql
 
 from tests.integration.by_hand import Connect, Connection, HandWorker, MakeRole, state_of
+from tests.workers import until
 
 INSUFFICIENT_PRIVILEGE = "42501"
 CANCELED = "57014"
@@ -171,12 +173,18 @@ def test_a_callers_proof_is_no_signature(
 
 def test_none_leaks(connection: Connection, asked: list[Any], connect: Connect, make_role: MakeRole) -> None:
     """However a call ends, the session that made it has no connection left."""
+    witness = connect()
     clarify = "select * from pgclarify.clarify('rentals', timeout => '0.05s')"
 
     assert state_of(connection, clarify) == NO_WORKER
     HandWorker(connect(make_role("pgclarify_worker")))
     assert state_of(connection, clarify) == TIMED_OUT
-    assert state_of(connection, "set local statement_timeout = '50ms'; " + clarify.replace("0.05s", "10s")) == CANCELED
+    with ThreadPoolExecutor(1) as pool:
+        waiting = pool.submit(state_of, connection, clarify.replace("0.05s", "10min"))
+        # Cut off once its run is entered.
+        until(lambda: len(runs(witness)) == 3 or waiting.done())
+        witness.execute("select pg_cancel_backend(%s)", [connection.info.backend_pid])
+        assert waiting.result() == CANCELED
     assert state_of(connection, "set transaction isolation level repeatable read; " + clarify) == TIMED_OUT
 
     assert connection.execute("select pgclarify_dblink.dblink_get_connections()").fetchone() == (None,)

@@ -7,8 +7,10 @@ from contextlib import contextmanager
 from datetime import timedelta
 from typing import Any
 
+from psycopg import sql
+
 from pgclarify.install.functions import apply_sql
-from tests.integration.by_hand import Connect, Connection, HandWorker, Hire, scalar, vector_of
+from tests.integration.by_hand import Connect, Connection, HandWorker, Hire, MakeRole, scalar, vector_of
 
 # Tables that have a partition for each corpus or space.
 PARTITIONED = ("neighborhood", "passage", "passage_embedding")
@@ -36,18 +38,24 @@ def rolled_back(connection: Connection) -> Iterator[None]:
         yield
 
 
+def as_asker(connection: Connection, role: str) -> None:
+    """Until the transaction ends. A superuser has all roles, so is not served again once another test has made some."""
+    connection.execute(sql.SQL("set local role {}").format(sql.Identifier(role)))
+
+
 def locks(connection: Connection) -> list[str]:
     """The relations of ours that this session's transaction has locked."""
     return list(scalar(connection, LOCKS))
 
 
 def statements(
-    user: Connection, worker: HandWorker, run_id: int, over: int, leased: Mapping[str, Mapping[str, Any]]
+    user: Connection, asker: str, worker: HandWorker, run_id: int, over: int, leased: Mapping[str, Mapping[str, Any]]
 ) -> dict[str, Callable[[], Any]]:
     """What users and workers send, on corpus "insurance".
 
     Args:
         user: Who may do everything.
+        asker: The role that asked "cars".
         worker: A worker.
         run_id: A run that waits.
         over: An answered run of the question "cars".
@@ -56,6 +64,13 @@ def statements(
 
     def send(query: str, *parameters: Any) -> Callable[[], Any]:
         return lambda: user.execute(query.encode(), parameters).fetchall()
+
+    def ask(query: str) -> Callable[[], Any]:
+        def act() -> list[Any]:
+            as_asker(user, asker)
+            return user.execute(query.encode()).fetchall()
+
+        return act
 
     def carry_out() -> None:
         run = worker.start(run_id)
@@ -70,8 +85,8 @@ def statements(
         worker.send("claim_passages", worker_id=worker.worker_id, max_passages=9, lease=lease, skipped_models=[])
 
     return {
-        "clarify": send("select * from pgclarify.clarify('cars', 'insurance')"),
-        "clarify_many": send("select * from pgclarify.clarify_many(array['cars'], corpus => 'insurance')"),
+        "clarify": ask("select * from pgclarify.clarify('cars', 'insurance')"),
+        "clarify_many": ask("select * from pgclarify.clarify_many(array['cars'], corpus => 'insurance')"),
         "lexical search": send("""select * from pgclarify.search('cars', 'insurance', 5, '{"method": "lexical"}')"""),
         "submit": send("select pgclarify.submit('vans', 'insurance')"),
         "result": send("select * from pgclarify.result(%s)", over),
@@ -115,7 +130,9 @@ def statements(
     }
 
 
-def test_no_statement_locks_more_because_there_are_more(connection: Connection, hire: Hire) -> None:
+def test_no_statement_locks_more_because_there_are_more(
+    connection: Connection, hire: Hire, make_role: MakeRole
+) -> None:
     connection.execute("select pgclarify.create_corpus('insurance')")
     connection.execute("select pgclarify.create_corpus('gone')")
     connection.execute("select pgclarify.create_corpus('changes its model')")
@@ -125,7 +142,10 @@ def test_no_statement_locks_more_because_there_are_more(connection: Connection, 
     worker = hire()
     worker.index_everything()
     scalar(connection, "select pgclarify.remove_document('insurance', 'removed')")
-    over = scalar(connection, "select pgclarify.submit('cars', 'insurance')")
+    asker = make_role("pgclarify_user")
+    with connection.transaction():
+        as_asker(connection, asker)
+        over = scalar(connection, "select pgclarify.submit('cars', 'insurance')")
     worker.answer(over)
     run_id = scalar(connection, "select pgclarify.submit('trucks', 'insurance')")
     for document_id in ("leased", "broken"):
@@ -139,7 +159,7 @@ def test_no_statement_locks_more_because_there_are_more(connection: Connection, 
 
     def locks_of_each() -> dict[str, list[str]]:
         found = {}
-        for name, act in statements(connection, worker, run_id, over, leased).items():
+        for name, act in statements(connection, asker, worker, run_id, over, leased).items():
             # Often enough for a plan that is good for all parameters to be made and kept.
             for _ in range(7):
                 with rolled_back(connection), rolled_back(worker.connection):
