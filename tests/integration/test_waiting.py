@@ -358,10 +358,10 @@ def test_calls_cut_off_at_any_moment_leave_nothing_behind(
         with closing(service.connect()) as caller:
             caller.execute(f"set role {service.asker}".encode())
             caller.execute(f"set default_transaction_isolation = '{level}'".encode())
-            caller.execute(f"set statement_timeout = {milliseconds}".encode())
+            # For this statement alone: what undoes it would be cut off, too.
+            cut_off = f"set local statement_timeout = {milliseconds}; {CLARIFY}"
             with pytest.raises(psycopg.errors.QueryCanceled):
-                caller.execute(CLARIFY.encode(), [f"cut off after {milliseconds} ms"])
-            caller.execute("set statement_timeout = 0")
+                psycopg.ClientCursor(caller).execute(cut_off.encode(), [f"cut off after {milliseconds} ms"])
             caller.execute("reset role")
             assert scalar(caller, "select pgclarify_dblink.dblink_get_connections()") is None
 
