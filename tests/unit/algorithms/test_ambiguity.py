@@ -252,7 +252,7 @@ TEXTS = st.one_of(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(asked=st.lists(st.tuples(TEXTS, st.lists(TEXTS, max_size=12)), max_size=4))
 def test_any_text_is_judged(asked: Asked) -> None:
     inputs = [text for question in asked for text in CLASSIFIER.inputs(*question)]

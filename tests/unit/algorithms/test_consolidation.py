@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 from numpy.typing import NDArray
@@ -59,7 +59,6 @@ def relations_of(draw: st.DrawFn, n_readings: int) -> NDArray[np.int8]:
     return relations
 
 
-@settings(deadline=None)
 @given(st.data(), readings(), modes)
 def test_every_reading_is_in_exactly_one_cluster_and_clusters_come_by_support(
     data: st.DataObject, vectors: NDArray[np.float32], mode: Mode
@@ -76,7 +75,6 @@ def test_every_reading_is_in_exactly_one_cluster_and_clusters_come_by_support(
     assert keys == sorted(keys)
 
 
-@settings(deadline=None)
 @given(st.data(), readings(), modes)
 def test_the_order_of_the_readings_has_no_influence(
     data: st.DataObject, vectors: NDArray[np.float32], mode: Mode
@@ -90,7 +88,6 @@ def test_the_order_of_the_readings_has_no_influence(
     assert {frozenset(int(order[member]) for member in group) for group in partition(permuted)} == expected
 
 
-@settings(deadline=None)
 @given(st.data(), readings(), modes)
 def test_no_cluster_holds_a_pair_that_is_apart(data: st.DataObject, vectors: NDArray[np.float32], mode: Mode) -> None:
     relations = data.draw(relations_of(len(vectors)))
@@ -103,7 +100,6 @@ def test_no_cluster_holds_a_pair_that_is_apart(data: st.DataObject, vectors: NDA
                     assert vectors[one] @ vectors[other] >= bounds.split - 1e-6
 
 
-@settings(deadline=None)
 @given(readings(max_readings=12), modes)
 def test_duplicates_land_together(vectors: NDArray[np.float32], mode: Mode) -> None:
     clusters = consolidate(np.concatenate([vectors, vectors]), grouping=GROUPINGS[mode])

@@ -21,7 +21,7 @@ REQUEST = CompletionRequest(
 
 
 async def error_of(base_url: str) -> str:
-    async with Endpoint(model=MODEL, base_url=base_url, timeout=2.0, max_retries=0) as endpoint:
+    async with Endpoint(model=MODEL, base_url=base_url, timeout=60.0, max_retries=0) as endpoint:
         with pytest.raises(CompletionError) as caught:
             await endpoint.complete(REQUEST)
     return describe(caught.value)

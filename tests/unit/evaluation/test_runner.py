@@ -213,7 +213,7 @@ async def test_cancelled_it_leaves_what_is_done() -> None:
     kept = Kept()
     method = Scripted({"3": None})
     task = asyncio.create_task(run(kept, method, cases(4)))
-    await asyncio.wait_for(method.is_stuck.wait(), 10)
+    await asyncio.wait_for(method.is_stuck.wait(), 60)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
@@ -301,7 +301,7 @@ async def test_cut_off_it_tells_of_what_it_put_off() -> None:
     kept, told = Kept(), list[Progress]()
     method = Scripted({"1": failed(FAILED), "3": None})
     task = asyncio.create_task(run(kept, method, cases(4), told=told))
-    await asyncio.wait_for(method.is_stuck.wait(), 10)
+    await asyncio.wait_for(method.is_stuck.wait(), 60)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task

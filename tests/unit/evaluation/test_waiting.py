@@ -40,7 +40,7 @@ class Looked:
 async def waited_for(looked: Looked, waiter: RunWaiter, *run_ids: int) -> list[asyncio.Task[RunOutcome]]:
     tasks = [asyncio.create_task(waiter.wait(run_id)) for run_id in run_ids]
     before = len(looked.asked)
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while len(looked.asked) == before:  # noqa: ASYNC110 - whatever comes first
             await asyncio.sleep(0.001)
     return tasks

@@ -58,7 +58,7 @@ def tokens(text: str) -> int:
 
 
 @given(MARKDOWN)
-@settings(deadline=None, max_examples=300)
+@settings(max_examples=300)
 def test_chunks_are_slices_that_fit_and_cover_the_document(content: str) -> None:
     chunks = SMALL_CHUNKER.split(content)
 

@@ -136,7 +136,7 @@ class Orchard:
         return {found.answer for found in self.record.interpretations}
 
     async def carry_out(
-        self, *, embedder: Embedder | None = None, rerankers: Rerankers | None = None, within: float = 5
+        self, *, embedder: Embedder | None = None, rerankers: Rerankers | None = None, within: float = 60
     ) -> RunRecord:
         async with asyncio.timeout(within):
             await clarify_with(

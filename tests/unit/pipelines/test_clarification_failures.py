@@ -104,7 +104,7 @@ async def test_a_lost_run_is_left_quietly(loss: str) -> None:
         store.cancel(run)
     else:
         store.take_over(run)
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(60):
         await clarification
 
     record = store.runs[run.run_id]

@@ -38,7 +38,7 @@ async def buy(
         results[index] = result
 
     # What waits for ever should fail, not hang.
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(60):
         await complete_all(ledger, verifier, requests, land, pace=FAST)
     return [results[index] for index in range(len(requests))]
 
@@ -52,7 +52,7 @@ def reused(results: Sequence[Paid | CompletionError]) -> list[bool]:
 
 
 async def eventually(condition: Callable[[], bool]) -> None:
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(60):
         while not condition():  # noqa: ASYNC110 - what is waited for has no event
             await asyncio.sleep(0)
 
@@ -131,7 +131,7 @@ async def test_many_runs_in_any_order_pay_once_for_each_input() -> None:
         texts = order.sample(range(12), 8)
         return await buy(ledgers[number % 5], verifiers[number % 5], [request(str(text)) for text in texts])
 
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(60):
         results = await asyncio.gather(*(run(number) for number in range(30)))
 
     assert all(isinstance(result, Paid) for one in results for result in one)

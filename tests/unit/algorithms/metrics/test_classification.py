@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import average_precision_score, f1_score
 
@@ -50,8 +50,6 @@ def test_of_the_same_questions(measure: Callable[..., float], predicted: list[bo
         measure([], [])
 
 
-# scikit-learn takes its time.
-@settings(deadline=None)
 @given(scored)
 def test_as_scikit_learn_has_it(pairs: list[tuple[bool, float]]) -> None:
     labels, scores = [pair[0] for pair in pairs], [pair[1] for pair in pairs]

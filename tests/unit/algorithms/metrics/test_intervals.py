@@ -130,7 +130,7 @@ def test_not_the_same_questions() -> None:
         paired_bootstrap([1.0], [1.0, 2.0])
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(values)
 def test_laws_of_intervals(given_values: list[float]) -> None:
     low, high = bootstrap_interval(given_values, samples=200)
@@ -138,7 +138,7 @@ def test_laws_of_intervals(given_values: list[float]) -> None:
     assert bootstrap_interval(given_values, samples=200) == (low, high)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), min_size=1, max_size=20))
 def test_laws_of_differences(pairs: list[tuple[float, float]]) -> None:
     first, second = [pair[0] for pair in pairs], [pair[1] for pair in pairs]

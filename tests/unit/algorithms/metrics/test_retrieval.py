@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import ndcg_score
 
@@ -71,8 +71,6 @@ def test_laws(ranking: list[int], relevant: set[int], k: int) -> None:
     assert reciprocal_rank_at(sorted(relevant), relevant, k) == 1
 
 
-# scikit-learn takes its time.
-@settings(deadline=None)
 @given(st.permutations(range(8)), st.lists(st.integers(0, 3), min_size=8, max_size=8).filter(any), st.integers(1, 8))
 def test_ndcg_as_scikit_learn_has_it(ranking: list[int], grades: list[int], k: int) -> None:
     places = np.argsort(ranking)
