@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections import Counter
 from collections.abc import Callable
 from contextlib import closing
@@ -160,7 +161,7 @@ def test_a_run_can_be_watched_and_cancelled(asker: Connection, model: Server) ->
     until(lambda: asker.execute(seen, [run_id]).fetchone() == ("running", len(DOCUMENTS), len(DOCUMENTS) - 1))
     with pytest.raises(psycopg.errors.ObjectNotInPrerequisiteState):
         asker.execute("select * from pgclarify.result(%s)", [run_id])
-    assert model.in_flight == 1
+    until(lambda: model.in_flight == 1)
 
     assert scalar(asker, "select pgclarify.cancel(%s)", run_id) is True
     assert scalar(asker, "select pgclarify.cancel(%s)", run_id) is False
@@ -231,13 +232,21 @@ def test_a_corpus_that_is_dropped_in_the_middle(asker: Connection, model: Server
     asker.execute("select pgclarify.create_corpus('short-lived')")
     asker.execute("select pgclarify.add_document('short-lived', '101', %s)", [DOCUMENTS[101][1]])
     wait_until_searchable(asker, "short-lived")
-    model.latency = 0.5
     until(lambda: model.in_flight == 0)
     begun = model.calls
+    is_dropped = threading.Event()
+
+    def behavior(chat: Chat) -> Reply:
+        if model.calls == begun + calls:
+            is_dropped.wait(120)
+        return by_rules(chat)
+
+    model.behavior = behavior
     run_id = scalar(asker, "select pgclarify.submit(%s, 'short-lived')", f"dropped after call {calls}")
     until(lambda: model.calls == begun + calls)
 
     asker.execute("select pgclarify.drop_corpus('short-lived')")
+    is_dropped.set()
 
     # What was retrieved in time can still be judged and cited.
     assert wait(asker, [run_id]) == ["failed" if calls == 1 else "succeeded"]
@@ -430,7 +439,7 @@ def linked(superuser: Connection) -> bool:
 
 def test_search_from_neighbor_to_neighbor(asker: Connection, superuser: Connection, model: Server) -> None:
     """One passage has the word; the others are come to through it."""
-    until(lambda: linked(superuser))
+    until(lambda: linked(superuser), 120)
     calls = model.calls
     search = "select rank, document_id, score, origin from pgclarify.search('mileage', %s, 5, %s)"
 
@@ -497,7 +506,7 @@ def test_a_corpus_whose_model_nobody_can_load_says_so(asker: Connection, model: 
     asker.execute("select pgclarify.create_corpus('unloadable', embedding_model => './no-such-model')")
     asker.execute("select pgclarify.add_document('unloadable', '1', 'Some text that nobody can embed.')")
     status = "select error from pgclarify.corpus_status where corpus = 'unloadable'"
-    assert "no-such-model" in until(lambda: scalar(asker, status))
+    assert "no-such-model" in until(lambda: scalar(asker, status), 120)
 
     with pytest.raises(psycopg.Error) as caught:
         asker.execute("select * from pgclarify.clarify('anything', 'unloadable')")
