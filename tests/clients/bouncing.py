@@ -79,7 +79,7 @@ def bouncer(service: ClientService) -> Iterator[Bouncer]:
             yield bouncer
         finally:
             process.terminate()
-            process.wait(30)
+            process.wait(120)
 
 
 def _answers(bouncer: Bouncer, process: subprocess.Popen[bytes]) -> bool:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+import random
 import shutil
 import socket
 import tempfile
 from collections.abc import Iterator
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote, urlencode
@@ -26,6 +27,8 @@ DATABASE = "pgclarify"
 CORPUS = "insurance"
 PASSWORD = "what the clients' roles know"  # noqa: S105
 ROLES = {"asker": "pgclarify_user", "dashboard": "pgclarify_reader"}
+# Values of statement_timeout: the next is for where a statement was cut off before it had entered its run.
+STATEMENT_TIMEOUTS = ("300ms", "3s", "30s")
 # Where citations lead back to: the documents as somebody's own table has them.
 ARTICLES = "create table article (id bigint primary key, title text not null, body text not null)"
 
@@ -47,9 +50,12 @@ class ClientService(Service):
 
 
 def free_port() -> int:
-    """A port of this machine that nobody listens on."""
-    with closing(socket.create_server(("127.0.0.1", 0))) as listener:
-        return int(listener.getsockname()[1])
+    """A port of this machine that nobody listens on, and that the system gives to nobody who asks for any."""
+    while True:
+        # Linux gives those from 32768 on to clients and servers of tests that run meanwhile.
+        port = random.randint(10_000, 32_000)  # noqa: S311 - no secret
+        with suppress(OSError), closing(socket.create_server(("127.0.0.1", port))):
+            return port
 
 
 def program(name: str) -> str:

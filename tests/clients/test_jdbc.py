@@ -49,7 +49,7 @@ def outcomes(service: ClientService, tmp_path_factory: pytest.TempPathFactory) -
         capture_output=True,
         text=True,
         check=False,
-        timeout=120,
+        timeout=600,
     )
     assert compiled.returncode == 0, compiled.stderr
     service.model.behavior = answers_in_time
@@ -60,7 +60,7 @@ def outcomes(service: ClientService, tmp_path_factory: pytest.TempPathFactory) -
             capture_output=True,
             text=True,
             check=False,
-            timeout=120,
+            timeout=600,
         )
     finally:
         service.model.behavior = by_rules

@@ -47,7 +47,7 @@ def test_java_of_the_page_runs(service: ClientService, model: Server, tmp_path: 
         capture_output=True,
         text=True,
         check=False,
-        timeout=60,
+        timeout=600,
     )
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout
