@@ -21,7 +21,7 @@ from pgclarify.dialogue import (
     Rewriting,
     Turn,
 )
-from pgclarify.errors import ConfigurationError, DatabaseError, RunLost
+from pgclarify.errors import ConfigurationError, DatabaseBusy, DatabaseError, RunLost
 from pgclarify.model import Run
 from tests.integration.by_hand import Connect, Connection, MakeRole, scalar
 from tests.integration.explaining import Desk, desk
@@ -235,7 +235,6 @@ async def test_rules_are_matched_with_many_long_questions_a_few_at_a_time(played
 async def test_a_rule_that_runs_away_ends_the_matching_and_is_named(
     played: Played, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pgclarify.database.dialogue._MATCHING_LIMIT", "200ms")
     owner = played.desk.owner
     # It would be refused.
     owner.execute("alter table pgclarify.ambiguity_rule drop constraint ambiguity_rule_pattern_is_fit")
@@ -244,12 +243,19 @@ async def test_a_rule_that_runs_away_ends_the_matching_and_is_named(
     )
     run = await played.start("detect_ambiguity", None)
 
-    with pytest.raises(ConfigurationError, match="could not be tried within 200ms") as ended:
-        await played.tables.match_rules(run, ["abcdefghijklmnopqrstuvwxyz0123456789" * 5 + "q"])
+    for limit in ("200ms", "5s", "1min"):
+        monkeypatch.setattr("pgclarify.database.dialogue._MATCHING_LIMIT", limit)
+        with pytest.raises((ConfigurationError, DatabaseBusy)) as ended:
+            await played.tables.match_rules(run, ["abcdefghijklmnopqrstuvwxyz0123456789" * 5 + "q"])
+        # On a slow machine the time may be up before it is the rule's turn.
+        if not isinstance(ended.value, DatabaseBusy):
+            break
 
+    assert isinstance(ended.value, ConfigurationError)
+    assert f"could not be tried within {limit}" in ended.value.message
     assert "rule 1," in str(ended.value.detail)
-    (limit,) = await fetch_setting(played)
-    assert limit == "0", "what comes after it may take as long as it likes"
+    (setting,) = await fetch_setting(played)
+    assert setting == "0", "what comes after it may take as long as it likes"
 
 
 async def fetch_setting(played: Played) -> list[str]:

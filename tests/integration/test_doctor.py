@@ -11,6 +11,7 @@ import pytest
 
 from pgclarify.cli.main import main
 from tests.integration.by_hand import Hire
+from tests.integration.holding_back import held_back
 from tests.openai_server import MODEL, PROSE
 from tests.workers import Service, as_role, scalar, until
 
@@ -159,11 +160,10 @@ def test_ask_without_dblink(
         assert run("ask", "what does a rental cost without dblink", "--json") == 0
         rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
         assert [row["ordinal"] for row in rows] == list(range(1, len(rows) + 1)) != []
-        service.model.latency = 5.0
-        assert run("ask", "what does a rental cost in time", "--timeout", "200ms") == 1
+        with held_back(service.model):
+            assert run("ask", "what does a rental cost in time", "--timeout", "200ms") == 1
         assert "did not come within 200ms" in capsys.readouterr().err
     finally:
-        service.model.latency = 0.0
         superuser.execute("update pgclarify.loopback set host = %s, port = %s", [host, port])
 
 
