@@ -174,6 +174,8 @@ class TestUsage:
             pay(worker, run_id, f"{place}")
             worker.finish(run_id)
         pay(worker, enter(connection, alice), "x", model="unheard-of")
+        # All on one day, also where another one begins meanwhile.
+        connection.execute("update pgclarify.run set created_at = '2026-01-01 23:59:59+00'")
 
         def seen(role: str) -> list[tuple[object, ...]]:
             return (
@@ -182,7 +184,7 @@ class TestUsage:
                     """
                     select corpus, requested_by, operation, model, runs, completions, cost_usd, unpriced_runs
                     from pgclarify.usage
-                    where day = (statement_timestamp() at time zone 'UTC')::date
+                    where day = '2026-01-01'
                     order by requested_by = %s desc, corpus
                     """,
                     [alice],
