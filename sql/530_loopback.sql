@@ -189,6 +189,8 @@ declare
     v_parent_run_id bigint := (_loopback_enter.payload ->> 'parent_run_id')::bigint;
 begin
     perform pgclarify._verify_loopback('_loopback_enter', _loopback_enter.payload, _loopback_enter.signature);
+    -- Who is cut off while this is being committed does not know it: whoever cancels waits until it is over.
+    perform pg_advisory_xact_lock(hashtextextended(_loopback_enter.payload ->> 'call_id', 1885823084));
     if not exists (select from pg_roles where rolname = v_requester)
         or v_corpus_id is not null
         and not exists (select from pgclarify.corpus where corpus.corpus_id = v_corpus_id)
@@ -234,6 +236,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 begin
     perform pgclarify._verify_loopback('_loopback_cancel', _loopback_cancel.payload, _loopback_cancel.signature);
+    perform pg_advisory_xact_lock(hashtextextended(_loopback_cancel.payload ->> 'call_id', 1885823084));
     return to_jsonb(
         pgclarify._cancel_runs(
             array(

@@ -11,6 +11,7 @@ import pytest
 from psycopg import sql
 
 from pgclarify.install import install
+from tests.integration.by_hand import Connect, Hire
 from tests.openai_server import Server
 from tests.workers import CORPUS, DOCUMENTS, Service, loopbacks, scalar, until
 
@@ -367,3 +368,32 @@ def test_calls_cut_off_at_any_moment_leave_nothing_behind(
 
     unfinished = "select count(*) from pgclarify.run where starts_with(question, 'cut off') and finished_at is null"
     until(lambda: loopbacks(superuser) == 0 and scalar(superuser, unfinished) == 0)
+
+
+def test_a_call_that_is_cut_off_while_its_run_is_committed_cancels_it(
+    connection: Connection, connect: Connect, hire: Hire
+) -> None:
+    connection.execute("select pgclarify.create_corpus('empty')")
+    hire()
+    connection.execute("""
+        create function public.linger() returns trigger language plpgsql set lock_timeout = 0 as
+        $$ begin perform pg_advisory_xact_lock_shared(1); return null; end $$;
+        create constraint trigger linger after insert on pgclarify.run
+            deferrable initially deferred for each row execute function public.linger();
+        select pg_advisory_lock(1);
+    """)
+    held = """
+        select count(*) from pg_stat_activity
+        where datname = current_database() and usename = 'pgclarify_loopback' and wait_event = 'advisory'
+    """
+    caller = connect()
+    with ThreadPoolExecutor(1) as pool:
+        answer = pool.submit(caller.execute, CLARIFY.encode(), ["cut off"])
+        until(lambda: scalar(connection, held) == 1 or answer.done())
+        connection.execute("select pg_cancel_backend(%s)", [caller.info.backend_pid])
+        # Whoever cancels the run waits until it is there.
+        until(lambda: scalar(connection, held) == 2 or answer.done())
+        connection.execute("select pg_advisory_unlock(1)")
+        assert isinstance(answer.exception(60), psycopg.errors.QueryCanceled)
+
+    assert until(lambda: scalar(connection, "select status from pgclarify.run")) == "cancelled"
