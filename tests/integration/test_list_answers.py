@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from typing import Any
 
@@ -12,7 +13,7 @@ import psycopg
 import pytest
 from psycopg.rows import dict_row
 
-from tests.integration.by_hand import scalar, state_of
+from tests.integration.by_hand import MakeRole, scalar, state_of
 from tests.openai_server import HANG, Chat, Reply, Server, by_rules
 from tests.workers import CORPUS, DOCUMENTS, Service, load, until, wait_until_searchable
 
@@ -135,9 +136,11 @@ def test_they_are_seen_as_they_are_found(service: Service, asker: Connection, mo
     question = "Which fee is charged to whom?"
     model.behavior = on_later_rounds(lambda chat: HANG)
     seen = "select answer from pgclarify.answer_list where question = %s"
-    with closing(service.connect(service.asker)) as other:
-        asker.execute("set statement_timeout = '5s'")
-        assert state_of(asker, "select * from pgclarify.list_answers(%s)", [question]) == "57014"
+    with closing(service.connect(service.asker)) as other, ThreadPoolExecutor(1) as pool:
+        waiting = pool.submit(state_of, asker, "select * from pgclarify.list_answers(%s)", [question])
+        until(lambda: rows(other, seen, question) or waiting.done())
+        asker.cancel()
+        assert waiting.result() == "57014"
         found = rows(other, seen, question)
         status = scalar(other, "select status from pgclarify.run_summary where question = %s", question)
     assert (len(found), status) == (1, "cancelled")
@@ -248,18 +251,13 @@ class TestOrders:
 
 
 class TestWhoMaySee:
-    def test_what_was_listed(self, service: Service, asker: Connection, superuser: Connection, model: Server) -> None:
+    def test_what_was_listed(self, service: Service, asker: Connection, model: Server, make_role: MakeRole) -> None:
         run_id = list_answers(asker, QUESTION)[0]["run_id"]
         views = ("answer_list", "listed_answer", "evidence", "evidence_citation")
-        superuser.execute("create role passer_by login in role pgclarify_user")
-        superuser.execute("create role dashboard login in role pgclarify_reader")
-        try:
-            for role in ("passer_by", "dashboard"):
-                with closing(service.connect(role)) as other:
-                    for view in views:
-                        assert rows(other, f"select from pgclarify.{view} where run_id = {run_id}") == []
-            with closing(service.connect("dashboard")) as reader:
-                assert state_of(reader, "select pgclarify.list_answers('x')") == NOT_ALLOWED
-        finally:
-            superuser.execute("drop role passer_by")
-            superuser.execute("drop role dashboard")
+        passer_by, dashboard = make_role("pgclarify_user"), make_role("pgclarify_reader")
+        for role in (passer_by, dashboard):
+            with closing(service.connect(role)) as other:
+                for view in views:
+                    assert rows(other, f"select from pgclarify.{view} where run_id = {run_id}") == []
+        with closing(service.connect(dashboard)) as reader:
+            assert state_of(reader, "select pgclarify.list_answers('x')") == NOT_ALLOWED

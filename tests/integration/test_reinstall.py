@@ -39,11 +39,11 @@ def test_with_nothing_to_change_it_waits_for_nobody(
 def test_with_something_to_change_it_says_whom_it_waits_for(
     database: str, connection: Connection, call_in_progress: Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(installer, "LOCK_TIMEOUT", "300ms")
     connection.execute("update pgclarify.applied_sql set shipped_hash = 'older'")
 
     for step in (install.install, install.uninstall):
-        with pytest.raises(DatabaseError) as refusal:
+        with monkeypatch.context() as impatient, pytest.raises(DatabaseError) as refusal:
+            impatient.setattr(installer, "LOCK_TIMEOUT", "300ms")
             step(database)
         assert refusal.value.sqlstate == "55P03"
         assert f"{call_in_progress.info.backend_pid} ({call_in_progress.info.user})" in (refusal.value.detail or "")

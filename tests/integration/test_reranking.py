@@ -21,7 +21,7 @@ QUESTION = "when is it open ?"
 
 def search(connection: Connection, reranker: str) -> list[tuple[str, float, str]]:
     """Title, score and content of what is found."""
-    options = json.dumps({"reranker": reranker, "budget": 6})
+    options = json.dumps({"reranker": reranker, "budget": 6, "timeout": "10min"})
     return connection.execute(
         "select title, score, content from pgclarify.search(%s, %s, 3, %s) order by rank", [QUESTION, CORPUS, options]
     ).fetchall()

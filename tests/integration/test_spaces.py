@@ -54,7 +54,7 @@ async def until(connection: Connection, spaces: Spaces, expected: dict[str, tupl
     """Return when models, states and the first words of errors are as expected."""
     found: dict[str, tuple[str, str | None]] = {}
     try:
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(120):
             while found != expected:
                 await spaces.open_new()
                 await asyncio.sleep(0.01)
@@ -103,7 +103,7 @@ async def test_what_is_at_a_path_stays_unknown(connection: Connection, database:
     embedders = Embedders()
     async with open_pool(database) as pool:
         opened = Spaces(pool, embedders)
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(300):
             while scalar(connection, "select count(*) from pgclarify.embedding_space where error is null"):
                 await opened.open_new()
                 await asyncio.sleep(0.01)
