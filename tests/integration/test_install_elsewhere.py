@@ -77,7 +77,7 @@ def init(dsn: str, **settings: str) -> dict[str, Any]:
         env=inherited | {"PGCLARIFY_DATABASE_URL": dsn} | settings,
         stdout=subprocess.PIPE,
         check=True,
-        timeout=60,
+        timeout=300,
     )
     said: dict[str, Any] = json.loads(done.stdout)
     return said
@@ -230,16 +230,16 @@ def standby(new_server: str, root: psycopg.Connection[Any]) -> Iterator[str]:
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
                 check=True,
-                timeout=60,
+                timeout=300,
             )
 
         run("pg_basebackup", "-d", new_server, "-D", str(cluster), "-R", "-c", "fast", "--no-sync")
         settings = f"-p 5432 -c unix_socket_directories={folder} -c fsync=off"
-        run("pg_ctl", "start", "-w", "-D", str(cluster), "-l", str(folder / "log"), "-o", settings)
+        run("pg_ctl", "start", "-w", "-t", "240", "-D", str(cluster), "-l", str(folder / "log"), "-o", settings)
         try:
             yield psycopg.conninfo.make_conninfo(new_server, host=name)
         finally:
-            run("pg_ctl", "stop", "-w", "-m", "immediate", "-D", str(cluster))
+            run("pg_ctl", "stop", "-w", "-t", "240", "-m", "immediate", "-D", str(cluster))
 
 
 def test_a_question_on_a_hot_standby(

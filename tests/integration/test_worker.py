@@ -31,9 +31,9 @@ def test_sigterm_finishes_what_can_be_finished_and_puts_the_rest_back(
     load(connection)
     wait_until_searchable(connection)
     stuck = submit_many(connection, 1, "stuck", top_k=2)
-    until(lambda: own_model.calls == 3)
+    until(lambda: own_model.calls >= 3)
     quick = submit_many(connection, 1, "quick", top_k=2)
-    until(lambda: own_model.calls == 4)
+    until(lambda: own_model.calls >= 4)
 
     assert first.stop() == 0
 
@@ -94,14 +94,16 @@ def test_an_answer_is_served_with_no_worker_alive(
 
 
 def test_an_endpoint_that_is_down(database: str, connection: Connection, run_worker: StartWorker) -> None:
-    with closing(socket.create_server(("127.0.0.1", 0))) as listening:
-        port = listening.getsockname()[1]
-    run_worker(database, f"http://127.0.0.1:{port}/v1")
-    load(connection, documents=1)
-    wait_until_searchable(connection)
+    with closing(socket.socket()) as taken:
+        # Nobody else gets it, and nobody listens.
+        taken.bind(("127.0.0.1", 0))
+        port = taken.getsockname()[1]
+        run_worker(database, f"http://127.0.0.1:{port}/v1")
+        load(connection, documents=1)
+        wait_until_searchable(connection)
 
-    with pytest.raises(psycopg.Error) as caught:
-        connection.execute("select * from pgclarify.clarify('hello')")
+        with pytest.raises(psycopg.Error) as caught:
+            connection.execute("select * from pgclarify.clarify('hello')")
 
     assert caught.value.sqlstate == "PC003"
     error = scalar(connection, "select error from pgclarify.run_summary where status = 'failed'")
@@ -117,7 +119,7 @@ def serve_in_vain(dsn: str, folder: Path, base_url: str | None = None) -> subpro
         cwd=folder,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
         check=False,
     )
 
@@ -150,7 +152,7 @@ def test_a_server_of_ones_own_without_a_provider_is_refused(database: str, tmp_p
         cwd=tmp_path,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
         check=False,
     )
 
