@@ -36,7 +36,7 @@ begin atomic
             select
                 btrim(regexp_replace(left(trimmed.text, 20 * _shown.most), '[ \t\n\v\f\r]+', ' ', 'g')) as line,
                 length(trimmed.text) > 20 * _shown.most as is_cut
-            from (select btrim(_shown.given, E' \t\n\v\f\r') as text) as trimmed
+            from (select btrim(_shown.given, E' \t\n\x0b\f\r') as text) as trimmed
         ) as one
     ) as cut;
 end;

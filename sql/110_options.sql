@@ -169,7 +169,7 @@ begin
     end if;
     select asked.ordinal, asked.length into v_ordinal, v_length
     from (
-        select given.ordinal, coalesce(length(btrim(given.question, E' \t\r\n\f\v')), 0) as length
+        select given.ordinal, coalesce(length(btrim(given.question, E' \t\r\n\f\x0b')), 0) as length
         from unnest(_check_questions.questions) with ordinality as given (question, ordinal)
     ) as asked
     where asked.length not between 1 and 10000
@@ -185,7 +185,7 @@ begin
                 end;
     end if;
     return array(
-        select btrim(given.question, E' \t\r\n\f\v')
+        select btrim(given.question, E' \t\r\n\f\x0b')
         from unnest(_check_questions.questions) with ordinality as given (question, ordinal)
         order by given.ordinal
     );
@@ -211,9 +211,9 @@ begin
                 detail = format('It has %s elements.', cardinality(_check_history.history)),
                 hint = format('Pass the last %s at most.', v_most_elements);
     end if;
-    select said.ordinal, length(btrim(said.line, E' \t\r\n\f\v')) into v_ordinal, v_length
+    select said.ordinal, length(btrim(said.line, E' \t\r\n\f\x0b')) into v_ordinal, v_length
     from unnest(_check_history.history) with ordinality as said (line, ordinal)
-    where said.line is null or length(btrim(said.line, E' \t\r\n\f\v')) > v_most_chars
+    where said.line is null or length(btrim(said.line, E' \t\r\n\f\x0b')) > v_most_chars
     order by said.ordinal
     limit 1;
     if found then
@@ -227,7 +227,7 @@ begin
     return (
         select coalesce(jsonb_agg(said.line order by said.ordinal), '[]')
         from (
-            select given.ordinal, btrim(given.line, E' \t\r\n\f\v') as line
+            select given.ordinal, btrim(given.line, E' \t\r\n\f\x0b') as line
             from unnest(_check_history.history) with ordinality as given (line, ordinal)
         ) as said
         where said.line <> ''

@@ -20,7 +20,7 @@ returns boolean
 language sql immutable parallel safe
 set search_path = pg_catalog, pg_temp
 begin atomic
-    select coalesce(btrim(_is_blank.content, E' \t\r\n\f\v'), '') = '';
+    select coalesce(btrim(_is_blank.content, E' \t\r\n\f\x0b'), '') = '';
 end;
 
 comment on function pgclarify._is_blank(text) is 'True if there is nothing but white space, or nothing at all.';

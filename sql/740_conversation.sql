@@ -168,7 +168,7 @@ begin
                 detail = format('Its question is now: "%s".', pgclarify._shown(v_last.question)),
                 hint = 'Ask pgclarify.clarify with that question.';
     end if;
-    if btrim(_go_on_asking.given, E' \t\r\n\f\v') <> btrim(v_last.question, E' \t\r\n\f\v') then
+    if btrim(_go_on_asking.given, E' \t\r\n\f\x0b') <> btrim(v_last.question, E' \t\r\n\f\x0b') then
         raise exception 'conversation % is about another question', v_conversation_id
             using errcode = 'invalid_parameter_value',
                 detail = format('Its question is now: "%s".', pgclarify._shown(v_last.question)),

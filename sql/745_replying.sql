@@ -132,7 +132,7 @@ language plpgsql immutable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_reply constant text := btrim(_check_reply.reply, E' \t\r\n\f\v');
+    v_reply constant text := btrim(_check_reply.reply, E' \t\r\n\f\x0b');
 begin
     if coalesce(length(v_reply), 0) not between 1 and 10000 then
         raise exception 'a reply needs 1 to 10000 characters'

@@ -126,6 +126,6 @@
 {% endmacro %}
 
 {# As the functions that ask trim a question: what they keep as one is one here, too. #}
-{% macro trimmed(expression) %}btrim({{ expression }}, E' \t\r\n\f\v'){% endmacro %}
+{% macro trimmed(expression) %}btrim({{ expression }}, E' \t\r\n\f\x0b'){% endmacro %}
 
 {% macro question_key(expression) %}encode(sha256(convert_to({{ expression }}, 'UTF8')), 'hex'){% endmacro %}

