@@ -1,4 +1,4 @@
-"""On PostgreSQL 16 without dblink, the oldest server that can be had here: what is asked and stored is what was typed."""
+"""On PostgreSQL 16 without dblink, the oldest server that can be had here: what is asked is what was typed."""
 
 from __future__ import annotations
 
