@@ -30,6 +30,6 @@ def browser() -> Iterator[Browser]:
         pytest.fail("there is no Chromium: run make system, or install it with your system's packages")
     with sync_playwright() as playwright:
         # Its user data are in a folder of their own, which goes with it.
-        browser = playwright.chromium.launch(executable_path=paths[0], headless=True, args=ARGUMENTS)
+        browser = playwright.chromium.launch(executable_path=paths[0], headless=True, args=ARGUMENTS, timeout=180_000)
         yield browser
         browser.close()

@@ -57,7 +57,7 @@ class House:
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
-            timeout=180,
+            timeout=600,
             check=False,
         )
 

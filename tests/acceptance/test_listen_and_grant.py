@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 from collections.abc import Iterator
 from typing import Any
 
@@ -10,6 +9,7 @@ import psycopg
 import pytest
 
 from tests.acceptance.conftest import House
+from tests.clients.serving import free_port
 
 pytestmark = pytest.mark.acceptance
 
@@ -20,8 +20,7 @@ ACCESSES = {"rita": "reader", "uma": "user", "Ann O'Neil": "analyst"}
 @pytest.fixture(scope="module")
 def address(house: House) -> str:
     """Where the server of the house listens, with a corpus and a role for each kind of access; it goes on listening."""
-    with socket.create_server(("127.0.0.1", 0)) as somebody:
-        address = f"127.0.0.1:{somebody.getsockname()[1]}"
+    address = f"127.0.0.1:{free_port()}"
     (house.folder / "fuel.txt").write_text("The refueling fee for an empty tank is ninety dollars.\n")
     house.done("load", "fuel", "fuel.txt")
     house.done("up", "--detach", "--listen", address)

@@ -136,7 +136,7 @@ def run(script: str, house: House, page: Path) -> None:
             stdout=printed,
             stderr=subprocess.STDOUT,
             check=False,
-            timeout=300,
+            timeout=1200,
         )
         printed.seek(0)
         assert done.returncode == 0, f"{page}\n{printed.read()}"

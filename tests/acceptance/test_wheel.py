@@ -19,7 +19,7 @@ PIP = (sys.executable, "-m", "pip", "--disable-pip-version-check", "-q")
 
 
 def run(*command: str | Path) -> str:
-    done = subprocess.run([str(part) for part in command], capture_output=True, text=True, check=True, timeout=120)
+    done = subprocess.run([str(part) for part in command], capture_output=True, text=True, check=True, timeout=600)
     return done.stdout.strip()
 
 

@@ -35,8 +35,8 @@ def change(connection: Connection, project: Project, search_id: int, query: str 
 
 def rows(connection: Connection, project: Project, columns: str, table: str = MODEL) -> list[tuple[Any, ...]]:
     """Distinct rows of a table of the project, in order."""
-    statement = sql.SQL("select distinct {} from {} order by 1").format(
-        sql.SQL(", ").join(sql.Identifier(column) for column in columns.split()),
-        sql.Identifier(project.schema, table),
+    names = sql.SQL(", ").join(sql.Identifier(column) for column in columns.split())
+    statement = sql.SQL("select distinct {0} from {1} order by {0}").format(
+        names, sql.Identifier(project.schema, table)
     )
     return connection.execute(statement).fetchall()

@@ -115,7 +115,8 @@ def test_a_build_that_is_cut_off_and_repeated_pays_nothing_twice(
     project: Project, asker: Connection, superuser: Connection, model: Server, service: Service
 ) -> None:
     log(asker, project, *(f"deductible {number}" for number in range(12)))
-    model.latency = 0.4
+    # Until it is killed, so that it is killed at work.
+    model.latency = 3.0
     first = model.calls
     runs = sql.Identifier(project.schema, f"{MODEL}__pgclarify_runs")
     state = sql.SQL(
@@ -130,6 +131,7 @@ def test_a_build_that_is_cut_off_and_repeated_pays_nothing_twice(
     assert submitted is not None
     until(lambda: scalar(superuser, f"select bool_or(xact_start > %s) {session}", submitted[0], service.asker))
     project.kill(process)
+    model.latency = 0.0
     project.done("run", "--select", "searches", MODEL, batch_size=6)
 
     assert len(rows(asker, project, "search_id")) == 12
@@ -150,7 +152,7 @@ def test_completions_are_refreshed_only_if_they_shall_be(
         [questions],
     )
     first = model.calls
-    model.latency = 0.5
+    model.latency = 3.0
     project.start("run", "--full-refresh", "--select", MODEL, refresh_completions=True)
     until(lambda: model.calls > first)
     # Another build would put questions of its own there.
@@ -159,9 +161,9 @@ def test_completions_are_refreshed_only_if_they_shall_be(
             sql.Identifier(project.schema, f"{MODEL}__pgclarify_questions")
         )
     )
+    model.latency = 0.0
     assert "another build of this model began" in project.ended().results[MODEL][1]
     shown = rows(asker, project, "run_id")
-    model.latency = 0.0
     project.done("run", "--full-refresh", "--select", MODEL, refresh_completions=True)
     assert model.calls - first == 4 * CALLS
     assert not set(rows(asker, project, "run_id")) & set(shown)

@@ -34,7 +34,7 @@ def run(house: House, *command: str | Path) -> str:
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
-        timeout=180,
+        timeout=900,
         check=False,
     )
     assert done.returncode == 0, done.stdout
