@@ -4,7 +4,7 @@ create or replace function pgclarify._reuse_key(
     operation text, corpus_id bigint, question text, settings jsonb, requester name, roles name[]
 )
 returns bytea
-language sql immutable parallel safe
+language sql stable parallel safe
 set search_path = pg_catalog, pg_temp
 begin atomic
     select sha256(
@@ -15,7 +15,14 @@ begin atomic
                 _reuse_key.question,
                 _reuse_key.settings,
                 _reuse_key.requester,
-                _reuse_key.roles
+                -- A superuser has every role: one that somebody makes or drops would change what it is served, and
+                -- nothing of what it sees.
+                case
+                    when exists (
+                        select from pg_catalog.pg_roles where pg_roles.rolname = _reuse_key.requester and pg_roles.rolsuper
+                    ) then to_jsonb('superuser'::text)
+                    else to_jsonb(_reuse_key.roles)
+                end
             )::text,
             'UTF8'
         )
@@ -23,7 +30,8 @@ begin atomic
 end;
 
 comment on function pgclarify._reuse_key(text, bigint, text, jsonb, name, name[]) is
-'What two runs must agree in for one to serve the other; beside it, corpus revision, model and prompts.';
+'What two runs must agree in for one to serve the other; beside it, corpus revision, model and prompts. Of a superuser, that '
+'it is one stands for its roles.';
 
 create or replace function pgclarify._explores(operation text, settings jsonb)
 returns boolean

@@ -12,6 +12,7 @@ from threading import Barrier
 from typing import Any
 
 import pytest
+from psycopg import sql
 
 from tests.integration.by_hand import Connect, Connection, HandWorker, Hire, MakeRole, scalar
 
@@ -251,6 +252,21 @@ class TestServedAgain:
         ).fetchone()
         assert row is not None
         return int(row[0])
+
+    def test_to_a_superuser_whatever_roles_others_make(
+        self, connection: Connection, connect: Connect, make_role: MakeRole, worker: HandWorker
+    ) -> None:
+        role = make_role("pgclarify_user")
+        connection.execute(sql.SQL("alter role {} superuser").format(sql.Identifier(role)))
+        root = connect(role)
+        run_id = self.ask(root)
+        worker.answer(run_id)
+        make_role("pgclarify_user")
+
+        assert self.ask(root) == run_id
+
+        connection.execute(sql.SQL("alter role {} nosuperuser").format(sql.Identifier(role)))
+        assert self.ask(root) != run_id
 
     def test_to_who_asked(
         self, connection: Connection, connect: Connect, make_role: MakeRole, worker: HandWorker
