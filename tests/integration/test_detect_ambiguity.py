@@ -205,9 +205,13 @@ class TestManyQuestions:
         refused = state_of(asker, "select pgclarify.detect_ambiguity_many(%s::text[], %s)", [questions, options])
         assert refused == WRONG
 
-    def test_a_timeout_names_runs_whose_findings_can_be_read_later(self, asker: Connection) -> None:
+    def test_a_timeout_names_runs_whose_findings_can_be_read_later(
+        self, asker: Connection, superuser: Connection
+    ) -> None:
         questions = [f"Is it about number {number}, or about {number * 7}?" for number in range(1000)]
-        with pytest.raises(psycopg.Error) as error:
+        with pytest.raises(psycopg.Error) as error, superuser.transaction():
+            # Nothing is found before the time is up.
+            superuser.execute("lock table pgclarify.detection in share mode")
             asker.execute('select pgclarify.detect_ambiguity_many(%s, \'{"timeout": "1ms"}\')', [questions])
 
         assert error.value.sqlstate == TIMED_OUT
