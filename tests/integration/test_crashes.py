@@ -10,7 +10,8 @@ from typing import Any
 
 import psycopg
 
-from tests.openai_server import Server
+from tests.integration.holding_back import held_back
+from tests.openai_server import Chat, Reply, Server, by_rules
 from tests.workers import (
     PrivateService,
     Worker,
@@ -39,17 +40,26 @@ def test_sigkill_three_times_pays_again_only_for_what_was_in_flight(
     alive = run_worker(database, own_model.base_url, concurrency=concurrency)
     load(connection)
     wait_until_searchable(connection)
+    answered = runs * top_k // 4
+
+    def answer_so_many(chat: Chat) -> Reply:
+        if own_model.calls > answered:
+            own_model.latency = 600.0
+        return by_rules(chat)
+
+    own_model.behavior = answer_so_many
     run_ids = submit_many(connection, runs, top_k=top_k)
     for kill in range(1, 4):
         # From some call on, nobody gets an answer any more: that many calls are in flight, and all others are stored.
-        until(lambda: own_model.calls >= kill * runs * top_k / 4)  # noqa: B023 - called in this turn
-        own_model.latency = 600.0
         until(lambda: own_model.in_flight == concurrency)
         until(lambda: paid(connection) == own_model.calls - kill * concurrency)  # noqa: B023
         alive.kill()
         until(lambda: own_model.in_flight == 0)
-        own_model.latency = 0.0
         assert scalar(connection, "select count(*) from pgclarify.run where finished_at is null") > 0
+        answered = own_model.calls + runs * top_k // 4
+        if kill == 3:
+            own_model.behavior = by_rules
+        own_model.latency = 0.0
         alive = run_worker(database, own_model.base_url, concurrency=concurrency)
 
     assert wait(connection, run_ids) == ["succeeded"] * runs
@@ -66,13 +76,13 @@ def test_two_workers_share_the_queue_until_one_dies(
     second = run_worker(database, own_model.base_url)
     load(connection)
     wait_until_searchable(connection)
-    own_model.latency = 0.5
-    run_ids = submit_many(connection, 32)
     at_work = "select count(distinct worker_id) from pgclarify.run where status = 'running'"
-    until(lambda: scalar(connection, at_work) == 2)
-
-    second.kill()
-    own_model.latency = 0.0
+    answered = 40
+    with held_back(own_model, after=answered):
+        run_ids = submit_many(connection, 32)
+        # All that was answered is stored, and both have runs in hand.
+        until(lambda: paid(connection) == answered and scalar(connection, at_work) == 2)
+        second.kill()
 
     assert wait(connection, run_ids) == ["succeeded"] * 32
     assert own_model.stats["repeated_inputs"] <= 8
