@@ -232,8 +232,8 @@ begin
                 v_run.history
             )
         ),
-        -- What is left of it, in whole seconds, which a message can show.
-        v_timeout - date_trunc('second', clock_timestamp() - v_began_at),
+        -- What is left of it, in whole seconds, which a message can show; at least as much as is a timeout.
+        greatest(v_timeout - date_trunc('second', clock_timestamp() - v_began_at), interval '1 millisecond'),
         v_run.run_id
     );
     perform pgclarify._raise_unless_answered(seen, 'reply') from pgclarify._current_outcomes(v_run_ids) as seen;
