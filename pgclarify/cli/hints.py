@@ -6,8 +6,8 @@ import re
 
 _NO_CORPUS = "Pass corpus => 'name', or SET pgclarify.corpus = 'name'."
 _EXPLAIN = re.compile(r"select pgclarify\.explain\((\d+)\)\.?$")
-# What a shell would read something into stays as it is.
-_STATEMENT = re.compile(r"(?<=: )(select [^\"$`\\!]*?)\.?$")
+# Up to the end of its sentence. What a shell would read something into stays as it is.
+_STATEMENT = re.compile(r"(?<=: )(select [^\"$`\\!]*?)(?:\.?$|(?=\. [A-Z]))")
 
 
 def in_commands(hint: str | None) -> str | None:
@@ -20,5 +20,4 @@ def in_commands(hint: str | None) -> str | None:
         return None
     if hint == _NO_CORPUS:
         return "Name one: -c NAME"
-    hint, explains = _EXPLAIN.subn(r"pgclarify explain \1", hint)
-    return hint if explains else _STATEMENT.sub(r'pgclarify psql -c "\1"', hint)
+    return _STATEMENT.sub(r'pgclarify psql -c "\1"', _EXPLAIN.sub(r"pgclarify explain \1", hint))

@@ -20,6 +20,20 @@ from pgclarify.cli import hints
             'Read it: pgclarify psql -c "select * from pgclarify.result(7)"',
         ),
         ('Like: select "a" from b.', 'Like: select "a" from b.'),
+        (
+            "Wait with: select * from pgclarify.wait(array[17]). Read it with: select * from pgclarify.result(17).",
+            'Wait with: pgclarify psql -c "select * from pgclarify.wait(array[17])". '
+            'Read it with: pgclarify psql -c "select * from pgclarify.result(17)"',
+        ),
+        (
+            "Read it with: select * from pgclarify.rewriting where run_id = 17. Then reply again in the same words.",
+            'Read it with: pgclarify psql -c "select * from pgclarify.rewriting where run_id = 17". '
+            "Then reply again in the same words.",
+        ),
+        (
+            "Wait with: select * from pgclarify.wait(array[17]). What it did: select pgclarify.explain(17).",
+            'Wait with: pgclarify psql -c "select * from pgclarify.wait(array[17])". What it did: pgclarify explain 17',
+        ),
         ("Ask again; what was paid for is kept.", "Ask again; what was paid for is kept."),
         (None, None),
     ],
