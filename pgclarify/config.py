@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from enum import StrEnum
 from pathlib import Path
 
 import platformdirs
-from pydantic import AliasChoices, Field, SecretStr
+from pydantic import AliasChoices, Field, SecretStr, field_validator
+from pydantic_core import PydanticCustomError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 
@@ -30,7 +32,12 @@ class Settings(BaseSettings):
     """Every setting of pgclarify. Keys live here alone: never in SQL, a table, a log line or an error."""
 
     model_config = SettingsConfigDict(
-        env_prefix="PGCLARIFY_", env_file=".env", extra="ignore", populate_by_name=True, frozen=True
+        env_prefix="PGCLARIFY_",
+        env_file=".env",
+        extra="ignore",
+        populate_by_name=True,
+        frozen=True,
+        hide_input_in_errors=True,
     )
 
     database_url: str | None = Field(
@@ -75,3 +82,13 @@ class Settings(BaseSettings):
         validation_alias=AliasChoices("OPENAI_API_KEY", "openai_api_key"),
         description="The endpoint's key.",
     )
+
+    @field_validator("openai_api_key")
+    @classmethod
+    def _check_key(cls, key: SecretStr | None) -> SecretStr | None:
+        """Refuse what no header can carry: it would fail as if the endpoint were at fault."""
+        if key is not None and re.fullmatch("[!-~]*", key.get_secret_value().strip()) is None:
+            raise PydanticCustomError(
+                "key", "a key is ASCII without blanks or control characters; was it copied from an example, or in part?"
+            )
+        return key

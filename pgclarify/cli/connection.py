@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def load_settings() -> Settings:
-    """Read the settings.
+    """Read the settings. The URL of the embedded server, as `pgclarify dsn` prints it, counts as none.
 
     Raises:
         ConfigurationError: If one cannot be used. Values are not repeated: a key may be among them.
@@ -27,13 +27,19 @@ def load_settings() -> Settings:
     from pgclarify.config import Settings
 
     try:
-        return Settings()
+        settings = Settings()
     except ValidationError as error:
         problems = error.errors(include_url=False, include_context=False, include_input=False)
         wrong = "; ".join(f"{_variable(problem['loc'])}: {problem['msg']}" for problem in problems)
         raise ConfigurationError(
             "a setting cannot be used", detail=f"{wrong}.", hint="Correct it in the environment or in .env."
         ) from None
+    if settings.database_url is None:
+        return settings
+    from pgclarify import embedded
+
+    is_embedded = embedded.is_own(settings.data_dir, settings.database_url)
+    return settings.model_copy(update={"database_url": None}) if is_embedded else settings
 
 
 def _variable(location: Sequence[int | str]) -> str:

@@ -7,6 +7,6 @@ it, since the socket asks for no password. TCP is closed until somebody opens it
 
 from pgclarify.embedded.listening import Address
 from pgclarify.embedded.programs import binary
-from pgclarify.embedded.server import listen, listens_on, running_dsn, start, stop
+from pgclarify.embedded.server import is_own, listen, listens_on, running_dsn, start, stop
 
-__all__ = ["Address", "binary", "listen", "listens_on", "running_dsn", "start", "stop"]
+__all__ = ["Address", "binary", "is_own", "listen", "listens_on", "running_dsn", "start", "stop"]

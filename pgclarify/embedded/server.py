@@ -20,6 +20,7 @@ from urllib.parse import quote
 
 import psycopg
 from psycopg import sql
+from psycopg.conninfo import conninfo_to_dict
 
 from pgclarify.embedded import listening, sockets
 from pgclarify.embedded.listening import Address
@@ -176,6 +177,20 @@ def running_dsn(data_dir: Path) -> str | None:
     with _usable(data_dir):
         postmaster = _find_postmaster(data_dir / "postgres")
         return postmaster.dsn(_DATABASE) if postmaster and postmaster.is_ready else None
+
+
+def is_own(data_dir: Path, url: str) -> bool:
+    """Whether a connection string is the one that running_dsn gives, or would give if the server ran.
+
+    One with a folder of sockets elsewhere than in the data directory is known only while the server runs.
+    """
+    cluster = _absolute(data_dir) / "postgres"
+    try:
+        given = conninfo_to_dict(url)
+        postmaster = _find_postmaster(cluster) or _Postmaster(cluster, is_ready=False, address=None)
+    except (psycopg.ProgrammingError, OSError):
+        return False
+    return given == conninfo_to_dict(postmaster.dsn(_DATABASE))
 
 
 @dataclass(frozen=True, slots=True)
