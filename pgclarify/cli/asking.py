@@ -190,19 +190,36 @@ def _submit_and_wait(database: connection.Database, asked: dict[str, object], ti
     """Ask without dblink, since no transaction of ours is open that the worker could not see into: run and readings."""
     if not connection.fetch(database, "client_list_workers"):
         raise NoWorker("no worker is running", hint="Start one with: pgclarify up --detach, or pgclarify worker.")
-    (run,) = connection.fetch(database, "cli_submit", **asked)
+    run_id = submitted(database, "cli_submit", **asked)
     try:
-        (outcome,) = connection.fetch(database, "cli_wait", run_id=run["run_id"], timeout=timeout)
+        (outcome,) = connection.fetch(database, "cli_wait", run_id=run_id, timeout=timeout)
     except KeyboardInterrupt:
-        cancel(database, run["run_id"])
+        cancel(database, run_id)
         raise
     if outcome["status"] in ("queued", "running"):
         raise RunTimeout(
             f"the answer did not come within {timeout}",
-            detail=f"Run {run['run_id']} goes on.",
+            detail=f"Run {run_id} goes on.",
             hint="Ask again with a longer --timeout, or see how it stands with: pgclarify status",
         )
-    return run["run_id"], [*connection.fetch(database, "cli_result", run_id=run["run_id"])]
+    return run_id, [*connection.fetch(database, "cli_result", run_id=run_id)]
+
+
+def submitted(database: connection.Database, statement: str, /, **asked: object) -> int:
+    """Submit by a named statement; the run.
+
+    If it is interrupted, there is no run, or it is cancelled: its number is known before it is committed.
+    """
+    run_id = None
+    try:
+        with database.transaction():
+            (run,) = connection.fetch(database, statement, **asked)
+            run_id = int(run["run_id"])
+    except KeyboardInterrupt:
+        if run_id is not None:
+            cancel(database, run_id)
+        raise
+    return run_id
 
 
 def cancel(database: connection.Database, run_id: int) -> None:

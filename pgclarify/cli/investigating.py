@@ -55,13 +55,13 @@ def investigate(
     settings = connection.load_settings()
     with connection.connect(connection.running_dsn(settings)) as database:
         seconds = read_seconds(database, timeout)
-        (run,) = connection.fetch(
+        run_id = asking.submitted(
             database, "client_submit_investigation", question=question, corpus=corpus, options=json.dumps(options)
         )
         try:
             with terminal.notices().status("Taking the question apart") as status:
                 shown = 1
-                for step in _steps(database, run["run_id"], timeout, seconds):
+                for step in _steps(database, run_id, timeout, seconds):
                     if not as_json and step.kind is not StepKind.CONCLUSION:
                         # What moves on one stream would be torn by what is written to the other.
                         status.stop()
@@ -69,11 +69,11 @@ def investigate(
                         status.start()
                         shown += len(step.citations)
         except KeyboardInterrupt:
-            asking.cancel(database, run["run_id"])
+            asking.cancel(database, run_id)
             raise
         # Whatever went wrong with the run, it says so.
-        (row,) = connection.fetch(database, "client_investigation", run_id=run["run_id"])
-        (known,) = connection.fetch(database, "cli_get_run", run_id=run["run_id"])
+        (row,) = connection.fetch(database, "client_investigation", run_id=run_id)
+        (known,) = connection.fetch(database, "cli_get_run", run_id=run_id)
     if as_json:
         terminal.print_json(row)
         return
@@ -87,7 +87,7 @@ def investigate(
             is_over_budget=known["is_over_budget"],
         )
     )
-    console.print(rendering.explain_hint(run["run_id"]))
+    console.print(rendering.explain_hint(run_id))
 
 
 def _steps(database: connection.Database, run_id: int, timeout: str, seconds: float) -> Iterator[Step]:
