@@ -118,18 +118,20 @@ def _check_name(role: str) -> None:
 
 @contextmanager
 def _deciding(database: connection.Database, *, dry_run: bool) -> Iterator[None]:
-    """All of it or nothing, in one transaction; what the server remarks is passed on."""
+    """All of it or nothing, in one transaction; what the server remarks is passed on once that has succeeded."""
     from pgclarify.cli.rendering import printable
 
-    console = terminal.notices()
+    remarks: list[str] = []
 
     def remark(notice: Diagnostic) -> None:
         advice = f" ({notice.message_hint})" if notice.message_hint else ""
-        console.print(printable(f"{notice.message_primary}{advice}"))
+        remarks.append(f"{notice.message_primary}{advice}")
 
     database.add_notice_handler(remark)
     with database.transaction(force_rollback=dry_run):
         yield
+    for text in remarks:
+        terminal.notices().print(printable(text))
 
 
 def _read_password(settings: Settings, role: str) -> str:
