@@ -48,6 +48,9 @@ _DISK_FULL = "53100"
 _MAKE_ROOM = "Make room there and repeat the command: what was stored is kept. pgclarify doctor says more."
 _RUN_FAILED = "PC003"
 
+# Options that are not ours are those of the program that a command hands on to, `-h` among them.
+_PROGRAM = {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": ["--help"]}
+
 app = typer.Typer(
     name="pgclarify",
     no_args_is_help=True,
@@ -77,11 +80,9 @@ app.command(epilog=granting.GRANT_EXAMPLES)(granting.grant)
 app.command(epilog=granting.REVOKE_EXAMPLES)(granting.revoke)
 app.command(epilog=server.INIT_EXAMPLES)(server.init)
 app.command(epilog=server.WORKER_EXAMPLES)(server.worker)
-app.command(
-    epilog=server.PSQL_EXAMPLES,
-    # Options that are not ours are psql's, `-h` among them.
-    context_settings={"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": ["--help"]},
-)(server.psql)
+app.command(epilog=server.PSQL_EXAMPLES, context_settings=_PROGRAM)(server.psql)
+app.command("pg_dump", epilog=server.PG_DUMP_EXAMPLES, context_settings=_PROGRAM)(server.pg_dump)
+app.command("pg_dumpall", epilog=server.PG_DUMPALL_EXAMPLES, context_settings=_PROGRAM)(server.pg_dumpall)
 app.command(epilog=server.DSN_EXAMPLES)(server.dsn)
 app.add_typer(graph.app, name="graph")
 evaluating.app.command("list", epilog=evaluation_list.LIST_EXAMPLES)(evaluation_list.list_evaluations)

