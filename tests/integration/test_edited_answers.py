@@ -7,6 +7,7 @@ from typing import Any
 
 import psycopg
 
+from tests.integration.by_hand import Connect, MakeRole
 from tests.openai_server import Server
 from tests.workers import CORPUS, Worker, load, scalar, wait, wait_until_searchable
 
@@ -56,17 +57,24 @@ def quoted(connection: Connection, run_id: int) -> dict[str, tuple[int, int, boo
 
 
 def test_only_what_was_edited_is_asked_again_and_quotes_are_found_again(
-    database: str, connection: Connection, own_model: Server, run_worker: StartWorker
+    database: str,
+    connection: Connection,
+    connect: Connect,
+    make_role: MakeRole,
+    own_model: Server,
+    run_worker: StartWorker,
 ) -> None:
     run_worker(database, own_model.base_url)
     load(connection)
+    # Runs are reused among equal roles, and a superuser has each role that another test makes meanwhile.
+    asker = connect(make_role("pgclarify_user"))
     content = write(connection, SECTIONS)
     ids = "select array_agg(id order by ordinal) from pgclarify.passage where document_id = 'manual'"
     before = scalar(connection, ids)
-    first = ask(connection)
+    first = ask(asker)
     asked = own_model.calls
     assert asked == scalar(connection, "select passages + 1 from pgclarify.corpus_status"), "all, and the relaxation"
-    cited = quoted(connection, first)
+    cited = quoted(asker, first)
     assert all(content[start:end] == quote and is_current for quote, (start, end, is_current) in cited.items())
     assert len(cited) > 2
     assert any(SECTIONS["engine"] in quote for quote in cited)
@@ -74,7 +82,7 @@ def test_only_what_was_edited_is_asked_again_and_quotes_are_found_again(
     # One section has another text, and all that follow move.
     edited = {"engine": "Nobody looks at the engine of a rental car any more, since engines of today watch themselves."}
     content = write(connection, SECTIONS | edited)
-    second = ask(connection)
+    second = ask(asker)
 
     after = scalar(connection, ids)
     assert after[1:] == before[1:]
@@ -82,23 +90,23 @@ def test_only_what_was_edited_is_asked_again_and_quotes_are_found_again(
     assert own_model.calls == asked + 1
     paid = "select completions, reused_completions from pgclarify.run_summary where run_id = %s"
     # All other passages, and the relaxation.
-    assert connection.execute(paid.encode(), [second]).fetchall() == [(1, asked - 1)]
-    for quote, (start, end, is_current) in quoted(connection, first).items():
+    assert asker.execute(paid.encode(), [second]).fetchall() == [(1, asked - 1)]
+    for quote, (start, end, is_current) in quoted(asker, first).items():
         assert is_current == (SECTIONS["engine"] not in quote)
         if is_current:
             assert content[start:end] == quote
             assert start != cited[quote][0]
         else:
             assert (start, end) == cited[quote][:2]
-    assert all(is_current for _, _, is_current in quoted(connection, second).values())
+    assert all(is_current for _, _, is_current in quoted(asker, second).values())
 
     # What only moves leaves answers as they are: the same run serves them, and its quotes are found again.
     content = write(connection, dict(reversed((SECTIONS | edited).items())))
-    assert scalar(connection, "select pgclarify.submit(%s, top_k => 100)", QUESTION) == second
+    assert scalar(asker, "select pgclarify.submit(%s, top_k => 100)", QUESTION) == second
     assert own_model.calls == asked + 1
-    for quote, (start, end, is_current) in quoted(connection, second).items():
+    for quote, (start, end, is_current) in quoted(asker, second).items():
         assert is_current
         assert content[start:end] == quote
 
     connection.execute("select pgclarify.remove_document(%s, 'manual')", [CORPUS])
-    assert quoted(connection, first) == {quote: (start, end, False) for quote, (start, end, _) in cited.items()}
+    assert quoted(asker, first) == {quote: (start, end, False) for quote, (start, end, _) in cited.items()}
