@@ -62,16 +62,18 @@ def data_dir() -> Iterator[Path]:
 
 
 @pytest.fixture
-def address() -> embedded.Address:
-    """One that was free a moment ago."""
-    with socket.create_server(("127.0.0.1", 0)) as somebody:
-        return embedded.Address("127.0.0.1", somebody.getsockname()[1])
+def address() -> Iterator[embedded.Address]:
+    """One that is free, and given to nobody who asks for any: bound like this, it lets others listen on it."""
+    with socket.socket() as reserved:
+        reserved.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        reserved.bind(("127.0.0.1", 0))
+        yield embedded.Address("127.0.0.1", reserved.getsockname()[1])
 
 
 def may_enter(address: embedded.Address, user: str, sesame: str = SESAME, database: str = "pgclarify") -> bool:
     with suppress(psycopg.OperationalError):
         psycopg.connect(
-            host=address.host, port=address.port, user=user, password=sesame, dbname=database, connect_timeout=10
+            host=address.host, port=address.port, user=user, password=sesame, dbname=database, connect_timeout=60
         ).close()
         return True
     return False
@@ -212,7 +214,7 @@ def test_a_server_that_does_not_stop_in_time_says_so(
         finally:
             os.kill(held.info.backend_pid, signal.SIGCONT)
     assert "pgclarify up" in (refused.value.hint or "")
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 120
     while (data_dir / "postgres" / "postmaster.pid").exists():
         assert time.monotonic() < deadline
         time.sleep(0.01)
