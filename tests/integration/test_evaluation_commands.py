@@ -7,6 +7,7 @@ import re
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,8 +15,8 @@ from typing import Any
 import pytest
 
 from pgclarify.cli.main import main
-from tests.openai_server import HANG, MODEL, PROSE, Server
-from tests.workers import API_KEY, CORPUS, Service, as_role, environment, scalar, until
+from tests.openai_server import HANG, MODEL, PROSE, Chat, Reply, Server
+from tests.workers import API_KEY, CORPUS, Service, as_role, environment, scalar
 
 pytestmark = pytest.mark.xdist_group("evaluation_commands")
 
@@ -187,7 +188,15 @@ def test_interrupted_it_says_how_to_go_on_and_goes_on(
     (tmp_path / "new.jsonl").write_text("\n".join(json.dumps({"question": f"What is new {n}?"}) for n in range(4)))
     arguments = ("eval", "run", "new.jsonl", "-c", CORPUS, "--set", "top_k=2", "--concurrency", "1")
     by_rules = model.behavior
-    model.behavior = lambda chat: HANG if "new 2" in chat.user else by_rules(chat)
+    is_third = threading.Event()
+
+    def behave(chat: Chat) -> Reply:
+        if "new 2" not in chat.user:
+            return by_rules(chat)
+        is_third.set()
+        return HANG
+
+    model.behavior = behave
     process = subprocess.Popen(
         [sys.executable, "-m", "pgclarify.cli", *arguments],
         env=environment(as_role(service.dsn, service.asker), model.base_url),
@@ -196,9 +205,9 @@ def test_interrupted_it_says_how_to_go_on_and_goes_on(
         stderr=subprocess.PIPE,
         text=True,
     )
-    until(lambda: model.in_flight > 0, 120)
+    assert is_third.wait(300)
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=300)
     assert (process.returncode, out) == (130, "")
     assert "The same command goes on with it." in err
     assert "Traceback" not in err
