@@ -7,7 +7,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -72,7 +72,8 @@ def server(shared_dir: Path) -> Iterator[str]:
         # A worker that was killed says no goodbye.
         if not any(_is_alive(int(other.name)) for other in visitors.iterdir()):
             embedded.stop(data_dir)
-            shutil.rmtree(shared_dir)
+            # At once, since who comes meanwhile begins anew in a folder of this name.
+            shutil.rmtree(shared_dir.rename(f"{shared_dir}-{os.getpid()}"))
 
 
 @pytest.fixture(scope="session")
@@ -143,7 +144,7 @@ def make_database(
 
     yield make
     for database in made:
-        admin.execute(sql.SQL("drop database if exists {} with (force)").format(sql.Identifier(database)))
+        drop_database(admin, database)
 
 
 @pytest.fixture
@@ -174,6 +175,17 @@ def connect(database: str) -> Iterator[Callable[..., psycopg.Connection[Any]]]:
         connection.close()
 
 
+def drop_database(admin: psycopg.Connection[Any], database: str) -> None:
+    """Drop a database, if it is there, with whoever is in it."""
+    statement = sql.SQL("drop database if exists {} with (force)").format(sql.Identifier(database))
+    # The server gives those in it five seconds to leave, which is little where it has much else to do.
+    for _ in range(24):
+        with suppress(psycopg.errors.ObjectInUse):
+            admin.execute(statement)
+            return
+    admin.execute(statement)
+
+
 def hurry(dsn: str) -> None:
     """Tests need not survive a crash of the machine."""
     with closing(psycopg.connect(dsn, autocommit=True)) as connection:
@@ -184,10 +196,15 @@ def hurry(dsn: str) -> None:
 
 @contextmanager
 def _locked(folder: Path) -> Iterator[None]:
-    # Whoever left last has removed it.
-    folder.mkdir(exist_ok=True)
-    with (folder / "lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    with ExitStack() as stack:
+        is_locked = False
+        while not is_locked:
+            # Whoever left last has removed it, perhaps while we waited: then this lock keeps nobody out any more.
+            folder.mkdir(exist_ok=True)
+            with suppress(FileNotFoundError):
+                lock = stack.enter_context((folder / "lock").open("w"))
+                fcntl.flock(lock, fcntl.LOCK_EX)
+                is_locked = os.path.samestat(os.fstat(lock.fileno()), (folder / "lock").stat())
         yield
 
 

@@ -305,7 +305,7 @@ class SpawnedServer:
     @property
     def stats(self) -> dict[str, Any]:
         """What it has seen so far."""
-        with urllib.request.urlopen(f"{self.base_url.removesuffix('/v1')}/stats", timeout=10) as response:  # noqa: S310
+        with urllib.request.urlopen(f"{self.base_url.removesuffix('/v1')}/stats", timeout=120) as response:  # noqa: S310
             stats: dict[str, Any] = json.load(response)
         return stats
 

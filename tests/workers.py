@@ -22,7 +22,7 @@ from psycopg import sql
 
 from pgclarify import embedded
 from pgclarify.install import install
-from tests.conftest import in_database
+from tests.conftest import drop_database, in_database
 from tests.openai_server import MODEL, Server, by_rules, serve
 
 T = TypeVar("T")
@@ -46,7 +46,7 @@ DOCUMENTS = {
 }
 
 
-def until(what: Callable[[], T], seconds: float = 60.0) -> T:
+def until(what: Callable[[], T], seconds: float = 300.0) -> T:
     """Ask again and again until the answer is true, and return it."""
     deadline = time.monotonic() + seconds
     while not (answer := what()):
@@ -72,11 +72,11 @@ def model_server(**options: Any) -> Iterator[Server]:
     thread = threading.Thread(target=lambda: loop.run_until_complete(run(stop)))
     thread.start()
     try:
-        assert started.wait(30)
+        assert started.wait(120)
         yield servers[0]
     finally:
         loop.call_soon_threadsafe(stop.set)
-        thread.join(30)
+        thread.join(120)
         loop.close()
 
 
@@ -90,12 +90,12 @@ class Worker:
     def kill(self) -> None:
         """End it by SIGKILL."""
         self.process.kill()
-        self.process.wait(30)
+        self.process.wait(120)
 
     def stop(self) -> int:
         """End it by SIGTERM, and return its exit code."""
         self.process.terminate()
-        return self.process.wait(60)
+        return self.process.wait(180)
 
 
 def environment(dsn: str, base_url: str | None, *, concurrency: int = 8) -> dict[str, str]:
@@ -121,6 +121,13 @@ def living_workers(dsn: str) -> int:
         return int(row[0])
 
 
+def serves(dsn: str, process_id: int) -> bool:
+    """Whether that process is a worker that serves a database."""
+    with closing(psycopg.connect(dsn, autocommit=True)) as connection:
+        served = "select exists (select from pgclarify._serving_workers() where process_id = %s)"
+        return bool(scalar(connection, served, process_id))
+
+
 @contextmanager
 def worker(
     dsn: str, base_url: str | None, folder: Path, *, user: str | None = None, concurrency: int = 8
@@ -135,7 +142,6 @@ def worker(
         concurrency: Most calls in flight.
     """
     log = folder / f"worker-{uuid4().hex[:8]}.log"
-    before = living_workers(dsn)
     with log.open("wb") as stream:
         process = subprocess.Popen(
             [sys.executable, "-m", "pgclarify.cli", "worker"],
@@ -150,14 +156,15 @@ def worker(
 
         def is_ready() -> bool:
             assert process.poll() is None, log.read_text()
-            return living_workers(dsn) > before
+            # A number of workers would not do: the server may not know yet that one of them was killed.
+            return serves(dsn, process.pid)
 
-        until(is_ready, 120)
+        until(is_ready)
         yield Worker(process, log)
     finally:
         if process.poll() is None:
             process.kill()
-        process.wait(30)
+        process.wait(120)
 
 
 def as_role(dsn: str, user: str | None) -> str:
@@ -177,7 +184,7 @@ def load(connection: psycopg.Connection[Any], corpus: str = CORPUS, documents: i
 def wait_until_searchable(connection: psycopg.Connection[Any], corpus: str = CORPUS) -> None:
     """Return when nothing of a corpus is pending any more."""
     status = "select pending = 0 and passages > 0 from pgclarify.corpus_status where corpus = %s"
-    until(lambda: scalar(connection, status, corpus), 120)
+    until(lambda: scalar(connection, status, corpus))
 
 
 def submit_many(
@@ -249,7 +256,7 @@ def service(
                 wait_until_searchable(connection)
             yield Service(dsn, model, running, names["asker"])
     finally:
-        admin.execute(sql.SQL("drop database {} with (force)").format(database))
+        drop_database(admin, names["test"])
         for role in ("worker", "asker"):
             admin.execute(sql.SQL("drop role {}").format(sql.Identifier(names[role])))
 
