@@ -157,6 +157,8 @@ def test_what_cannot_be_done_is_not_begun(run: Run, connection: Connection, corp
         exit_code, printed, said = run(*arguments, stdin=f"{SESAME}\n" if "no such corpus" in arguments else "")
         assert (exit_code, printed) == (1, "")
         assert "Error: " in said
+        # What the server remarked on the way is nothing that came to be.
+        assert "is open to every role" not in said
     assert verifier(connection, nobody) is None
     assert scalar(connection, "select count(*) from pg_roles where rolname = %s", nobody) == 0
 
