@@ -340,9 +340,18 @@ begin
     from stored
     inner join pgclarify.run on run.run_id = stored.run_id
     where run.finished_at is not null;
-    -- Those that were cancelled before their replies came.
+    -- Those that were cancelled before their replies came. One that somebody holds is not waited for, or replies of others
+    -- would be lost with the wait: the worker settles it when it winds up its attempt.
     if v_ended is not null then
-        perform pgclarify._settle_runs(v_ended);
+        perform pgclarify._settle_runs(
+            array(
+                select run.run_id
+                from pgclarify.run
+                where run.run_id = any(v_ended)
+                order by run.run_id
+                for no key update skip locked
+            )
+        );
     end if;
 end
 $$;

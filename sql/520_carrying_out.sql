@@ -23,7 +23,12 @@ declare
 begin
     -- Not waited for: whoever holds it, in a transaction that is open, say, may hold it for long. The job comes back.
     select run.* into v_run from pgclarify.run where run.run_id = _start_run.run_id for update nowait;
-    if not found or v_run.status not in ('queued', 'running') then
+    if not found then
+        return;
+    end if;
+    if v_run.status not in ('queued', 'running') then
+        -- Somebody may have held it when its last reply was stored, and when its attempt wound up.
+        perform pgclarify._settle_runs(array[v_run.run_id]);
         return;
     end if;
     v_roles := pgclarify._roles_of(v_run.requested_by);
@@ -87,7 +92,10 @@ begin
             run.requested_by, v_roles
         ),
         linked_passages = counted.linked,
+        -- The vector may be of the question as that attempt has relaxed it.
         relaxed_question = null,
+        question_vector = null,
+        embedding_model = null,
         route = null,
         saved_completions = null,
         started_at = clock_timestamp()

@@ -1,0 +1,63 @@
+"""Runs that another session holds while replies come: nothing else waits, and nothing that was paid is left out."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import pytest
+
+from tests.integration.by_hand import Connect, Connection, HandWorker, Hire, scalar
+from tests.integration.spending import budget, claim, enter, price, status
+
+COST = Decimal("0.00014")
+
+
+@pytest.fixture
+def worker(connection: Connection, hire: Hire) -> HandWorker:
+    """A worker that gives up soon where it would have to wait, and prices."""
+    hired = hire()
+    hired.connection.execute("set lock_timeout = '500ms'")
+    price(connection)
+    connection.execute("select pgclarify.create_corpus('one'), pgclarify.create_corpus('two')")
+    return hired
+
+
+def store_both(worker: HandWorker, calls: dict[int, int]) -> None:
+    """Store a reply of each run in one statement; calls: rows of the ledger by runs."""
+    worker.send(
+        "store_completions",
+        worker_id=worker.worker_id,
+        completion_ids=list(calls.values()),
+        run_ids=list(calls),
+        leases=[worker.leases[completion_id] for completion_id in calls.values()],
+        replies=["said"] * len(calls),
+        prompt_tokens=[40] * len(calls),
+        completion_tokens=[10] * len(calls),
+        latencies_ms=[1.0] * len(calls),
+    )
+
+
+@pytest.mark.parametrize("settled_by", ["the worker", "the job"])
+def test_replies_are_kept_and_counted_while_somebody_drops_a_corpus(
+    connection: Connection, connect: Connect, worker: HandWorker, settled_by: str
+) -> None:
+    budget(connection, max_calls=100)
+    cancelled, going_on = enter(connection, corpus="one"), enter(connection, corpus="two")
+    worker.start(cancelled)
+    calls = {run_id: claim(worker, run_id, [f"{run_id}"]).ours[f"{run_id}"] for run_id in (cancelled, going_on)}
+    connection.execute("select pgclarify.cancel(%s)", [cancelled])
+    with connect() as dropping, dropping.transaction():
+        dropping.execute("select pgclarify.drop_corpus('one')")
+        store_both(worker, calls)
+        assert status(connection)[1] == 2
+        replies = "select count(*) from pgclarify.completion where reply is not null"
+        assert scalar(connection, replies) == 2
+
+    paid = "select cost_usd from pgclarify.run where run_id = %s"
+    assert scalar(connection, paid, cancelled) == 0
+    if settled_by == "the worker":
+        worker.send("settle_run", run_id=cancelled)
+    else:
+        # It waited for too long, so that the job was put back.
+        assert worker.start(cancelled) is None
+    assert scalar(connection, paid, cancelled) == COST
