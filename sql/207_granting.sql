@@ -155,12 +155,25 @@ declare
     v_named name := case v_kind when 'analyst' then v_corpus.analyst else v_corpus.reader end;
     v_general name := case _revoke_statements.access when 'user' then 'pgclarify_user' else 'pgclarify_reader' end;
     v_roles name[] := pgclarify._roles_of(_revoke_statements.role);
+    v_revoking text;
     v_grantor name;
     v_other name;
 begin
     if v_general = any(v_roles) then
+        -- It may be a member of another role that has these rights, and of that alone.
+        select string_agg(distinct format('revoke %I from %I', granted.rolname, member.rolname), '; ')
+        into v_revoking
+        from pg_roles as member
+        inner join pg_auth_members as membership on membership.member = member.oid
+        inner join pg_roles as granted on granted.oid = membership.roleid
+        where
+            member.rolname = _revoke_statements.role
+            and granted.rolname = any(v_roles)
+            and v_general = any(pgclarify._roles_of(granted.rolname));
         raise notice 'role "%" keeps %, which counts for all corpora', _revoke_statements.role, v_general
-            using hint = format('Take it with: revoke %I from %I.', v_general, _revoke_statements.role);
+            using hint = coalesce(
+                'Take it with: ' || v_revoking || '.', 'It is a superuser, who has the rights of every role.'
+            );
     end if;
     if v_kind = 'reader' and v_named is null then
         raise notice 'corpus "%" is open to every role that may ask or look', v_corpus.name
