@@ -120,7 +120,8 @@ language plpgsql volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_run_ids bigint[];
+    v_price record;
+    v_run_ids bigint[] := '{}';
 begin
     if coalesce(price_runs.max_runs, 0) not between 1 and 1000000 then
         raise exception 'max_runs must be between 1 and 1000000'
@@ -128,50 +129,80 @@ begin
                 detail = format('max_runs is %s.', coalesce(price_runs.max_runs::text, 'null')),
                 hint = 'Leave it out for 10000 runs a call.';
     end if;
-    -- All at once: there may be many of which the prices are not known yet.
-    with unpriced as materialized (
-        select run.run_id, run.finished_at, run.completions
-        from pgclarify.run
-        where
-            run.cost_usd is null
-            and run.finished_at is not null
-            and run.finished_at >= coalesce(price_runs.since, '-infinity')
-    ),
-    called as materialized (
-        select
-            completion.run_id, completion.model, completion.prompt_tokens, completion.completion_tokens,
-            completion.cost_usd
-        from unpriced
-        inner join pgclarify.completion on completion.run_id = unpriced.run_id and completion.reply is not null
-    ),
-    priced as materialized (
-        select named.model, price.input_usd, price.output_usd
-        from (select distinct called.model from called) as named
-        cross join lateral pgclarify._price(named.model) as price
-    )
-    select
-        array(
-            select unpriced.run_id
-            from unpriced
-            inner join called on called.run_id = unpriced.run_id
-            left join priced on priced.model = called.model
-            group by unpriced.run_id, unpriced.finished_at, unpriced.completions
-            having
-                -- Not of what has lost its calls: the rest of them would pass for all.
-                unpriced.completions = count(*)
-                and count(*) = count(called.cost_usd) + count(*) filter (
-                    where called.cost_usd is null
-                        and (called.prompt_tokens is not null or priced.input_usd = 0)
-                        and (called.completion_tokens is not null or priced.output_usd = 0)
-                        and priced.model is not null
-                )
-            order by unpriced.finished_at, unpriced.run_id
-            limit price_runs.max_runs
+    -- From model to model in the index, past all runs of those without a price, which may be many.
+    for v_price in
+        with recursive named as (
+            (
+                select run.model
+                from pgclarify.run
+                where run.cost_usd is null and run.finished_at is not null
+                order by run.model
+                limit 1
+            )
+            union all
+            select (
+                select run.model
+                from pgclarify.run
+                where run.cost_usd is null and run.finished_at is not null and run.model > named.model
+                order by run.model
+                limit 1
+            )
+            from named
+            where named.model is not null
         )
-    into v_run_ids;
-    update pgclarify.completion
-    set cost_usd = pgclarify._cost_usd(held.model, held.prompt_tokens, held.completion_tokens)
-    from (
+        select named.model, price.input_usd
+        from named
+        cross join lateral pgclarify._price(named.model) as price
+    loop
+        -- Run by run, and in no order, so that no more calls are read than of what is priced now, and of those few runs that
+        -- cannot be.
+        v_run_ids := v_run_ids || array(
+            select run.run_id
+            from pgclarify.run
+            cross join lateral (
+                select sum(called.calls) as calls
+                from (
+                    select
+                        completion.model,
+                        count(*) as calls,
+                        bool_and(completion.cost_usd is not null) as is_priced,
+                        bool_and(completion.cost_usd is not null or completion.prompt_tokens is not null) as has_input,
+                        bool_and(completion.cost_usd is not null or completion.completion_tokens is not null) as has_output
+                    from pgclarify.completion
+                    where completion.run_id = run.run_id and completion.reply is not null
+                    group by completion.model
+                ) as called
+                left join lateral pgclarify._price(called.model) as price on true
+                having bool_and(
+                    called.is_priced
+                    or price.input_usd is not null
+                    and (called.has_input or price.input_usd = 0)
+                    and (called.has_output or price.output_usd = 0)
+                )
+            ) as paid
+            where
+                run.model = v_price.model
+                and run.cost_usd is null
+                and run.finished_at is not null
+                and run.finished_at >= coalesce(price_runs.since, '-infinity')
+                -- An endpoint that counts no tokens: only what is free can be priced.
+                and (run.prompt_tokens > 0 or v_price.input_usd = 0)
+                -- Not of what has lost its calls: the rest of them would pass for all.
+                and paid.calls = run.completions
+            limit price_runs.max_runs - cardinality(v_run_ids)
+        );
+        exit when cardinality(v_run_ids) = price_runs.max_runs;
+    end loop;
+    with price as materialized (
+        select called.model, known.input_usd, known.output_usd
+        from (
+            select distinct completion.model
+            from pgclarify.completion
+            where completion.run_id = any(v_run_ids) and completion.reply is not null and completion.cost_usd is null
+        ) as called
+        cross join lateral pgclarify._price(called.model) as known
+    ),
+    held as (
         select
             completion.completion_id, completion.model, completion.prompt_tokens, completion.completion_tokens
         from pgclarify.completion
@@ -182,7 +213,11 @@ begin
             completion.purpose, completion.model, completion.parameters, completion.prompt_version, completion.input_hash,
             completion.sample
         for no key update
-    ) as held
+    )
+    update pgclarify.completion
+    set cost_usd = pgclarify._cost_of(held.prompt_tokens, held.completion_tokens, price.input_usd, price.output_usd)
+    from held
+    inner join price on held.model = price.model
     where completion.completion_id = held.completion_id;
     update pgclarify.run
     set cost_usd = paid.cost_usd

@@ -49,7 +49,8 @@ comment on policy budget_is_inserted_by_the_owner_of_the_corpus on pgclarify.bud
 drop policy if exists budget_is_updated_by_the_owner_of_the_corpus on pgclarify.budget;
 create policy budget_is_updated_by_the_owner_of_the_corpus on pgclarify.budget
 for update to pgclarify_user using (
-    corpus_id in (
+    not binds_owner
+    and corpus_id in (
         select corpus.corpus_id from pgclarify.corpus
         where corpus.owner = any((select pgclarify._my_roles())::name[])
     )
@@ -63,15 +64,22 @@ for update to pgclarify_user using (
     end
 );
 comment on policy budget_is_updated_by_the_owner_of_the_corpus on pgclarify.budget is
-'The owner of the corpus, before and after.';
+'The owner of the corpus, before and after, but for those that members of pgclarify_owner have made.';
 
 drop policy if exists budget_is_deleted_by_the_owner_of_the_corpus on pgclarify.budget;
 create policy budget_is_deleted_by_the_owner_of_the_corpus on pgclarify.budget
 for delete to pgclarify_user using (
-    corpus_id in (
+    not binds_owner
+    and corpus_id in (
         select corpus.corpus_id from pgclarify.corpus
         where corpus.owner = any((select pgclarify._my_roles())::name[])
     )
 );
-comment on policy budget_is_deleted_by_the_owner_of_the_corpus on pgclarify.budget is 'The owner of the corpus.';
-grant insert, update, delete on pgclarify.budget to pgclarify_user;
+comment on policy budget_is_deleted_by_the_owner_of_the_corpus on pgclarify.budget is
+'The owner of the corpus, but for those that members of pgclarify_owner have made.';
+-- Not the key, which others would meet, nor what it counts from, nor whom it binds.
+grant
+insert (name, role_name, corpus_id, period, max_cost_usd, max_calls),
+update (name, role_name, corpus_id, period, max_cost_usd, max_calls),
+delete
+on pgclarify.budget to pgclarify_user;

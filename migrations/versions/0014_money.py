@@ -42,6 +42,7 @@ def upgrade() -> None:
             max_cost_usd numeric
                 constraint budget_max_cost_usd_is_an_amount check (max_cost_usd >= 0 and max_cost_usd < 'infinity'),
             max_calls bigint constraint budget_max_calls_are_not_negative check (max_calls >= 0),
+            binds_owner boolean not null default pg_has_role('pgclarify_owner', 'usage'),
             created_at timestamptz not null default now(),
             constraint budget_pk primary key (budget_id),
             constraint budget_name_key unique (name),
@@ -61,6 +62,8 @@ def upgrade() -> None:
             'What its limits are for: a day or month of UTC, or all time from its creation (total).';
         comment on column pgclarify.budget.max_cost_usd is 'US dollars; null for no limit.';
         comment on column pgclarify.budget.max_calls is 'Calls; null for no limit.';
+        comment on column pgclarify.budget.binds_owner is
+            'True if the owner of the corpus may not change or delete it: a member of pgclarify_owner has made it.';
         comment on column pgclarify.budget.created_at is 'When it was made. What was spent before does not count.';
 
         create table pgclarify.budget_counter (
@@ -144,7 +147,8 @@ def upgrade() -> None:
             where run.finished_at is not null and run.cost_usd is null
         ) as ended
         where run.run_id = ended.run_id and (run.completions is null or ended.completions = 0);
-        create index run_unpriced_idx on pgclarify.run (finished_at)
+        create index run_unpriced_idx on pgclarify.run (model, finished_at)
+            include (run_id, completions, prompt_tokens)
             where cost_usd is null and finished_at is not null;
         -- All that view usage reads, so that it does not read the rows, which are wide.
         create index run_usage_idx on pgclarify.run (((created_at at time zone 'UTC')::date)) include (

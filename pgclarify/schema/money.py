@@ -2,6 +2,7 @@
 
 from sqlalchemy import (
     BigInteger,
+    Boolean,
     CheckConstraint,
     Column,
     ForeignKey,
@@ -58,6 +59,13 @@ budget = Table(
     ),
     Column("max_cost_usd", Numeric, comment="US dollars; null for no limit."),
     Column("max_calls", BigInteger, comment="Calls; null for no limit."),
+    Column(
+        "binds_owner",
+        Boolean,
+        nullable=False,
+        server_default=text("pg_has_role('pgclarify_owner', 'usage')"),
+        comment="True if the owner of the corpus may not change or delete it: a member of pgclarify_owner has made it.",
+    ),
     Column(
         "created_at",
         Timestamp,

@@ -254,7 +254,9 @@ run = Table(
     Index("run_reuse_key_idx", "reuse_key", "run_id", postgresql_where=text("status = 'succeeded'")),
     Index(
         "run_unpriced_idx",
+        "model",
         "finished_at",
+        postgresql_include=["run_id", "completions", "prompt_tokens"],
         postgresql_where=text("cost_usd is null and finished_at is not null"),
     ),
     Index(

@@ -112,6 +112,7 @@ class TestPriceRuns:
         for run_id in (*runs[:3], uncounted, local):
             worker.finish(run_id)
         connection.execute("update pgclarify.run set finished_at = '2020-01-01' where run_id = %s", [runs[0]])
+        connection.execute("update pgclarify.run set model = 'a-local-one' where run_id = %s", [local])
         owner = connect(make_role("pgclarify_owner"))
         assert scalar(owner, "select pgclarify.price_runs()") == 0
         price(connection)
