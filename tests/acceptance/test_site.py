@@ -74,6 +74,13 @@ def test_pages_open_quietly_and_fit(site: Path, visit: Visit) -> None:
     assert visit.said == []
 
 
+def test_words_in_tables_are_whole(site: Path, visit: Visit) -> None:
+    visit.page.goto((site / "clients.html").as_uri())
+    for word in ("text[]", "timestamptz"):
+        code = visit.page.locator("td code").get_by_text(word, exact=True).first
+        assert code.evaluate("code => code.getClientRects().length") == 1, word
+
+
 def test_it_can_be_searched(site: Path, visit: Visit) -> None:
     visit.page.goto((site / "methods" / "retrieval.html").as_uri())
     if visit.page.locator("label[for=__search].md-header__button").is_visible():
