@@ -60,7 +60,10 @@ RELATIONS = r"""
         array(
             select lower(word)
             from unnest('{INSERT,UPDATE,DELETE}'::text[]) with ordinality as n (word, place)
-            where c.relkind <> 'c' and has_table_privilege('pgclarify_user', c.oid, word)
+            where c.relkind <> 'c' and case word
+                when 'DELETE' then has_table_privilege('pgclarify_user', c.oid, word)
+                else has_any_column_privilege('pgclarify_user', c.oid, word)
+            end
             order by place
         ) as changes
     from pg_class as c
