@@ -19,7 +19,9 @@ def upgrade() -> None:
     )
     op.execute(f"""
         create table pgclarify.question_group (
-            question_group_id bigint generated always as identity,
+            -- Numbers in a row would tell whoever sees some of them how much others ask. These are exact in JSON, too.
+            question_group_id bigint not null
+                default ('x' || right(replace(gen_random_uuid()::text, '-', ''), 13))::bit(52)::bigint,
             corpus_id bigint not null
                 constraint question_group_corpus_id_fk references pgclarify.corpus on delete cascade,
             embedding_model text,
@@ -34,7 +36,8 @@ def upgrade() -> None:
         comment on table pgclarify.question_group is
             'Questions of a corpus that mean the same. Workers put runs into groups after their end; '
             'for each length of vectors there is an HNSW index, made when the first one comes.';
-        comment on column pgclarify.question_group.question_group_id is 'Key.';
+        comment on column pgclarify.question_group.question_group_id is
+            'Key, drawn at random: it tells nobody when the group began, nor how many there are.';
         comment on column pgclarify.question_group.corpus_id is 'The corpus that was asked.';
         comment on column pgclarify.question_group.embedding_model is
             'The model that leader is of; null if the group has none.';
@@ -57,6 +60,7 @@ def upgrade() -> None:
             question_group_id bigint not null,
             constraint question_wording_pk primary key (corpus_id, wording_hash)
         );
+        create index question_wording_question_group_id_idx on pgclarify.question_wording (question_group_id);
         comment on table pgclarify.question_wording is
             'Wordings of questions that have a group, so that equal ones need not be compared by meaning.';
         comment on column pgclarify.question_wording.corpus_id is 'The corpus that was asked.';
@@ -136,6 +140,14 @@ def upgrade() -> None:
             operation, corpus_id, corpus_name, requested_by, status, interpretations, served, is_counted, created_at,
             last_served_at, corpus_revision
         ) where question_group_id is not null;
+    """)
+    op.execute("""
+        -- One that an evaluation found there was asked by somebody else.
+        update pgclarify.run
+        set is_counted = false
+        from pgclarify.eval_case
+        inner join pgclarify.eval_run on eval_case.eval_run_id = eval_run.eval_run_id
+        where run.run_id = eval_case.run_id and run.created_at >= eval_run.created_at;
     """)
 
 

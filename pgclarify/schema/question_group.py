@@ -6,7 +6,6 @@ from sqlalchemy import (
     CheckConstraint,
     Column,
     ForeignKey,
-    Identity,
     Index,
     PrimaryKeyConstraint,
     Table,
@@ -20,7 +19,16 @@ from pgclarify.schema.base import Name, Timestamp, metadata
 question_group = Table(
     "question_group",
     metadata,
-    Column("question_group_id", BigInteger, Identity(always=True), nullable=False, comment="Key."),
+    Column(
+        "question_group_id",
+        BigInteger,
+        nullable=False,
+        # As the server prints it.
+        server_default=text(
+            "((('x'::text || \"right\"(replace((gen_random_uuid())::text, '-'::text, ''::text), 13)))::bit(52))::bigint"
+        ),
+        comment="Key, drawn at random: it tells nobody when the group began, nor how many there are.",
+    ),
     Column(
         "corpus_id",
         BigInteger,
@@ -81,6 +89,7 @@ question_wording = Table(
     Column("question_group_id", BigInteger, nullable=False, comment="The group that it belongs to."),
     PrimaryKeyConstraint("corpus_id", "wording_hash", name="question_wording_pk"),
     CheckConstraint("length(wording_hash) = 32", name="question_wording_hash_is_sha256"),
+    Index("question_wording_question_group_id_idx", "question_group_id"),
     comment="Wordings of questions that have a group, so that equal ones need not be compared by meaning.",
 )
 
