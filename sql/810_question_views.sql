@@ -262,6 +262,8 @@ select
         left join pgclarify.document
             on citation.corpus_id = document.corpus_id and citation.document_id = document.id
         where citation.run_id = answered.run_id
+            -- As below: whoever asks for those with lost quotes shall not have the documents of all others read for that.
+            and (revised.revision > answered.corpus_revision) is not false
     ) as lost_quotes,
     answered.question_group_id
 from (

@@ -1,4 +1,5 @@
-"""Every view for dashboards over many runs: its newest page, the rows that a tool samples, an aggregate, a week of it.
+"""Every view for dashboards over many runs: its newest page, the rows that a tool samples, an aggregate, a week of it;
+and the queries that docs/dashboards.md prints.
 
 python -m tests.benchmark.dashboards [--runs 1000000] [--database DIR] [--view NAME...]
 
@@ -10,6 +11,7 @@ the runs are made only once.
 from __future__ import annotations
 
 import argparse
+import re
 import statistics
 import time
 from collections.abc import Iterator, Sequence
@@ -26,6 +28,7 @@ from pgclarify import embedded
 from pgclarify.install import install
 from tests.benchmark import product
 from tests.benchmark.figures import step
+from tests.pages import CHECKOUT, blocks
 
 RUNS = 1_000_000
 _CORPORA = 4
@@ -63,6 +66,14 @@ class _View:
             yield "aggregate", f"select {columns} from pgclarify.{self.name}{where}{condition} group by {grouping}"  # noqa: S608 - constants
         if self.filtered is not None:
             yield "week", f"select * from pgclarify.{self.name} where {self.filtered}"  # noqa: S608 - constants
+
+
+def _printed(view: str) -> Iterator[tuple[str, str]]:
+    """The queries of docs/dashboards.md that ask this view."""
+    for block in blocks(CHECKOUT / "docs" / "dashboards.md", "sql"):
+        for query in block.code.split(";"):
+            if re.search(rf"pgclarify\.{view}\b", query):
+                yield "as printed", query
 
 
 def _week(column: str) -> str:
@@ -244,7 +255,7 @@ def measure(dsn: str, views: Sequence[str] = ()) -> Table:
         connection.execute("set statement_timeout = '60s'")
         for view in (view for view in _VIEWS if not views or view.name in views):
             count, _ = _milliseconds(connection, None, _COUNT)
-            for what, query in view.queries():
+            for what, query in (*view.queries(), *_printed(view.name)):
                 with step(f"{view.name}: {what}"):
                     measured = [_milliseconds(connection, role, query) for role in (None, _READER, _ANALYST)]
                 times = [each for each, _ in measured]

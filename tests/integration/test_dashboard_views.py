@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
@@ -214,6 +214,13 @@ def test_documents_are_counted_for_who_may_read_them(office: Office) -> None:
     assert seen(office.analyst, "cited_document", columns) == [("two", 0, 0)]
 
 
+def nodes(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """All nodes of a plan."""
+    yield plan
+    for below in plan.get("Plans", ()):
+        yield from nodes(below)
+
+
 class TestStaleAnswer:
     columns = "question, corpus_changes, lost_quotes"
 
@@ -259,6 +266,19 @@ class TestStaleAnswer:
         office.catch_up()
 
         assert seen(office.analyst, "stale_answer", self.columns) == [("cars", 2, 0)]
+
+    def test_no_other_answer_has_its_documents_read(self, office: Office) -> None:
+        office.carry_out(office.bob, "cars", ["one"])
+        office.change("one", "Boats.")
+        for question in ("pets", "boats", "trains"):
+            office.carry_out(office.bob, question, ["two"])
+        office.catch_up()
+
+        (plan,) = office.analyst.execute("""
+            explain (analyze, format json) select run_id from pgclarify.stale_answer where lost_quotes > 0
+        """).fetchone() or ([],)
+        looks = [node["Actual Loops"] for node in nodes(plan[0]["Plan"]) if node.get("Relation Name") == "citation"]
+        assert looks == [1]
 
     def test_says_nothing_of_documents_that_one_may_not_read(self, office: Office) -> None:
         office.carry_out(office.alice, "cars", ["hers"])
