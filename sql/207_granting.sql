@@ -93,7 +93,10 @@ begin
     end if;
     if v_kind = 'reader' and v_named is null then
         raise notice 'corpus "%" is open to every role that may ask or look, and stays so', v_corpus.name
-            using hint = 'To close it, name a role that may search it: pgclarify.alter_corpus, option reader.';
+            using hint = format(
+                'To close it, name a role that may search it: select pgclarify.alter_corpus(%L, ''{"reader": "ROLE"}'').',
+                v_corpus.name
+            );
         return;
     end if;
     if v_named = any(v_roles) then
@@ -177,7 +180,10 @@ begin
     end if;
     if v_kind = 'reader' and v_named is null then
         raise notice 'corpus "%" is open to every role that may ask or look', v_corpus.name
-            using hint = 'To close it, name a role that may search it: pgclarify.alter_corpus, option reader.';
+            using hint = format(
+                'To close it, name a role that may search it: select pgclarify.alter_corpus(%L, ''{"reader": "ROLE"}'').',
+                v_corpus.name
+            );
         return;
     end if;
     if pgclarify._is_group(v_named, v_kind, v_corpus.corpus_id) then

@@ -6,6 +6,7 @@ import io
 import json
 import os
 import pty
+import re
 import select
 import subprocess
 import sys
@@ -141,6 +142,19 @@ def test_a_person_types_a_password_twice_and_unseen(database: str, connection: C
     assert f"create role {ann} login" in shown.replace('"', "")
     assert "sesame" not in shown
     assert (verifier(connection, ann) or "").startswith("SCRAM-SHA-256$")
+
+
+def test_how_to_close_a_corpus_is_a_statement(
+    run: Run, connection: Connection, corpus: str, make_role: MakeRole
+) -> None:
+    ann, reader = make_role(name="ann"), make_role(name="reader")
+    for command in ("grant", "revoke"):
+        _, _, said = run(command, ann, "--reader", corpus)
+        # Lines break where the screen ends.
+        (statement,) = re.findall(r"select pgclarify\.alter_corpus\(.*?\)", " ".join(said.split()))
+        connection.execute(statement.replace("ROLE", reader))
+        assert scalar(connection, "select reader from pgclarify.corpus where name = %s", corpus) == reader
+        connection.execute("select pgclarify.alter_corpus(%s, '{\"reader\": null}')", [corpus])
 
 
 def test_what_cannot_be_done_is_not_begun(run: Run, connection: Connection, corpus: str) -> None:
