@@ -141,8 +141,10 @@ declare
     v_index constant text := format('question_group_leader_%s_idx', _index_leaders.dimensions);
 begin
     if to_regclass('pgclarify.' || v_index) is null then
+        -- Another worker may be making it, for questions of another corpus.
+        lock table pgclarify.question_group in share row exclusive mode;
         execute format(
-            'create index %1$I on pgclarify.question_group using hnsw'
+            'create index if not exists %1$I on pgclarify.question_group using hnsw'
             ' ((leader::@extschema:vector@.halfvec(%2$s)) @extschema:vector@.halfvec_cosine_ops)'
             ' where @extschema:vector@.vector_dims(leader) = %2$s',
             v_index, _index_leaders.dimensions
@@ -241,7 +243,7 @@ create or replace function pgclarify._group_questions(
 )
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
--- Whoever holds a run, or a corpus that is being dropped, may hold it for long.
+-- Only the first of some vectors waits for anybody: it needs an index.
 set lock_timeout = '2s'
 as $$
 declare
@@ -255,15 +257,13 @@ begin
     wanted_run_ids := '{}';
     wanted_questions := '{}';
     wanted_models := '{}';
-    -- One at a time; 0 is the number of no worker.
-    if not pg_try_advisory_xact_lock(1885823084, 0) then
-        return;
-    end if;
+    -- What somebody holds is left for later. The corpus is locked before its runs, as everywhere, and so that one worker at a
+    -- time groups its questions: an advisory lock could be taken by anybody, and nobody would be told why nothing is grouped.
     v_batch := array(
         select run.run_id
         from pgclarify.run
+        inner join pgclarify.corpus on run.corpus_id = corpus.corpus_id
         where run.question_group_id is null
-            and run.corpus_id is not null
             and run.finished_at is not null
             and run.operation in ('clarify', 'consolidate', 'search', 'investigate', 'list_answers')
             and (
@@ -272,7 +272,8 @@ begin
             ) is not true
         order by run.run_id
         limit _group_questions.most
-        for no key update skip locked
+        for no key update of corpus skip locked
+        for no key update of run skip locked
     );
     for v_dimensions in
         select @extschema:vector@.vector_dims(run.question_vector)

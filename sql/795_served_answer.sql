@@ -28,27 +28,35 @@ as $$
 declare
     v_count integer;
 begin
-    if not pg_try_advisory_xact_lock(1885823084, 0) then
-        return 0;
-    end if;
     with noted as materialized (
-        select served_answer.ctid as place, served_answer.run_id from pgclarify.served_answer limit _count_served.most
+        -- Far more than are counted at once: those of a run that somebody holds shall not hide others.
+        select served_answer.ctid as place, served_answer.run_id
+        from pgclarify.served_answer
+        limit 100 * _count_served.most
     ),
     -- In the order in which others take them, and none that somebody holds: those are counted later.
     held as materialized (
-        select run.run_id
-        from pgclarify.run
-        where run.run_id in (select noted.run_id from noted)
-        order by run.run_id
-        for no key update skip locked
+        select taken.run_id
+        from (select distinct noted.run_id from noted order by noted.run_id) as listed
+        cross join lateral (
+            select run.run_id from pgclarify.run where run.run_id = listed.run_id for no key update skip locked
+        ) as taken
+        limit _count_served.most
+    ),
+    gone as materialized (
+        select listed.run_id
+        from (select distinct noted.run_id from noted) as listed
+        -- Looked for at the end, once, and not with each batch.
+        where (select count(*) from held) < _count_served.most
+            and not exists (select from pgclarify.run where run.run_id = listed.run_id)
     ),
     taken as (
         delete from pgclarify.served_answer
         where served_answer.ctid = any(array(
             select noted.place
             from noted
-            where noted.run_id in (select held.run_id from held)
-                or not exists (select from pgclarify.run where run.run_id = noted.run_id)
+            where noted.run_id in (select held.run_id from held union all select gone.run_id from gone)
+            limit _count_served.most
         ))
         returning served_answer.run_id, served_answer.served_at
     ),

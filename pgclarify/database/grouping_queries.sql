@@ -9,3 +9,9 @@ from pgclarify._group_questions(
 -- name: count_served
 -- Count answers that were served again.
 select pgclarify._count_served(%(most)s) as answers;
+
+-- name: prune_question_groups
+-- Delete groups of questions that no run has any more.
+select
+    pruned, seen
+from pgclarify._prune_question_groups(%(after)s, %(most)s);

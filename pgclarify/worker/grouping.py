@@ -22,6 +22,8 @@ _logger = logging.getLogger(__name__)
 # A transaction of some tenths of a second, unless all of them are in words that are new.
 _MOST_RUNS = 200
 _MOST_ANSWERS = 1000
+# Some milliseconds.
+_MOST_GROUPS = 2000
 # Embedding takes from runs what they need of the processor, and groups can wait; but a queue may never be empty.
 _MOST_BEHIND_SECONDS = 300.0
 # A model that cannot be had may be there again soon; if it is not, words alone must do.
@@ -38,7 +40,7 @@ class _Failure:
 
 
 class Grouping:
-    """Puts runs that have ended into groups of questions that mean the same.
+    """Puts runs that have ended into groups of questions that mean the same, and deletes groups without runs.
 
     Args:
         pool: The worker's connections.
@@ -64,6 +66,7 @@ class Grouping:
         self._clock = clock
         self._caught_up_at = clock()
         self._failures: dict[str, _Failure] = {}
+        self._pruned_to: int | None = None
 
     async def catch_up(self) -> None:
         """Group until nothing is left, or until the worker has something better to do; after a while in any case.
@@ -94,6 +97,11 @@ class Grouping:
                     if of == model
                 }
                 vectors |= await self._embed(model, wanted)
+
+    async def prune(self) -> None:
+        """Look through some groups, a few more each time, and delete those whose runs were all deleted."""
+        (row,) = await fetch(self._pool, "prune_question_groups", after=self._pruned_to, most=_MOST_GROUPS)
+        self._pruned_to = row["seen"]
 
     def _is_skipped(self, model: str) -> bool:
         """Whether questions wait for this model, which is not to be tried again yet."""

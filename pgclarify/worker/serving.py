@@ -42,6 +42,7 @@ _RECONNECT_SECONDS = 2.0
 _UPKEEP_SECONDS = 5.0
 _LINK_SECONDS = 0.5
 _AFTERWARDS_SECONDS = 2.0
+_PRUNING_SECONDS = 60.0
 # About ten seconds of embedding on two cores, so that progress shows.
 _MOST_CHARS_A_CLAIM = 200_000
 
@@ -139,6 +140,7 @@ async def _serve(
                 ("triggers", every(_UPKEEP_SECONDS, lambda: drop_orphans(pool, "drop_orphan_capture"))),
                 ("served", every(_AFTERWARDS_SECONDS, lambda: count_served(pool))),
                 ("groups", every(_AFTERWARDS_SECONDS, grouping.catch_up)),
+                ("pruning", every(_PRUNING_SECONDS, grouping.prune)),
                 ("graph", every(_LINK_SECONDS, lambda: link(pool))),
                 ("partitions", every(_UPKEEP_SECONDS, lambda: drop_orphans(pool, "drop_orphan_partition"))),
             )
