@@ -1,6 +1,29 @@
 -- The ledger: who claims an input first makes the call; others wait for it, or take it over when its lease has run out or its
 -- worker is dead.
 
+-- Without a search_path of its own, so that it becomes a part of the statements that ask for it.
+create or replace function pgclarify._is_free(
+    known pgclarify.completion, at timestamptz, living bigint[], worker_id bigint, run_id bigint
+)
+returns boolean
+language sql immutable parallel safe
+begin atomic
+    select
+        (_is_free.known).reply is null
+        and (
+            (_is_free.known).leased_until is null
+            or (_is_free.known).leased_until < _is_free.at
+            or (_is_free.known).leased_by <> all(_is_free.living)
+            -- An earlier attempt of this very run, which is over.
+            or coalesce(
+                (_is_free.known).leased_by = _is_free.worker_id and (_is_free.known).run_id = _is_free.run_id, false
+            )
+        );
+end;
+
+comment on function pgclarify._is_free(pgclarify.completion, timestamptz, bigint[], bigint, bigint) is
+'Whether a run of a worker may claim a row of the ledger: nobody has answered it, and nobody who lives is asking it.';
+
 create or replace function pgclarify._claim_completions(
     worker_id bigint,
     run_id bigint,
@@ -110,12 +133,8 @@ begin
                 and settled.prompt_version = given.prompt_version
                 and settled.input_hash = given.input_hash
                 and settled.sample = given.sample
-                and (
-                    settled.reply is not null
-                    or settled.leased_until >= clock_timestamp()
-                    and settled.leased_by = any(v_living)
-                    and (settled.leased_by, settled.run_id)
-                    is distinct from (_claim_completions.worker_id, _claim_completions.run_id)
+                and not pgclarify._is_free(
+                    settled, clock_timestamp(), v_living, _claim_completions.worker_id, _claim_completions.run_id
                 )
         )
         -- In one order, or two runs that share inputs deadlock.
@@ -128,13 +147,9 @@ begin
             budget_ids = excluded.budget_ids,
             reserved_usd = excluded.reserved_usd,
             reserved_at = excluded.reserved_at
-        where known.reply is null
-            and (
-                known.leased_until is null
-                or known.leased_until < clock_timestamp()
-                or known.leased_by <> all(v_living)
-                -- An earlier attempt of this very run, which is over.
-                or known.leased_by = _claim_completions.worker_id and known.run_id = _claim_completions.run_id
+        where
+            pgclarify._is_free(
+                known, clock_timestamp(), v_living, _claim_completions.worker_id, _claim_completions.run_id
             )
         returning
             known.completion_id, known.purpose, known.model, known.parameters, known.prompt_version,

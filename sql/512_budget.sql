@@ -336,13 +336,7 @@ begin
         and known.sample = asked.sample
     where
         known.completion_id is null
-        or known.reply is null
-        and (
-            known.leased_until is null
-            or known.leased_until < _admit_free.at
-            or known.leased_by <> all(_admit_free.living)
-            or known.leased_by = _admit_free.worker_id and known.run_id = _admit_free.run_id
-        );
+        or pgclarify._is_free(known, _admit_free.at, _admit_free.living, _admit_free.worker_id, _admit_free.run_id);
     return query
     select call.*
     from pgclarify._admit(
