@@ -5,6 +5,7 @@ A test finds a file that is not what the database says.
 
 from __future__ import annotations
 
+import re
 import tempfile
 from contextlib import closing
 from pathlib import Path
@@ -44,20 +45,20 @@ def render(connection: psycopg.Connection[Any]) -> str:
 
 
 def _table(view: dict[str, Any]) -> str:
-    lines = [f"      - name: {view['relname']}\n        description: {_quoted(view['comment'])}\n"]
+    lines = [f"      - name: {view['relname']}\n        description: {quoted(view['comment'])}\n"]
     if view["relname"] == "corpus_status":
         lines.append(FRESHNESS)
     lines.append("        columns:\n")
     for name, kind, comment in view["columns"]:
         lines.append(
-            f"          - name: {name}\n            data_type: {kind}\n            description: {_quoted(comment)}\n"
+            f"          - name: {name}\n            data_type: {kind}\n            description: {quoted(comment)}\n"
         )
     return "".join(lines)
 
 
-def _quoted(text: str) -> str:
-    """A comment as a YAML scalar; dbt takes double braces for its own."""
-    plain = " ".join(text.split()).replace("{{", "{ {").replace("{%", "{ %").replace("'", "''")
+def quoted(text: str) -> str:
+    """A comment as a YAML scalar; dbt takes a brace before another one, a % or a # for its own."""
+    plain = re.sub(r"\{(?=[{%#])", "{ ", " ".join(text.split())).replace("'", "''")
     return f"'{plain}'"
 
 

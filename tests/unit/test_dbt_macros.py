@@ -10,6 +10,7 @@ import pytest
 import yaml
 
 from tests.pages import CHECKOUT
+from website.dbt_sources import quoted
 
 FOLDERS = sorted(path for path in (CHECKOUT / "dbt" / "macros").iterdir() if path.is_dir())
 # What dbt calls each of them in a file of properties.
@@ -47,3 +48,7 @@ def test_what_speaks_sql_can_be_replaced_by_a_project() -> None:
         text = path.read_text()
         dispatched = re.findall(r"adapter\.dispatch\('(\w+)', 'pgclarify'\)", text)
         assert dispatched == re.findall(r"\{% macro default__(\w+)\(", text), path
+
+
+def test_nothing_in_a_comment_is_taken_for_jinja() -> None:
+    assert quoted("it's {{ a }}, {% b %},\n {# c #} {{{#") == "'it''s { { a }}, { % b %}, { # c #} { { { #'"
