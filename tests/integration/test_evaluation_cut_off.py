@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import AsyncIterator, Callable
 from contextlib import closing
 from dataclasses import replace
@@ -26,6 +27,7 @@ from pgclarify.evaluation import opening
 from pgclarify.evaluation.data_sets import DataSet
 from pgclarify.evaluation.opening import Bench, open_bench
 from pgclarify.evaluation.runner import Progress
+from tests.integration.by_hand import MakeRole
 from tests.integration.evaluation_runs import carry_out, data_set_of, estimated, of, rows, settings_of
 from tests.openai_server import HANG, MODEL, Reply, Server
 from tests.workers import (
@@ -62,14 +64,16 @@ async def test_cut_off_it_goes_on_where_it_was(bench: Bench, service: Service, m
     )
     clarify = of("clarify", top_k=3)
     half = asyncio.Event()
+    by_rules = model.behavior
+    # Whichever case is ahead of which, two of them can be done, and the third is begun.
+    model.behavior = lambda chat: by_rules(chat) if re.search(r"question [01]\b", chat.user) else HANG
 
     def told(progress: Progress) -> None:
         if progress.done == 2:
-            model.behavior = lambda chat: HANG
             half.set()
 
     started = asyncio.create_task(carry_out(bench, new, clarify, concurrency=2, on_progress=told))
-    await asyncio.wait_for(half.wait(), 60)
+    await asyncio.wait_for(half.wait(), 300)
     await asyncio.to_thread(until, lambda: model.in_flight > 0)
     estimate_now = await estimated(bench, new, clarify)
     with pytest.raises(NotReady):
@@ -179,7 +183,7 @@ async def test_workers_of_two_models_are_no_subject(
     other: dict[str, Any] = {"version": "0", "provider": "extractive", "model": "another", "prompt_version": "0"}
     async with Presence.enter(service.dsn, **other):
         with pytest.raises(ConfigurationError, match="do not all answer"):
-            await asyncio.wait_for(bench.watch(), 30)
+            await asyncio.wait_for(bench.watch(), 300)
         with pytest.raises(ConfigurationError, match="do not all answer"):
             async with open_bench(service.dsn, settings_of(service), CORPUS, concurrency=1):
                 pass
@@ -198,10 +202,11 @@ async def test_a_server_that_restarts_ends_it_with_what_was_done(
 
     async with open_bench(private_service.dsn, settings_of(private_service), None, concurrency=1) as bench:
         started = asyncio.create_task(carry_out(bench, data_set, clarify, concurrency=1, on_progress=told))
-        await asyncio.wait_for(reached.wait(), 60)
+        await asyncio.wait_for(reached.wait(), 300)
+        await asyncio.to_thread(until, lambda: private_service.model.in_flight > 0)
         await asyncio.to_thread(private_service.restart)
         with pytest.raises(PgclarifyError) as caught:
-            await asyncio.wait_for(started, 60)
+            await asyncio.wait_for(started, 300)
         assert isinstance(caught.value, ServerUnavailable)
     private_service.model.behavior = Server().behavior
 
@@ -230,7 +235,7 @@ async def test_a_corpus_that_changes_ends_it(
     async with open_bench(dsn, settings, None, concurrency=1) as bench:
         with pytest.raises(NotReady, match="the corpus has changed"):
             await asyncio.wait_for(
-                carry_out(bench, data_set, of("clarify", top_k=2), concurrency=1, on_progress=told), 60
+                carry_out(bench, data_set, of("clarify", top_k=2), concurrency=1, on_progress=told), 300
             )
         own_model.behavior = by_rules
         with pytest.raises(NotReady, match="the corpus has changed"):
@@ -242,15 +247,13 @@ async def test_a_corpus_that_changes_ends_it(
 
 
 async def test_who_may_not_know_the_revision_begins_anew(
-    loaded: tuple[str, Worker, Settings], data_set: DataSet
+    loaded: tuple[str, Worker, Settings], data_set: DataSet, make_role: MakeRole
 ) -> None:
     dsn, _, settings = loaded
     with closing(psycopg.connect(dsn, autocommit=True)) as connection:
         connection.execute("select pgclarify.add_document(%s, 'own', 'Hail is free.', readers => '{}')", [CORPUS])
         wait_until_searchable(connection)
-        asker = f"asker_{abs(hash(dsn))}"
-        connection.execute(f"create role {asker} login in role pgclarify_user".encode())
-    async with open_bench(as_role(dsn, asker), settings, None, concurrency=1) as bench:
+    async with open_bench(as_role(dsn, make_role("pgclarify_user")), settings, None, concurrency=1) as bench:
         plan = bench.plan(of("search"), data_set, await bench.judge("lexical"))
         assert (plan.corpus_revision, plan.may_be_resumed) == (0, False)
         first = await bench.tables.begin(plan)
