@@ -9,7 +9,7 @@ import psycopg
 import pytest
 
 from tests.openai_server import HANG, Chat, Reply, Server, by_rules
-from tests.workers import CORPUS, DOCUMENTS, Service, scalar, until
+from tests.workers import CORPUS, Service, scalar, until
 
 Connection = psycopg.Connection[Any]
 
@@ -29,7 +29,7 @@ order by candidate.rank
 def graph(service: Service, superuser: Connection) -> None:
     """Wait until the worker has linked all passages."""
     linked = "select linked = passages from pgclarify.corpus_status where corpus = %s"
-    until(lambda: scalar(superuser, linked, CORPUS), 120)
+    until(lambda: scalar(superuser, linked, CORPUS))
 
 
 def clarify(asker: Connection, question: str, **options: object) -> list[tuple[Any, ...]]:
@@ -103,12 +103,17 @@ def test_consolidation_again_keeps_how_passages_were_reached(asker: Connection, 
 def test_a_run_that_is_cancelled_in_its_second_batch_leaves_nothing_behind(
     asker: Connection, superuser: Connection, model: Server
 ) -> None:
-    first = {content for _, content in list(DOCUMENTS.values())[:3]}
+    # A first batch has eight passages.
+    judged: set[str] = set()
+    hung: list[str] = []
 
     def behave(chat: Chat) -> Reply:
         passage = chat.passage
-        if passage is None or any(content in passage for content in first):
+        if passage is not None and len(judged) < 8:
+            judged.add(passage)
+        if passage is None or passage in judged:
             return by_rules(chat)
+        hung.append(passage)
         return HANG
 
     model.behavior = behave
@@ -117,7 +122,8 @@ def test_a_run_that_is_cancelled_in_its_second_batch_leaves_nothing_behind(
         "select pgclarify.submit('how is a car of my own repaired', top_k => 12, options => %s)",
         json.dumps({"retrieval": "adaptive"}),
     )
-    until(lambda: model.in_flight >= 2)
+    until(lambda: len(hung) >= 2)
+    assert scalar(superuser, "select max(batch) from pgclarify.candidate where run_id = %s", run_id) == 2
     assert scalar(asker, "select pgclarify.cancel(%s)", run_id)
     until(lambda: model.in_flight == 0)
     leased = "select exists (select from pgclarify.completion where leased_by is not null and reply is null)"

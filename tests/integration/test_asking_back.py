@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from threading import Event
 from typing import Any
 
 import psycopg
@@ -254,10 +255,17 @@ class TestConversation:
 
     def test_a_reply_that_takes_too_long_is_there_later(self, asker: Connection, model: Server) -> None:
         run_id = ask(asker, UNCHECKED)[0]["run_id"]
-        model.latency = 1.0
+        is_over = Event()
+
+        def behave(chat: Chat) -> Reply:
+            is_over.wait(60)
+            return by_rules(chat)
+
+        model.behavior = behave
         query = "select pgclarify.reply(%s, 'slowly', '{\"timeout\": \"50ms\"}')"
         with pytest.raises(psycopg.Error) as late:
             asker.execute(query.encode(), [run_id])
+        is_over.set()
         assert late.value.sqlstate == "PC002"
         # It makes a turn, of a new conversation here.
         assert "Then reply again in the same words: that makes a turn of it" in (late.value.diag.message_hint or "")
@@ -279,7 +287,7 @@ class TestConversation:
             waiting = pool.submit(state_of, other, "select pgclarify.reply(%s, 'never')", [run_id])
             until(lambda: model.in_flight > 0)
             other.cancel()
-            assert waiting.result(30) == "57014"
+            assert waiting.result(300) == "57014"
         status = "select status from pgclarify.run where parent_run_id = %s"
         assert scalar(asker, status, run_id) == "cancelled"
         assert not scalar(asker, "select count(*) from pgclarify.turn where run_id = %s", run_id)

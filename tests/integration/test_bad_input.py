@@ -59,7 +59,7 @@ def test_a_model_that_is_looked_for_without_end_holds_up_no_other_corpus(
         load(connection, "second", documents=2)
         run_worker(database)
         pending = "select pending from pgclarify.corpus_status where corpus = %s"
-        until(lambda: scalar(connection, pending, "second") == 0, 30)
+        until(lambda: scalar(connection, pending, "second") == 0)
         assert scalar(connection, pending, "first") == 1
 
 
@@ -69,7 +69,7 @@ def test_a_model_that_does_not_exist_is_told_and_its_documents_wait(
     connection.execute("select pgclarify.create_corpus('first', '/no/such/model')")
     connection.execute("select pgclarify.add_document('first', 'd', 'waits')")
     run_worker(database)
-    error = until(lambda: scalar(connection, "select error from pgclarify.corpus_status"), 60)
+    error = until(lambda: scalar(connection, "select error from pgclarify.corpus_status"))
     assert "/no/such/model" in error
     run_id = scalar(connection, "select pgclarify.submit('what waits', 'first')")
     outcome = connection.execute("select status, error from pgclarify.wait(%s)", [[run_id]]).fetchone()

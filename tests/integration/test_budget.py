@@ -109,7 +109,7 @@ class TestCalls:
     ) -> None:
         budget(connection, max_calls=5)
         worker, run_id = hire(), enter(connection)
-        worker.connection.execute("set lock_timeout = '100ms'")
+        worker.connection.execute("set lock_timeout = '30s'")
         editing = connect("postgres")
         with editing.transaction():
             editing.execute("delete from pgclarify.budget")
@@ -256,7 +256,7 @@ class TestAtOnce:
             budget(connection, "calls", max_calls=most)
         if limit != "calls":
             # Of both, the one in calls is spent first.
-            budget(connection, "dollars", "day", max_cost_usd=most * COST + (BOUND if limit == "both" else 0))
+            budget(connection, "dollars", "month", max_cost_usd=most * COST + (BOUND if limit == "both" else 0))
         inputs = [f"input {number}" for number in range(60)]
         workers = [hire() for _ in range(6)]
         run_ids = [enter(connection) for _ in workers]

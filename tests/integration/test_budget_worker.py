@@ -41,7 +41,7 @@ def test_a_run_ends_with_what_it_has_and_is_finished_later(
     service: Service, superuser: psycopg.Connection[Any], asker: psycopg.Connection[Any], model: Server
 ) -> None:
     price(superuser, MODEL)
-    budget(superuser, "support", "day", role_name=service.asker, max_calls=3)
+    budget(superuser, "support", "month", role_name=service.asker, max_calls=3)
     warnings: list[str] = []
     asker.add_notice_handler(lambda said: warnings.append(said.message_primary or ""))
     before = model.calls
@@ -139,7 +139,7 @@ def test_the_command_line_says_so(service: Service, superuser: psycopg.Connectio
             capture_output=True,
             text=True,
             check=True,
-            timeout=60,
+            timeout=600,
         )
 
     asked = run("ask", "glass breakage")

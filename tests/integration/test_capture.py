@@ -313,7 +313,7 @@ def test_who_writes_need_not_know_of_us(
 def test_writers_do_not_wait_for_each_other(alice: Connection, attach: Attach, connect: Connect, noted: Noted) -> None:
     attach()
     other = connect(alice.info.user)
-    other.execute("set lock_timeout = '1s'")
+    other.execute("set lock_timeout = '30s'")
     with alice.transaction():
         alice.execute("update app.article set title = 'New' where id = 1")
         other.execute("update app.article set title = 'New' where id = 2")
