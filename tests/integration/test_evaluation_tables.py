@@ -145,7 +145,7 @@ class TestBegin:
         async with tables_of(database) as tables:
             begun = await tables.begin(plan())
             connection.execute(
-                "select pg_terminate_backend(pid, 5000) from pg_locks"
+                "select pg_terminate_backend(pid, 120000) from pg_locks"
                 " where locktype = 'advisory' and database ="
                 " (select oid from pg_database where datname = current_database())"
             )

@@ -84,7 +84,7 @@ class TestRuns:
     @pytest.mark.parametrize(("threshold", "route"), [(0, "clarified"), (1, "answered")])
     def test_of_clarify_with_a_gate(self, asker: psycopg.Connection[Any], threshold: float, route: str) -> None:
         question, options = "How many days does rental reimbursement pay for?", {"ask_back": "auto"}
-        told = ask(asker, "clarify", question, "rental", 20, "60s", json.dumps(options | {"threshold": threshold}))
+        told = ask(asker, "clarify", question, "rental", 20, "5min", json.dumps(options | {"threshold": threshold}))
         assert re.match(rf"  Route: {route}\b", told[4])
         assert below(told, "detection")[0].startswith("Clear" if route == "answered" else "Ambiguous")
         (saved,) = (row[0] for row in asker.execute("select max(saved_completions) from pgclarify.run_summary"))

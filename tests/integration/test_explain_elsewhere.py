@@ -27,7 +27,7 @@ class TestElsewhere:
             capture_output=True,
             text=True,
             check=False,
-            timeout=60,
+            timeout=300,
         )
 
     def test_on_the_command_line(self, desk: Desk, database: str, tmp_path: Path) -> None:

@@ -108,6 +108,9 @@ class TestAtOnce:
         self, connection: Connection, connect: Connect, workers: list[HandWorker], upheaval: str
     ) -> None:
         users = [connect(), connect()]
+        for user in users:
+            # Workers give way in half a second. Where the machine stands still for that long, users would, after one.
+            user.execute("set deadlock_timeout = '1min'")
 
         def turn_over() -> None:
             with users[0].transaction():
