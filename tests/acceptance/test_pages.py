@@ -16,7 +16,6 @@ import psycopg
 import pytest
 from psycopg import sql
 
-from pgclarify import embedded
 from tests.acceptance.conftest import House
 from tests.pages import PAGES, blocks
 
@@ -46,6 +45,9 @@ FILES = {
 # What the pages call things that have other names here: a database, a run, evaluations.
 STANDS_FOR = {
     "postgresql://admin@db.example/app": "'{own}'",
+    "-c 'drop database pgclarify' -c 'create database pgclarify'": (
+        "-c 'drop database readers_own' -c 'create database readers_own'"
+    ),
     "report 42": "report {run_id}",
     # The demo makes it, which another test of this house may have run, or not.
     "--user insurance": "--user claims",
@@ -92,18 +94,14 @@ def furnished(house: House) -> Iterator[House]:
             connection.execute(sql.SQL("create role {} login").format(sql.Identifier(login)))
         for corpus in ("claims", "letters"):
             connection.execute("select pgclarify.create_corpus(%s)", [corpus])
-    parameters = psycopg.conninfo.conninfo_to_dict(dsn)
     yield replace(
         house,
         variables={
             "HOME": str(house.folder),
-            "PATH": os.pathsep.join([str(programs), str(Path(embedded.binary("psql")).parent), os.environ["PATH"]]),
+            "PATH": os.pathsep.join([str(programs), os.environ["PATH"]]),
             # What opens a page in the browser.
             "BROWSER": "true",
             "PGCLARIFY_ROLE_PASSWORD": "of a login that a page makes",
-            "PGHOST": str(parameters["host"]),
-            "PGUSER": str(parameters["user"]),
-            "PGDATABASE": str(parameters["dbname"]),
         },
     )
 

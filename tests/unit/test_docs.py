@@ -151,8 +151,6 @@ def check(words: list[str]) -> None:
         case ["export", *assignments]:
             named = {assignment.partition("=")[0] for assignment in assignments}
             assert named <= VARIABLES.keys() | OTHER_VARIABLES
-        case ["pg_dump" | "pg_dumpall" | "psql", *_]:
-            pass
         case _:
             pytest.fail(f"no test knows this command: {shlex.join(words)}")
 
