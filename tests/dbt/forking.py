@@ -1,7 +1,7 @@
 """dbt, loaded once and forked for each invocation: its imports take longer than most of what tests do with it.
 
-Run by the Python of dbt's own environment, so it imports nothing of ours. It reads a request a line from its input,
-answers with the process id, and once that process has ended with its exit code.
+Run by the Python of dbt's own environment, so it imports nothing of ours. It reads a request a line from its input: an
+invocation, which it answers with the process id, or the id of such a process, which it answers with its exit code.
 """
 
 from __future__ import annotations
@@ -20,12 +20,14 @@ def main() -> None:
 
     for line in sys.stdin:
         request = json.loads(line)
+        if "process_id" in request:
+            _, status = os.waitpid(request["process_id"], 0)
+            print(os.waitstatus_to_exitcode(status), flush=True)
+            continue
         child = os.fork()
         if not child:
             invoke(cli, request)
         print(child, flush=True)
-        _, status = os.waitpid(child, 0)
-        print(os.waitstatus_to_exitcode(status), flush=True)
 
 
 def invoke(cli: Any, request: dict[str, Any]) -> None:

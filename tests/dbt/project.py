@@ -42,24 +42,24 @@ class Done:
 
 
 class Forks:
-    """A dbt that is loaded, and forks for each invocation; one at a time."""
+    """A dbt that is loaded, and forks for each invocation."""
 
     def __init__(self, process: subprocess.Popen[str]) -> None:
         self._process = process
 
     def start(self, request: Mapping[str, Any]) -> int:
         """Begin an invocation; its process id."""
+        return self._ask(request)
+
+    def wait(self, process_id: int) -> int:
+        """Wait for the end of one; its exit code."""
+        return self._ask({"process_id": process_id})
+
+    def _ask(self, request: Mapping[str, Any]) -> int:
         assert self._process.stdin is not None
+        assert self._process.stdout is not None
         self._process.stdin.write(json.dumps(request) + "\n")
         self._process.stdin.flush()
-        return self._read()
-
-    def wait(self) -> int:
-        """Wait for its end; its exit code."""
-        return self._read()
-
-    def _read(self) -> int:
-        assert self._process.stdout is not None
         return int(self._process.stdout.readline())
 
 
@@ -138,16 +138,15 @@ class Project:
     def kill(self, process_id: int) -> None:
         """End dbt by SIGKILL, while it is at work."""
         os.kill(process_id, signal.SIGKILL)
-        assert self.forks.wait() == -signal.SIGKILL, self._log.read_text()
+        assert self.forks.wait(process_id) == -signal.SIGKILL, self._log.read_text()
 
     def run(self, *arguments: str, **values: Any) -> Done:
         """Run dbt, whatever it exits with."""
-        self.start(*arguments, **values)
-        return self.ended()
+        return self.ended(self.start(*arguments, **values))
 
-    def ended(self) -> Done:
+    def ended(self, process_id: int) -> Done:
         """Wait for the end of what was started."""
-        code = self.forks.wait()
+        code = self.forks.wait(process_id)
         results: dict[str, tuple[str, str]] = {}
         if self._results.exists():
             for result in json.loads(self._results.read_text())["results"]:

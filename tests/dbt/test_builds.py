@@ -10,6 +10,7 @@ from psycopg import sql
 
 from tests.dbt.project import Forks, Project
 from tests.dbt.searching import MODEL, Connection, change, forget, log, rows
+from tests.integration.holding_back import held_back
 from tests.openai_server import Reply, Server, by_rules
 from tests.pages import CHECKOUT, blocks
 from tests.workers import Service, load, scalar, until, wait_until_searchable
@@ -132,7 +133,10 @@ def test_a_build_that_is_cut_off_and_repeated_pays_nothing_twice(
     until(lambda: scalar(superuser, f"select bool_or(xact_start > %s) {session}", submitted[0], service.asker))
     project.kill(process)
     model.latency = 0.0
-    project.done("run", "--select", "searches", MODEL, batch_size=6)
+    with held_back(model):
+        late = project.run("run", "--select", MODEL, batch_size=6, timeout="1s")
+    assert "of 12 questions were not answered in time" in late.results[MODEL][1]
+    project.done("run", "--select", MODEL, batch_size=6)
 
     assert len(rows(asker, project, "search_id")) == 12
     assert model.calls - first == 12 * CALLS
@@ -153,7 +157,7 @@ def test_completions_are_refreshed_only_if_they_shall_be(
     )
     first = model.calls
     model.latency = 3.0
-    project.start("run", "--full-refresh", "--select", MODEL, refresh_completions=True)
+    process = project.start("run", "--full-refresh", "--select", MODEL, refresh_completions=True)
     until(lambda: model.calls > first)
     # Another build would put questions of its own there.
     asker.execute(
@@ -162,7 +166,7 @@ def test_completions_are_refreshed_only_if_they_shall_be(
         )
     )
     model.latency = 0.0
-    assert "another build of this model began" in project.ended().results[MODEL][1]
+    assert "another build of this model began" in project.ended(process).results[MODEL][1]
     shown = rows(asker, project, "run_id")
     project.done("run", "--full-refresh", "--select", MODEL, refresh_completions=True)
     assert model.calls - first == 4 * CALLS
@@ -206,6 +210,19 @@ def test_questions_that_fail_or_end_in_part_are_told_and_asked_again(
     assert "2 distinct questions, 2 to be asked" in back.log
     assert rows(asker, project, "status") == [("succeeded",)]
 
+    answered = rows(asker, project, "search_id run_id ordinal answer")
+    superuser.execute("insert into pgclarify.budget (name, period, max_calls) values ('one', 'total', 1)")
+    spent = project.done("run", "--full-refresh", "--select", MODEL, refresh_completions=True)
+    superuser.execute("delete from pgclarify.budget")
+    told = '2 questions partial, one of them since: budget "one" is spent; 2 of these keep their earlier answer'
+    assert told in " ".join(spent.log.split())
+    assert rows(asker, project, "search_id run_id ordinal answer") == answered
+    assert rows(asker, project, "status") == [("earlier",)]
+    first = model.calls
+    project.done("run", "--select", MODEL)
+    assert rows(asker, project, "search_id run_id ordinal answer") == answered, "they are good, and not asked anew"
+    assert model.calls == first
+
 
 def test_a_wrong_config_says_what_to_write(
     project: Project, asker: Connection, superuser: Connection, model: Server
@@ -213,10 +230,14 @@ def test_a_wrong_config_says_what_to_write(
     log(asker, project, "coverage", "waiver")
     first = model.calls
     columns = (
-        "search_id text, query text, run_id bigint, status text, ordinal integer, interpretation text, answer text,"
+        "search_id {}, query text, run_id bigint, status text, ordinal integer, interpretation text, answer text,"
         " support integer, cohesion real, document_ids text[], citations jsonb, answered_at timestamptz"
     )
-    asker.execute(sql.SQL("create table {} ({})").format(sql.Identifier(project.schema, "other_ids"), sql.SQL(columns)))
+    for name, kind in (("other_ids", "text"), ("other_scale", "numeric(10,2)")):
+        table = sql.SQL("create table {} ({})").format(
+            sql.Identifier(project.schema, name), sql.SQL(columns).format(sql.SQL(kind))
+        )
+        asker.execute(table)
     superuser.execute(
         sql.SQL("create table {} (search_id bigint)").format(sql.Identifier(project.schema, "unseen_table"))
     )
@@ -235,6 +256,8 @@ def test_a_wrong_config_says_what_to_write(
         "unknown_option": "The options are: ",
         "two_refreshes": "leave one of them out",
         "other_ids": "column search_id is bigint in the SQL of the model, and text in the table",
+        "other_scale": "column search_id is numeric(10,3) in the SQL of the model, and numeric(10,2) in the table",
+        "new_ids_alone": "config missing_ids has a wrong value: delete",
         "unseen_table": "may not see the table that is there",
     }
     messages = {name: message for name, (status, message) in done.results.items() if status == "error"}

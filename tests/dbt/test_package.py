@@ -29,6 +29,19 @@ def test_without_a_worker_it_ends_at_once(database: str, forks: Forks, installed
             assert [line.strip() for line in done.results[table][1].splitlines()[1:]] == [told]
         assert scalar(superuser, "select count(*) from pgclarify.run") == 0
 
+        # As if it had ended, and with it this build, once the question was asked.
+        superuser.execute(
+            """
+            update alone.search_interpretations__pgclarify_runs
+            set is_due = false,
+                run_id = pgclarify.submit(question, corpus => 'rental', top_k => 4),
+                asked_with = '{"corpus": "rental", "top_k": 4, "options": {}}'
+            """
+        )
+        log(superuser, project, "something")
+        left = project.run("run", "--select", MODEL)
+        assert "no worker is running, so 1 question under way not answered, and 1 not asked" in left.results[MODEL][1]
+
 
 def test_sources_are_what_the_comments_say(connection: Connection) -> None:
     assert dbt_sources.FILE.read_text() == dbt_sources.render(connection), "make reference writes them anew"

@@ -5,6 +5,7 @@
     question='query',
     top_k=4,
     batch_size=var('batch_size', 500),
+    timeout=var('timeout', none),
     refresh_completions=var('refresh_completions', false),
     missing_ids=var('missing_ids', 'keep'),
     on_failed=var('on_failed', 'error'),

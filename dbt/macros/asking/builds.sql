@@ -27,12 +27,14 @@
 {% endmacro %}
 
 {% macro default__hold_build(questions) %}
-    {# First without a lock, since there may be nothing to lock any more; then no other build can begin until the commit. #}
-    {% for lock in ['', 'lock table ' ~ questions ~ ' in access exclusive mode;'] %}
-        {% call statement('pgclarify_hold', fetch_result=true) %}
-            {{ lock }}
-            select {{ pgclarify.is_this_build_sql(questions) }} as is_this_build
-        {% endcall %}
-        {% do pgclarify.end_if_overtaken(load_result('pgclarify_hold').table.rows[0].is_this_build) %}
-    {% endfor %}
+    {% call statement('pgclarify_hold', fetch_result=true) %}
+        {{ pgclarify.lock_out_sql(questions) }};
+        select {{ pgclarify.is_this_build_sql(questions) }} as is_this_build
+    {% endcall %}
+    {% do pgclarify.end_if_overtaken(load_result('pgclarify_hold').table.rows[0].is_this_build) %}
 {% endmacro %}
+
+{# Of the name, not of the table: another build drops the table, and there may be none. #}
+{% macro lock_out_sql(questions) %}
+    select pg_advisory_xact_lock(hashtextextended({{ pgclarify.literal(questions) }}, 0))
+{%- endmacro %}

@@ -4,18 +4,11 @@
     {{ return([id, question, 'run_id', 'status', 'is_ambiguous', 'probability', 'kind', 'reasons', 'judged_at']) }}
 {% endmacro %}
 
-{% macro prepare_judged(judged) %}
-    {{ return(adapter.dispatch('prepare_judged', 'pgclarify')(judged)) }}
-{% endmacro %}
-
-{% macro default__prepare_judged(judged) %}
-    {% do pgclarify.execute_and_commit(pgclarify.create_judged_sql(judged)) %}
-{% endmacro %}
-
 {% macro create_judged_sql(judged) %}
-    create table if not exists {{ judged }} (
+    create table {{ judged }} (
         question_key text primary key,
         question text not null,
+        is_due boolean not null default true,
         judged_with jsonb,
         run_id bigint,
         status text,
@@ -34,16 +27,22 @@
 {% endmacro %}
 
 {% macro default__mark_unjudged(judged, questions, options, judges_anew) %}
+    {% do pgclarify.hold_build(questions) %}
     {% do pgclarify.execute_and_commit(pgclarify.mark_unjudged_sql(judged, questions, options, judges_anew)) %}
 {% endmacro %}
 
 {% macro mark_unjudged_sql(judged, questions, options, judges_anew) %}
     delete from {{ judged }} as kept
+    where not exists (select from {{ questions }} as given where given.question_key = kept.question_key);
+    update {{ judged }} as kept
+    set is_due = true
     where
-        {{ 'true' if judges_anew else 'false' }}
-        or kept.status is distinct from 'succeeded'
-        or kept.judged_with is distinct from {{ pgclarify.jsonb(options) }}
-        or not exists (select from {{ questions }} as given where given.question_key = kept.question_key);
+        not kept.is_due
+        and (
+            {{ 'true' if judges_anew else 'false' }}
+            or kept.status <> 'succeeded'
+            or kept.judged_with <> {{ pgclarify.jsonb(options) }}
+        );
     insert into {{ judged }} (question_key, question)
     select distinct given.question_key, given.asked
     from {{ questions }} as given
@@ -98,7 +97,7 @@
 {% macro count_judged_sql(judged, questions) %}
     select
         count(*) as questions,
-        count(*) filter (where kept.judged_at is null) as due,
+        count(*) filter (where kept.is_due) as due,
         (select count(*) from pgclarify.worker_status where is_alive) as workers,
         {{ pgclarify.is_this_build_sql(questions) | indent(8) }} as is_this_build
     from {{ judged }} as kept
@@ -108,27 +107,42 @@
     with chosen as materialized (
         select due.question_key, due.question, row_number() over (order by due.question_key) as place
         from {{ judged }} as due
-        where due.judged_at is null
+        where due.is_due
         order by due.question_key
         limit {{ batch_size }}
     )
     update {{ judged }} as kept
     set
+        is_due = false,
         judged_with = {{ pgclarify.jsonb(options) }},
-        run_id = found.run_id,
-        status = found.status,
-        is_ambiguous = found.is_ambiguous,
-        probability = found.probability,
-        kind = found.kind,
-        reasons = (
-            select string_agg(reason.value ->> 'text', '; ' order by reason.place)
-            from jsonb_array_elements(found.reasons) with ordinality as reason (value, place)
-        ),
-        judged_at = clock_timestamp()
+        run_id = shown.run_id,
+        status = shown.status,
+        is_ambiguous = shown.is_ambiguous,
+        probability = shown.probability,
+        kind = shown.kind,
+        reasons = shown.reasons,
+        judged_at = shown.judged_at
     from pgclarify.detect_ambiguity_many(
         array(select chosen.question from chosen order by chosen.place), options => {{ pgclarify.jsonb(options) }}
     ) as found
     inner join chosen on chosen.place = found.question_ordinal
+    inner join {{ judged }} as known on known.question_key = chosen.question_key
+    -- A verdict that there was is not lost because judging again has failed.
+    cross join lateral (
+        select
+            known.run_id, 'earlier' as status, known.is_ambiguous, known.probability, known.kind, known.reasons,
+            known.judged_at
+        where found.status <> 'succeeded' and known.is_ambiguous is not null
+        union all
+        select
+            found.run_id, found.status, found.is_ambiguous, found.probability, found.kind,
+            (
+                select string_agg(reason.value ->> 'text', '; ' order by reason.place)
+                from jsonb_array_elements(found.reasons) with ordinality as reason (value, place)
+            ),
+            clock_timestamp()
+        where found.status = 'succeeded' or known.is_ambiguous is null
+    ) as shown
     where kept.question_key = chosen.question_key
 {% endmacro %}
 
@@ -161,7 +175,8 @@
 {% macro default__report_judged(judged, on_failed) %}
     {% set found = pgclarify.fetch_and_commit(
         "select count(*) as questions, count(*) filter (where is_ambiguous) as ambiguous,"
-        ~ " count(*) filter (where status <> 'succeeded') as failed from " ~ judged
+        ~ " count(*) filter (where status <> 'succeeded') as failed,"
+        ~ " count(*) filter (where status = 'earlier') as earlier from " ~ judged
     ) %}
     {% do log(
         model.name ~ ": " ~ found.ambiguous ~ " of " ~ pgclarify.counted(found.questions, "question") ~ " ambiguous; "
@@ -169,7 +184,8 @@
     ) %}
     {% if found.failed | int %}
         {% do pgclarify.complain(
-            found.failed ~ " of " ~ pgclarify.counted(found.questions, "question") ~ " could not be judged", on_failed
+            found.failed ~ " of " ~ pgclarify.counted(found.questions, "question") ~ " could not be judged, and " ~ found.earlier
+            ~ " of these keep their earlier verdict", on_failed
         ) %}
     {% endif %}
 {% endmacro %}

@@ -15,13 +15,15 @@
         {# What is there is sound: no reason to end the build, and none to keep silent. #}
         {% do pgclarify.complain(
             pgclarify.counted(found.partial, "question") ~ " partial"
-            ~ (", one of them since: " if found.partial | int > 1 else ": ") ~ found.shortage, 'warn'
+            ~ (", one of them since: " if found.partial | int > 1 else ": ") ~ found.shortage
+            ~ ("; " ~ found.earlier_of_partial ~ " of these keep their earlier answer" if found.earlier_of_partial | int else ""),
+            'warn'
         ) %}
     {% endif %}
     {% if found.failed | int %}
         {% do pgclarify.complain(
-            found.failed ~ " of " ~ pgclarify.counted(found.questions, "question") ~ " failed, and " ~ found.earlier ~ " of these keep their"
-            ~ " earlier answer; one failed with: " ~ found.error, on_failed
+            found.failed ~ " of " ~ pgclarify.counted(found.questions, "question") ~ " failed, and " ~ found.earlier_of_failed
+            ~ " of these keep their earlier answer; one failed with: " ~ found.error, on_failed
         ) %}
     {% endif %}
 {% endmacro %}
@@ -49,7 +51,8 @@
             end
         ) filter (where run.status = 'partial') as shortage,
         count(*) filter (where run.status in ('failed', 'cancelled')) as failed,
-        count(*) filter (where kept.built_status = 'earlier') as earlier,
+        count(*) filter (where kept.built_status = 'earlier' and run.status = 'partial') as earlier_of_partial,
+        count(*) filter (where kept.built_status = 'earlier' and run.status <> 'partial') as earlier_of_failed,
         min(coalesce(run.error, 'it was cancelled')) filter (where run.status in ('failed', 'cancelled')) as error
     from {{ runs }} as kept
     left join pgclarify.run on kept.run_id = run.run_id

@@ -21,6 +21,7 @@
     {% do pgclarify.execute_and_commit(
         pgclarify.create_questions_sql(questions, sql, id, question)
     ) %}
+    {% do pgclarify.hold_build(questions) %}
     {% set counted = pgclarify.fetch_and_commit(pgclarify.count_questions_sql(questions)) %}
     {% set name = model.name %}
     {% if counted.without_id | int %}
@@ -43,10 +44,12 @@
             name ~ ": rows left out, since their question has more than 10,000 characters: " ~ counted.too_long
         ) %}
     {% endif %}
+    {% do pgclarify.hold_build(questions) %}
     {% do pgclarify.execute_and_commit(pgclarify.leave_out_sql(questions)) %}
 {% endmacro %}
 
 {% macro create_questions_sql(questions, sql, id, question) %}
+    {{ pgclarify.lock_out_sql(questions) }};
     drop table if exists {{ questions }};
     {{ config.get('sql_header') or '' }}
     create unlogged table {{ questions }} as
@@ -106,6 +109,7 @@
 {% endmacro %}
 
 {% macro default__keep_earlier_questions(questions, existing_relation, id, question) %}
+    {% do pgclarify.hold_build(questions) %}
     {% do pgclarify.execute_and_commit(
         pgclarify.add_earlier_questions_sql(questions, existing_relation, id, question)
     ) %}

@@ -1,15 +1,7 @@
 {# Which run answers which question: a table beside the model, by which a build that was cut off is taken up again. #}
 
-{% macro prepare_runs(runs) %}
-    {{ return(adapter.dispatch('prepare_runs', 'pgclarify')(runs)) }}
-{% endmacro %}
-
-{% macro default__prepare_runs(runs) %}
-    {% do pgclarify.execute_and_commit(pgclarify.create_runs_sql(runs)) %}
-{% endmacro %}
-
 {% macro create_runs_sql(runs) %}
-    create table if not exists {{ runs }} (
+    create table {{ runs }} (
         question_key text primary key,
         question text not null,
         is_due boolean not null default true,
@@ -32,7 +24,7 @@
     comment on column {{ runs }}.submitted_at is 'When that was.';
     comment on column {{ runs }}.built_with is 'What the run was asked with that the table shows.';
     comment on column {{ runs }}.built_run_id is
-    'The run that the table shows; null if it shows none yet. An earlier one than run_id if that has failed.';
+    'The run that the table shows; null if it shows none yet. An earlier one than run_id if that has failed or ended in part.';
     comment on column {{ runs }}.built_status is 'The status that the table shows: that of the run, or earlier.';
     comment on column {{ runs }}.previous_run_id is 'The run that it showed before the last build; null if none.';
     comment on column {{ runs }}.built_at is 'When the table was first built with it.'
@@ -87,17 +79,26 @@
     {% endif %}
 {% endmacro %}
 
-{% macro mark_due(runs, questions, asked_with) %}
-    {{ return(adapter.dispatch('mark_due', 'pgclarify')(runs, questions, asked_with)) }}
+{% macro mark_due(runs, questions, asked_with, keeps_unanswered) %}
+    {{ return(adapter.dispatch('mark_due', 'pgclarify')(runs, questions, asked_with, keeps_unanswered)) }}
 {% endmacro %}
 
-{% macro default__mark_due(runs, questions, asked_with) %}
-    {% do pgclarify.execute_and_commit(pgclarify.mark_due_sql(runs, questions, asked_with)) %}
+{% macro default__mark_due(runs, questions, asked_with, keeps_unanswered) %}
+    {% do pgclarify.hold_build(questions) %}
+    {% do pgclarify.execute_and_commit(pgclarify.mark_due_sql(runs, questions, asked_with, keeps_unanswered)) %}
 {% endmacro %}
 
-{% macro mark_due_sql(runs, questions, asked_with) %}
+{% macro mark_due_sql(runs, questions, asked_with, keeps_unanswered) %}
     delete from {{ runs }} as kept
-    where not exists (select from {{ questions }} as given where given.question_key = kept.question_key);
+    where
+        not exists (select from {{ questions }} as given where given.question_key = kept.question_key)
+        {%- if keeps_unanswered %}
+        -- Without an answer it has no row that would have brought it back, and is counted all the same.
+        and not (
+            coalesce(kept.built_status = 'succeeded', false)
+            and not exists (select from pgclarify.interpretation as found where found.run_id = kept.built_run_id)
+        )
+        {%- endif %};
     insert into {{ runs }} (question_key, question)
     select distinct given.question_key, given.asked
     from {{ questions }} as given
@@ -119,7 +120,9 @@
                     or run.status = 'succeeded' and run.corpus_revision = counted.revision
                 ),
                 false
-            ) as is_good
+            )
+            -- There would be no row to put the answer in.
+            or not exists (select from {{ questions }} as given where given.question_key = known.question_key) as is_good
         from {{ runs }} as known
         left join pgclarify.run on known.run_id = run.run_id
         left join pgclarify.corpus on corpus.name = {{ pgclarify.literal(asked_with.corpus) }}
@@ -194,12 +197,17 @@
         from {{ runs }} as known
         left join pgclarify.run as asked on asked.run_id = known.run_id
         left join pgclarify.corpus on corpus.name = {{ pgclarify.literal(corpus) }}
-        -- An answer that there was is not lost because asking again has failed.
+        -- An answer that there was is not lost because asking again has failed, or has ended with less.
         left join pgclarify.run as earlier
             on earlier.run_id = known.built_run_id
             and earlier.corpus_id = corpus.corpus_id
-            and earlier.status in ('succeeded', 'partial')
-            and asked.status not in ('succeeded', 'partial')
+            and (
+                earlier.status in ('succeeded', 'partial') and asked.status not in ('succeeded', 'partial')
+                or earlier.status = 'succeeded' and asked.status = 'partial' and (
+                    earlier.corpus_revision = asked.corpus_revision
+                    or not exists (select from pgclarify.interpretation as found where found.run_id = asked.run_id)
+                )
+            )
     ) as shown
     where
         shown.question_key = kept.question_key

@@ -87,4 +87,11 @@
     {% if names.id == names.question %}
         {% do pgclarify.refuse_config('question', names.question, "It is the id. Name two columns.") %}
     {% endif %}
+    {% set left_out = known | reject('in', names.values()) | list %}
+    {% if left_out %}
+        {% do log(
+            model.name ~ ": columns that the table does not have: " ~ left_out | join(', ') ~ ". Join them by " ~ names.id
+            ~ ".", info=true
+        ) %}
+    {% endif %}
 {% endmacro %}

@@ -15,7 +15,15 @@
         ~ seen.unfinished ~ " under way", info=true
     ) %}
     {% if open_at_first and not (seen.workers | int) %}
-        {% do pgclarify.end_build("no worker is running, so nothing was asked. Start one with: pgclarify worker.") %}
+        {% set unfinished = seen.unfinished | int %}
+        {% do pgclarify.end_build(
+            "no worker is running, so "
+            ~ (
+                "nothing was asked" if not unfinished
+                else pgclarify.counted(unfinished, "question") ~ " under way not answered, and " ~ due_at_first ~ " not asked"
+            )
+            ~ ". Start one with: pgclarify worker."
+        ) %}
     {% endif %}
     {% set state = namespace(seen=seen, told=began, worker_seen=began) %}
     {% for _ in range(100000) %}
@@ -65,8 +73,8 @@
     {# Jinja has no loop without an end. #}
     {% if (state.seen.due | int) + (state.seen.unfinished | int) %}
         {% do pgclarify.end_build(
-            "it has waited for days, and questions are still open. Repeat this build: it goes on where it was, and nothing"
-            ~ " is paid for twice."
+            "it has waited for " ~ ((modules.datetime.datetime.now() - began).total_seconds() / 3600) | round(1) ~ " hours,"
+            ~ " and questions are still open. Repeat this build: it goes on where it was, and nothing is paid for twice."
         ) %}
     {% endif %}
     {{ return(state.seen) }}

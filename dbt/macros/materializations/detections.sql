@@ -26,7 +26,7 @@
     {% if not is_whole and not is_kept and missing_ids == 'keep' %}
         {% do pgclarify.keep_earlier_questions(questions, existing_relation, id, question) %}
     {% endif %}
-    {% do pgclarify.prepare_judged(judged) %}
+    {% do pgclarify.create_once(judged, questions, pgclarify.create_judged_sql(judged)) %}
     {% set rows = pgclarify.detection_rows(judged, questions, id, question, not is_whole) %}
     {% do pgclarify.check_contract(rows) %}
     {% if not flags.EMPTY %}

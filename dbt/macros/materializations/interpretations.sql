@@ -41,7 +41,7 @@
     {% if not is_whole and not is_kept and missing_ids == 'keep' %}
         {% do pgclarify.keep_earlier_questions(questions, existing_relation, id, question) %}
     {% endif %}
-    {% do pgclarify.prepare_runs(runs) %}
+    {% do pgclarify.create_once(runs, questions, pgclarify.create_runs_sql(runs)) %}
     {% set rows = pgclarify.interpretation_rows(runs, questions, id, question, include_unanswered, not is_whole) %}
     {% do pgclarify.check_contract(rows) %}
     {% if not flags.EMPTY %}
@@ -51,7 +51,9 @@
                 {% do asked_with.options.update({'refresh': refresh}) %}
             {% endif %}
         {% endif %}
-        {% do pgclarify.mark_due(runs, questions, asked_with) %}
+        {% do pgclarify.mark_due(
+            runs, questions, asked_with, missing_ids == 'keep' and not is_whole and not include_unanswered
+        ) %}
         {% set progress = pgclarify.ask_and_wait(runs, questions, asked_with, batch_size, timeout) %}
     {% endif %}
 

@@ -83,11 +83,13 @@
 {% endmacro %}
 
 {% macro default__check_id_type(questions, existing_relation, id) %}
+    {% do pgclarify.hold_build(questions) %}
     {% set found = pgclarify.fetch_and_commit("
         select
-            given.atttypid = shown.atttypid as is_same,
-            format_type(given.atttypid, null) as given,
-            format_type(shown.atttypid, null) as shown
+            -- A column without a length or scale takes ids of any.
+            given.atttypid = shown.atttypid and shown.atttypmod in (-1, given.atttypmod) as is_same,
+            format_type(given.atttypid, given.atttypmod) as given,
+            format_type(shown.atttypid, shown.atttypmod) as shown
         from pg_catalog.pg_attribute as given
         cross join pg_catalog.pg_attribute as shown
         where
@@ -97,8 +99,8 @@
     ) %}
     {% if not found.is_same %}
         {% do pgclarify.end_build(
-            "column " ~ id ~ " is " ~ found.given ~ " in the SQL of the model, and " ~ found.shown ~ " in the table. Build it"
-            ~ " anew with --full-refresh, which calls no model."
+            "column " ~ id ~ " is " ~ found.given ~ " in the SQL of the model, and " ~ found.shown ~ " in the table. Cast it"
+            ~ " to that, or build the table anew with --full-refresh, which calls no model."
         ) %}
     {% endif %}
 {% endmacro %}
@@ -124,6 +126,33 @@
     {% endif %}
 {% endmacro %}
 
+{% macro create_once(relation, questions, create_sql) %}
+    {{ return(adapter.dispatch('create_once', 'pgclarify')(relation, questions, create_sql)) }}
+{% endmacro %}
+
+{% macro default__create_once(relation, questions, create_sql) %}
+    {% do pgclarify.hold_build(questions) %}
+    {% call statement('pgclarify_there', fetch_result=true) %}
+        select
+            named.oid is not null as is_there,
+            has_table_privilege(named.oid, 'select') and has_table_privilege(named.oid, 'insert')
+            and has_table_privilege(named.oid, 'update') and has_table_privilege(named.oid, 'delete') as is_writable
+        from (select to_regclass({{ pgclarify.literal(relation) }})::oid as oid) as named
+    {% endcall %}
+    {% set found = load_result('pgclarify_there').table.rows[0] %}
+    {% if found.is_there and not found.is_writable %}
+        {% do pgclarify.end_build(
+            (target.role or target.user) ~ " may not write the table that is there, " ~ relation ~ ". Build it as the role that"
+            ~ " owns it, or in another schema."
+        ) %}
+    {% endif %}
+    {% if found.is_there %}
+        {% do adapter.commit() %}
+    {% else %}
+        {% do pgclarify.execute_and_commit(create_sql) %}
+    {% endif %}
+{% endmacro %}
+
 {# Before anything is asked: dbt itself looks when the table is built, after it was paid for. #}
 {% macro check_contract(select_sql) %}
     {% set contract = config.get('contract') %}
@@ -139,6 +168,12 @@
 {% macro default__is_incremental() %}
     {% if not execute or should_full_refresh() %}
         {{ return(false) }}
+    {% endif %}
+    {% if pgclarify.setting('missing_ids') == 'delete' %}
+        {% do pgclarify.refuse_config(
+            'missing_ids', 'delete', "All ids that pgclarify.is_incremental() leaves out would be missing, and their rows"
+            ~ " deleted: leave one of the two out."
+        ) %}
     {% endif %}
     {% set found = adapter.get_relation(this.database, this.schema, this.identifier) %}
     {{ return(found is not none and found.is_table) }}

@@ -1,0 +1,117 @@
+"""Builds that go on from a table that is there, or from another build: what stays, and who goes on."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import replace
+from pathlib import Path
+from uuid import uuid4
+
+from psycopg import sql
+
+from tests.dbt.project import Project
+from tests.dbt.searching import Connection, log, rows
+from tests.openai_server import Reply, Server, by_rules
+from tests.workers import Service, scalar, until
+
+NEW = "new_searches"
+NOTHING = '{"interpretation": null, "answer": null, "quote": null}'
+
+
+def test_what_is_new_is_added_and_what_has_no_answer_counts_on(
+    project: Project, asker: Connection, superuser: Connection, model: Server
+) -> None:
+    model.behavior = lambda chat: (
+        by_rules(chat) if "nonsense" not in chat.outside or not chat.passage else Reply(NOTHING)
+    )
+    log(asker, project, "nonsense", "bonnet", "bumper")
+    built = project.run("build", "--select", "searches", NEW)
+    assert "columns that the table does not have: gate. Join them by search_id." in built.log
+    assert built.statuses()["mostly_answered"] == "fail", "two of three have an answer"
+
+    log(asker, project, "boot")
+    added = project.run("build", "--select", NEW)
+    assert "4 distinct questions, 1 to be asked" in added.log
+    assert rows(asker, project, "search_id", NEW) == [(2,), (3,), (4,)]
+    assert added.statuses() == {NEW: "success", "mostly_answered": "fail"}, "three of four"
+
+
+def test_who_owns_nothing_needs_rights_alone(
+    project: Project, asker: Connection, superuser: Connection, model: Server
+) -> None:
+    log(asker, project, "nonsense")
+    project.done("run", "--select", "searches", NEW)
+    role = f"other_{uuid4().hex[:8]}"
+    named, schema = sql.Identifier(role), sql.Identifier(project.schema)
+    superuser.execute(sql.SQL("create role {} login in role pgclarify_user").format(named))
+    try:
+        asker.execute(sql.SQL("grant usage, create on schema {} to {}").format(schema, named))
+        asker.execute(sql.SQL("grant select on all tables in schema {} to {}").format(schema, named))
+        other = replace(project, variables={**project.variables, "PGCLARIFY_DBT_USER": role})
+        refused = other.run("run", "--select", NEW)
+        assert f"{role} may not write the table that is there" in refused.results[NEW][1]
+        for table in (NEW, f"{NEW}__pgclarify_runs"):
+            asker.execute(
+                sql.SQL("grant insert, update, delete on {} to {}").format(sql.Identifier(project.schema, table), named)
+            )
+        log(asker, project, "fender")
+        other.done("run", "--select", NEW)
+        assert rows(asker, project, "search_id", NEW) == [(1,), (2,)]
+    finally:
+        superuser.execute(sql.SQL("drop owned by {}; drop role {}").format(named, named))
+
+
+def test_of_two_builds_the_later_one_goes_on(
+    project: Project, asker: Connection, superuser: Connection, model: Server, service: Service, tmp_path: Path
+) -> None:
+    log(asker, project, "windscreen", "mirror")
+    project.done("run", "--select", "searches")
+    shutil.copytree(project.folder.parent, tmp_path / "dbt", symlinks=True)
+    later = replace(project, folder=tmp_path / "dbt" / project.folder.name)
+    waiting = (
+        "select count(*) = %s from pg_stat_activity where usename = %s and application_name = 'dbt'"
+        " and wait_event_type = 'Lock' and wait_event = 'advisory'"
+    )
+    # While the SQL of the model is evaluated. In one transaction the server would always tell the same of its sessions.
+    with superuser.transaction():
+        superuser.execute("select pg_advisory_xact_lock(17)")
+        first = project.start("run", "--select", NEW, gate=17)
+        until(lambda: scalar(asker, waiting, 1, service.asker))
+        second = later.start("run", "--select", NEW, gate=17)
+        until(lambda: scalar(asker, waiting, 2, service.asker))
+
+    assert "another build of this model began" in project.ended(first).results[NEW][1]
+    done = later.ended(second)
+    assert done.code == 0, done.log
+    assert rows(asker, project, "search_id", NEW) == [(1,), (2,)]
+
+
+def test_a_verdict_stays_if_judging_again_fails(
+    project: Project, asker: Connection, superuser: Connection, model: Server
+) -> None:
+    log(asker, project, "How long does it last, and for whom?")
+    table = "search_detections"
+    project.done("run", "--select", "searches", table)
+    judged = rows(asker, project, "search_id run_id is_ambiguous probability kind reasons judged_at", table)
+
+    log(asker, project, "How long does it take, and for whom?")
+    going_on = "select run_id from pgclarify.run where operation = 'detect_ambiguity_many' and status = 'running'"
+    # Rules cannot be read, and so no run goes on to its end.
+    with superuser.transaction():
+        superuser.execute("lock table pgclarify.ambiguity_rule in access exclusive mode")
+        process = project.start("run", "--full-refresh", "--select", table)
+        run_id = until(lambda: scalar(asker, going_on))
+        asker.execute("select pgclarify.cancel(%s)", [run_id])
+        failed = project.ended(process)
+    assert failed.code == 1
+    message = " ".join(failed.results[table][1].split())
+    assert "2 of 2 questions could not be judged, and 1 of these keep their earlier verdict" in message
+    assert rows(asker, project, "search_id status is_ambiguous", table) == [
+        (1, "earlier", judged[0][2]), (2, "cancelled", None),
+    ]  # fmt: skip
+    columns = "search_id run_id is_ambiguous probability kind reasons judged_at"
+    assert rows(asker, project, columns, table)[0] == judged[0]
+
+    again = project.done("run", "--select", table)
+    assert "2 distinct questions, 2 to be judged" in again.log
+    assert rows(asker, project, "status", table) == [("succeeded",)]
