@@ -39,7 +39,7 @@ def test_what_is_new_is_added_and_what_has_no_answer_counts_on(
 def test_who_owns_nothing_needs_rights_alone(
     project: Project, asker: Connection, superuser: Connection, model: Server
 ) -> None:
-    log(asker, project, "nonsense")
+    log(asker, project, "bodywork")
     project.done("run", "--select", "searches", NEW)
     role = f"other_{uuid4().hex[:8]}"
     named, schema = sql.Identifier(role), sql.Identifier(project.schema)
