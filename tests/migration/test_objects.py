@@ -90,8 +90,8 @@ def test_every_function_pins_its_search_path(connection: psycopg.Connection[Any]
         from pg_proc as p
         left join lateral unnest(p.proconfig) as setting on setting like 'search_path=%'
         where p.pronamespace in {OURS}
-            -- The names in a body that was parsed when the function was made are found. Without a path of its own, such a
-            -- function can be inlined.
+            -- The names in a body that was parsed when the function was made are found. Without a path of its own, it
+            -- can be inlined.
             and not (p.prosqlbody is not null and not p.prosecdef and p.proconfig is null)
         group by 1, 2
     """).fetchall()  # noqa: S608 - a constant
