@@ -25,6 +25,8 @@ from pgclarify.install import install
 TEMPLATE = "pgclarify_template"
 # All of its tests share a server and a worker.
 TOGETHER = "tests/clients/"
+# Files in memory, on Linux; and how much of it a server may need.
+MEMORY, MEMORY_BYTES = Path("/dev/shm"), 8 * 2**30  # noqa: S108 - in a folder of a name that nobody can guess
 
 
 class FilesAndFolder(LoadFileScheduling):  # type: ignore[misc]
@@ -48,7 +50,15 @@ def in_database(dsn: str, database: str) -> str:
 @pytest.fixture(scope="session")
 def shared_dir(testrun_uid: str) -> Path:
     """A folder that all workers of this run share, and no other run: pytest's own are cleaned up by the next runs."""
-    return Path(tempfile.gettempdir()) / f"pgclarify-tests-{testrun_uid[:8]}"
+    return _roomy_folder() / f"pgclarify-tests-{testrun_uid[:8]}"
+
+
+def _roomy_folder() -> Path:
+    """In memory where there is room: a database is hundreds of small files, which take a disk ten times as long."""
+    with suppress(OSError):
+        if os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).free > MEMORY_BYTES:
+            return MEMORY
+    return Path(tempfile.gettempdir())
 
 
 @pytest.fixture(scope="session")

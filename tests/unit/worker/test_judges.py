@@ -44,7 +44,7 @@ def embedders() -> Iterator[Embedders]:
     "settings",
     [
         ENDPOINT,
-        {"openai_api_key": SecretStr("a key"), "llm_model": "a-model"},
+        {"openai_api_key": SecretStr("a-key"), "llm_model": "a-model"},
         {**ENDPOINT, "llm_provider": Provider.OPENAI},
         {**ENDPOINT, "database_url": "postgresql://somewhere"},
     ],
