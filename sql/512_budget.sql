@@ -119,19 +119,6 @@ comment on function pgclarify._hold_counters(bigint[], timestamptz) is
 'Lock the counters of budgets for the periods of a moment, and make those that are missing; those of budgets that are gone are '
 'deleted on the way.';
 
-create or replace function pgclarify._refusal_wording(out unpriced text, out no_room text, out spent text)
-language sql immutable parallel safe
-set search_path = pg_catalog, pg_temp
-begin atomic
-    select
-        'model "%s" has no price, which budget "%s" goes by',
-        'budget "%s" has no room for a call that may cost %s US dollars',
-        'budget "%s" is spent';
-end;
-
-comment on function pgclarify._refusal_wording() is
-'What a run is told that a budget stops, as format takes it; _is_of_a_budget knows it again by that.';
-
 create or replace function pgclarify._refusal(budget_id bigint, model text, bound_usd numeric)
 returns jsonb
 language sql stable security definer
@@ -142,7 +129,7 @@ begin atomic
             when budget.max_cost_usd is not null and _refusal.bound_usd is null then jsonb_build_object(
                 'sqlstate', 'PC008',
                 'message', format(
-                    wording.unpriced,
+                    'model "%s" has no price, which budget "%s" goes by',
                     pgclarify._shown(_refusal.model), pgclarify._shown(budget.name)
                 ),
                 'detail', 'Insert one into pgclarify.model_price, in US dollars for a million tokens.'
@@ -150,7 +137,7 @@ begin atomic
             when budget.max_cost_usd < _refusal.bound_usd then jsonb_build_object(
                 'sqlstate', 'PC007',
                 'message', format(
-                    wording.no_room,
+                    'budget "%s" has no room for a call that may cost %s US dollars',
                     pgclarify._shown(budget.name), trim_scale(_refusal.bound_usd)
                 ),
                 'detail', format(
@@ -159,7 +146,7 @@ begin atomic
             )
             else jsonb_build_object(
                 'sqlstate', 'PC007',
-                'message', format(wording.spent, pgclarify._shown(budget.name)),
+                'message', format('budget "%s" is spent', pgclarify._shown(budget.name)),
                 'detail', case budget.period
                     when 'day' then 'It begins anew at midnight UTC; to go on before, raise its limit in pgclarify.budget.'
                     when 'month' then
@@ -169,7 +156,6 @@ begin atomic
             )
         end
     from pgclarify.budget
-    cross join pgclarify._refusal_wording() as wording
     where budget.budget_id = _refusal.budget_id;
 end;
 
@@ -184,16 +170,11 @@ set search_path = pg_catalog, pg_temp
 begin atomic
     select
         coalesce(
-            _is_of_a_budget.stop_reason like any(
-                array[
-                    replace(wording.unpriced, '%s', '%'),
-                    replace(wording.no_room, '%s', '%'),
-                    replace(wording.spent, '%s', '%')
-                ]
-            ),
+            _is_of_a_budget.stop_reason like 'budget "%" is spent'
+            or _is_of_a_budget.stop_reason like 'budget "%" has no room for a call that may cost % US dollars'
+            or _is_of_a_budget.stop_reason like 'model "%" has no price, which budget "%" goes by',
             false
-        )
-    from pgclarify._refusal_wording() as wording;
+        );
 end;
 
 comment on function pgclarify._is_of_a_budget(text) is 'Whether a run stopped for what _refusal says.';
