@@ -314,6 +314,19 @@ def on_a_terminal(service: Service, *arguments: str) -> Iterator[tuple[Terminal,
             os.close(screen)
 
 
+def sleeps(process_id: int) -> bool:
+    """Whether a process has been asleep for a while, and not just between two things that it does."""
+
+    def naps() -> str | None:
+        (told,) = re.findall(r"^State:\t(\w)[\S\s]*^voluntary_ctxt_switches:\t(\d+)", status.read_text(), re.MULTILINE)
+        return told[1] if told[0] == "S" else None
+
+    status = Path(f"/proc/{process_id}/status")
+    before = naps()
+    time.sleep(0.1)
+    return before is not None and naps() == before
+
+
 class TestAskBackOnATerminal:
     def test_up_to_three_turns_and_then_it_asks(
         self, service: Service, model: Server, superuser: psycopg.Connection[Any]
@@ -374,6 +387,8 @@ class TestAskBackOnATerminal:
     def test_an_interrupt_loses_nothing_either(self, service: Service, model: Server) -> None:
         with on_a_terminal(service, "ask-back", "hire cars", "--form", "select") as (terminal, process):
             terminal.read_until("own words")
+            # Python loses an interrupt between its last look for one and the system call that waits for a line.
+            until(lambda: sleeps(process.pid))
             process.send_signal(signal.SIGINT)
             assert ", ORDINAL)" in terminal.read_until("pgclarify explain")
             assert process.wait(60) == 130
