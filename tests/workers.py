@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import multiprocessing
 import os
-import subprocess
-import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
+from functools import cache
+from multiprocessing import forkserver
+from multiprocessing.context import ForkServerContext, ForkServerProcess
 from pathlib import Path
 from typing import Any, TypeVar
 from uuid import uuid4
@@ -21,6 +23,7 @@ import pytest
 from psycopg import sql
 
 from pgclarify import embedded
+from pgclarify.cli.main import main
 from pgclarify.install import install
 from tests.conftest import drop_database, in_database
 from tests.openai_server import MODEL, Server, by_rules, serve
@@ -84,18 +87,23 @@ def model_server(**options: Any) -> Iterator[Server]:
 class Worker:
     """A process `pgclarify worker`."""
 
-    process: subprocess.Popen[bytes]
+    process: ForkServerProcess
     log: Path
 
     def kill(self) -> None:
         """End it by SIGKILL."""
         self.process.kill()
-        self.process.wait(120)
+        self._wait()
 
     def stop(self) -> int:
         """End it by SIGTERM, and return its exit code."""
         self.process.terminate()
-        return self.process.wait(180)
+        return self._wait()
+
+    def _wait(self) -> int:
+        self.process.join(180)
+        assert self.process.exitcode is not None, "the worker is still there"
+        return self.process.exitcode
 
 
 def environment(dsn: str, base_url: str | None, *, concurrency: int = 8) -> dict[str, str]:
@@ -128,6 +136,30 @@ def serves(dsn: str, process_id: int) -> bool:
         return bool(scalar(connection, served, process_id))
 
 
+@cache
+def _forking() -> ForkServerContext:
+    """Makes processes out of one that has imported what workers import, which takes each of them ten seconds alone."""
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["pgclarify.cli.main", "pgclarify.worker", "sentence_transformers"])
+    # The tests share few cores, and a process with threads should not be forked.
+    with pytest.MonkeyPatch.context() as environs:
+        environs.setenv("OMP_NUM_THREADS", "1")
+        forkserver.ensure_running()
+    return context
+
+
+def _command(variables: Mapping[str, str], folder: Path, log: Path) -> None:
+    """`pgclarify worker`, in a process of its own."""
+    os.environ.clear()
+    os.environ.update(variables)
+    os.chdir(folder)
+    written = os.open(log, os.O_WRONLY | os.O_APPEND)
+    for stream in (1, 2):
+        os.dup2(written, stream)
+    os.close(written)
+    main(["worker"])
+
+
 @contextmanager
 def worker(
     dsn: str, base_url: str | None, folder: Path, *, user: str | None = None, concurrency: int = 8
@@ -142,29 +174,23 @@ def worker(
         concurrency: Most calls in flight.
     """
     log = folder / f"worker-{uuid4().hex[:8]}.log"
-    with log.open("wb") as stream:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "pgclarify.cli", "worker"],
-            env=environment(as_role(dsn, user), base_url, concurrency=concurrency),
-            # Away from any .env file.
-            cwd=folder,
-            stdin=subprocess.DEVNULL,
-            stdout=stream,
-            stderr=subprocess.STDOUT,
-        )
+    log.touch()
+    variables = environment(as_role(dsn, user), base_url, concurrency=concurrency)
+    # Its folder is its own, away from any .env file.
+    process = _forking().Process(target=_command, args=(variables, folder, log))
+    process.start()
+    running = Worker(process, log)
     try:
 
         def is_ready() -> bool:
-            assert process.poll() is None, log.read_text()
+            assert process.is_alive(), log.read_text()
             # A number of workers would not do: the server may not know yet that one of them was killed.
-            return serves(dsn, process.pid)
+            return process.pid is not None and serves(dsn, process.pid)
 
         until(is_ready)
-        yield Worker(process, log)
+        yield running
     finally:
-        if process.poll() is None:
-            process.kill()
-        process.wait(120)
+        running.kill()
 
 
 def as_role(dsn: str, user: str | None) -> str:
@@ -264,7 +290,7 @@ def service(
 @pytest.fixture
 def model(service: Service) -> Iterator[Server]:
     """The service's model; what a test changes in it lasts as long as the test."""
-    assert service.worker.process.poll() is None, service.worker.log.read_text()
+    assert service.worker.process.is_alive(), service.worker.log.read_text()
     yield service.model
     service.model.latency = 0.0
     service.model.behavior = by_rules

@@ -126,7 +126,7 @@ def test_the_database_restarts_in_the_middle(private_service: PrivateService) ->
 
     with closing(psycopg.connect(private_service.dsn, autocommit=True)) as connection:
         assert wait(connection, run_ids) == ["succeeded"] * 10
-        assert private_service.worker.process.poll() is None
+        assert private_service.worker.process.is_alive()
         model.latency = 0.0
         assert connection.execute("select * from pgclarify.clarify('and goes on')").fetchall()
     # Those in flight, and those that were begun before anybody knew that nothing can be stored.

@@ -270,7 +270,7 @@ def test_a_worker_whose_sessions_are_cut_comes_back(
 
     assert wait(asker, [run_id]) == ["succeeded"]
     until(lambda: scalar(asker, "select count(*) from pgclarify.worker_status where is_alive") == 1)
-    assert service.worker.process.poll() is None
+    assert service.worker.process.is_alive()
 
 
 def test_a_run_of_somebody_else_does_not_exist(
