@@ -4,18 +4,27 @@ VENV ?= .venv
 DBT_VENV ?= .venv-dbt
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint docs reference system bench dbt dbt-example install clean help
+.PHONY: demo test lint style types imports sql docs reference system bench dbt dbt-example install clean help
 demo: install ## Install everything, start PostgreSQL, load a corpus and ask
 	$(BIN)/pgclarify demo
 
-test: lint docs system dbt ## Lint, build the pages, then run every test
+test: ## Lint, build the pages, then run every test
+	$(MAKE) --jobs=2 --output-sync=target lint docs system dbt
 	$(BIN)/pytest -n 2 --dist loadfile
 
-lint: install ## Style, types, import order, SQL
+lint: style types imports sql ## Style, types, import order, SQL
+
+style: install
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+
+types: install
 	$(BIN)/mypy
+
+imports: install
 	$(BIN)/lint-imports
+
+sql: install
 	$(BIN)/sqlfluff lint --nocolor sql pgclarify/database
 
 docs: install ## Build the pages into site/; open site/index.html
