@@ -157,14 +157,21 @@ def test_no_statement_locks_more_because_there_are_more(
     assert worker.send("list_due_spaces")
     connection.execute("select pgclarify.add_document('insurance', 'pending', 'Cars.')")
 
-    def locks_of_each() -> dict[str, list[str]]:
+    def locks_of_each() -> dict[str, int]:
         found = {}
         for name, act in statements(connection, asker, worker, run_id, over, leased).items():
-            # Often enough for a plan that is good for all parameters to be made and kept.
+            # Whoever plans locks all indexes of a table. What other sessions do to theirs may have plans made again at
+            # any time, so the first attempt makes them all; the seventh has those that are good for all parameters.
+            for session in (connection, worker.connection):
+                session.execute("discard plans")
+            locked = set()
             for _ in range(7):
                 with rolled_back(connection), rolled_back(worker.connection):
                     act()
-                    found[name] = locks(connection) + locks(worker.connection)
+                    for session in (connection, worker.connection):
+                        locked |= {(session, relation) for relation in locks(session)}
+            assert locked, name
+            found[name] = len(locked)
         return found
 
     connection.execute("select pgclarify.create_corpus('waits for its model')")
@@ -176,9 +183,7 @@ def test_no_statement_locks_more_because_there_are_more(
 
     # Two that wait for their model are opened instead of one.
     before["open_space"] *= 2
-    for name, locked in after.items():
-        assert locked, name
-        assert len(locked) <= len(before[name]) + 2, name
+    assert {name: locked for name, locked in after.items() if locked > before[name] + 2} == {}
 
 
 def test_nothing_reaches_partitions_through_their_parent(connection: Connection) -> None:
