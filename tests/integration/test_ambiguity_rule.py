@@ -202,6 +202,14 @@ class TestWhoEditsThem:
             assert refused.value.diag.message_detail == why
             assert "pgclarify_owner" in str(refused.value.diag.message_hint)
 
+    def test_nobody_chooses_a_key_that_others_would_meet(self, houses: dict[str, Connection]) -> None:
+        for attempt in (
+            "insert into pgclarify.ambiguity_rule (ambiguity_rule_id, pattern, kind, corpus) overriding system value "
+            "values (1000, 'x', 'lexical', 'annas')",
+            "update pgclarify.ambiguity_rule set created_at = 'infinity'",
+        ):
+            assert state_of(houses["anna"], attempt) == INSUFFICIENT_PRIVILEGE
+
     def test_who_reads_a_corpus_reads_its_rules(self, houses: dict[str, Connection]) -> None:
         seen = {
             name: [row[0] for row in person.execute("select pattern from pgclarify.ambiguity_rule order by pattern")]
