@@ -9,7 +9,7 @@ demo: install ## Install everything, start PostgreSQL, load a corpus and ask
 	$(BIN)/pgclarify demo
 
 test: ## Lint, build the pages, then run every test
-	$(MAKE) --jobs=2 --output-sync=target lint docs system dbt
+	$(MAKE) --no-print-directory --jobs=2 --output-sync=target lint docs system dbt
 	$(BIN)/pytest -n 2 --dist loadfile
 
 lint: style types imports sql ## Style, types, import order, SQL
