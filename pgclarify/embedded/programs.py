@@ -7,6 +7,7 @@ means nothing when the server outlives them.
 
 from __future__ import annotations
 
+import fcntl
 import importlib.util
 import logging
 import os
@@ -88,14 +89,24 @@ def server_account(cluster: Path) -> Account | None:
     if cluster.exists():
         owner = cluster.stat()
         return Account(owner.st_uid, owner.st_gid)
-    with suppress(KeyError):
-        entry = pwd.getpwnam(_SYSTEM_USER)
-        return Account(entry.pw_uid, entry.pw_gid)
+    # One at a time: of two processes that make it at once, both succeed, and the later one changes its number.
+    with Path("/etc/passwd").open("rb") as accounts:
+        fcntl.flock(accounts, fcntl.LOCK_EX)
+        with suppress(KeyError):
+            return _account_of(_SYSTEM_USER)
+        return _make_system_user()
+
+
+def _account_of(user: str) -> Account:
+    entry = pwd.getpwnam(user)
+    return Account(entry.pw_uid, entry.pw_gid)
+
+
+def _make_system_user() -> Account:
     command = ["useradd", "--system", "--user-group", "--no-create-home", "--shell", "/usr/sbin/nologin", _SYSTEM_USER]
     try:
-        # It fails if another process was faster.
         output = subprocess.run(command, capture_output=True, text=True, check=False).stderr  # noqa: S603
-        entry = pwd.getpwnam(_SYSTEM_USER)
+        account = _account_of(_SYSTEM_USER)
     except (FileNotFoundError, KeyError) as error:
         raise ConfigurationError(
             "the embedded server cannot run as root, and no system user could be made for it",
@@ -103,7 +114,7 @@ def server_account(cluster: Path) -> Account | None:
             hint=f"Run as an ordinary user, or make a system user named {_SYSTEM_USER}.",
         ) from error
     _logger.info("made the system user %s, as which the embedded server runs", _SYSTEM_USER)
-    return Account(entry.pw_uid, entry.pw_gid)
+    return account
 
 
 def open_path(folder: Path, account: Account) -> None:
