@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import os
 import shutil
+import signal
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager, suppress
@@ -40,6 +41,14 @@ class FilesAndFolder(LoadFileScheduling):  # type: ignore[misc]
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadFileScheduling | None:
     """In place of the usual scheduler for `--dist loadfile`."""
     return FilesAndFolder(config, log) if config.getvalue("dist") == "loadfile" else None
+
+
+@pytest.fixture(scope="session", autouse=True)
+def heard_interrupts() -> None:
+    """SIGINT as a person's terminal sends it: what is started in the background is often deaf to it, and what that
+    starts, too.
+    """
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def in_database(dsn: str, database: str) -> str:

@@ -156,16 +156,15 @@ def test_completions_are_refreshed_only_if_they_shall_be(
         [questions],
     )
     first = model.calls
-    model.latency = 3.0
-    process = project.start("run", "--full-refresh", "--select", MODEL, refresh_completions=True)
-    until(lambda: model.calls > first)
-    # Another build would put questions of its own there.
-    asker.execute(
-        sql.SQL("comment on table {} is 'Invocation: another'").format(
-            sql.Identifier(project.schema, f"{MODEL}__pgclarify_questions")
+    with held_back(model):
+        process = project.start("run", "--full-refresh", "--select", MODEL, refresh_completions=True)
+        until(lambda: model.calls > first)
+        # Another build would put questions of its own there.
+        asker.execute(
+            sql.SQL("comment on table {} is 'Invocation: another'").format(
+                sql.Identifier(project.schema, f"{MODEL}__pgclarify_questions")
+            )
         )
-    )
-    model.latency = 0.0
     assert "another build of this model began" in project.ended(process).results[MODEL][1]
     shown = rows(asker, project, "run_id")
     project.done("run", "--full-refresh", "--select", MODEL, refresh_completions=True)

@@ -300,15 +300,6 @@ def test_a_statement_timeout_cancels_the_run(service: Service, model: Server, as
     assert status_of(asker, "client's statement timeout") == "cancelled"
 
 
-@pytest.fixture
-def heard_interrupts() -> Iterator[None]:
-    """SIGINT as a person's terminal sends it; what runs in the background is often started deaf to it."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
-
-
-@pytest.mark.usefixtures("heard_interrupts")
 def test_ctrl_c_cancels_the_run(client: Client, model: Server, asker: Connection) -> None:
     model.behavior = hang_on_canada
 

@@ -197,17 +197,20 @@ def test_interrupted_it_says_how_to_go_on_and_goes_on(
         return HANG
 
     model.behavior = behave
-    process = subprocess.Popen(
+    with subprocess.Popen(
         [sys.executable, "-m", "pgclarify.cli", *arguments],
         env=environment(as_role(service.dsn, service.asker), model.base_url),
         cwd=tmp_path,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-    )
-    assert is_third.wait(300)
-    process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=300)
+    ) as process:
+        try:
+            assert is_third.wait(300)
+            process.send_signal(signal.SIGINT)
+            out, err = process.communicate(timeout=300)
+        finally:
+            process.kill()
     assert (process.returncode, out) == (130, "")
     assert "The same command goes on with it." in err
     assert "Traceback" not in err

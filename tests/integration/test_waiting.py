@@ -12,6 +12,7 @@ from psycopg import sql
 
 from pgclarify.install import install
 from tests.integration.by_hand import Connect, Hire
+from tests.integration.holding_back import held_back
 from tests.openai_server import Server
 from tests.workers import CORPUS, DOCUMENTS, Service, loopbacks, scalar, until
 
@@ -187,21 +188,21 @@ def test_in_a_cursor_and_in_copy(asker: Connection, model: Server) -> None:
 
 
 def test_an_error_can_be_caught_where_it_is_raised(asker: Connection, model: Server) -> None:
-    model.latency = 0.5
     notices: list[str | None] = []
     asker.add_notice_handler(lambda notice: notices.append(notice.message_primary))
-    asker.execute(
-        """
-        do $$
-        begin
-            perform from pgclarify.clarify('caught', top_k => 4, timeout => '0.3s');
-        exception
-            when sqlstate 'PC002' then
-                raise notice 'too late';
-        end
-        $$
-        """
-    )
+    with held_back(model):
+        asker.execute(
+            """
+            do $$
+            begin
+                perform from pgclarify.clarify('caught', top_k => 4, timeout => '0.3s');
+            exception
+                when sqlstate 'PC002' then
+                    raise notice 'too late';
+            end
+            $$
+            """
+        )
     assert notices == ["too late"]
 
 
@@ -233,9 +234,7 @@ def test_without_a_worker_it_fails_at_once(connection: Connection) -> None:
 
 @pytest.mark.parametrize("level", ["read committed", "repeatable read"])
 def test_after_the_timeout_the_run_goes_on(asker: Connection, model: Server, level: str) -> None:
-    # Two calls follow each other, so the answer takes a second at least.
-    model.latency = 0.5
-    with pytest.raises(psycopg.Error) as caught, asker.transaction():
+    with held_back(model), pytest.raises(psycopg.Error) as caught, asker.transaction():
         asker.execute(f"set transaction isolation level {level}".encode())
         asker.execute(CLARIFY.replace(")", ", timeout => '0.3s')").encode(), [f"too late {level}"])
 
@@ -261,7 +260,8 @@ def test_a_cancelled_call_cancels_its_run_and_leaves_nothing_behind(
         caller.execute(f"set role {service.asker}".encode())
         caller.execute(f"set default_transaction_isolation = '{level}'".encode())
         if by == "statement_timeout":
-            caller.execute("set statement_timeout = '3s'")
+            # Long enough for the run to be there, on a slow machine, too.
+            caller.execute("set statement_timeout = '8s'")
         answer = pool.submit(caller.execute, CLARIFY.encode(), [question])
         until(lambda: model.in_flight > 0 or answer.done())
         if by == "pg_cancel_backend":
@@ -283,9 +283,8 @@ def test_a_cancelled_call_cancels_its_run_and_leaves_nothing_behind(
 def test_cancelling_wait_leaves_the_run_alone(
     service: Service, superuser: Connection, asker: Connection, model: Server
 ) -> None:
-    model.latency = 1.5
-    run_id = scalar(asker, "select pgclarify.submit('wait for it', top_k => 4)")
-    with ThreadPoolExecutor(1) as pool:
+    with held_back(model), ThreadPoolExecutor(1) as pool:
+        run_id = scalar(asker, "select pgclarify.submit('wait for it', top_k => 4)")
         waiting = pool.submit(asker.execute, b"select * from pgclarify.wait(array[%s::bigint])", [run_id])
         # A call in flight says nothing of the one who waits: the run was submitted before.
         until(lambda: scalar(superuser, WAIT_EVENT, asker.info.backend_pid) == "PgSleep" or waiting.done())

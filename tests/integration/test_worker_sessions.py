@@ -13,8 +13,8 @@ from pgclarify.database.sessions import stripping
 from pgclarify.errors import ServerUnavailable
 
 SETTINGS = {
-    "statement_timeout": "1s",
-    "idle_in_transaction_session_timeout": "1s",
+    "statement_timeout": "1h",
+    "idle_in_transaction_session_timeout": "1h",
     "default_transaction_isolation": "serializable",
     "default_transaction_read_only": "on",
 }
