@@ -20,6 +20,7 @@ from tests.benchmark.clarify_throughput import AT_ONCE, CALL_SECONDS, TOP_K
 from tests.benchmark.figures import Figure, show, step
 
 _CHECKOUT = Path(__file__).parents[2]
+_DBT = Path(os.environ.get("PGCLARIFY_DBT", _CHECKOUT / ".venv-dbt/bin/dbt"))
 _PROJECT = """
 name: benchmark
 version: 1.0.0
@@ -115,9 +116,8 @@ def _write_project(folder: Path, dsn: str, corpus: str) -> None:
 
 
 def _dbt(folder: Path, *arguments: str) -> None:
-    program = os.environ.get("PGCLARIFY_DBT", str(_CHECKOUT / ".venv-dbt/bin/dbt"))
     done = subprocess.run(
-        [program, *arguments, "--project-dir", folder, "--profiles-dir", folder],
+        [_DBT, *arguments, "--project-dir", folder, "--profiles-dir", folder],
         cwd=folder,
         env=os.environ | {"DO_NOT_TRACK": "1"},
         capture_output=True,
@@ -132,5 +132,7 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--questions", type=int, default=1_000)
     chosen = parser.parse_args()
+    if not _DBT.exists():
+        parser.error(f"there is no {_DBT}: make dbt, or set PGCLARIFY_DBT")
     with product.made_up_corpus() as (dsn, corpus):
         show(measure(dsn, corpus, questions=chosen.questions))
