@@ -12,6 +12,7 @@ import importlib.util
 import logging
 import os
 import pwd
+import shutil
 import stat
 import subprocess
 import tempfile
@@ -103,7 +104,9 @@ def _account_of(user: str) -> Account:
 
 
 def _make_system_user() -> Account:
-    command = ["useradd", "--system", "--user-group", "--no-create-home", "--shell", "/usr/sbin/nologin", _SYSTEM_USER]
+    # What cron and services are given as PATH often lacks the folders of the administrator's programs.
+    program = shutil.which("useradd", path=f"{os.environ.get('PATH', os.defpath)}:/usr/sbin:/sbin") or "useradd"
+    command = [program, "--system", "--user-group", "--no-create-home", "--shell", "/usr/sbin/nologin", _SYSTEM_USER]
     try:
         output = subprocess.run(command, capture_output=True, text=True, check=False).stderr  # noqa: S603
         account = _account_of(_SYSTEM_USER)
