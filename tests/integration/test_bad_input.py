@@ -59,7 +59,12 @@ def test_a_model_that_is_looked_for_without_end_holds_up_no_other_corpus(
     # A model hub that takes connections and never answers. Where the hub is, is read when its library is imported, and
     # the other tests' workers are forked from a process that has done so.
     with closing(socket.create_server(("127.0.0.1", 0))) as silent:
-        hub = {"HF_ENDPOINT": f"http://127.0.0.1:{silent.getsockname()[1]}", "HF_HUB_ETAG_TIMEOUT": "600"}
+        hub = {
+            "HF_ENDPOINT": f"http://127.0.0.1:{silent.getsockname()[1]}",
+            "HF_HUB_ETAG_TIMEOUT": "600",
+            # Which pgclarify doctor sets, and another test may have run it in this process.
+            "HF_HUB_OFFLINE": "0",
+        }
         silent.settimeout(300)
         with subprocess.Popen(
             [sys.executable, "-m", "pgclarify.cli", "worker"],
