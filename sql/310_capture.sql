@@ -20,6 +20,7 @@ declare
     v_source pgclarify.source;
     v_name name := pgclarify._capture_name(_make_capture.source_id);
     v_type oid;
+    v_triggers text;
     v_body text;
 begin
     select source.* into v_source from pgclarify.source where source.source_id = _make_capture.source_id;
@@ -29,6 +30,16 @@ begin
         pg_attribute.attrelid = v_source.relation
         and pg_attribute.attname = v_source.id_column
         and not pg_attribute.attisdropped;
+    select
+        string_agg(
+            format(
+                '(%L, %s, %L, %L)',
+                pgclarify._trigger_name(v_source.source_id, kind.suffix), kind.trigger_type, kind.old_table, kind.new_table
+            ),
+            ', ' order by kind.suffix
+        )
+    into v_triggers
+    from pgclarify._trigger_kinds() as kind;
     -- Statements with their names spelt out take a fraction of the time of those built at run time. The user's own
     -- statement must never fail because of us, so we look first whether the column is still what it was: what is never
     -- run, plpgsql never parses, either.
@@ -36,38 +47,61 @@ begin
         $body$
 -- The table may have a column of any name.
 #variable_conflict use_variable
+declare
+    v_is_ours boolean;
+    v_is_same_column boolean;
 begin
-    if tg_op = 'TRUNCATE' or not exists (
-        select from pg_catalog.pg_attribute
-        where
-            pg_attribute.attrelid = tg_relid
-            and pg_attribute.attname = %3$L
-            and pg_attribute.atttypid = %2$s
-            and not pg_attribute.attisdropped
-    ) then
-        insert into pgclarify.change (source_id, relation) values (%1$s, tg_relid);
+    -- Neither is found by a transaction whose snapshot is older than the trigger. Of the number of the table only a view
+    -- knows, since it is another one in a restored database. A partition has its trigger from its parent; but not that of
+    -- truncate, which stays on a partition that is detached.
+    select
+        (
+            pg_trigger.tgname, pg_trigger.tgtype, coalesce(pg_trigger.tgoldtable, ''), coalesce(pg_trigger.tgnewtable, '')
+        ) in (%4$s)
+        and (pg_trigger.tgrelid = source.relation or pg_trigger.tgparentid <> 0 or pg_trigger.tgtype = 32),
+        exists (
+            select from pg_catalog.pg_attribute
+            where
+                pg_attribute.attrelid = tg_relid
+                and pg_attribute.attname = %3$L
+                and pg_attribute.atttypid = %2$s
+                and not pg_attribute.attisdropped
+        )
+    into v_is_ours, v_is_same_column
+    from pg_catalog.pg_trigger
+    left join pgclarify_capture.source on source.source_id = %1$s
+    where pg_trigger.tgrelid = tg_relid and pg_trigger.tgname = tg_name;
+    if not v_is_ours then
+        raise exception 'trigger "%%" is none of pgclarify''s', tg_name
+            using errcode = 'trigger_protocol_violated',
+                detail = format('It is on table %%s, and notes changes for source %1$s.', tg_relid::pg_catalog.regclass),
+                hint = format('Drop it: drop trigger %%I on %%s.', tg_name, tg_relid::pg_catalog.regclass);
+    end if;
+    -- concat uses the output function of the type, where a cast could be somebody's function.
+    if tg_op = 'TRUNCATE' or v_is_ours is null or not v_is_same_column then
+        insert into pgclarify_capture.change (source_id, relation) values (%1$s, tg_relid);
     elsif tg_level = 'STATEMENT' then
         if tg_op = 'INSERT' then
-            insert into pgclarify.change (source_id, relation, key)
-            select %1$s, tg_relid, new_rows.%3$I::text from new_rows where new_rows.%3$I is not null;
+            insert into pgclarify_capture.change (source_id, relation, key)
+            select %1$s, tg_relid, concat(new_rows.%3$I) from new_rows where new_rows.%3$I is not null;
         elsif tg_op = 'DELETE' then
-            insert into pgclarify.change (source_id, relation, key)
-            select %1$s, tg_relid, old_rows.%3$I::text from old_rows where old_rows.%3$I is not null;
+            insert into pgclarify_capture.change (source_id, relation, key)
+            select %1$s, tg_relid, concat(old_rows.%3$I) from old_rows where old_rows.%3$I is not null;
         else
-            insert into pgclarify.change (source_id, relation, key)
-            select %1$s, tg_relid, changed.key::text
+            insert into pgclarify_capture.change (source_id, relation, key)
+            select %1$s, tg_relid, concat(changed.key)
             from (select new_rows.%3$I from new_rows union select old_rows.%3$I from old_rows) as changed (key)
             where changed.key is not null;
         end if;
     else
         if tg_op <> 'DELETE' then
             if new.%3$I is not null then
-                insert into pgclarify.change (source_id, relation, key) values (%1$s, tg_relid, new.%3$I::text);
+                insert into pgclarify_capture.change (source_id, relation, key) values (%1$s, tg_relid, concat(new.%3$I));
             end if;
         end if;
-        if tg_op = 'DELETE' or tg_op = 'UPDATE' and new.%3$I is distinct from old.%3$I then
+        if tg_op = 'DELETE' or tg_op = 'UPDATE' and (new.%3$I is null or concat(new.%3$I) <> concat(old.%3$I)) then
             if old.%3$I is not null then
-                insert into pgclarify.change (source_id, relation, key) values (%1$s, tg_relid, old.%3$I::text);
+                insert into pgclarify_capture.change (source_id, relation, key) values (%1$s, tg_relid, concat(old.%3$I));
             end if;
         end if;
     end if;
@@ -77,63 +111,56 @@ $body$,
         v_source.source_id,
         -- 0 is no type: without the column every change is one of any row.
         coalesce(v_type, 0),
-        v_source.id_column
+        v_source.id_column,
+        v_triggers
     );
     execute format(
         'create or replace function pgclarify.%I() returns trigger language plpgsql security definer '
-        'set search_path = pg_catalog, pg_temp as %L',
+        'set search_path = pg_catalog, pgclarify_capture, pg_temp as %L',
         v_name, v_body
     );
     execute format(
         'comment on function pgclarify.%I() is %L',
         v_name, format('Notes changes of table %s for source %s.', v_source.relation_name, v_source.source_id)
     );
-    -- Whoever makes a trigger needs the right to execute it; whoever fires it does not.
-    execute format('grant execute on function pgclarify.%I() to pgclarify_user', v_name);
+    if (
+        select pg_proc.proowner <> 'pgclarify_capture'::regrole
+        from pg_proc
+        where pg_proc.pronamespace = 'pgclarify'::regnamespace and pg_proc.proname = v_name
+    ) then
+        -- By way of the schema in which its new owner may create, as an owner has to.
+        execute format('alter function pgclarify.%I() set schema pgclarify_capture', v_name);
+        execute format('alter function pgclarify_capture.%I() owner to pgclarify_capture', v_name);
+        execute format('alter function pgclarify_capture.%I() set schema pgclarify', v_name);
+    end if;
+    perform pgclarify._grant_capture(v_source.source_id);
 end
 $$;
 
 comment on function pgclarify._make_capture(bigint) is
 'Make the function that triggers of a source call, or make it anew. It appends to change, and never fails because of the '
-'table.';
+'table. Error 39P01 for any other trigger than those of _expected_triggers.';
 
 create or replace function pgclarify._expected_triggers(source pgclarify.source)
 returns table (name name, relation oid, event text, firing "char")
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
-    -- One call a statement, with all its rows, is many times cheaper than one a row. But statement triggers do not fire under
-    -- logical replication, nor if the statement names another table of the same tree; row triggers do.
     with tree as (
         select pgclarify._is_part(_expected_triggers.source.relation) as is_part
-    ),
-    expected (suffix, is_for_parts, event, firing) as (
-        values
-        (
-            'insert', false,
-            'after insert on %s referencing new table as new_rows for each statement', 'O'::"char"
-        ),
-        (
-            'update', false,
-            'after update on %s referencing old table as old_rows new table as new_rows for each statement', 'O'
-        ),
-        ('delete', false, 'after delete on %s referencing old table as old_rows for each statement', 'O'),
-        ('replica', false, 'after insert or update or delete on %s for each row', 'R'),
-        ('row', true, 'after insert or update or delete on %s for each row', 'A'),
-        ('truncate', null, 'after truncate on %s for each statement', 'A')
     )
     select
-        format('pgclarify_%s_%s', _expected_triggers.source.source_id, expected.suffix)::name,
+        pgclarify._trigger_name(_expected_triggers.source.source_id, kind.suffix),
         member.relation,
-        format(expected.event, member.relation::regclass),
-        expected.firing
+        format(kind.event, member.relation::regclass),
+        kind.firing
     from tree
-    inner join expected on tree.is_part = coalesce(expected.is_for_parts, tree.is_part)
+    inner join pgclarify._trigger_kinds() as kind on tree.is_part = coalesce(kind.is_for_parts, tree.is_part)
     -- TRUNCATE of a partition fires its own trigger alone, and no partition gets one from its parent.
     inner join pgclarify._members_of(_expected_triggers.source.relation) as member
         on
             member.relation = _expected_triggers.source.relation
-            or (expected.suffix = 'truncate' and member.kind = 'r');
+            or (kind.suffix = 'truncate' and member.kind = 'r');
 end;
 
 comment on function pgclarify._expected_triggers(pgclarify.source) is

@@ -188,6 +188,8 @@ begin atomic
                 else 5
             end
             or (relation.relkind = 'p' and source.layout is distinct from pgclarify._layout_of(source))
+            -- Its owner is another one.
+            or exists (select pgclarify._capture_grants(source.source_id))
             or exists (
                 select
                 from unnest(
@@ -230,6 +232,7 @@ begin
     for v_source_id in select suspect from pgclarify._suspect_sources() as suspect loop
         v_source := pgclarify._take_source(v_source_id);
         continue when v_source.source_id is null or v_source.state not in ('loading', 'following');
+        perform pgclarify._grant_capture(v_source_id);
         v_fault := coalesce(pgclarify._source_fault(v_source), pgclarify._trigger_fault(v_source));
         if v_fault is not null then
             perform pgclarify._fail_source(v_source_id, v_fault);
@@ -245,5 +248,6 @@ $$;
 
 comment on function pgclarify._inspect_sources() is
 'Look what attached tables are made of. One that cannot be followed any more has failed; one with other partitions, or '
-'partitions with other files, is compared again. Returns how many.';
+'partitions with other files, is compared again. Returns how many. If a table has another owner, that one may make its '
+'triggers now, and the former one no more.';
 grant execute on function pgclarify._inspect_sources() to pgclarify_worker;

@@ -33,7 +33,8 @@ _STATE = """
         )
         from pg_class as c
         -- Partitions come and go with corpora.
-        where c.relnamespace = 'pgclarify'::regnamespace and c.relkind in ('r', 'p', 'v') and not c.relispartition
+        where c.relnamespace in ('pgclarify'::regnamespace, 'pgclarify_capture'::regnamespace)
+            and c.relkind in ('r', 'p', 'v') and not c.relispartition
         union all
         select concat_ws(' ', tablename, policyname, roles::text, cmd, qual)
         from pg_policies
@@ -94,7 +95,7 @@ def drop_routines(cursor: psycopg.Cursor[Any]) -> None:
         """
         select format('drop view if exists %I.%I cascade', n.nspname, c.relname)
         from pg_class as c join pg_namespace as n on n.oid = c.relnamespace
-        where n.nspname = 'pgclarify' and c.relkind = 'v'
+        where n.nspname in ('pgclarify', 'pgclarify_capture') and c.relkind = 'v'
         union all
         select format('drop policy if exists %I on %I.%I', policyname, schemaname, tablename)
         from pg_policies where schemaname = 'pgclarify'

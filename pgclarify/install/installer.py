@@ -27,7 +27,7 @@ from pgclarify.install.extensions import (
 from pgclarify.install.functions import apply_sql, drop_routines
 from pgclarify.install.loopback import write_keys
 from pgclarify.install.revisions import current_revision, known_revisions, run_alembic
-from pgclarify.install.roles import create_roles, create_schemas
+from pgclarify.install.roles import CAPTURE_SCHEMA, create_roles, create_schemas
 from pgclarify.schema import SCHEMA
 
 # pg_advisory_xact_lock(1885823084, 0): the first key is ours, workers take their ids as the second.
@@ -112,7 +112,7 @@ def uninstall(dsn: str) -> None:
         if current_revision(connection) is not None:
             drop_routines(cursor)
             run_alembic(command.downgrade, connection, "base")
-        for schema in (SCHEMA, "pgclarify_queue"):
+        for schema in (SCHEMA, "pgclarify_queue", CAPTURE_SCHEMA):
             cursor.execute(sql.SQL("drop schema if exists {} cascade").format(sql.Identifier(schema)))
         if extension_schema(cursor, "dblink") == DBLINK_SCHEMA:
             # Nobody but us could look into it.

@@ -10,10 +10,14 @@ from psycopg import sql
 from pgclarify.errors import ConfigurationError
 from pgclarify.schema import SCHEMA
 
+# Of the role that the functions of triggers run as, and of that name.
+CAPTURE_SCHEMA = "pgclarify_capture"
 ROLES = {
     "pgclarify_owner": "nologin",
     # As it users' tables are read, whose owners may have their code run by that: it must have no rights but those.
     "pgclarify_table_reader": "nologin",
+    # As it triggers on users' tables note changes: it must have no rights but that.
+    "pgclarify_capture": "nologin",
     "pgclarify_reader": "nologin",
     "pgclarify_user": "nologin",
     "pgclarify_worker": "nologin",
@@ -41,8 +45,9 @@ def create_roles(cursor: psycopg.Cursor[Any]) -> frozenset[str]:
         made.add(role)
     # Who may ask may also look; the installer acts as the owner, and grants what the owner has.
     _grant_role(cursor, "pgclarify_reader", "pgclarify_user", ("usage",))
-    # Gives it functions, and replaces them.
-    _grant_role(cursor, "pgclarify_table_reader", "pgclarify_owner", ("usage", "set"))
+    # Gives them functions, and replaces them.
+    for role in ("pgclarify_table_reader", "pgclarify_capture"):
+        _grant_role(cursor, role, "pgclarify_owner", ("usage", "set"))
     cursor.execute("select current_user")
     ((installer,),) = cursor.fetchall()
     _grant_role(cursor, "pgclarify_owner", installer, ("usage", "set"))
@@ -74,6 +79,7 @@ def create_schemas(cursor: psycopg.Cursor[Any]) -> None:
     for schema, comment in (
         (SCHEMA, "pgclarify: the readings of a vague question that documents really answer."),
         ("pgclarify_queue", "The task queue of pgclarify: procrastinate's tables."),
+        (CAPTURE_SCHEMA, "All that the triggers of attached tables know of pgclarify."),
     ):
         cursor.execute("select pg_get_userbyid(nspowner) from pg_namespace where nspname = %s", (schema,))
         row = cursor.fetchone()
@@ -90,3 +96,5 @@ def create_schemas(cursor: psycopg.Cursor[Any]) -> None:
     cursor.execute(
         "grant usage on schema pgclarify to pgclarify_reader, pgclarify_user, pgclarify_worker, pgclarify_loopback"
     )
+    # The owner of a function has to be able to make one, somewhere.
+    cursor.execute("grant usage, create on schema pgclarify_capture to pgclarify_capture")

@@ -319,21 +319,3 @@ def test_writers_do_not_wait_for_each_other(alice: Connection, attach: Attach, c
         other.execute("update app.article set title = 'New' where id = 2")
 
     assert keys(noted()) == ["1", "2"]
-
-
-def test_a_trigger_on_another_table_notes_that_table(
-    alice: Connection, attach: Attach, connection: Connection, connect: Connect, make_role: MakeRole, noted: Noted
-) -> None:
-    source_id = attach()
-    role = make_role("pgclarify_user", name="mallory")
-    connection.execute(f"create schema evil authorization {role}".encode())
-    mallory = connect(role)
-    mallory.execute("create table evil.article (id bigint)")
-    mallory.execute(
-        "create trigger noise after insert on evil.article for each row"
-        f" execute function pgclarify._capture_{source_id}()".encode()
-    )
-    mallory.execute("insert into evil.article values (1)")
-
-    # Nobody takes it for a row of the attached table: it says where it comes from.
-    assert noted() == [("evil.article", "1")]

@@ -8,7 +8,7 @@ from typing import Any
 import psycopg
 import pytest
 
-OURS = "('pgclarify'::regnamespace, 'pgclarify_queue'::regnamespace)"
+OURS = "('pgclarify'::regnamespace, 'pgclarify_queue'::regnamespace, 'pgclarify_capture'::regnamespace)"
 
 Connect = Callable[..., psycopg.Connection[Any]]
 MakeRole = Callable[..., str]
@@ -135,7 +135,7 @@ def test_who_reads_users_tables_has_no_other_rights(connection: psycopg.Connecti
         "pgclarify._select_rows(text,text[])",
     }
     assert readable(connection, role) == set()
-    for schema in ("pgclarify", "pgclarify_queue", "pgclarify_dblink", "public"):
+    for schema in ("pgclarify", "pgclarify_queue", "pgclarify_capture", "pgclarify_dblink", "public"):
         may_create, may_use = connection.execute(
             "select has_schema_privilege(%(role)s, %(schema)s, 'create'),"
             " has_schema_privilege(%(role)s, %(schema)s, 'usage')",

@@ -1,0 +1,78 @@
+-- What the functions of triggers on attached tables know of us, and which triggers there are.
+
+-- Trigger functions run as role pgclarify_capture, which has schema pgclarify_capture and nothing else: not even schema
+-- pgclarify, so that it cannot name its own functions, to hand them on or to move them here, where it could replace them.
+
+create or replace view pgclarify_capture.change as
+select change.source_id, change.relation, change.key
+from pgclarify.change;
+
+comment on view pgclarify_capture.change is 'What trigger functions append to: pgclarify.change.';
+grant insert on pgclarify_capture.change to pgclarify_capture;
+
+create or replace view pgclarify_capture.source as
+select source.source_id, source.relation
+from pgclarify.source;
+
+comment on view pgclarify_capture.source is 'Which table the triggers of a source are on.';
+grant select on pgclarify_capture.source to pgclarify_capture;
+
+-- Transition tables have no schema. Their functions find these two views where a trigger has none, and never what a session
+-- calls so in pg_temp.
+
+create or replace view pgclarify_capture.new_rows as
+select
+where false;
+
+comment on view pgclarify_capture.new_rows is 'Stands before pg_temp for a trigger that has no transition table of this name.';
+
+create or replace view pgclarify_capture.old_rows as
+select
+where false;
+
+comment on view pgclarify_capture.old_rows is 'Stands before pg_temp for a trigger that has no transition table of this name.';
+
+create or replace function pgclarify._trigger_kinds()
+returns table (
+    suffix text, is_for_parts boolean, event text, trigger_type smallint, old_table text, new_table text, firing "char"
+)
+language sql immutable parallel safe
+set search_path = pg_catalog, pg_temp
+begin atomic
+    -- One call a statement, with all its rows, is many times cheaper than one a row. But statement triggers do not fire under
+    -- logical replication, nor if the statement names another table of the same tree; row triggers do.
+    select kind.suffix, kind.is_for_parts, kind.event, kind.trigger_type, kind.old_table, kind.new_table, kind.firing
+    from (
+        values
+        (
+            'insert', false, 'after insert on %s referencing new table as new_rows for each statement',
+            4::smallint, '', 'new_rows', 'O'::"char"
+        ),
+        (
+            'update', false,
+            'after update on %s referencing old table as old_rows new table as new_rows for each statement',
+            16, 'old_rows', 'new_rows', 'O'
+        ),
+        (
+            'delete', false, 'after delete on %s referencing old table as old_rows for each statement',
+            8, 'old_rows', '', 'O'
+        ),
+        ('replica', false, 'after insert or update or delete on %s for each row', 29, '', '', 'R'),
+        ('row', true, 'after insert or update or delete on %s for each row', 29, '', '', 'A'),
+        ('truncate', null, 'after truncate on %s for each statement', 32, '', '', 'A')
+    ) as kind (suffix, is_for_parts, event, trigger_type, old_table, new_table, firing);
+end;
+
+comment on function pgclarify._trigger_kinds() is
+'The triggers that an attached table may need: end of the name, whether for tables with partitions and their like (null: for '
+'all), when, pg_trigger.tgtype, names of the transition tables (empty: none), and in which sessions (pg_trigger.tgenabled).';
+
+create or replace function pgclarify._trigger_name(source_id bigint, suffix text)
+returns name
+language sql immutable strict parallel safe
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select format('pgclarify_%s_%s', _trigger_name.source_id, _trigger_name.suffix);
+end;
+
+comment on function pgclarify._trigger_name(bigint, text) is 'Name of one of the triggers of a source.';

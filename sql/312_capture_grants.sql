@@ -1,0 +1,60 @@
+-- Who may make triggers that call the function of a source.
+
+create or replace function pgclarify._capture_grants(source_id bigint)
+returns setof text
+language sql stable security definer
+set search_path = pg_catalog, pg_temp
+begin atomic
+    -- Adding a partition, restoring a dump and attach_table make triggers as the table's owner. Who fires one needs nothing.
+    with capture as (
+        select pg_proc.oid, pg_proc.proowner, pg_proc.proacl, pg_class.relowner
+        from pgclarify.source
+        inner join pg_catalog.pg_class on pg_class.oid = source.relation
+        inner join pg_catalog.pg_proc
+            on
+                pg_proc.pronamespace = 'pgclarify'::regnamespace
+                and pg_proc.proname = pgclarify._capture_name(source.source_id)
+        where source.source_id = _capture_grants.source_id
+    ),
+    granted as (
+        select capture.oid, capture.relowner, privilege.grantee
+        from capture
+        cross join lateral aclexplode(coalesce(capture.proacl, acldefault('f', capture.proowner))) as privilege
+        where privilege.grantee <> capture.proowner
+    )
+    select format(
+        'revoke execute on function %s from %s',
+        granted.oid::regprocedure,
+        case granted.grantee when 0 then 'public' else quote_ident(pg_get_userbyid(granted.grantee)) end
+    )
+    from granted
+    where granted.grantee <> granted.relowner
+    union all
+    select format(
+        'grant execute on function %s to %I', capture.oid::regprocedure, pg_get_userbyid(capture.relowner)
+    )
+    from capture
+    where not exists (select from granted where granted.grantee = capture.relowner);
+end;
+
+comment on function pgclarify._capture_grants(bigint) is
+'Statements after which the owner of an attached table, and no other role, may make triggers that call the function of the '
+'source; none if it is so.';
+
+create or replace function pgclarify._grant_capture(source_id bigint)
+returns void
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_statement text;
+begin
+    foreach v_statement in array array(select pgclarify._capture_grants(_grant_capture.source_id)) loop
+        execute v_statement;
+    end loop;
+end
+$$;
+
+comment on function pgclarify._grant_capture(bigint) is
+'Let the owner of an attached table, who may be another one now, and no other role make triggers that call the function of '
+'the source.';
