@@ -352,7 +352,7 @@ $$;
 
 comment on function pgclarify.drop_corpus(text) is
 'Drop a corpus with its documents and vectors, and return its id. Runs on it stay, with their quotes. Attached tables are '
-'followed no more, and pgclarify_table_reader may not read them any more: those of the caller; of others it says how. name: '
+'followed no more, and pgclarify may not read them any more: those of the caller; of others it says how. name: '
 'of a corpus that you own.';
 grant execute on function pgclarify.drop_corpus(text) to pgclarify_user;
 

@@ -16,8 +16,8 @@ begin
     perform pgclarify._check_roles_exist(array[coalesce(_hold_access.role, '')]);
     if starts_with(_hold_access.role, 'pg_') or _hold_access.role in (
         'pgclarify_owner', 'pgclarify_reader', 'pgclarify_user', 'pgclarify_worker', 'pgclarify_loopback',
-        'pgclarify_table_reader'
-    ) then
+        'pgclarify_role_maker'
+    ) or pgclarify._is_reader((select pg_roles.oid from pg_roles where pg_roles.rolname = _hold_access.role)) then
         raise exception 'role "%" is granted nothing', _hold_access.role
             using errcode = 'invalid_parameter_value',
                 detail = 'It belongs to PostgreSQL or to pgclarify itself.',

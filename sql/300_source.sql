@@ -155,6 +155,7 @@ begin
             'No trigger sees its changes.',
             'Attach the other partitions, each by itself.';
     end if;
+    return query select found.* from pgclarify._mixed_owners(_table_problems.source) as found;
     return query select found.* from pgclarify._column_problems(_table_problems.source) as found;
 end
 $$;
@@ -162,6 +163,57 @@ $$;
 comment on function pgclarify._table_problems(pgclarify.source) is
 'Every reason why a table cannot be attached, or not be followed any more, whoever asks: name of the SQLSTATE, message, '
 'detail, hint. None if nothing is wrong.';
+
+create or replace function pgclarify._mixed_owners(source pgclarify.source)
+returns table (code text, message text, detail text, hint text)
+language sql stable security definer
+set search_path = pg_catalog, pg_temp
+begin atomic
+    -- An index of a table is made on its partitions, too, whoever owns them. So reading any table of a tree may run code of
+    -- every owner in it, as the role that reads the tables of one of them.
+    with recursive ancestor (relation) as (
+        select _mixed_owners.source.relation::oid
+        union
+        select pg_inherits.inhparent
+        from ancestor
+        inner join pg_catalog.pg_inherits on ancestor.relation = pg_inherits.inhrelid
+    ),
+    others as (
+        select relative.relation, pg_class.relowner as owner
+        from (
+            select ancestor.relation from ancestor
+            union
+            select members.relation from pgclarify._members_of(_mixed_owners.source.relation) as members
+        ) as relative
+        inner join pg_catalog.pg_class on relative.relation = pg_class.oid
+        where
+            pg_class.relowner <> (
+                select attached.relowner from pg_catalog.pg_class as attached
+                where attached.oid = _mixed_owners.source.relation
+            )
+            -- As for functions, see _code_problems.
+            and not pg_has_role(pg_class.relowner, 'pgclarify_owner', 'member')
+        order by relative.relation
+        limit 1
+    )
+    select
+        'feature_not_supported',
+        format('table "%s" and its partitions have several owners', _mixed_owners.source.relation::text),
+        format(
+            'Table "%s" belongs to %s, whose code would run when the other tables are read.',
+            others.relation::regclass, pg_get_userbyid(others.owner)
+        ),
+        format(
+            'Give them one owner: alter table %s owner to %I.',
+            others.relation::regclass, pg_get_userbyid(pg_class.relowner)
+        )
+    from others
+    cross join pg_catalog.pg_class
+    where pg_class.oid = _mixed_owners.source.relation;
+end;
+
+comment on function pgclarify._mixed_owners(pgclarify.source) is
+'That of _table_problems which is about tables that the table inherits from, and its partitions, that belong to another role.';
 
 create or replace function pgclarify._index_hint(source pgclarify.source)
 returns text

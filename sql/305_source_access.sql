@@ -81,21 +81,32 @@ begin atomic
     union all
     select
         'insufficient_privilege',
-        format('role pgclarify_table_reader may not use schema "%s"', pg_namespace.nspname),
+        format('the role that reads tables of %s may not use schema "%s"', pg_get_userbyid(pg_class.relowner), pg_namespace.nspname),
         format('Role %s may not let it.', _ownership_problems.role_name),
+        -- The reader itself may not be there yet.
         format(
-            'Let %s say: grant usage on schema %I to pgclarify_table_reader.',
-            pg_get_userbyid(pg_namespace.nspowner), pg_namespace.nspname
+            'Let %s say: grant usage on schema %I to %I with grant option.',
+            pg_get_userbyid(pg_namespace.nspowner), pg_namespace.nspname, _ownership_problems.role_name
         )
     from pg_catalog.pg_class
     inner join pg_catalog.pg_namespace on pg_class.relnamespace = pg_namespace.oid
     where
         pg_class.oid = _ownership_problems.source.relation
-        and not has_schema_privilege('pgclarify_table_reader', pg_namespace.oid, 'usage')
         and not has_schema_privilege(
             _ownership_problems.role_name, pg_namespace.oid, 'usage with grant option'
+        )
+        and not exists (
+            select from pg_catalog.pg_roles
+            where
+                pg_roles.rolname = pgclarify._reader_of(_ownership_problems.source.relation)
+                and has_schema_privilege(pg_roles.oid, pg_namespace.oid, 'usage')
+        )
+        -- PUBLIC may, and so may every reader.
+        and not exists (
+            select from aclexplode(pg_namespace.nspacl) as granted
+            where granted.grantee = 0 and granted.privilege_type = 'USAGE'
         );
 end;
 
 comment on function pgclarify._ownership_problems(pgclarify.source, name) is
-'What keeps a role from making triggers on a table and letting pgclarify_table_reader read it, as _table_problems has it.';
+'What keeps a role from making triggers on a table and letting a reader read it, as _table_problems has it.';

@@ -219,65 +219,6 @@ end;
 comment on function pgclarify._missing_triggers(pgclarify.source) is
 'Statements, in order, that give an attached table or its partitions what it lacks of its triggers; none if it is followed.';
 
-create or replace function pgclarify._missing_grants(source pgclarify.source)
-returns setof text
-language sql stable security definer
-set search_path = pg_catalog, pg_temp
-begin atomic
-    select format('grant usage on schema %I to pgclarify_table_reader', pg_namespace.nspname)
-    from pg_catalog.pg_class
-    inner join pg_catalog.pg_namespace on pg_class.relnamespace = pg_namespace.oid
-    where
-        pg_class.oid = _missing_grants.source.relation
-        and not has_schema_privilege('pgclarify_table_reader', pg_namespace.oid, 'usage')
-    union all
-    select format(
-        'grant select (%s) on table %s to pgclarify_table_reader',
-        string_agg(distinct quote_ident(used.name), ', '), _missing_grants.source.relation::text
-    )
-    from pgclarify._used_columns(_missing_grants.source) as used
-    where not has_column_privilege('pgclarify_table_reader', _missing_grants.source.relation, used.name::text, 'select')
-    having count(*) > 0;
-end;
-
-comment on function pgclarify._missing_grants(pgclarify.source) is
-'Statements that let pgclarify_table_reader read what it reads of an attached table; none if it may.';
-
-create or replace function pgclarify._spare_grants(source pgclarify.source)
-returns setof text
-language sql stable security definer
-set search_path = pg_catalog, pg_temp
-begin atomic
-    -- What there is, and not what the source names: a column may have another name now.
-    select format(
-        'revoke select (%s) on table %s from pgclarify_table_reader',
-        string_agg(quote_ident(pg_attribute.attname), ', ' order by pg_attribute.attnum), pg_class.oid::regclass
-    )
-    from pg_catalog.pg_class
-    inner join pg_catalog.pg_attribute on pg_class.oid = pg_attribute.attrelid
-    where
-        pg_class.oid = _spare_grants.source.relation
-        and pg_attribute.attnum > 0
-        and not pg_attribute.attisdropped
-        and exists (
-            select from aclexplode(pg_attribute.attacl) as granted
-            where pg_get_userbyid(granted.grantee) = 'pgclarify_table_reader' and granted.privilege_type = 'SELECT'
-        )
-        and not exists (
-            select from pgclarify.source as other
-            cross join lateral pgclarify._used_columns(other) as needed
-            where
-                other.relation = _spare_grants.source.relation
-                and other.source_id <> _spare_grants.source.source_id
-                and other.state not in ('detached', 'removing')
-                and needed.name = pg_attribute.attname
-        )
-    group by pg_class.oid;
-end;
-
-comment on function pgclarify._spare_grants(pgclarify.source) is
-'Statements that take back what pgclarify_table_reader may read of a table because of this source alone.';
-
 create or replace function pgclarify._drop_capture(source_id bigint)
 returns void
 language plpgsql volatile security definer

@@ -85,6 +85,7 @@ as $$
 begin
     -- With ties: where nothing keeps ids unique, over partitions, rows of one id are seen together.
     return pgclarify._select_keys(
+        _next_keys.source,
         format(
             $sql$
             select coalesce(array_agg(measured.id::text), '{}')
@@ -131,6 +132,7 @@ begin
         return _first_keys.keys;
     end if;
     return pgclarify._select_keys(
+        _first_keys.source,
         format(
             $sql$
             select array_agg(measured.key)
@@ -162,6 +164,7 @@ language sql stable security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
     select pgclarify._select_keys(
+        _missing_keys.source,
         format(
             'select array(select unnest($1) except select t.%1$I::text from %2$s as t where t.%1$I = any($2::%3$s[]))',
             _missing_keys.source.id_column, pgclarify._source_table(_missing_keys.source), typed.name
@@ -247,7 +250,9 @@ begin
         select
             _read_rows.source.id_prefix || found.key as id,
             found.content, found.is_too_long, found.title, found.uri, found.metadata, found.readers
-        from pgclarify._select_rows(v_statement, pgclarify._comparable_keys(_read_rows.keys, v_type)) as found
+        from pgclarify._select_rows(
+            _read_rows.source, v_statement, pgclarify._comparable_keys(_read_rows.keys, v_type)
+        ) as found
     ) as made;
 end
 $$;

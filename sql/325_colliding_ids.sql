@@ -35,6 +35,13 @@ begin
             and source.state = 'loading'
             -- Others cannot collide.
             and (starts_with(source.id_prefix, v_source.id_prefix) or starts_with(v_source.id_prefix, source.id_prefix))
+            -- Reading another role's table would run code of that role in the caller's session.
+            and exists (
+                select from pg_class
+                where
+                    pg_class.oid = source.relation
+                    and pg_has_role((_check_ids.caller).name, pg_class.relowner, 'usage')
+            )
             and pgclarify._source_fault(source) is null
         order by source.source_id
     );
@@ -99,5 +106,6 @@ end
 $$;
 
 comment on function pgclarify._check_ids(pgclarify._caller, bigint) is
-'Error 23505 if rows of an attached table would be documents that were added by hand or come from another table.';
+'Error 23505 if rows of an attached table would be documents that were added by hand or come from another table, as far as the '
+'caller owns that.';
 grant execute on function pgclarify._check_ids(pgclarify._caller, bigint) to pgclarify_user;

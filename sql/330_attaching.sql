@@ -231,10 +231,11 @@ begin
         state = 'loading', error = null, layout = null, load_phase = 'rows', load_cursor = null, load_started_at = now(),
         rows_added = 0, rows_changed = 0, rows_removed = 0
     where source.source_id = _load_anew.source_id;
-    -- The id may have another type now.
+    -- The id may have another type now, and the table another owner.
     perform pgclarify._make_capture(_load_anew.source_id);
+    perform pgclarify._make_reader(source.relation) from pgclarify.source where source.source_id = _load_anew.source_id;
 end
 $$;
 
 comment on function pgclarify._load_anew(bigint) is
-'Let workers compare all rows of an attached table with its documents, and make the function that notes its changes.';
+'Let workers compare all rows of an attached table with its documents, and make the functions that note its changes and read it.';

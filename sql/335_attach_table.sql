@@ -96,6 +96,7 @@ begin
     -- Some milliseconds.
     if v_bytes <= 10000000 then
         return (pgclarify._select_keys(
+            v_source,
             format(
                 'select array[count(t.%I)::text] from %s as t', v_source.id_column, pgclarify._source_table(v_source)
             ),

@@ -146,7 +146,7 @@ $$;
 
 comment on function pgclarify._corpus_grants(pgclarify._caller, text) is
 'For drop_corpus, which goes on with the corpus locked: tables that are attached to it, each with a statement that takes back '
-'what pgclarify_table_reader may read of it.';
+'what a reader may read of it.';
 grant execute on function pgclarify._corpus_grants(pgclarify._caller, text) to pgclarify_user;
 
 create or replace function pgclarify._take_back(caller pgclarify._caller, relation oid, statement text)
@@ -163,7 +163,7 @@ begin
     ) then
         execute _take_back.statement;
     else
-        raise notice 'pgclarify_table_reader may still read columns of table "%"', _take_back.relation::regclass
+        raise notice 'pgclarify may still read columns of table "%"', _take_back.relation::regclass
             using detail = 'It is not your table.', hint = format('Its owner says: %s.', _take_back.statement);
     end if;
 end
@@ -213,7 +213,7 @@ end
 $$;
 
 comment on function pgclarify.detach_table(text, regclass, jsonb) is
-'Follow a table no more: its triggers go, and what pgclarify_table_reader might read of it. Returns the id of the source. '
+'Follow a table no more: its triggers go, and what pgclarify might read of it. Returns the id of the source. '
 'corpus: name of one that you own. relation: the table; one that was dropped goes by its number, which '
 'source_status.relation_oid has: detach_table(''kb'', 16421). options: documents (what becomes of them: keep, the default, or '
 'remove, in the background).';

@@ -5,8 +5,8 @@ returns table (code text, message text, detail text, hint text)
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
-    -- Whoever plans a query works out what is constant in the expressions that belong to the table: code, run as
-    -- pgclarify_table_reader, which has no rights but to read attached tables. It may hang a worker, or look at other tables.
+    -- The planner evaluates what is constant in the expressions that belong to the table: code, run as the reader of the
+    -- table's owner. It may keep a worker waiting.
     with members as (
         select members.relation from pgclarify._members_of(_code_problems.source.relation) as members
     ),
@@ -53,7 +53,7 @@ begin atomic
 end;
 
 comment on function pgclarify._code_problems(pgclarify.source) is
-'Code of others that reading an attached table would run with the rights of pgclarify_table_reader, as _table_problems has it.';
+'Code of others that reading an attached table would run, as _table_problems has it.';
 
 create or replace function pgclarify._failure(message text, detail text)
 returns text
@@ -97,7 +97,15 @@ begin
             found.message, rtrim(found.detail, '.')
         )
         into v_fault
-        from pgclarify._access_problems(_source_fault.source, 'pgclarify_table_reader') as found
+        from (
+            select 'no role reads the table' as message, 'its owner is another one, or it was restored' as detail
+            where pgclarify._reading_function((_source_fault.source).relation) is null
+            union all
+            select denied.message, denied.detail
+            from pgclarify._access_problems(
+                _source_fault.source, pgclarify._reader_of((_source_fault.source).relation)
+            ) as denied
+        ) as found
         limit 1;
     end if;
     return v_fault;
@@ -168,6 +176,7 @@ begin atomic
     from pgclarify.source
     left join pg_catalog.pg_class as relation on relation.oid = source.relation
     left join pg_catalog.pg_roles as reader on reader.rolname = source.attached_by
+    left join pg_catalog.pg_roles as table_reader on table_reader.rolname = pgclarify._reader_of(source.relation)
     where
         source.state in ('loading', 'following')
         and (
@@ -208,8 +217,8 @@ begin atomic
                         and not pg_attribute.attisdropped
                 where
                     not coalesce(has_column_privilege(reader.oid, source.relation, pg_attribute.attnum, 'select'), false)
-                    or not has_column_privilege(
-                        'pgclarify_table_reader', source.relation, pg_attribute.attnum, 'select'
+                    or not coalesce(
+                        has_column_privilege(table_reader.oid, source.relation, pg_attribute.attnum, 'select'), false
                     )
             )
         )

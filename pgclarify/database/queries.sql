@@ -80,6 +80,18 @@ select pgclarify._inspect_sources();
 -- Drop one trigger function that a dropped corpus has left.
 select pgclarify._drop_orphan_capture() as dropped;
 
+-- name: drop_idle_reader
+-- Drop one function, with its role, that reads tables of an owner of whom none is attached any more.
+select pgclarify._drop_idle_reader() as dropped;
+
+-- name: forget_session
+-- Undo all that a session has kept: settings, prepared statements, locks, temporary tables.
+discard all;
+
+-- name: end_session
+-- End a session of this role, with what it does.
+select pg_catalog.pg_terminate_backend(%(process_id)s);
+
 -- name: list_building_spaces
 -- Spaces that wait for a worker to load their model.
 select embedding_space_id, model from pgclarify._building_spaces();

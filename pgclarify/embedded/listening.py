@@ -17,7 +17,7 @@ _LEAST_OPEN_PORT = Path("/proc/sys/net/ipv4/ip_unprivileged_port_start")
 # the doctor finds those that are. What stands in pg_hba.conf is for the Unix socket alone.
 _RULES = """\
 # Written by pgclarify at each start of a server that listens on {address}; changes are lost.
-host  all,replication  postgres,+pgclarify_owner,pgclarify_loopback,pgclarify_table_reader  all  reject
+host  all,replication  postgres,+pgclarify_owner,pgclarify_loopback  all  reject
 host  pgclarify  +pgclarify_reader,+pgclarify_worker  {network}  scram-sha-256
 host  all,replication  all  all  reject
 include pg_hba.conf

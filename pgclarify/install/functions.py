@@ -25,7 +25,7 @@ _STATE = """
         from pg_proc as p
         where p.pronamespace = 'pgclarify'::regnamespace and p.prokind in ('f', 'p')
             -- These come and go with attached tables.
-            and p.proname !~ '^_capture_[0-9]+$'
+            and p.proname !~ '^_(capture_[0-9]+|read_[0-9]+_[0-9a-f]{8})$'
         union all
         select concat_ws(
             ' ', c.oid::regclass, pg_get_userbyid(c.relowner), c.relacl::text, c.relrowsecurity, c.reloptions::text,
@@ -76,6 +76,13 @@ def apply_sql(cursor: psycopg.Cursor[Any], *, are_tables_new: bool) -> None:
     cursor.execute(
         "select pgclarify._make_capture(source_id) from pgclarify.source where state not in ('detached', 'removing')"
     )
+    # Made anew by admit_readers.
+    cursor.execute(
+        "select format('drop function %s', oid::regprocedure) from pg_proc"
+        " where pronamespace = 'pgclarify'::regnamespace and proname ~ '^_read_[0-9]+_[0-9a-f]{8}$'"
+    )
+    for (statement,) in cursor.fetchall():
+        cursor.execute(statement)
     cursor.execute(
         """
         insert into pgclarify.applied_sql (shipped_hash, state_hash) values (%s, %s)
@@ -144,8 +151,9 @@ def _internal_routines(cursor: psycopg.Cursor[Any]) -> dict[int, tuple[str, str]
         select p.oid, p.ctid::text, p.oid::regprocedure::text
         from pg_proc as p
         where p.pronamespace = 'pgclarify'::regnamespace and starts_with(p.proname, '_')
-            -- Triggers of attached tables call these.
-            and p.proname !~ '^_capture_[0-9]+$'
+            -- Triggers of attached tables call these, or their tables are read by them.
+            and p.proname !~ '^_(capture_[0-9]+|read_[0-9]+_[0-9a-f]{8})$'
+            and pg_get_userbyid(p.proowner) <> 'pgclarify_role_maker'
         """
     )
     return {oid: (version, signature) for oid, version, signature in cursor.fetchall()}

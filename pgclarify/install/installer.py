@@ -26,6 +26,7 @@ from pgclarify.install.extensions import (
 )
 from pgclarify.install.functions import apply_sql, drop_routines
 from pgclarify.install.loopback import write_keys
+from pgclarify.install.readers import admit_readers, make_role_maker
 from pgclarify.install.revisions import current_revision, known_revisions, run_alembic
 from pgclarify.install.roles import CAPTURE_SCHEMA, create_roles, create_schemas
 from pgclarify.schema import SCHEMA
@@ -86,11 +87,13 @@ def install(
         new_roles = create_roles(cursor)
         create_schemas(cursor)
         grant_extensions(cursor)
+        make_role_maker(cursor)
         cursor.execute("set local role pgclarify_owner")
         if previous != newest:
             run_alembic(command.upgrade, connection, "head")
         apply_sql(cursor, are_tables_new=previous != newest)
         cursor.execute("reset role")
+        admit_readers(cursor)
         has_password = write_keys(
             cursor,
             loopback_host,

@@ -14,10 +14,10 @@ from pgclarify.schema import SCHEMA
 CAPTURE_SCHEMA = "pgclarify_capture"
 ROLES = {
     "pgclarify_owner": "nologin",
-    # As it users' tables are read, whose owners may have their code run by that: it must have no rights but those.
-    "pgclarify_table_reader": "nologin",
     # As it triggers on users' tables note changes: it must have no rights but that.
     "pgclarify_capture": "nologin",
+    # Makes the roles that read attached tables, one for each owner.
+    "pgclarify_role_maker": "nologin createrole",
     "pgclarify_reader": "nologin",
     "pgclarify_user": "nologin",
     "pgclarify_worker": "nologin",
@@ -44,17 +44,16 @@ def create_roles(cursor: psycopg.Cursor[Any]) -> frozenset[str]:
             continue
         made.add(role)
     # Who may ask may also look; the installer acts as the owner, and grants what the owner has.
-    _grant_role(cursor, "pgclarify_reader", "pgclarify_user", ("usage",))
-    # Gives them functions, and replaces them.
-    for role in ("pgclarify_table_reader", "pgclarify_capture"):
-        _grant_role(cursor, role, "pgclarify_owner", ("usage", "set"))
+    grant_role(cursor, "pgclarify_reader", "pgclarify_user", ("usage",))
+    # Gives it functions, and replaces them.
+    grant_role(cursor, "pgclarify_capture", "pgclarify_owner", ("usage", "set"))
     cursor.execute("select current_user")
     ((installer,),) = cursor.fetchall()
-    _grant_role(cursor, "pgclarify_owner", installer, ("usage", "set"))
+    grant_role(cursor, "pgclarify_owner", installer, ("usage", "set"))
     return frozenset(made)
 
 
-def _grant_role(cursor: psycopg.Cursor[Any], granted: str, member: str, rights: tuple[str, ...]) -> None:
+def grant_role(cursor: psycopg.Cursor[Any], granted: str, member: str, rights: tuple[str, ...]) -> None:
     """Make a role a member of another, unless it has the rights already.
 
     From PostgreSQL 16 on, whoever creates a role is a member that may hand the membership on, and can neither take the
@@ -93,8 +92,10 @@ def create_schemas(cursor: psycopg.Cursor[Any]) -> None:
                 hint=f"Rename it: alter schema {schema} rename to …; then run pgclarify init again.",
             )
         cursor.execute(sql.SQL("comment on schema {} is {}").format(sql.Identifier(schema), comment))
-    cursor.execute(
-        "grant usage on schema pgclarify to pgclarify_reader, pgclarify_user, pgclarify_worker, pgclarify_loopback"
-    )
+    for role in ("pgclarify_reader", "pgclarify_user", "pgclarify_worker", "pgclarify_loopback"):
+        cursor.execute("select has_schema_privilege(%s::name, 'pgclarify', 'usage')", (role,))
+        # Every grant, also one that changes nothing, collides with others on the schema at the same time.
+        if cursor.fetchone() != (True,):
+            cursor.execute(sql.SQL("grant usage on schema pgclarify to {}").format(sql.Identifier(role)))
     # The owner of a function has to be able to make one, somewhere.
     cursor.execute("grant usage, create on schema pgclarify_capture to pgclarify_capture")

@@ -121,7 +121,8 @@ async def _serve(
         turn = asyncio.Lock()
         spaces = Spaces(pool, embedders)
         stack.push_async_callback(spaces.close)
-        sources = Sources(pool)
+        sources = Sources(dsn, pool)
+        stack.push_async_callback(sources.close)
         grouping = Grouping(pool, embedders.get, turn, is_busy=lambda: hand.is_busy)
         chores = [
             asyncio.create_task(work, name=name)
@@ -138,6 +139,7 @@ async def _serve(
                 ("sources", every(_WORK_SECONDS, sources.follow)),
                 ("inspection", every(_UPKEEP_SECONDS, sources.inspect)),
                 ("triggers", every(_UPKEEP_SECONDS, lambda: drop_orphans(pool, "drop_orphan_capture"))),
+                ("readers", every(_UPKEEP_SECONDS, lambda: drop_orphans(pool, "drop_idle_reader"))),
                 ("served", every(_AFTERWARDS_SECONDS, lambda: count_served(pool))),
                 ("groups", every(_AFTERWARDS_SECONDS, grouping.catch_up)),
                 ("pruning", every(_PRUNING_SECONDS, grouping.prune)),

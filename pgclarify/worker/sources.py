@@ -6,6 +6,7 @@ import logging
 import time
 
 from pgclarify.database.pool import Pool, fetch
+from pgclarify.database.reading import ReadingSession
 from pgclarify.errors import DatabaseBusy, DatabaseError, ServerUnavailable
 
 _logger = logging.getLogger(__name__)
@@ -22,8 +23,9 @@ _TROUBLE_SECONDS = 30.0
 class Sources:
     """What a worker does for attached tables."""
 
-    def __init__(self, pool: Pool) -> None:
+    def __init__(self, dsn: str, pool: Pool) -> None:
         self._pool = pool
+        self._session = ReadingSession(dsn, pool)
         # When tables that were held may be tried again, by their source; in seconds of the monotonic clock.
         self._busy_until: dict[int, float] = {}
         self._last_long_source_id = 0
@@ -42,6 +44,7 @@ class Sources:
             rows = await fetch(self._pool, "list_waiting_sources")
             waiting = [(row["source_id"], row["work"]) for row in rows if row["source_id"] not in self._busy_until]
             if not waiting:
+                await self._session.close()
                 return
             for source_id, work in waiting:
                 if work == "changes":
@@ -57,6 +60,10 @@ class Sources:
                 else:
                     await self._do("remove_source", source_id, max_documents=_MOST)
 
+    async def close(self) -> None:
+        """Close the connection that reads."""
+        await self._session.close()
+
     async def inspect(self) -> None:
         """Notice what no trigger sees: tables that were dropped, other partitions, rights that were lost."""
         await fetch(self._pool, "inspect_sources")
@@ -65,7 +72,7 @@ class Sources:
         """Send a statement about one source; if it cannot be carried out, the others have their turn all the same."""
         pause = 0.0
         try:
-            (row,) = await fetch(self._pool, name, source_id=source_id, **limits)
+            (row,) = await self._session.fetch(name, source_id=source_id, **limits)
             if row["done"] is None:
                 pause = _BUSY_SECONDS
         except ServerUnavailable:

@@ -19,9 +19,9 @@ TRIGGERS = """
     where tgrelid = 'app.article'::regclass and not tgisinternal order by tgname
 """
 READABLE = """
-    select attname::text from pg_attribute
+    select distinct attname::text from pg_attribute cross join lateral aclexplode(attacl) as granted
     where attrelid = 'app.article'::regclass and attnum > 0 and not attisdropped
-        and has_column_privilege('pgclarify_table_reader', attrelid, attnum, 'select')
+        and starts_with(pg_get_userbyid(granted.grantee), 'pgclarify_')
     order by attname
 """
 # Everything of the user's that attaching could change, and all that is ours.
@@ -73,6 +73,11 @@ def attach(session: Connection, table: str = "app.article", corpus: str = "kb", 
             json.dumps(options),
         )
     )
+
+
+def reader_of(connection: Connection, table: str = "app.article") -> str:
+    """The role that reads attached tables of whoever owns a table, also if there is no such role; for superusers."""
+    return str(scalar(connection, "select pgclarify._reader_of(%s::regclass)", table))
 
 
 def give_document(alice: Connection, connection: Connection, source_id: int, document_id: str = "1") -> None:

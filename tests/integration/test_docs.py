@@ -265,7 +265,7 @@ def test_what_operations_removes_is_gone(database: str) -> None:
         select count(*) from pg_shdepend as d
         where d.refobjid in (select oid from pg_roles where rolname in
             ('pgclarify_owner', 'pgclarify_user', 'pgclarify_reader', 'pgclarify_worker', 'pgclarify_loopback',
-             'pgclarify_table_reader', 'pgclarify_capture'))
+              'pgclarify_capture', 'pgclarify_role_maker'))
             and d.dbid = (select oid from pg_database where datname = current_database())
     """
     counts = [

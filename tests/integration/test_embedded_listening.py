@@ -33,7 +33,6 @@ ROLES = """
     create role wanda login in role pgclarify_worker;
     create role stranger login;
     create role boss login in role pgclarify_owner, pgclarify_user;
-    create role pgclarify_table_reader;
     create role root superuser login in role pgclarify_user;
     create role chief superuser login in role pgclarify_worker, pgclarify_owner;
     create role mighty superuser login;

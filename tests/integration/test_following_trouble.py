@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from tests.integration.attaching import reader_of
 from tests.integration.by_hand import Connect, Connection, HandWorker, MakeRole, scalar, state_of
 from tests.integration.counts import assert_counts_agree
 from tests.integration.in_step import assert_in_step
@@ -106,7 +107,7 @@ class TestWhatStandsInTheWay:
                 "alter table article alter body type text using body::text",
             ),
             ("alter table article enable row level security", "alter table article disable row level security"),
-            ("revoke select (body) on article from pgclarify_table_reader", "select"),
+            ("revoke select (body) on article from its_reader", "select"),
             ("alter table article disable trigger user", "alter table article enable trigger user"),
             ("drop function pgclarify._capture_1() cascade", "select"),
             (
@@ -133,9 +134,11 @@ class TestWhatStandsInTheWay:
             json.dumps({"id_prefix": "o/"}),
         )
         worker.follow_everything()
+        reader = reader_of(connection, "article")
 
         for statement in accident.split("; "):
-            connection.execute(statement.replace("somebody", somebody).encode())
+            named = statement.replace("somebody", somebody).replace("its_reader", reader)
+            connection.execute(named.encode())
         connection.execute("insert into other values (1, 'Vans.')")
         if " article" in accident and accident not in ("drop table article", "alter table article drop column id"):
             # The user's own writes go on.

@@ -127,13 +127,13 @@ def test_the_loopback_may_execute_its_own_functions_and_read_nothing(connection:
 
 
 def test_who_reads_users_tables_has_no_other_rights(connection: psycopg.Connection[Any]) -> None:
-    role = "pgclarify_table_reader"
     connection.execute("select pgclarify.create_corpus('insurance'), pgclarify._open_space(1, 4)")
+    connection.execute("create table article (id integer primary key, body text)")
+    connection.execute("select pgclarify.attach_table('insurance', 'article', 'id', 'body')")
+    (role,) = listed(connection, "select pgclarify._reader_of('article'::regclass)::text")
 
-    assert executable(connection, role) == {
-        "pgclarify._select_keys(text,text[],text[],integer,bigint)",
-        "pgclarify._select_rows(text,text[])",
-    }
+    read = role.replace("pgclarify_reads", "pgclarify._read")
+    assert executable(connection, role) == {f"{read}(text,text[],text[],integer,bigint)"}
     assert readable(connection, role) == set()
     for schema in ("pgclarify", "pgclarify_queue", "pgclarify_capture", "pgclarify_dblink", "public"):
         may_create, may_use = connection.execute(
@@ -150,18 +150,39 @@ def test_who_reads_users_tables_has_no_other_rights(connection: psycopg.Connecti
     groups = "select roleid::regrole::text from pg_auth_members where member = %s::regrole"
     assert listed(connection, groups, role) == set()
     members = "select member::regrole::text from pg_auth_members where roleid = %s::regrole"
-    assert listed(connection, members, role) == {"pgclarify_owner"}
-    # What it owns is these functions.
+    # Who has made it may drop it, and can neither take it on nor use its rights.
+    assert listed(connection, members, role) <= {"pgclarify_owner", "pgclarify_role_maker"}
+    for right in ("set", "usage"):
+        has_it = "select pg_has_role('pgclarify_role_maker', %s, %s)"
+        assert connection.execute(has_it, [role, right]).fetchone() == (False,)
+    # What it owns is this function.
     assert connection.execute(
         "select count(*) from pg_shdepend where refobjid = %s::regrole and deptype = 'o'"
         " and dbid = (select oid from pg_database where datname = current_database())",
         [role],
-    ).fetchone() == (2,)
+    ).fetchone() == (1,)
+    for other in ("pgclarify_reader", "pgclarify_user", "pgclarify_worker", "pgclarify_loopback"):
+        assert not {name for name in executable(connection, other) if "_select_" in name or "._read_" in name}
 
 
-def test_nobody_but_the_owner_executes_statements_on_users_tables(connection: psycopg.Connection[Any]) -> None:
-    for role in ("pgclarify_reader", "pgclarify_user", "pgclarify_worker", "pgclarify_loopback"):
-        assert not {name for name in executable(connection, role) if "_select_" in name}
+def test_who_makes_roles_does_nothing_else(connection: psycopg.Connection[Any]) -> None:
+    role = "pgclarify_role_maker"
+
+    assert executable(connection, role) == {"pgclarify._make_reader_role(oid)", "pgclarify._drop_reader_role(name)"}
+    assert readable(connection, role) == set()
+    for schema in ("pgclarify", "pgclarify_queue"):
+        for right in ("create", "usage"):
+            may = "select has_schema_privilege(%s::name, %s, %s)"
+            assert connection.execute(may, [role, schema, right]).fetchone() == (False,)
+    assert connection.execute(
+        "select rolsuper, rolcreatedb, rolcanlogin, rolreplication, rolbypassrls, rolcreaterole from pg_roles"
+        " where rolname = %s",
+        [role],
+    ).fetchone() == (False, False, False, False, False, True)
+    members = "select member::regrole::text from pg_auth_members where roleid = %s::regrole"
+    assert listed(connection, members, role) == set()
+    for other in ("pgclarify_reader", "pgclarify_user", "pgclarify_worker", "pgclarify_loopback"):
+        assert not {name for name in executable(connection, other) if "_reader_role" in name}
 
 
 def test_a_reader_can_start_nothing_and_spend_nothing(connection: psycopg.Connection[Any], make_role: MakeRole) -> None:

@@ -64,7 +64,8 @@ def test_with_something_to_change_it_says_whom_it_waits_for(
         "create or replace function pgclarify._connection_value(setting text) returns text language sql immutable"
         " strict parallel safe set search_path = pg_catalog, pg_temp as 'select setting'",
         # As in an older version.
-        "alter function pgclarify._select_rows(text, text[]) owner to pgclarify_owner",
+        "alter function pgclarify._make_reader_role(oid) owner to pgclarify_owner",
+        "grant execute on function pgclarify._drop_reader_role(name) to public",
     ],
 )
 def test_what_was_damaged_is_mended(database: str, connection: Connection, damage: str) -> None:

@@ -18,6 +18,7 @@ from tests.integration.attaching import (
     attach,
     give_document,
     notices,
+    reader_of,
     refusal,
 )
 from tests.integration.by_hand import Connect, Connection, Hire, MakeRole, scalar, state_of
@@ -34,8 +35,9 @@ class TestResync:
         )
         alice.execute(f"drop trigger pgclarify_{source_id}_insert on app.article".encode())
         alice.execute("alter table app.article disable trigger user")
-        alice.execute("revoke select (body) on app.article from pgclarify_table_reader")
-        alice.execute("revoke usage on schema app from pgclarify_table_reader")
+        reader = reader_of(connection)
+        alice.execute(f"revoke select (body) on app.article from {reader}".encode())
+        alice.execute(f"revoke usage on schema app from {reader}".encode())
 
         assert scalar(alice, RESYNC) == source_id
 
@@ -97,7 +99,7 @@ class TestResync:
         alice.execute(RESYNC.encode())
         assert scalar(connection, "select pgclarify._trigger_fault(source) from pgclarify.source") is None
 
-        alice.execute("revoke select (body) on app.article from pgclarify_table_reader")
+        alice.execute(f"revoke select (body) on app.article from {reader_of(connection)}".encode())
         assert "pgclarify.resync" in scalar(connection, "select pgclarify._source_fault(source) from pgclarify.source")
         alice.execute(RESYNC.encode())
         assert scalar(connection, "select pgclarify._source_fault(source) from pgclarify.source") is None
@@ -126,6 +128,7 @@ class TestDetaching:
 
         assert scalar(alice, DETACH) == source_id
 
+        assert scalar(connection, "select pgclarify._drop_idle_reader()") is not None
         after = {line for line in rows(connection, EVERYTHING) if not line.startswith("schema")}
         assert after == before
         assert listed(alice, READABLE) == set()

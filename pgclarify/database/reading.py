@@ -1,0 +1,100 @@
+"""A connection for statements that read attached tables, and may run code of the tables' owners."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import psycopg
+from psycopg.rows import DictRow, dict_row
+
+from pgclarify.database.errors import translated
+from pgclarify.database.pool import Pool, fetch
+from pgclarify.database.queries import queries
+from pgclarify.errors import DatabaseBusy
+
+# A batch takes some tenths of a second. Code of an owner may wait for ever, and may ignore a cancel.
+_MOST_SECONDS = 90.0
+
+
+class ReadingSession:
+    """A session that is used for nothing else.
+
+    Code that a statement runs can replace prepared statements of its session, and take or release the session's locks, with
+    no right at all. So nothing is prepared here, and each statement begins with a new session or a forgotten one.
+
+    Args:
+        dsn: Connection string of the database.
+        pool: The worker's connections, over one of which the session is ended.
+        most_seconds: What takes longer is ended with the session.
+    """
+
+    def __init__(self, dsn: str, pool: Pool, *, most_seconds: float = _MOST_SECONDS) -> None:
+        self._dsn = dsn
+        self._pool = pool
+        self._most_seconds = most_seconds
+        self._connection: psycopg.AsyncConnection[DictRow] | None = None
+
+    async def fetch(self, name: str, /, **parameters: Any) -> list[DictRow]:  # noqa: ANN401
+        """Run a named statement in a transaction of its own and return its rows.
+
+        Raises:
+            ServerUnavailable: If there is no connection.
+            DatabaseBusy: If it may go better later, or took too long.
+            DatabaseError: If the server refuses.
+        """
+        with translated():
+            try:
+                connection = await self._open()
+                statement = asyncio.create_task(_fetch(connection, name, parameters))
+                try:
+                    done, _ = await asyncio.wait({statement}, timeout=self._most_seconds)
+                except asyncio.CancelledError:
+                    statement.cancel()
+                    raise
+                if not done:
+                    await self._end(connection, statement)
+                return await statement
+            except psycopg.Error:
+                await self.close()
+                raise
+
+    async def close(self) -> None:
+        """Close the connection; the next statement opens another."""
+        if self._connection is not None:
+            await self._connection.close()
+            self._connection = None
+
+    async def _open(self) -> psycopg.AsyncConnection[DictRow]:
+        if self._connection is None:
+            self._connection = await psycopg.AsyncConnection.connect(
+                self._dsn,
+                autocommit=True,
+                prepare_threshold=None,
+                row_factory=dict_row,
+                application_name="pgclarify worker",
+            )
+        else:
+            await self._connection.execute(queries["forget_session"])
+        await self._connection.execute(queries["prepare_session"])
+        return self._connection
+
+    async def _end(
+        self, connection: psycopg.AsyncConnection[DictRow], statement: asyncio.Task[list[DictRow]]
+    ) -> None:
+        await fetch(self._pool, "end_session", process_id=connection.info.backend_pid)
+        await asyncio.wait({statement})
+        if statement.exception() is not None:
+            await self.close()
+            raise DatabaseBusy(
+                "reading an attached table took too long",
+                detail=f"It was ended after {self._most_seconds:g} seconds.",
+                hint="See what its indexes and constraints call.",
+            )
+
+
+async def _fetch(
+    connection: psycopg.AsyncConnection[DictRow], name: str, parameters: dict[str, Any]
+) -> list[DictRow]:
+    cursor = await connection.execute(queries[name], parameters)
+    return await cursor.fetchall()

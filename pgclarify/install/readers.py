@@ -1,0 +1,197 @@
+"""The roles that read attached tables, one for each owner of such tables, and the role that makes them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import psycopg
+from psycopg import sql
+
+from pgclarify.install.roles import grant_role
+
+# Up to this version one role read everybody's tables.
+_OLD_READER = "pgclarify_table_reader"
+_ROLE_MAKER = "pgclarify_role_maker"
+# Every name is one of pg_catalog's, since the role may not use our schema. The names of readers are those of _reader_of.
+_FUNCTIONS = {
+    "_make_reader_role(owner oid)": (
+        "name",
+        """
+declare
+    v_name name;
+begin
+    select format('pgclarify_reads_%s_%s', pg_roles.oid, left(encode(sha256(convert_to(pg_roles.rolname, 'UTF8')), 'hex'), 8))
+    into strict v_name
+    from pg_roles
+    where pg_roles.oid = _make_reader_role.owner;
+    begin
+        execute format('create role %I nologin', v_name);
+    exception
+        -- It serves other databases of the server as well.
+        when duplicate_object or unique_violation then
+            null;
+    end;
+    if exists (
+        select from pg_roles as reader
+        where
+            reader.rolname = v_name
+            and (
+                reader.rolcanlogin or reader.rolsuper or reader.rolcreaterole or reader.rolcreatedb
+                or reader.rolreplication or reader.rolbypassrls
+                or exists (select from pg_auth_members where pg_auth_members.member = reader.oid)
+                or exists (
+                    select from pg_auth_members
+                    where
+                        pg_auth_members.roleid = reader.oid
+                        and pg_get_userbyid(pg_auth_members.member) not in ('pgclarify_owner', current_user)
+                )
+            )
+    ) then
+        raise exception 'role "%" is not what pgclarify has made', v_name
+            using errcode = 'object_not_in_prerequisite_state',
+                detail = 'It may log in, has rights of its own, or has members besides pgclarify_owner.',
+                hint = 'Have an administrator take these rights and members from it, or drop it.';
+    end if;
+    if not exists (
+        select from pg_auth_members
+        where pg_get_userbyid(pg_auth_members.roleid) = v_name and pg_get_userbyid(pg_auth_members.member) = 'pgclarify_owner'
+    ) then
+        execute format(
+            'grant %I to pgclarify_owner%s', v_name,
+            case when current_setting('server_version_num')::integer >= 160000 then ' with inherit true, set true' end
+        );
+    end if;
+    return v_name;
+end
+""",
+        "Make the role that reads attached tables of an owner, unless it is there, and return its name. Only pgclarify_owner"
+        " becomes a member.",
+    ),
+    "_drop_reader_role(reader name)": (
+        "boolean",
+        """
+begin
+    if _drop_reader_role.reader !~ '^pgclarify_reads_[0-9]+_[0-9a-f]{8}$' then
+        raise exception 'role "%" reads no attached tables', _drop_reader_role.reader
+            using errcode = 'invalid_parameter_value';
+    end if;
+    execute format('drop role if exists %I', _drop_reader_role.reader);
+    return true;
+exception
+    when dependent_objects_still_exist or insufficient_privilege then
+        return false;
+end
+""",
+        "Drop a role that reads attached tables; false if it may still read something, here or in another database.",
+    ),
+}
+
+
+def make_role_maker(cursor: psycopg.Cursor[Any]) -> None:
+    """Give pgclarify_role_maker its two functions, unless it has them.
+
+    It may create roles, which pgclarify_owner must not: whoever may is nearly a superuser before PostgreSQL 16. So this role
+    has no members, and does nothing but what these functions do.
+    """
+    if all(_has_function(cursor, signature, body) for signature, (_, body, _) in _FUNCTIONS.items()):
+        return
+    for signature in _FUNCTIONS:
+        # A restore gives functions of roles that are missing to somebody else.
+        cursor.execute(sql.SQL(f"drop function if exists pgclarify.{_types(signature)}"))
+    is_member = _may_become(cursor, _ROLE_MAKER)
+    grant_role(cursor, _ROLE_MAKER, _current_user(cursor), ("set",))
+    cursor.execute("grant usage, create on schema pgclarify to pgclarify_role_maker")
+    cursor.execute("set local role pgclarify_role_maker")
+    for signature, (result, body, comment) in _FUNCTIONS.items():
+        function = sql.SQL(f"function pgclarify.{signature}")
+        cursor.execute(
+            sql.SQL(
+                "create {} returns {} language plpgsql volatile strict security definer"
+                " set search_path = pg_catalog, pg_temp set client_min_messages = 'warning' as {}"
+            ).format(function, sql.SQL(result), body)
+        )
+        cursor.execute(sql.SQL("comment on {} is {}").format(function, comment))
+        cursor.execute(sql.SQL("revoke execute on {} from public").format(function))
+        cursor.execute(sql.SQL("grant execute on {} to pgclarify_owner").format(function))
+    cursor.execute("reset role")
+    cursor.execute("revoke all on schema pgclarify from pgclarify_role_maker")
+    if not is_member:
+        cursor.execute(
+            sql.SQL("revoke pgclarify_role_maker from {}").format(sql.Identifier(_current_user(cursor)))
+        )
+
+
+def admit_readers(cursor: psycopg.Cursor[Any]) -> None:
+    """Let readers read the tables that are attached, as far as the installer may grant that.
+
+    Attached tables of older versions and of restored dumps need it. The others of these fail, and say that their owner is to
+    call resync.
+    """
+    cursor.execute(
+        """
+        select pgclarify._make_reader(relation)
+        from pgclarify.source
+        where state not in ('detached', 'removing')
+        """
+    )
+    cursor.execute(
+        """
+        select missing.statement
+        from pgclarify.source
+        cross join lateral pgclarify._missing_grants(source) as missing (statement)
+        where source.state not in ('detached', 'removing')
+            and exists (select from pg_class where pg_class.oid = source.relation)
+        """
+    )
+    for (statement,) in cursor.fetchall():
+        _try(cursor, statement)
+    cursor.execute("select from pg_roles where rolname = %s", (_OLD_READER,))
+    if cursor.fetchone() is not None:
+        # It stays if it reads tables in another database.
+        _try(cursor, f"drop owned by {_OLD_READER}")
+        _try(cursor, f"drop role {_OLD_READER}")
+
+
+def _try(cursor: psycopg.Cursor[Any], statement: str) -> None:
+    try:
+        with cursor.connection.transaction():
+            cursor.execute(statement.encode())
+    except (
+        psycopg.errors.InsufficientPrivilege,
+        psycopg.errors.InvalidGrantOperation,
+        psycopg.errors.DependentObjectsStillExist,
+    ):
+        pass
+
+
+def _has_function(cursor: psycopg.Cursor[Any], signature: str, body: str) -> bool:
+    name, _, arguments = signature.rstrip(")").partition("(")
+    cursor.execute(
+        """
+        select from pg_proc as p
+        where p.pronamespace = 'pgclarify'::regnamespace and p.proname = %s and pg_get_function_arguments(p.oid) = %s
+            and pg_get_userbyid(p.proowner) = %s and p.prosecdef and p.prosrc = %s
+            and has_function_privilege('pgclarify_owner', p.oid, 'execute')
+            and not exists (select from aclexplode(p.proacl) as granted where granted.grantee = 0)
+        """,
+        (name, arguments, _ROLE_MAKER, body),
+    )
+    return cursor.fetchone() is not None
+
+
+def _types(signature: str) -> str:
+    """A signature of one parameter without the parameter's name."""
+    name, _, argument = signature.partition("(")
+    return f"{name}({argument.split()[1]}"
+
+
+def _may_become(cursor: psycopg.Cursor[Any], role: str) -> bool:
+    right = "set" if cursor.connection.info.server_version >= 160000 else "member"
+    cursor.execute("select pg_has_role(%s::name, %s)", (role, right))
+    return cursor.fetchone() == (True,)
+
+
+def _current_user(cursor: psycopg.Cursor[Any]) -> str:
+    cursor.execute("select current_user")
+    ((name,),) = cursor.fetchall()
+    return str(name)
