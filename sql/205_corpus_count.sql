@@ -12,7 +12,9 @@ select
     coalesce(sum(corpus_tally.embedded), 0)::bigint as embedded,
     coalesce(sum(corpus_tally.linked), 0)::bigint as linked,
     coalesce(sum(corpus_tally.lexemes), 0)::bigint as lexemes,
-    (corpus.revision + coalesce(sum(corpus_tally.revision), 0))::bigint as revision
+    (corpus.revision + coalesce(sum(corpus_tally.revision), 0))::bigint as revision,
+    coalesce(sum(corpus_tally.restricted_lexemes), 0)::bigint as restricted_lexemes,
+    coalesce(sum(corpus_tally.graph_revision), 0)::bigint as graph_revision
 from pgclarify.corpus
 left join pgclarify.corpus_tally on corpus.corpus_id = corpus_tally.corpus_id
 group by corpus.corpus_id;
@@ -28,7 +30,50 @@ comment on column pgclarify._corpus_count.restricted_passages is 'Passages with 
 comment on column pgclarify._corpus_count.embedded is 'Passages with a vector in the active space.';
 comment on column pgclarify._corpus_count.linked is 'Passages with neighbors in the active space.';
 comment on column pgclarify._corpus_count.lexemes is 'Lexeme occurrences of all passages.';
-comment on column pgclarify._corpus_count.revision is 'How often the searchable content changed.';
+comment on column pgclarify._corpus_count.revision is
+'How often the searchable content changed that has no readers of its own.';
+comment on column pgclarify._corpus_count.restricted_lexemes is 'Lexeme occurrences of passages with readers of their own.';
+comment on column pgclarify._corpus_count.graph_revision is
+'How often passages without readers of their own got neighbors.';
+
+create or replace function pgclarify._count_reader_changes(
+    corpus_id bigint, readers name[], revision bigint, graph_revision bigint
+)
+returns void
+language sql volatile security definer
+set search_path = pg_catalog, pg_temp
+begin atomic
+    insert into pgclarify.reader_revision (corpus_id, reader, revision, graph_revision)
+    select
+        _count_reader_changes.corpus_id, given.reader, _count_reader_changes.revision,
+        _count_reader_changes.graph_revision
+    from unnest(_count_reader_changes.readers) as given (reader)
+    where given.reader is not null
+    group by given.reader;
+end;
+
+comment on function pgclarify._count_reader_changes(bigint, name[], bigint, bigint) is
+'Add to the revisions of a corpus that the holders of each of these roles see.';
+
+create or replace function pgclarify._seen_revision(
+    corpus_id bigint, roles name[], out revision bigint, out graph_revision bigint
+)
+language sql stable security definer
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select
+        (counted.revision + coalesce(sum(changed.revision), 0))::bigint,
+        (counted.graph_revision + coalesce(sum(changed.graph_revision), 0))::bigint
+    from pgclarify._corpus_count as counted
+    left join pgclarify.reader_revision as changed
+        on changed.corpus_id = counted.corpus_id and changed.reader = any(_seen_revision.roles)
+    where counted.corpus_id = _seen_revision.corpus_id
+    group by counted.revision, counted.graph_revision;
+end;
+
+comment on function pgclarify._seen_revision(bigint, name[]) is
+'How often what these roles can find in a corpus has changed, and how often passages that they can read got neighbors. '
+'Changes of what they cannot read leave both as they are. Null if there is no such corpus.';
 
 create or replace function pgclarify._fold_tallies()
 returns void
@@ -53,12 +98,12 @@ begin
     total as (
         insert into pgclarify.corpus_tally (
             corpus_id, documents, restricted_documents, pending, failed, passages, restricted_passages, embedded, linked,
-            lexemes
+            lexemes, restricted_lexemes, graph_revision
         )
         select
             folded.corpus_id, sum(folded.documents), sum(folded.restricted_documents), sum(folded.pending),
             sum(folded.failed), sum(folded.passages), sum(folded.restricted_passages), sum(folded.embedded),
-            sum(folded.linked), sum(folded.lexemes)
+            sum(folded.linked), sum(folded.lexemes), sum(folded.restricted_lexemes), sum(folded.graph_revision)
         from folded
         group by folded.corpus_id
     )
@@ -68,11 +113,33 @@ begin
         select folded.corpus_id, sum(folded.revision) as revision from folded group by folded.corpus_id
     ) as moved
     where corpus.corpus_id = moved.corpus_id and moved.revision <> 0;
+
+    with held as materialized (
+        select corpus.corpus_id
+        from pgclarify.corpus
+        where corpus.corpus_id in (
+            select many.corpus_id
+            from pgclarify.reader_revision as many
+            group by many.corpus_id, many.reader
+            having count(*) > 1
+        )
+        for no key update skip locked
+    ),
+    folded as (
+        delete from pgclarify.reader_revision
+        where reader_revision.corpus_id in (select held.corpus_id from held)
+        returning reader_revision.*
+    )
+    insert into pgclarify.reader_revision (corpus_id, reader, revision, graph_revision)
+    select folded.corpus_id, folded.reader, sum(folded.revision), sum(folded.graph_revision)
+    from folded
+    group by folded.corpus_id, folded.reader;
 end
 $$;
 
 comment on function pgclarify._fold_tallies() is
-'Fold the rows of each corpus in corpus_tally into one, and move revisions to corpus. Sums do not change.';
+'Fold the rows of each corpus in corpus_tally, and those of each reader in reader_revision, into one, and move revisions of '
+'corpus_tally to corpus. Sums do not change.';
 grant execute on function pgclarify._fold_tallies() to pgclarify_worker;
 
 create or replace function pgclarify._corpus_statuses(caller pgclarify._caller)
@@ -100,19 +167,20 @@ begin atomic
         counted.passages - hidden.passages,
         case when not hidden.is_anything then counted.pending + attached.pending end,
         counted.embedded - hidden.passages,
-        greatest(counted.linked - hidden.passages, 0),
+        case when not hidden.is_anything then counted.linked end,
         case when role.sees_all then counted.failed end,
         case when not hidden.is_anything then clock_timestamp() - least(oldest.added_at, attached.pending_since) end,
-        case when not hidden.is_anything then counted.revision end,
+        seen.revision,
         space.model,
         coalesce(space.error, next_space.error),
         next_space.model,
-        case when next_space.embedded is not null then greatest(next_space.embedded - hidden.passages, 0) end
+        case when not hidden.is_anything then next_space.embedded end
     from (
         select pgclarify._roles_of(pgclarify._verify_caller(_corpus_statuses.caller)) as roles
     ) as asked
     cross join lateral pgclarify._visible_corpora(asked.roles) as visible
     inner join pgclarify._corpus_count as counted on visible.corpus_id = counted.corpus_id
+    cross join lateral pgclarify._seen_revision(visible.corpus_id, asked.roles) as seen
     cross join lateral (
         select
             visible.owner = any(asked.roles)
@@ -208,7 +276,7 @@ comment on view pgclarify.corpus_status is
 comment on column pgclarify.corpus_status.corpus is 'Name of the corpus.';
 comment on column pgclarify.corpus_status.documents is
 'Documents in it. Whoever is neither its owner nor its analyst is told only, here and in what follows, of those without '
-'readers of their own; and if there are others, pending, lag and revision are null.';
+'readers of their own; and if there are others, pending, linked, lag and next_embedded are null.';
 comment on column pgclarify.corpus_status.passages is 'Passages in it.';
 comment on column pgclarify.corpus_status.pending is
 'Documents whose present content is not searchable yet, and changes of attached tables that no worker has taken (counted up '
@@ -218,7 +286,8 @@ comment on column pgclarify.corpus_status.linked is 'Passages with neighbors in 
 comment on column pgclarify.corpus_status.failed is
 'Documents that cannot be indexed; document.error says why. Null for whoever is neither its owner nor its analyst.';
 comment on column pgclarify.corpus_status.lag is 'Age of the oldest of what is pending; null if nothing is.';
-comment on column pgclarify.corpus_status.revision is 'How often its searchable content changed.';
+comment on column pgclarify.corpus_status.revision is
+'How often what you can find in it has changed. Other roles can find other documents, and have other revisions.';
 comment on column pgclarify.corpus_status.embedding_model is 'Embedding model.';
 comment on column pgclarify.corpus_status.error is
 'Why it cannot be searched, its model could not be loaded, say; where there is a next_embedding_model, why the change does not '

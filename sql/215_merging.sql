@@ -37,7 +37,8 @@ declare
     v_pending text[];
     v_failed text[];
     v_many bigint;
-    v_restricted bigint;
+    v_reread_tally pgclarify.corpus_tally;
+    v_readers name[];
     v_tally pgclarify.corpus_tally;
 begin
     added := 0;
@@ -48,6 +49,7 @@ begin
     v_tally.failed := 0;
     v_tally.restricted_documents := 0;
     v_tally.restricted_passages := 0;
+    v_tally.restricted_lexemes := 0;
     v_tally.revision := 0;
     while cardinality(v_left) > 0 loop
         -- New ones. In the order of ids, here and below, or two who write the same ones deadlock.
@@ -141,14 +143,33 @@ begin
                     where passage.corpus_id = $1
                         and passage.document_id = any($3)
                         and passage.document_id = given.id
-                    returning (given.readers is not null)::integer - (old.readers is not null)::integer as restricted
+                    returning
+                        passage.lexemes, passage.lexeme_count, given.readers, old.readers as old_readers,
+                        (given.readers is not null)::integer - (old.readers is not null)::integer as restricted
+                ),
+                counted as (
+                    insert into pgclarify.term_change (corpus_id, lexeme, passages, restricted_passages)
+                    select $1, occurrence.lexeme, 0, sum(updated.restricted)
+                    from updated
+                    cross join unnest(tsvector_to_array(updated.lexemes)) as occurrence (lexeme)
+                    where updated.restricted <> 0
+                    group by occurrence.lexeme
+                    having sum(updated.restricted) <> 0
                 )
-                select count(*), coalesce(sum(updated.restricted), 0) from updated
+                select
+                    coalesce(sum(updated.restricted), 0), coalesce(sum(updated.restricted * updated.lexeme_count), 0),
+                    count(*) filter (where updated.readers is null or updated.old_readers is null),
+                    array(select distinct unnest(updated.readers || updated.old_readers) from updated)
+                from updated
                 $sql$,
                 pgclarify._partition_name('passage', _put_documents.corpus_id)
-            ) into v_many, v_restricted using _put_documents.corpus_id, v_left, v_reread;
-            v_tally.restricted_passages := v_tally.restricted_passages + v_restricted;
-            v_tally.revision := greatest(v_tally.revision, (v_many > 0)::integer);
+            ) into
+                v_reread_tally.restricted_passages, v_reread_tally.restricted_lexemes, v_reread_tally.revision, v_readers
+            using _put_documents.corpus_id, v_left, v_reread;
+            v_tally.restricted_passages := v_tally.restricted_passages + v_reread_tally.restricted_passages;
+            v_tally.restricted_lexemes := v_tally.restricted_lexemes + v_reread_tally.restricted_lexemes;
+            v_tally.revision := greatest(v_tally.revision, least(v_reread_tally.revision, 1));
+            perform pgclarify._count_reader_changes(_put_documents.corpus_id, v_readers, 1, 0);
         end if;
         if cardinality(v_changed) > 0 then
             update pgclarify.document
@@ -207,7 +228,8 @@ $$;
 
 comment on function pgclarify._put_documents(bigint, bigint, pgclarify.document[]) is
 'The part of _merge_documents that adds and changes. unindexable: those that have become so, whose passages are to go. tally: '
-'pending, failed, restricted_documents and restricted_passages, and revision 1 if readers of passages changed.';
+'pending, failed, restricted_documents, restricted_passages and restricted_lexemes, and revision 1 if passages came to have '
+'readers, or no longer have any.';
 
 create or replace function pgclarify._merge_documents(
     corpus_id bigint,
@@ -276,21 +298,21 @@ begin
     end if;
     if cardinality(v_gone) > 0 then
         v_passages := pgclarify._delete_passages(_merge_documents.corpus_id, v_gone);
-        v_tally.revision := 1;
+        v_tally.revision := greatest(v_tally.revision, v_passages.revision);
     end if;
 
     if added > 0 or removed > 0 or v_tally.pending <> 0 or v_tally.failed <> 0 or v_tally.restricted_documents <> 0
-        or v_tally.revision <> 0 then
+        or v_tally.restricted_passages <> 0 or v_tally.revision <> 0 or v_passages.passages <> 0 then
         insert into pgclarify.corpus_tally (
             corpus_id, documents, restricted_documents, pending, failed, passages, restricted_passages, embedded, linked,
-            lexemes, revision
+            lexemes, restricted_lexemes, revision
         )
         values (
             _merge_documents.corpus_id, added - removed, v_tally.restricted_documents, v_tally.pending, v_tally.failed,
             coalesce(v_passages.passages, 0),
             v_tally.restricted_passages + coalesce(v_passages.restricted_passages, 0),
             coalesce(v_passages.embedded, 0), coalesce(v_passages.linked, 0), coalesce(v_passages.lexemes, 0),
-            v_tally.revision
+            v_tally.restricted_lexemes + coalesce(v_passages.restricted_lexemes, 0), v_tally.revision
         );
     end if;
 end

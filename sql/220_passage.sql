@@ -88,6 +88,7 @@ declare
     v_tally pgclarify.corpus_tally;
     v_document_ids text[];
     v_passage_ids bigint[];
+    v_readers name[];
 begin
     execute format(
         $sql$
@@ -96,19 +97,24 @@ begin
             returning document_id, id, lexemes, lexeme_count, readers
         ),
         lost_term as (
-            insert into pgclarify.term_change (corpus_id, lexeme, passages)
-            select $1, lexeme, -count(*)
+            insert into pgclarify.term_change (corpus_id, lexeme, passages, restricted_passages)
+            select $1, lexeme, -count(*), -count(deleted.readers)
             from deleted, unnest(tsvector_to_array(deleted.lexemes)) as lexeme
             group by lexeme
         )
         select
             -count(*), -count(readers), -coalesce(sum(lexeme_count), 0),
-            coalesce(array_agg(document_id), '{}'), coalesce(array_agg(id), '{}')
+            -coalesce(sum(lexeme_count) filter (where readers is not null), 0), (count(*) > count(readers))::integer,
+            coalesce(array_agg(document_id), '{}'), coalesce(array_agg(id), '{}'),
+            array(select distinct unnest(deleted.readers) from deleted)
         from deleted
         $sql$,
         pgclarify._partition_name('passage', _delete_passages.corpus_id)
-    ) into v_tally.passages, v_tally.restricted_passages, v_tally.lexemes, v_document_ids, v_passage_ids
+    ) into
+        v_tally.passages, v_tally.restricted_passages, v_tally.lexemes, v_tally.restricted_lexemes, v_tally.revision,
+        v_document_ids, v_passage_ids, v_readers
     using _delete_passages.corpus_id, _delete_passages.document_ids;
+    perform pgclarify._count_reader_changes(_delete_passages.corpus_id, v_readers, 1, 0);
     v_tally.embedded := v_tally.passages;
     v_tally.linked := -pgclarify._forget_vectors(_delete_passages.corpus_id, v_document_ids, v_passage_ids);
     return v_tally;
@@ -117,4 +123,4 @@ $$;
 
 comment on function pgclarify._delete_passages(bigint, text[]) is
 'Delete the passages and vectors of documents, and what the graph has of them; returns the counts to tally, as negative '
-'numbers. Term counts go to term_change.';
+'numbers, and revision 1 if any had no readers of its own. Term counts go to term_change.';

@@ -126,6 +126,9 @@ declare
     -- Of lexemes that occur in more passages now, or in fewer, in order.
     v_lexemes text[] := '{}';
     v_passages_added bigint[];
+    v_restricted_added bigint[];
+    -- Who may read what has changed, beside who may read everything.
+    v_readers name[];
     v_tally pgclarify.corpus_tally;
     v_unlinked bigint;
     v_cleared integer;
@@ -293,20 +296,29 @@ begin
                 select $5, document_id, id, vector from analyzed
             ),
             counted as (
-                select changed.lexeme, sum(changed.passages) as passages
+                select
+                    changed.lexeme, sum(changed.passages) as passages,
+                    coalesce(sum(changed.passages) filter (where changed.is_restricted), 0) as restricted_passages
                 from (
-                    select unnest(tsvector_to_array(analyzed.lexemes)) as lexeme, 1 as passages from analyzed
+                    select
+                        unnest(tsvector_to_array(analyzed.lexemes)) as lexeme, 1 as passages,
+                        analyzed.readers is not null as is_restricted
+                    from analyzed
                     union all
-                    select unnest(tsvector_to_array(replaced.lexemes)), -1 from replaced
+                    select unnest(tsvector_to_array(replaced.lexemes)), -1, replaced.readers is not null from replaced
                 ) as changed
                 group by changed.lexeme
-                having sum(changed.passages) <> 0
+                having
+                    sum(changed.passages) <> 0
+                    or coalesce(sum(changed.passages) filter (where changed.is_restricted), 0) <> 0
             ),
             gone as (
                 select
                     count(*) filter (where is_gone) as passages,
                     count(readers) filter (where is_gone) as restricted_passages,
-                    coalesce(sum(lexeme_count), 0) as lexemes
+                    coalesce(sum(lexeme_count), 0) as lexemes,
+                    coalesce(sum(lexeme_count) filter (where readers is not null), 0) as restricted_lexemes,
+                    count(*) filter (where readers is null) as open_passages
                 from replaced
             ),
             come as (
@@ -314,22 +326,29 @@ begin
                     count(*) filter (where not is_present) as passages,
                     count(readers) filter (where not is_present) as restricted_passages,
                     coalesce(sum(lexeme_count), 0) as lexemes,
+                    coalesce(sum(lexeme_count) filter (where readers is not null), 0) as restricted_lexemes,
+                    count(*) filter (where readers is null) as open_passages,
                     coalesce(array_agg(document_id), '{}') as document_ids,
                     coalesce(array_agg(id), '{}') as ids
                 from analyzed
             )
             select
                 come.passages - gone.passages, come.restricted_passages - gone.restricted_passages,
-                come.lexemes - gone.lexemes, (cardinality(come.ids) + gone.passages > 0)::integer,
+                come.lexemes - gone.lexemes, come.restricted_lexemes - gone.restricted_lexemes,
+                (come.open_passages + gone.open_passages > 0)::integer,
+                array(
+                    select unnest(analyzed.readers) from analyzed union select unnest(replaced.readers) from replaced
+                ),
                 come.document_ids, come.ids,
                 (select coalesce(array_agg(lexeme order by lexeme), '{}') from counted),
-                (select coalesce(array_agg(passages order by lexeme), '{}') from counted)
+                (select coalesce(array_agg(passages order by lexeme), '{}') from counted),
+                (select coalesce(array_agg(restricted_passages order by lexeme), '{}') from counted)
             from come, gone
             $sql$,
             v_passages, pgclarify._partition_name('passage_embedding', v_corpus.embedding_space_id)
         ) into
-            v_tally.passages, v_tally.restricted_passages, v_tally.lexemes, v_tally.revision, v_embedded_documents,
-            v_embedded_ids, v_lexemes, v_passages_added
+            v_tally.passages, v_tally.restricted_passages, v_tally.lexemes, v_tally.restricted_lexemes, v_tally.revision,
+            v_readers, v_embedded_documents, v_embedded_ids, v_lexemes, v_passages_added, v_restricted_added
         using
             _store_documents.corpus_id, _store_documents.batch_id, v_stored, v_corpus.search_config::regconfig,
             v_corpus.embedding_space_id, v_present_documents, v_present_ids, v_present_ordinals, v_are_same;
@@ -342,11 +361,12 @@ begin
         where pending.corpus_id = _store_documents.corpus_id and pending.document_id = any(v_stored);
         get diagnostics v_cleared = row_count;
         insert into pgclarify.corpus_tally
-        (corpus_id, pending, passages, restricted_passages, embedded, linked, lexemes, revision)
+        (corpus_id, pending, passages, restricted_passages, embedded, linked, lexemes, restricted_lexemes, revision)
         values (
             _store_documents.corpus_id, -v_cleared, v_tally.passages, v_tally.restricted_passages, v_tally.passages,
-            -v_unlinked, v_tally.lexemes, v_tally.revision
+            -v_unlinked, v_tally.lexemes, v_tally.restricted_lexemes, v_tally.revision
         );
+        perform pgclarify._count_reader_changes(_store_documents.corpus_id, v_readers, 1, 0);
     end if;
     -- What was not stored is free for the next one.
     update pgclarify.pending_document
@@ -362,7 +382,7 @@ begin
         );
     delete from pgclarify.staged_passage as staged where staged.batch_id = _store_documents.batch_id;
     -- Last, since others wait for the rows of words that all documents have.
-    perform pgclarify._count_terms(_store_documents.corpus_id, v_lexemes, v_passages_added);
+    perform pgclarify._count_terms(_store_documents.corpus_id, v_lexemes, v_passages_added, v_restricted_added);
     return cardinality(v_stored);
 end
 $$;

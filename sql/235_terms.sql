@@ -9,7 +9,8 @@ begin
     delete from pgclarify.term
     where term.corpus_id = _drop_empty_terms.corpus_id
         and term.lexeme = any(_drop_empty_terms.lexemes)
-        and term.passages = 0;
+        and term.passages = 0
+        and term.restricted_passages = 0;
 end
 $$;
 
@@ -17,7 +18,9 @@ comment on function pgclarify._drop_empty_terms(bigint, text[]) is
 'Delete what no passage has any more. Called by who has just changed these rows, and so holds them already: no deadlock, no '
 'count of another is lost. A count below zero stays: what makes it up for it is still in term_change.';
 
-create or replace function pgclarify._count_terms(corpus_id bigint, lexemes text[], passages bigint[])
+create or replace function pgclarify._count_terms(
+    corpus_id bigint, lexemes text[], passages bigint[], restricted_passages bigint[]
+)
 returns void
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
@@ -27,18 +30,25 @@ declare
 begin
     if cardinality(_count_terms.lexemes) > 10000 then
         -- More than _apply_term_changes takes at a time: a long document's would hold up others for long.
-        insert into pgclarify.term_change (corpus_id, lexeme, passages)
-        select _count_terms.corpus_id, changed.lexeme, changed.passages
-        from unnest(_count_terms.lexemes, _count_terms.passages) as changed (lexeme, passages);
+        insert into pgclarify.term_change (corpus_id, lexeme, passages, restricted_passages)
+        select _count_terms.corpus_id, changed.lexeme, changed.passages, changed.restricted_passages
+        from unnest(_count_terms.lexemes, _count_terms.passages, _count_terms.restricted_passages) as changed (
+            lexeme, passages, restricted_passages
+        );
         return;
     end if;
     with counted as (
-        insert into pgclarify.term as known (corpus_id, lexeme, passages)
-        select _count_terms.corpus_id, changed.lexeme, changed.passages
-        from unnest(_count_terms.lexemes, _count_terms.passages) as changed (lexeme, passages)
+        insert into pgclarify.term as known (corpus_id, lexeme, passages, restricted_passages)
+        select _count_terms.corpus_id, changed.lexeme, changed.passages, changed.restricted_passages
+        from unnest(_count_terms.lexemes, _count_terms.passages, _count_terms.restricted_passages) as changed (
+            lexeme, passages, restricted_passages
+        )
         -- In one order, or two workers that share lexemes deadlock.
         order by changed.lexeme
-        on conflict on constraint term_pk do update set passages = known.passages + excluded.passages
+        on conflict on constraint term_pk do update
+        set
+            passages = known.passages + excluded.passages,
+            restricted_passages = known.restricted_passages + excluded.restricted_passages
         returning known.lexeme, known.passages
     )
     select coalesce(array_agg(counted.lexeme), '{}') into v_empty from counted where counted.passages = 0;
@@ -46,7 +56,7 @@ begin
 end
 $$;
 
-comment on function pgclarify._count_terms(bigint, text[], bigint[]) is
+comment on function pgclarify._count_terms(bigint, text[], bigint[], bigint[]) is
 'Add to the passages that lexemes occur in: to term itself, or, if they are many, to what _apply_term_changes takes from.';
 
 create or replace function pgclarify._apply_term_changes()
@@ -91,16 +101,19 @@ begin
                 limit v_most - v_applied
                 for update skip locked
             ))
-            returning term_change.lexeme, term_change.passages
+            returning term_change.lexeme, term_change.passages, term_change.restricted_passages
         ),
         counted as (
-            insert into pgclarify.term as known (corpus_id, lexeme, passages)
-            select v_corpus_id, taken.lexeme, sum(taken.passages)
+            insert into pgclarify.term as known (corpus_id, lexeme, passages, restricted_passages)
+            select v_corpus_id, taken.lexeme, sum(taken.passages), sum(taken.restricted_passages)
             from taken
             group by taken.lexeme
             -- In one order, or two workers that share lexemes deadlock.
             order by taken.lexeme
-            on conflict on constraint term_pk do update set passages = known.passages + excluded.passages
+            on conflict on constraint term_pk do update
+            set
+                passages = known.passages + excluded.passages,
+                restricted_passages = known.restricted_passages + excluded.restricted_passages
             returning known.lexeme, known.passages
         )
         select

@@ -182,7 +182,11 @@ declare
     v_queries tsquery[];
     v_weights double precision[];
     v_candidate_queries tsquery[];
+    -- Those of passages for everyone, and those of restricted passages alone.
+    v_open_queries tsquery[];
+    v_other_query tsquery;
     v_rarest bigint;
+    v_mean_lexemes double precision;
     v_is_visible text := 'true';
     v_are_few_visible boolean := false;
     v_candidate_sql text;
@@ -202,34 +206,47 @@ begin
         v_are_few_visible := pgclarify._are_few_visible(v_count, _lexical.roles, v_candidates);
     end if;
     -- Rarest first; passages with one of them are candidates, of as many lexemes as bring few enough passages together.
+    -- Those of restricted passages alone are chosen apart: that there are any must not change what is found of the others.
     with asked as (
         select
             seen.*,
-            sum(seen.passages) over (order by seen.passages, seen.lexeme) as passages_so_far,
-            row_number() over (order by seen.passages, seen.lexeme) as place
-        from pgclarify._question_lexemes(v_count, v_corpus.search_config, _lexical.question) as seen
+            sum(case when seen.passages > 0 then seen.passages else seen.all_passages end) over rarest as passages_so_far,
+            row_number() over rarest as place
+        from pgclarify._question_lexemes(v_count, _lexical.roles, v_corpus.search_config, _lexical.question) as seen
+        window rarest as (partition by seen.passages > 0 order by seen.passages, seen.all_passages, seen.lexeme)
+    ),
+    chosen as (
+        select
+            asked.*,
+            v_are_few_visible or asked.place = 1 or asked.passages_so_far <= v_candidates as is_candidate
+        from asked
     )
     select
-        array_agg(asked.query order by asked.place),
-        array_agg(asked.weight order by asked.place),
+        array_agg(chosen.query order by chosen.passages, chosen.place),
+        array_agg(chosen.weight order by chosen.passages, chosen.place),
         array[
-            string_agg(asked.query::text, ' | ' order by asked.place)
-            filter (where v_are_few_visible or asked.place = 1 or asked.passages_so_far <= v_candidates)::tsquery
+            string_agg(chosen.query::text, ' | ' order by chosen.passages, chosen.place)
+            filter (where chosen.is_candidate)::tsquery
         ],
-        min(asked.passages)
-    into v_queries, v_weights, v_candidate_queries, v_rarest
-    from asked;
+        array_agg(chosen.query order by chosen.place) filter (where chosen.passages > 0),
+        string_agg(chosen.query::text, ' | ' order by chosen.place)
+        filter (where chosen.passages = 0 and chosen.is_candidate)::tsquery,
+        min(chosen.passages) filter (where chosen.passages > 0),
+        max(chosen.mean_lexemes)
+    into v_queries, v_weights, v_candidate_queries, v_open_queries, v_other_query, v_rarest, v_mean_lexemes
+    from chosen;
     if v_queries is null then
         return;
     end if;
     if v_rarest > v_candidates and not v_are_few_visible then
         -- Even the rarest is common: passages with all lexemes come first, then with all but the most common one, and so on.
-        select array_agg(nested.query order by nested.length desc) into v_candidate_queries
+        select array_remove(v_other_query || array_agg(nested.query order by nested.length desc), null)
+        into v_candidate_queries
         from (
             select
                 count(*) over (order by asked.place) as length,
                 string_agg(asked.query::text, ' & ') over (order by asked.place)::tsquery as query
-            from unnest(v_queries[:8]) with ordinality as asked (query, place)
+            from unnest(v_open_queries[:8]) with ordinality as asked (query, place)
         ) as nested;
     end if;
     -- An append stops as soon as the limit is reached, so that later branches are often not even begun.
@@ -272,7 +289,7 @@ begin
     ) into document_ids, passage_ids, scores
     using
         v_candidate_queries, _lexical.roles, v_candidates, v_queries, v_weights,
-        greatest(v_count.lexemes, 1)::double precision / v_count.passages, _lexical.depth;
+        v_mean_lexemes, _lexical.depth;
     document_ids := coalesce(document_ids, '{}');
     passage_ids := coalesce(passage_ids, '{}');
     scores := coalesce(scores, '{}');

@@ -1,34 +1,89 @@
 -- Signals: what words or vectors say of how well given passages fit a question, whoever found them.
 
 create or replace function pgclarify._question_lexemes(
-    counted pgclarify._corpus_count, search_config text, question text
+    counted pgclarify._corpus_count, roles name[], search_config text, question text
 )
-returns table (lexeme text, query tsquery, passages bigint, weight double precision)
+returns table (
+    lexeme text,
+    query tsquery,
+    passages bigint,
+    all_passages bigint,
+    weight double precision,
+    mean_lexemes double precision
+)
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
 rows 10
 as $$
+declare
+    -- Open passages that say enough of how common words are; and how many of these roles are looked at where there are fewer.
+    v_sample constant bigint := 2000;
+    -- Restricted passages with a lexeme that do not count for the choice of candidates. As many as _lexical scores, so
+    -- that they cost no more than what is looked at anyway.
+    v_uncounted constant bigint := 5000;
+    v_open bigint := (_question_lexemes.counted).passages - (_question_lexemes.counted).restricted_passages;
 begin
+    if (_question_lexemes.counted).restricted_passages > 0 and v_open < v_sample then
+        -- Too few are for everyone: what these roles can read says how common words are to them.
+        return query execute format(
+            $sql$
+            with asked_for as materialized (
+                select
+                    term.lexeme, term.passages,
+                    ('''' || replace(replace(term.lexeme, E'\\', E'\\\\'), '''', '''''') || '''')::tsquery as query
+                from unnest(tsvector_to_array(to_tsvector($3, $4))) as given (lexeme)
+                inner join pgclarify.term
+                    on term.corpus_id = $2 and term.lexeme = given.lexeme and term.passages > 0
+            ),
+            seen as materialized (
+                select passage.lexemes, passage.lexeme_count from %s as passage where %s limit $5
+            ),
+            size as materialized (
+                select count(*) as passages, avg(seen.lexeme_count) as mean_lexemes from seen
+            )
+            select
+                asked_for.lexeme, asked_for.query, asked_for.passages, asked_for.passages,
+                ln(1 + greatest(size.passages - found.passages + 0.5, 0.5) / (found.passages + 0.5))::double precision,
+                greatest(coalesce(size.mean_lexemes, 1), 1)::double precision
+            from asked_for
+            cross join size
+            cross join lateral (
+                select count(*) as passages from seen where seen.lexemes @@ asked_for.query
+            ) as found
+            $sql$,
+            pgclarify._partition_name('passage', (_question_lexemes.counted).corpus_id), pgclarify._is_visible_sql('$1')
+        ) using
+            _question_lexemes.roles, (_question_lexemes.counted).corpus_id, _question_lexemes.search_config::regconfig,
+            _question_lexemes.question, v_sample;
+        return;
+    end if;
     return query
     select
         term.lexeme,
         ('''' || replace(replace(term.lexeme, E'\\', E'\\\\'), '''', '''''') || '''')::tsquery,
+        case when term.restricted_passages <= v_uncounted then open.passages else term.passages end,
         term.passages,
-        ln(
-            1 + greatest((_question_lexemes.counted).passages - term.passages + 0.5, 0.5) / (term.passages + 0.5)
-        )::double precision
+        ln(1 + greatest(v_open - open.passages + 0.5, 0.5) / (open.passages + 0.5))::double precision,
+        greatest((_question_lexemes.counted).lexemes - (_question_lexemes.counted).restricted_lexemes, 1)::double precision
+        / greatest(v_open, 1)
     from unnest(
         tsvector_to_array(to_tsvector(_question_lexemes.search_config::regconfig, _question_lexemes.question))
     ) as asked_for (lexeme)
     inner join pgclarify.term
         on term.corpus_id = (_question_lexemes.counted).corpus_id
         and term.lexeme = asked_for.lexeme
-        and term.passages > 0;
+        and term.passages > 0
+    cross join lateral (
+        select greatest(term.passages - term.restricted_passages, 0) as passages
+    ) as open;
 end
 $$;
 
-comment on function pgclarify._question_lexemes(pgclarify._corpus_count, text, text) is
-'The lexemes of a question that a corpus has, each as a query, with how many passages have it and its weight in BM25.';
+comment on function pgclarify._question_lexemes(pgclarify._corpus_count, name[], text, text) is
+'The lexemes of a question that a corpus has, each as a query, with its weight in BM25, and the mean length of a passage. Both '
+'are of passages without readers of their own; where there are few of those, of up to 2,000 that these roles can read: what '
+'they cannot read never shows in a score. passages: by how many a lexeme is rare or common; 0 if it stands in restricted ones '
+'alone, and in no more than 5,000. all_passages: in how many it stands.';
 
 create or replace function pgclarify._bm25_sql(passage text, queries text, weights text, mean_lexemes text)
 returns text
@@ -71,7 +126,7 @@ comment on function pgclarify._bm25_sql(text, text, text, text) is
 'queries, weights, mean_lexemes: how it names the lexemes of the question, their weights, and the mean length of a passage.';
 
 create or replace function pgclarify._signal_sql(
-    corpus_id bigint, signal text, question text, query_vector @extschema:vector@.halfvec, passage text
+    corpus_id bigint, roles name[], signal text, question text, query_vector @extschema:vector@.halfvec, passage text
 )
 returns text
 language plpgsql stable security definer
@@ -86,6 +141,7 @@ declare
     v_lexemes integer;
     v_queries tsquery[];
     v_weights double precision[];
+    v_mean_lexemes double precision;
     v_by_words text := '0::double precision';
     v_by_vector text := '0::double precision';
 begin
@@ -97,9 +153,11 @@ begin
         select counted.* into v_count
         from pgclarify._corpus_count as counted where counted.corpus_id = _signal_sql.corpus_id;
         v_lexemes := length(to_tsvector(v_corpus.search_config::regconfig, _signal_sql.question));
-        select array_agg(asked.query), array_agg(asked.weight)
-        into v_queries, v_weights
-        from pgclarify._question_lexemes(v_count, v_corpus.search_config, _signal_sql.question) as asked;
+        select array_agg(asked.query), array_agg(asked.weight), max(asked.mean_lexemes)
+        into v_queries, v_weights, v_mean_lexemes
+        from pgclarify._question_lexemes(
+            v_count, _signal_sql.roles, v_corpus.search_config, _signal_sql.question
+        ) as asked;
     end if;
     if v_queries is not null then
         v_by_words := format(
@@ -108,7 +166,7 @@ begin
                 _signal_sql.passage,
                 format('%L::tsquery[]', v_queries),
                 format('%L::double precision[]', v_weights),
-                format('%L::double precision', greatest(v_count.lexemes, 1)::double precision / nullif(v_count.passages, 0))
+                format('%L::double precision', v_mean_lexemes)
             ),
             v_unit * v_lexemes
         );
@@ -146,13 +204,15 @@ begin
 end
 $$;
 
-comment on function pgclarify._signal_sql(bigint, text, text, @extschema:vector@.halfvec, text) is
+comment on function pgclarify._signal_sql(bigint, name[], text, text, @extschema:vector@.halfvec, text) is
 'The expression for what a signal says of a passage: greater than 0 and less than 1. signal: dense (cosine similarity), '
-'lexical (tanh of BM25 for each lexeme of the question, in units of 4), both (the mean of these) or null (then null). '
+'lexical (tanh of BM25 for each lexeme of the question, in units of 4), both (the mean of these) or null (then null). roles: '
+'of who asks; words weigh what they weigh in what these can read. '
 'passage: how the statement names a row with document_id, passage_id, lexemes and lexeme_count.';
 
 create or replace function pgclarify._signal_scores(
     corpus_id bigint,
+    roles name[],
     signal text,
     question text,
     query_vector @extschema:vector@.halfvec,
@@ -180,8 +240,8 @@ begin
             ) as listed
             $sql$,
             pgclarify._signal_sql(
-                _signal_scores.corpus_id, _signal_scores.signal, _signal_scores.question, _signal_scores.query_vector,
-                'listed'
+                _signal_scores.corpus_id, _signal_scores.roles, _signal_scores.signal, _signal_scores.question,
+                _signal_scores.query_vector, 'listed'
             ),
             pgclarify._partition_name('passage', _signal_scores.corpus_id)
         ) into v_scores using _signal_scores.document_ids, _signal_scores.passage_ids, _signal_scores.corpus_id;
@@ -190,6 +250,6 @@ begin
 end
 $$;
 
-comment on function pgclarify._signal_scores(bigint, text, text, @extschema:vector@.halfvec, text[], bigint[]) is
+comment on function pgclarify._signal_scores(bigint, name[], text, text, @extschema:vector@.halfvec, text[], bigint[]) is
 'What a signal says of given passages, in their order; null if the signal is. Parameters as for _signal_sql. Whether anybody '
 'may read them is not looked at.';

@@ -46,7 +46,7 @@ begin
     scored as materialized (
         select
             pgclarify._signal_scores(
-                v_run.corpus_id, _ranked_passages.signal, _ranked_passages.question, asked.vector,
+                v_run.corpus_id, asked.roles, _ranked_passages.signal, _ranked_passages.question, asked.vector,
                 listed.document_ids, listed.passage_ids
             ) as scores
         from asked
@@ -211,7 +211,7 @@ begin
         pgclarify._partition_name('neighborhood', v_space_id),
         pgclarify._partition_name('passage', v_run.corpus_id),
         pgclarify._signal_sql(
-            v_run.corpus_id, _find_neighbors.signal, _find_neighbors.question, v_vector, 'edge'
+            v_run.corpus_id, v_roles, _find_neighbors.signal, _find_neighbors.question, v_vector, 'edge'
         )
     ) using
         _find_neighbors.document_ids, _find_neighbors.passage_ids, v_space_id, v_run.corpus_id, v_roles,

@@ -49,7 +49,8 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
     v_space_id bigint := (_write_links.space).embedding_space_id;
-    v_added integer;
+    v_tally pgclarify.corpus_tally;
+    v_readers name[];
 begin
     -- In the order in which passages are deleted, and whatever somebody holds is skipped.
     execute format(
@@ -100,17 +101,28 @@ begin
                 and (embedding.document_id, embedding.passage_id)
                 not in (select deleted.document_id, deleted.passage_id from deleted)
             for key share of embedding skip locked
+        ),
+        added as (
+            select passage.readers
+            from (
+                select writable.document_id, writable.passage_id from writable
+                except
+                select held.document_id, held.passage_id from held
+            ) as new
+            left join %3$s as passage
+                on passage.corpus_id = $4 and passage.document_id = new.document_id and passage.id = new.passage_id
         )
         select
             coalesce(array_agg(writable.document_id), '{}'), coalesce(array_agg(writable.passage_id), '{}'),
-            count(*) - (
-                select count(*) from held
-                where (held.document_id, held.passage_id) in (select document_id, passage_id from writable)
-            )
+            (select count(*) from added), (select (count(*) > count(added.readers))::integer from added),
+            array(select distinct unnest(added.readers) from added)
         from writable
         $sql$,
-        pgclarify._partition_name('neighborhood', v_space_id), pgclarify._partition_name('passage_embedding', v_space_id)
-    ) into document_ids, passage_ids, v_added using v_space_id, document_ids, passage_ids;
+        pgclarify._partition_name('neighborhood', v_space_id),
+        pgclarify._partition_name('passage_embedding', v_space_id),
+        pgclarify._partition_name('passage', (_write_links.space).corpus_id)
+    ) into document_ids, passage_ids, v_tally.linked, v_tally.graph_revision, v_readers
+    using v_space_id, document_ids, passage_ids, (_write_links.space).corpus_id;
     execute format(
         $sql$
         insert into %s as kept (
@@ -132,8 +144,10 @@ begin
         $sql$,
         pgclarify._partition_name('neighborhood', v_space_id)
     ) using v_space_id, _write_links.lists, _write_links.degree, document_ids, passage_ids;
-    if v_added > 0 then
-        insert into pgclarify.corpus_tally (corpus_id, linked) values ((_write_links.space).corpus_id, v_added);
+    if v_tally.linked > 0 then
+        insert into pgclarify.corpus_tally (corpus_id, linked, graph_revision)
+        values ((_write_links.space).corpus_id, v_tally.linked, v_tally.graph_revision);
+        perform pgclarify._count_reader_changes((_write_links.space).corpus_id, v_readers, 0, 1);
     end if;
     if _write_links.is_walk then
         perform pgclarify._queue_links_again(

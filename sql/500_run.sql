@@ -121,7 +121,7 @@ begin atomic
     )
     select asked.question, answered.run_id
     from unnest(_find_answered.questions) as asked (question)
-    inner join pgclarify._corpus_count as counted on counted.corpus_id = _find_answered.corpus_id
+    cross join pgclarify._seen_revision(_find_answered.corpus_id, _find_answered.roles) as seen
     cross join lateral (
         select run.run_id
         from pgclarify.run
@@ -137,10 +137,10 @@ begin atomic
                 _find_answered.roles
             )
             and run.status = 'succeeded'
-            and run.corpus_revision = counted.revision
+            and run.corpus_revision = seen.revision
             -- Links come after a revision, and lead elsewhere.
             and (
-                run.linked_passages = counted.linked
+                run.graph_revision = seen.graph_revision
                 or not pgclarify._explores(_find_answered.operation, _find_answered.settings)
             )
             and not pgclarify._detects(_find_answered.operation, _find_answered.settings)
@@ -160,7 +160,7 @@ begin atomic
 end;
 
 comment on function pgclarify._find_answered(bigint, text, text[], jsonb, name, name[]) is
-'Runs that answer these questions as asked by this role with these roles, at the corpus''s revision and with the model, the '
+'Runs that answer these questions as asked by this role with these roles, at the revision that they see and with the model, the '
 'prompts and the version in service. None if there is no corpus, or if rules of ambiguity had a say: nothing would tell '
 'whether they are still the same.';
 

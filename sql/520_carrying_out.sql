@@ -85,13 +85,13 @@ begin
         worker_id = worker.worker_id,
         model = worker.model,
         prompt_version = worker.prompt_version,
-        corpus_revision = counted.revision,
+        corpus_revision = seen.revision,
         -- By what the role may see now, which is what it will be shown.
         reuse_key = pgclarify._reuse_key(
             run.operation, run.corpus_id, run.question, pgclarify._with_history(run.settings, run.history),
             run.requested_by, v_roles
         ),
-        linked_passages = counted.linked,
+        graph_revision = seen.graph_revision,
         -- The vector may be of the question as that attempt has relaxed it.
         relaxed_question = null,
         question_vector = null,
@@ -100,7 +100,7 @@ begin
         saved_completions = null,
         started_at = clock_timestamp()
     from pgclarify.worker
-    left join pgclarify._corpus_count as counted on counted.corpus_id = v_run.corpus_id
+    left join pgclarify._seen_revision(v_run.corpus_id, v_roles) as seen on true
     left join pgclarify.corpus on corpus.corpus_id = v_run.corpus_id
     left join pgclarify.embedding_space as space on space.embedding_space_id = corpus.embedding_space_id
     where run.run_id = _start_run.run_id and worker.worker_id = _start_run.worker_id

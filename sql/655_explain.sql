@@ -18,6 +18,7 @@ declare
         else '; passages that were judged are not paid for again'
     end;
     v_answered bigint;
+    v_seen record;
 begin
     -- A conversation goes on from a reply.
     if v_run.finished_at is null or v_run.operation in ('consolidate', 'reply', 'estimate') then
@@ -36,25 +37,21 @@ begin
     from pgclarify._find_answered(
         v_run.corpus_id, v_run.operation, array[v_run.question], v_settings, v_run.requested_by, v_roles
     ) as answered;
+    select seen.* into v_seen from pgclarify._seen_revision(v_run.corpus_id, v_roles) as seen;
     return case
         when v_answered = v_run.run_id then
             format(
                 'served from this run, with no call, while the corpus stays at revision %s', v_run.corpus_revision
             )
         when v_answered is not null then format('served from run %s, with no call', v_answered)
-        -- Its present revision is not for everyone.
-        when v_run.corpus_revision is distinct from (
-            select counted.revision from pgclarify._corpus_count as counted where counted.corpus_id = v_run.corpus_id
-        ) then
+        when v_run.corpus_revision is distinct from v_seen.revision then
             'a new run, since the corpus has changed' || case
                 when not v_pays then ''
                 when v_run.operation in ('investigate', 'list_answers')
                     then '; only prompts over the same passages are not paid for again'
                 else '; passages that are unchanged are not paid for again'
             end
-        when pgclarify._explores(v_run.operation, v_run.settings) and v_run.linked_passages is distinct from (
-            select counted.linked from pgclarify._corpus_count as counted where counted.corpus_id = v_run.corpus_id
-        ) then 'a new run, since other passages have neighbors now' || v_kept
+        when pgclarify._explores(v_run.operation, v_run.settings) and v_run.graph_revision is distinct from v_seen.graph_revision then 'a new run, since other passages have neighbors now' || v_kept
         when v_run.reuse_key is distinct from pgclarify._reuse_key(
             v_run.operation, v_run.corpus_id, v_run.question, v_settings, v_run.requested_by, v_roles
         ) then

@@ -1,29 +1,35 @@
 -- Views of questions for dashboards: what is asked most, what the corpus does not answer, what is ambiguous, what is out of
 -- date. A row is a group of questions that mean the same, as far as you may see its runs; the words shown are of one of these.
 
-create or replace function pgclarify._corpus_revisions(caller pgclarify._caller)
-returns table (corpus_id bigint, revision bigint)
-language sql stable security definer
+create or replace function pgclarify._requester_revision(
+    caller pgclarify._caller, corpus_id bigint, requested_by name
+)
+returns bigint
+language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
-rows 10
-begin atomic
-    select counted.corpus_id, counted.revision
-    from (
-        select pgclarify._roles_of(pgclarify._verify_caller(_corpus_revisions.caller)) as roles
-    ) as asked
-    cross join pgclarify.corpus
-    inner join pgclarify._corpus_count as counted on corpus.corpus_id = counted.corpus_id
-    where
-        corpus.owner = any(asked.roles)
-        or corpus.analyst = any(asked.roles)
-        or 'pgclarify_owner'::name = any(asked.roles)
-        -- Nobody else shall learn when a document changes that is not for everyone.
-        or (corpus.reader is null or corpus.reader = any(asked.roles)) and counted.restricted_documents = 0;
-end;
+as $$
+declare
+    v_roles name[] := pgclarify._roles_of(pgclarify._verify_caller(_requester_revision.caller));
+    v_requester_roles name[] := pgclarify._roles_of(_requester_revision.requested_by);
+begin
+    return (
+        select seen.revision
+        from pgclarify._visible_corpora(v_requester_roles) as visible
+        cross join lateral pgclarify._seen_revision(visible.corpus_id, v_requester_roles) as seen
+        where
+            visible.corpus_id = _requester_revision.corpus_id
+            and (
+                _requester_revision.requested_by = any(v_roles)
+                or visible.analyst = any(v_roles)
+                or 'pgclarify_owner'::name = any(v_roles)
+            )
+    );
+end
+$$;
 
-comment on function pgclarify._corpus_revisions(pgclarify._caller) is
-'Revisions of the corpora whose revision the caller may know, as corpus_status tells them.';
-grant execute on function pgclarify._corpus_revisions(pgclarify._caller) to pgclarify_reader;
+comment on function pgclarify._requester_revision(pgclarify._caller, bigint, name) is
+'The revision of a corpus that a role sees now, for those who see the runs of that role; null if it may not search the corpus.';
+grant execute on function pgclarify._requester_revision(pgclarify._caller, bigint, name) to pgclarify_reader;
 
 create or replace view pgclarify._asked_run with (security_invoker) as
 select
@@ -55,7 +61,7 @@ comment on column pgclarify._asked_run.corpus_name is 'Its name when it was aske
 comment on column pgclarify._asked_run.requested_by is 'Role that asked.';
 comment on column pgclarify._asked_run.status is 'As in run.';
 comment on column pgclarify._asked_run.interpretations is 'Readings found; null unless it succeeded or is partial.';
-comment on column pgclarify._asked_run.corpus_revision is 'Revision of the corpus that it saw.';
+comment on column pgclarify._asked_run.corpus_revision is 'Revision of the corpus that its role saw.';
 comment on column pgclarify._asked_run.created_at is 'When it was asked.';
 comment on column pgclarify._asked_run.served is 'How often it answered an equal question again.';
 comment on column pgclarify._asked_run.last_served_at is 'When it last did; null if it never has.';
@@ -125,7 +131,11 @@ select
     asked.answered_runs,
     asked.last_answered_at,
     asked.last_run_id > asked.last_answered_run_id is not false as is_open,
-    revised.revision > asked.corpus_revision as has_corpus_changed,
+    (
+        select
+            pgclarify._requester_revision(_caller, run.corpus_id, run.requested_by) <> run.corpus_revision
+        from pgclarify.run where run.run_id = asked.last_run_id
+    ) as has_corpus_changed,
     asked.last_run_id,
     (
         select count(distinct counted.requested_by)
@@ -140,7 +150,6 @@ select
 from (
     select
         run.question_group_id,
-        max(run.corpus_id) as corpus_id,
         max(run.corpus_name) as corpus,
         sum(run.times_asked) filter (where run.interpretations = 0) as times_asked,
         count(*) filter (where run.interpretations = 0) as runs,
@@ -148,7 +157,6 @@ from (
         max(run.created_at) filter (where run.interpretations = 0) as last_run_at,
         max(run.last_served_at) filter (where run.interpretations = 0) as last_served_at,
         max(run.run_id) filter (where run.interpretations = 0) as last_run_id,
-        max(run.corpus_revision) filter (where run.interpretations = 0) as corpus_revision,
         count(*) filter (where run.interpretations > 0) as answered_runs,
         max(run.created_at) filter (where run.interpretations > 0) as last_answered_at,
         max(run.run_id) filter (where run.interpretations > 0) as last_answered_run_id
@@ -157,8 +165,7 @@ from (
     group by run.question_group_id
     having count(*) filter (where run.interpretations = 0) > 0
 ) as asked
-cross join pgclarify._caller
-left join pgclarify._corpus_revisions(_caller) as revised on asked.corpus_id = revised.corpus_id;
+cross join pgclarify._caller;
 
 comment on view pgclarify.content_gap is
 'Questions that the corpus did not answer, a row for those that mean the same: clarify succeeded and found no reading. Runs '
@@ -175,7 +182,7 @@ comment on column pgclarify.content_gap.answered_runs is 'Runs of the same group
 comment on column pgclarify.content_gap.last_answered_at is 'When the last of them was asked; null if there is none.';
 comment on column pgclarify.content_gap.is_open is 'True unless the last run that tells did find a reading.';
 comment on column pgclarify.content_gap.has_corpus_changed is
-'True if the corpus has changed since, so that it may answer now; null if it is gone, or you may not know.';
+'True if what its role can find in the corpus has changed since, so that it may answer now; null if that is gone.';
 comment on column pgclarify.content_gap.last_run_id is 'The last run that found nothing.';
 comment on column pgclarify.content_gap.requesters is 'How many roles asked in vain.';
 comment on column pgclarify.content_gap.is_answered_for_another_role is
@@ -245,7 +252,7 @@ select
     answered.interpretations,
     answered.served,
     answered.last_served_at,
-    revised.revision - answered.corpus_revision as corpus_changes,
+    greatest(revised.revision - answered.corpus_revision, 0) as corpus_changes,
     (
         select
             -- If nothing of it can be read, nobody can say.
@@ -263,7 +270,7 @@ select
             on citation.corpus_id = document.corpus_id and citation.document_id = document.id
         where citation.run_id = answered.run_id
             -- As below: whoever asks for those with lost quotes shall not have the documents of all others read for that.
-            and (revised.revision > answered.corpus_revision) is not false
+            and (revised.revision = answered.corpus_revision) is not true
     ) as lost_quotes,
     answered.question_group_id
 from (
@@ -284,10 +291,12 @@ from (
     order by run.question_group_id desc, run.requested_by asc, run.run_id desc
 ) as answered
 cross join pgclarify._caller
-left join pgclarify._corpus_revisions(_caller) as revised on answered.corpus_id = revised.corpus_id
+cross join lateral (
+    select pgclarify._requester_revision(_caller, answered.corpus_id, answered.requested_by) as revision
+) as revised
 where
     answered.corpus_id is not null
-    and (revised.revision > answered.corpus_revision) is not false;
+    and (revised.revision = answered.corpus_revision) is not true;
 
 comment on view pgclarify.stale_answer is
 'Answers that may be out of date: the last run with a reading of questions that mean the same, for each role that asked, if '
@@ -301,7 +310,8 @@ comment on column pgclarify.stale_answer.interpretations is 'Readings that it fo
 comment on column pgclarify.stale_answer.served is 'How often it answered an equal question again.';
 comment on column pgclarify.stale_answer.last_served_at is 'When it last did; null if it never has.';
 comment on column pgclarify.stale_answer.corpus_changes is
-'How often the corpus has changed since; null if you may not know, and then the row is here whether it has or not.';
+'How often what that role can find has changed since; 0 if it has other rights now. Null if it may not search the corpus any '
+'more.';
 comment on column pgclarify.stale_answer.lost_quotes is
 'Its quotes that do not stand any more in a document that you may read; null if you may read none of its documents. 0: what it '
 'rests on still stands, but the corpus may have more to say by now.';

@@ -17,6 +17,7 @@ from pgclarify.schema.corpus import (
     passage_embedding,
     passage_id_seq,
     pending_document,
+    reader_revision,
     staged_passage,
     term,
     term_change,

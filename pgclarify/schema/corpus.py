@@ -49,7 +49,10 @@ corpus = Table(
         BigInteger,
         nullable=False,
         server_default=text("0"),
-        comment="How often its searchable content changed, without the changes that still stand in corpus_tally.",
+        comment=(
+            "How often its searchable content without readers of its own changed, without what still stands in "
+            "corpus_tally."
+        ),
     ),
     Column("owner", Name, nullable=False, comment="Role whose members may change and drop it."),
     Column("reader", Name, comment="Role whose members may search it; null means every pgclarify_user."),
@@ -257,7 +260,11 @@ corpus_tally = Table(
         comment="Lexeme occurrences added, less those removed: over passages, the average length that BM25 wants.",
     ),
     Column(
-        "revision", BigInteger, nullable=False, server_default=text("0"), comment="Changes of the searchable content."
+        "revision",
+        BigInteger,
+        nullable=False,
+        server_default=text("0"),
+        comment="Changes of the searchable content without readers of its own.",
     ),
     Column(
         "linked",
@@ -266,11 +273,60 @@ corpus_tally = Table(
         server_default=text("0"),
         comment="Neighborhoods added to the active space, less those removed.",
     ),
+    Column(
+        "restricted_lexemes",
+        BigInteger,
+        nullable=False,
+        server_default=text("0"),
+        comment="The same as lexemes, of passages with readers of their own.",
+    ),
+    Column(
+        "graph_revision",
+        BigInteger,
+        nullable=False,
+        server_default=text("0"),
+        comment="How often passages without readers of their own got neighbors.",
+    ),
     PrimaryKeyConstraint("corpus_tally_id", name="corpus_tally_pk"),
     Index("corpus_tally_corpus_id_idx", "corpus_id"),
     comment=(
         "Counts of a corpus as increments: their sum is the count. Writers append, so that nobody waits for "
         "anybody's transaction; workers fold the rows of a corpus into one."
+    ),
+)
+
+reader_revision = Table(
+    "reader_revision",
+    metadata,
+    Column("reader_revision_id", BigInteger, Identity(always=True), nullable=False, comment="Key."),
+    Column(
+        "corpus_id",
+        BigInteger,
+        ForeignKey("pgclarify.corpus.corpus_id", name="reader_revision_corpus_id_fk", ondelete="CASCADE"),
+        nullable=False,
+        comment="The corpus.",
+    ),
+    Column("reader", Name, nullable=False, comment="A role in readers of the documents that changed."),
+    Column(
+        "revision",
+        BigInteger,
+        nullable=False,
+        server_default=text("0"),
+        comment="Changes of the content that it can find.",
+    ),
+    Column(
+        "graph_revision",
+        BigInteger,
+        nullable=False,
+        server_default=text("0"),
+        comment="How often passages that it can read got neighbors.",
+    ),
+    PrimaryKeyConstraint("reader_revision_id", name="reader_revision_pk"),
+    Index("reader_revision_corpus_id_reader_idx", "corpus_id", "reader"),
+    comment=(
+        "Changes of restricted documents, for each role in their readers, as increments: their sum is the count. "
+        "Writers append; workers fold the rows of a reader into one. Changes of documents without readers are in "
+        "corpus_tally."
     ),
 )
 
@@ -441,6 +497,13 @@ term = Table(
         nullable=False,
         comment="Passages in which it occurs, without what still stands in term_change.",
     ),
+    Column(
+        "restricted_passages",
+        BigInteger,
+        nullable=False,
+        server_default=text("0"),
+        comment="The same as passages, of those with readers of their own.",
+    ),
     PrimaryKeyConstraint("corpus_id", "lexeme", name="term_pk"),
     postgresql_with={"fillfactor": 80},
     comment="In how many passages of a corpus a lexeme occurs: what BM25 needs and PostgreSQL's own ranking lacks.",
@@ -453,6 +516,13 @@ term_change = Table(
     Column("lexeme", Text, nullable=False, comment="The lexeme."),
     Column(
         "passages", BigInteger, nullable=False, comment="What to add to term.passages; negative for removed passages."
+    ),
+    Column(
+        "restricted_passages",
+        BigInteger,
+        nullable=False,
+        server_default=text("0"),
+        comment="What to add to term.restricted_passages.",
     ),
     Index("term_change_corpus_id_idx", "corpus_id"),
     comment=(

@@ -108,7 +108,7 @@ run = Table(
         comment="How often a worker has started it; writes of earlier attempts are refused.",
     ),
     Column("worker_id", BigInteger, comment="Worker that last started it."),
-    Column("corpus_revision", BigInteger, comment="Revision of the corpus when it was last started."),
+    Column("corpus_revision", BigInteger, comment="Revision of the corpus when it was last started, as its role sees it."),
     Column("model", Text, comment="Model that judged."),
     Column("prompt_version", Text, comment="Version of the prompts."),
     Column("completions", Integer, comment="Calls it paid for; null until it has ended."),
@@ -132,11 +132,11 @@ run = Table(
         comment="Why it went no further where it might have; null if there was nothing to decide.",
     ),
     Column(
-        "linked_passages",
+        "graph_revision",
         BigInteger,
         comment=(
-            "Passages with neighbors when it was last started: a run that explores is served again only while there "
-            "are as many."
+            "How often passages that its role can read had got neighbors when it was last started: a run that explores "
+            "is served again only while that is so."
         ),
     ),
     Column(

@@ -9,7 +9,7 @@ from tests.integration.by_hand import Connection
 _COUNTED = """
     select
         corpus_id, documents, restricted_documents, pending, failed, passages, restricted_passages, embedded, linked,
-        lexemes
+        lexemes, restricted_lexemes
     from pgclarify._corpus_count
     order by corpus_id
 """
@@ -34,6 +34,11 @@ _REAL = """
             select coalesce(sum(cardinality(occurrence.positions)), 0)
             from pgclarify.passage as p, unnest(p.lexemes) as occurrence
             where p.corpus_id = corpus.corpus_id
+        ),
+        (
+            select coalesce(sum(p.lexeme_count), 0)
+            from pgclarify.passage as p
+            where p.corpus_id = corpus.corpus_id and p.readers is not null
         )
     from pgclarify.corpus
     order by corpus.corpus_id
@@ -86,18 +91,18 @@ _LEFT_BEHIND = """
     where p.id is null
 """
 _TERMS = """
-    select corpus_id, lexeme, sum(passages)
+    select corpus_id, lexeme, sum(passages), sum(restricted_passages)
     from (
-        select corpus_id, lexeme, passages from pgclarify.term
+        select corpus_id, lexeme, passages, restricted_passages from pgclarify.term
         union all
-        select corpus_id, lexeme, passages from pgclarify.term_change
+        select corpus_id, lexeme, passages, restricted_passages from pgclarify.term_change
     ) as counted
     group by corpus_id, lexeme
-    having sum(passages) <> 0
+    having sum(passages) <> 0 or sum(restricted_passages) <> 0
     order by 1, 2
 """
 _REAL_TERMS = """
-    select p.corpus_id, lexeme, count(*)
+    select p.corpus_id, lexeme, count(*), count(p.readers)
     from pgclarify.passage as p, unnest(tsvector_to_array(p.lexemes)) as lexeme
     group by 1, 2
     order by 1, 2

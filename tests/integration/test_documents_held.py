@@ -154,7 +154,7 @@ class TestTerms:
             for turn in range(40):
                 words = sorted({f"word{(turn + offset) % 7}" for offset in range(4)})
                 for sign in (1, -1):
-                    user.execute("select pgclarify._count_terms(1, %s, %s)", [words, [sign] * 4])
+                    user.execute("select pgclarify._count_terms(1, %s, %s, %s)", [words, [sign] * 4, [0] * 4])
                 user.execute(
                     "insert into pgclarify.term_change"
                     " select 1, word, side from unnest(%s::text[]) as word, unnest(array[1, -1]) as side"
@@ -162,7 +162,7 @@ class TestTerms:
                     [words],
                 )
                 user.execute("select pgclarify._apply_term_changes()")
-            user.execute("select pgclarify._count_terms(1, '{kept}', '{1}')")
+            user.execute("select pgclarify._count_terms(1, '{kept}', '{1}', '{0}')")
 
         users = [connect() for _ in range(3)]
         assert at_once(*(partial(edit, user) for user in users)) == [None] * 3

@@ -19,7 +19,7 @@ LOCK_NOT_AVAILABLE = "55P03"
 TIMED_OUT = "PC002"
 NO_WORKER = "PC001"
 RUN = """
-    select status, error, corpus_id, corpus_name, corpus_revision, linked_passages from pgclarify.run where run_id = %s
+    select status, error, corpus_id, corpus_name, corpus_revision, graph_revision from pgclarify.run where run_id = %s
 """
 DETECT = "select * from pgclarify.detect_ambiguity('Is it?', options => '{\"timeout\": \"50ms\"}')"
 
