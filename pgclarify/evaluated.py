@@ -159,7 +159,7 @@ class EvaluationPlan:
         data_set_hash: SHA-256 of the cases in order, 32 bytes.
         corpus_id: The corpus.
         corpus_name: Its name.
-        corpus_revision: Its revision.
+        corpus_revision: Its revision, as the role that evaluates sees it.
         embedding_model: Its model.
         method: As in column eval_run.method.
         settings: All parameters of the method, as given.
@@ -188,11 +188,6 @@ class EvaluationPlan:
     judge_version: str
     version: str
     planned_cases: int
-
-    @property
-    def may_be_resumed(self) -> bool:
-        """Whether an evaluation that was cut off can be gone on with: nobody can who may not know the revision."""
-        return self.corpus_revision > 0
 
     @property
     def kind(self) -> str:
@@ -283,8 +278,7 @@ class CorpusDescription:
     """A corpus that is evaluated on.
 
     Attributes:
-        revision: How often its searchable content changed; 0 where the caller may not know, because it has documents
-            that are not for everyone.
+        revision: How often what the caller can find in it has changed.
         embedding_model: The one that searches use.
     """
 

@@ -291,8 +291,6 @@ def _agree(asked: _Asked, plans: Sequence[_Planned], *, missing: int) -> bool:
     notices.print(evaluation_rendering.estimates(estimates))
     if asked.load and asked.corpus is not None:
         notices.print(evaluation_rendering.to_load(asked.corpus, asked.load, is_dry=asked.is_dry))
-    elif not plans[0].plan.may_be_resumed:
-        notices.print(evaluation_rendering.CANNOT_BE_RESUMED)
     if asked.is_dry:
         if asked.as_json:
             for estimate in estimates:

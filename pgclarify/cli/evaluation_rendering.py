@@ -28,11 +28,6 @@ _MOST_ERROR_CHARS = 300
 _MOST_FIELDS = 5
 _MOST_NAME_CHARS = 40
 
-CANNOT_BE_RESUMED = (
-    "The corpus has documents that are not for everyone, so you may not know whether it changes: "
-    "an evaluation that is cut off begins anew. What was paid for is not paid for again."
-)
-
 
 def _share(summary: Summary) -> str:
     return f"{100 * summary.value:.1f}"
@@ -243,7 +238,7 @@ def cut_off(plan: EvaluationPlan, progress: Progress | None, *, is_interrupted: 
     told = []
     if is_interrupted:
         told.append("Interrupted; what is judged and paid for is kept.")
-        told.append("The same command goes on with it." if plan.may_be_resumed else CANNOT_BE_RESUMED)
+        told.append("The same command goes on with it.")
     if progress is not None and progress.put_off:
         cases = counted(progress.put_off, "case")
         does = "does" if progress.put_off == 1 else "do"

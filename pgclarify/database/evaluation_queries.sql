@@ -5,7 +5,7 @@
 select
     corpus.corpus_id,
     status.corpus as name,
-    coalesce(status.revision, 0) as revision,
+    status.revision,
     coalesce(status.embedding_model, '') as embedding_model,
     nullif(current_setting('pgclarify.corpus', true), '') as named
 from pgclarify.corpus_status as status

@@ -314,8 +314,6 @@ async def _begin(connection: psycopg.AsyncConnection[DictRow], plan: EvaluationP
 
 def _resumable(plan: EvaluationPlan, unfinished: Sequence[DictRow]) -> int | None:
     """The evaluation of these that is gone on with; None if there is none."""
-    if not plan.may_be_resumed:
-        return None
     return next((row["eval_run_id"] for row in unfinished if _plan(row).kind == plan.kind), None)
 
 

@@ -173,7 +173,10 @@ def unlike(one: EvaluationPlan, other: EvaluationPlan) -> Iterable[str]:
     if (one.corpus_name, one.corpus_id) != (other.corpus_name, other.corpus_id):
         yield "They asked different corpora."
     elif one.corpus_revision != other.corpus_revision:
-        yield "The corpus has changed in between: some of the difference may come from its documents."
+        yield (
+            "The corpus has changed in between, or the two roles can find other documents in it: some of the difference "
+            "may come from that."
+        )
 
 
 def _differing(first: Evaluation, second: Evaluation) -> Iterable[Differing]:

@@ -150,8 +150,7 @@ class Estimator:
     async def _paid(
         self, configuration: Configuration, plan: EvaluationPlan, each: Mapping[str, int], *, share: float
     ) -> int:
-        # Whoever may not know the revision may not know either whether it was of these passages.
-        if configuration.method != "clarify" or not each or not plan.may_be_resumed:
+        if configuration.method != "clarify" or not each:
             return 0
         settings = configuration.settings
         paid = await self._bench.tables.paid_verdicts(

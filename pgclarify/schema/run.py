@@ -108,7 +108,9 @@ run = Table(
         comment="How often a worker has started it; writes of earlier attempts are refused.",
     ),
     Column("worker_id", BigInteger, comment="Worker that last started it."),
-    Column("corpus_revision", BigInteger, comment="Revision of the corpus when it was last started, as its role sees it."),
+    Column(
+        "corpus_revision", BigInteger, comment="Revision of the corpus when it was last started, as its role sees it."
+    ),
     Column("model", Text, comment="Model that judged."),
     Column("prompt_version", Text, comment="Version of the prompts."),
     Column("completions", Integer, comment="Calls it paid for; null until it has ended."),

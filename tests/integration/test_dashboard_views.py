@@ -123,9 +123,8 @@ class TestContentGap:
         office.bob.execute("select pgclarify.submit('Pets?')")
         office.catch_up()
 
-        # Bob is told nothing of when the corpus changes: one of its documents is not for him.
-        assert seen(office.alice, "content_gap", self.columns) == [("pets", 1, 1, 0, True, None)]
-        assert seen(office.bob, "content_gap", self.columns) == [("Pets?", 2, 1, 0, True, None)]
+        assert seen(office.alice, "content_gap", self.columns) == [("pets", 1, 1, 0, True, False)]
+        assert seen(office.bob, "content_gap", self.columns) == [("Pets?", 2, 1, 0, True, False)]
         assert seen(office.analyst, "content_gap", self.columns) == [("pets", 3, 2, 0, True, False)]
         assert seen(office.maintenance, "content_gap", "corpus, runs") == [("insurance", 2)]
 
@@ -232,7 +231,7 @@ class TestStaleAnswer:
         office.change("two", "Boats, and no more.")
 
         assert seen(office.analyst, "stale_answer", self.columns) == [("cars", 1, 1)]
-        assert seen(office.bob, "stale_answer", self.columns) == [("cars", None, 1)]
+        assert seen(office.bob, "stale_answer", self.columns) == [("cars", 1, 1)]
         assert seen(office.alice, "stale_answer", self.columns) == []
         office.carry_out(office.bob, "Cars", ["one"])
         office.catch_up()
@@ -285,8 +284,25 @@ class TestStaleAnswer:
         office.change("two", "Boats.")
         office.catch_up()
 
-        assert seen(office.alice, "stale_answer", self.columns) == [("cars", None, 0)]
+        assert seen(office.alice, "stale_answer", self.columns) == [("cars", 1, 0)]
         assert seen(office.analyst, "stale_answer", self.columns) == [("cars", 1, None)]
+
+    def test_is_none_that_only_another_role_would_get_otherwise(self, office: Office) -> None:
+        """A change of a document of hers is one for her answers, and not for his."""
+        office.carry_out(office.alice, "cars", ["one"])
+        office.carry_out(office.bob, "cars", ["one"])
+        office.carry_out(office.bob, "pets")
+        office.maintenance.execute(
+            "select pgclarify.add_document('insurance', 'hers', 'Pets.', readers => %s)", [[office.alice.info.user]]
+        )
+        office.worker.index_everything()
+        office.catch_up()
+
+        assert seen(office.alice, "stale_answer", self.columns) == [("cars", 1, 0)]
+        assert seen(office.bob, "stale_answer", self.columns) == []
+        assert seen(office.bob, "content_gap", "question, has_corpus_changed") == [("pets", False)]
+        columns = "question, requested_by"
+        assert seen(office.analyst, "stale_answer", columns) == [("cars", office.alice.info.user)]
 
 
 def test_citations_say_who_asked_what_and_when(office: Office) -> None:

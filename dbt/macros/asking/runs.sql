@@ -116,7 +116,7 @@
                 and run.corpus_id = corpus.corpus_id
                 and (
                     run.status in ('queued', 'running')
-                    -- A role that is not told the revision asks again, and is served the same run if it is still good.
+                    -- The revision is that of what this role can find.
                     or run.status = 'succeeded' and run.corpus_revision = counted.revision
                 ),
                 false

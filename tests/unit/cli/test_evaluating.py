@@ -245,11 +245,6 @@ def test_what_is_said_of_what_was_cut_off() -> None:
     assert "The same command goes on with it." in told.plain
     assert "2 cases over which the server failed do not count" in told.plain
     assert evaluation_rendering.cut_off(plan, replace(progress, put_off=0), is_interrupted=False) is None
-    secret = replace(plan, corpus_revision=0)
-    told = evaluation_rendering.cut_off(secret, None, is_interrupted=True)
-    assert told is not None
-    assert "begins anew" in told.plain
-    assert "goes on" not in told.plain
 
 
 def test_what_stands_beside_the_bar() -> None:

@@ -1,0 +1,365 @@
+"""Documents that a role may not read change nothing of what it reads and of what functions tell it.
+
+Two databases live through the same; in one of them, hidden documents come, change and go as well. All that a reader of the
+others can see is compared, column by column: each relation that it may select from, and each function that reads.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, closing
+from datetime import datetime, timedelta
+from typing import Any
+
+import psycopg
+import pytest
+from psycopg.rows import dict_row
+
+from tests.integration.by_hand import Connection, HandWorker, MakeRole, scalar, vector_of
+from tests.integration.counts import assert_counts_agree
+from tests.integration.exploring import find, near
+from tests.integration.linking import link
+from tests.integration.test_nothing_leaks import answered
+
+Seen = dict[tuple[str, str], list[Any]]
+
+# What may differ, and why.
+OPEN_TO_ALL = {
+    # Ids come from one sequence: gaps show that other passages were made, in whatever corpus.
+    ("passage", "id"): "one sequence of all passages",
+}
+# What differs beside that once the first document of a corpus has readers.
+OF_THE_FIRST = {
+    # They count what is restricted, too; so they are null where anything is.
+    ("corpus_status", "pending"): "null from the first restricted document on",
+    ("corpus_status", "linked"): "null from the first restricted document on",
+}
+WRITE = {
+    "add_document", "alter_corpus", "attach_table", "build_graph", "cancel", "cancel_embedding_model", "create_corpus",
+    "detach_table", "drop_corpus", "grant_access", "remove_document", "resync", "revoke_access",
+    "set_embedding_model",
+}  # fmt: skip
+# They enter a run, as submit does, whose rows are compared.
+ASK = {
+    "choose", "clarify", "clarify_many", "clarifying_questions", "consolidate", "detect_ambiguity",
+    "detect_ambiguity_many", "estimate", "investigate", "list_answers", "reply", "rewrite", "submit_investigation",
+    "submit_many",
+}  # fmt: skip
+READ = {
+    "search": 'select * from pgclarify.search(%s, options => \'{"method": "lexical"}\')',
+    "submit": "select pgclarify.submit('cars', 'insurance')",
+    "result": "select * from pgclarify.result(1)",
+    "wait": "select * from pgclarify.wait(array[1, 2]::bigint[])",
+    "explain": "select pgclarify.explain(1)",
+    "investigation": "select * from pgclarify.investigation(1)",
+    "neighbors": (
+        "select passage.document_id, passage.ordinal, near.rank, near.document_id, near.similarity"
+        " from pgclarify.passage cross join lateral"
+        " pgclarify.neighbors('insurance', passage.document_id, passage.id, 5) as near"
+    ),
+    "check_graph": "select * from pgclarify.check_graph('insurance')",
+}
+QUESTIONS = ("cars", "merger", "cars or boats", "vans merger insured", "unheard")
+OPEN = {
+    "one": "Cars are insured.",
+    "two": "Cars and vans are insured.\n\nBoats are not.",
+    "three": "Boats are moored in winter.",
+    "four": "Vans are hired, and cars with them.",
+}
+
+
+class World:
+    """A database in which alice may read some documents, and not those of the board.
+
+    Attributes:
+        alice: Her session.
+        maintenance: A superuser's.
+    """
+
+    def __init__(self, alice: Connection, maintenance: Connection, worker: HandWorker, board: str) -> None:
+        self.alice, self.maintenance, self.worker, self.board = alice, maintenance, worker, board
+
+    def add(self, document_id: str, content: str, readers: list[str] | None = None) -> None:
+        self.maintenance.execute(
+            "select pgclarify.add_document('insurance', %s, %s, readers => %s)", [document_id, content, readers]
+        )
+
+    def hide(self, number: int) -> None:
+        """Have a hidden document say what she may ask about."""
+        self.add(f"hidden {number}", f"The merger {number}: cars, and vans, and boats.", [self.board])
+
+    def settle(self) -> None:
+        """Do all that workers do."""
+        self.worker.index_everything()
+        link(self.worker)
+        for name in ("fold_tallies", "apply_term_changes"):
+            self.worker.send(name)
+
+    def stir(self) -> None:
+        """Hidden documents come, change, go, and get other readers who are hidden, too."""
+        for number in range(6):
+            self.hide(number)
+        self.settle()
+        self.add("hidden 0", "The merger is off. Cars are insured.", [self.board])
+        self.add("hidden 1", "The merger 1: cars, and vans, and boats.", ["no such role"])
+        self.maintenance.execute("select pgclarify.remove_document('insurance', 'hidden 2')")
+        self.settle()
+        self.hide(7)
+
+    def ask(self) -> None:
+        """Have her questions answered, and one explored."""
+        self.alice.execute("set pgclarify.reuse_runs = off")
+        for question in QUESTIONS:
+            answered(self.worker, self.alice, question, "insurance")
+        run_id = int(scalar(self.alice, "select pgclarify.submit('explored', 'insurance')"))
+        assert self.worker.start(run_id) is not None
+        asked: dict[str, Any] = {"question": "cars or boats", "vector": vector_of("cars"), "signal": "both"}
+        found = find(self.worker, run_id, method="hybrid", **asked)
+        self.explored = (
+            [(row["document_id"], row["score"], row["signal_score"]) for row in found],
+            [
+                (row["document_id"], row["signal_score"], row["similarity"])
+                for row in near(self.worker, run_id, found, **asked)
+            ],
+        )
+        self.worker.finish(run_id)
+        self.alice.execute("reset pgclarify.reuse_runs")
+        self.worker.send("group_questions", most=100, run_ids=[], vectors=[], skipped_models=[])
+
+    def relations(self) -> Iterator[tuple[str, list[str]]]:
+        """The relations that she may select from, with the columns that she may select."""
+        yield from self.alice.execute("""
+            select c.relname, array_agg(a.attname::text order by a.attnum)
+            from pg_class as c
+            join pg_attribute as a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
+            where c.relnamespace = 'pgclarify'::regnamespace
+                and c.relkind in ('r', 'p', 'v', 'm', 'f', 'S')
+                and has_column_privilege(c.oid, a.attnum, 'select')
+                -- Another in each transaction.
+                and c.relname <> '_caller'
+            group by c.relname
+            order by c.relname
+        """).fetchall()
+
+    def look(self) -> Seen:
+        """All that she sees, by relation or function and column."""
+        self.passages = dict(
+            self.maintenance.execute(
+                "select id, document_id || ' ' || ordinal || ' ' || content from pgclarify.passage"
+            ).fetchall()
+        )
+        seen: Seen = {("explored", "rows"): list(self.explored)}
+        for relation, columns in self.relations():
+            names = ", ".join(f'"{column}"' for column in columns)
+            seen |= self.read(relation, f"select {names} from pgclarify.{relation}")  # noqa: S608
+        for name, query in READ.items():
+            for question in QUESTIONS if name == "search" else ("",):
+                seen |= self.read(f"{name}({question})", query.replace("%s", f"'{question}'" if question else "%s"))
+        return seen
+
+    def read(self, name: str, query: str) -> Seen:
+        """Rows in an order of their own, as columns; or how it is refused."""
+        with self.alice.cursor(row_factory=dict_row) as cursor:
+            try:
+                rows = [self.plain(name, row) for row in cursor.execute(query.encode()).fetchall()]
+                columns = [column.name for column in cursor.description or () if column.name != "question_group_id"]
+            except psycopg.Error as error:
+                return {(name, "sqlstate"): [error.sqlstate]}
+        rows.sort(key=str)
+        return {(name, column): [row[column] for row in rows] for column in columns} | {(name, "rows"): [len(rows)]}
+
+    def plain(self, name: str, row: Mapping[str, Any]) -> dict[str, Any]:
+        """A row without times and random numbers, of which no two are the same, and with passages instead of their ids."""
+        return {
+            column: self.passages[value]
+            if column in ("passage_id", "neighbor_passage_id", "via_passage_id") and value is not None
+            else str(type(value))
+            if isinstance(value, datetime | timedelta)
+            or column.endswith(("_ms", "_seconds"))
+            or name.startswith("explain")
+            else value
+            for column, value in row.items()
+            # Random.
+            if column != "question_group_id"
+        }
+
+
+MakeWorld = Callable[[], World]
+
+
+@pytest.fixture
+def make_world(template: str, make_database: Callable[..., str], make_role: MakeRole) -> Iterator[MakeWorld]:
+    alice, board = make_role("pgclarify_user", name="alice"), make_role(name="board")
+    worker, owner = make_role("pgclarify_worker"), make_role("pgclarify_user", name="owner")
+    with ExitStack() as opened:
+
+        def open_session(dsn: str, user: str | None = None) -> Connection:
+            return opened.enter_context(closing(psycopg.connect(dsn, user=user, autocommit=True)))
+
+        def make() -> World:
+            dsn = make_database(template)
+            open_session(dsn, owner).execute("select pgclarify.create_corpus('insurance')")
+            world = World(open_session(dsn, alice), open_session(dsn), HandWorker(open_session(dsn, worker)), board)
+            for document_id, content in OPEN.items():
+                world.add(document_id, content)
+            return world
+
+        yield make
+
+
+def differing(one: Seen, other: Seen) -> set[tuple[str, str]]:
+    return {key for key in one.keys() | other.keys() if one.get(key) != other.get(key)}
+
+
+@pytest.mark.parametrize("is_first", [False, True])
+def test_change_nothing_that_another_role_sees(make_world: MakeWorld, is_first: bool) -> None:
+    plain, stirred = make_world(), make_world()
+    for world in (plain, stirred):
+        if not is_first:
+            world.hide(99)
+        world.settle()
+        world.ask()
+    before = differing(plain.look(), stirred.look())
+    assert before == set(), "what differs without any reason is of no use"
+
+    stirred.stir()
+
+    # Half way, with a document that waits, and at the end.
+    for _ in range(2):
+        for world in (plain, stirred):
+            world.ask()
+        assert differing(plain.look(), stirred.look()) <= {
+            *OPEN_TO_ALL, *(OF_THE_FIRST if is_first else ()),
+        }  # fmt: skip
+        stirred.settle()
+    assert_counts_agree(stirred.maintenance)
+
+    # What she can find shows in both, after all that.
+    for world in (plain, stirred):
+        world.add("five", "Cars are towed.")
+        world.settle()
+        world.ask()
+    assert differing(plain.look(), stirred.look()) == {*OPEN_TO_ALL, *(OF_THE_FIRST if is_first else ())}
+
+
+def test_every_public_function_is_compared(connection: Connection, make_role: MakeRole) -> None:
+    """A new one is called above, or is one that writes or asks."""
+    names = {
+        name
+        for (name,) in connection.execute(
+            """
+            select proname from pg_proc
+            where pronamespace = 'pgclarify'::regnamespace and not starts_with(proname, '_')
+                and has_function_privilege(%s::name, oid, 'execute')
+            """,
+            [make_role("pgclarify_user")],
+        )
+    }
+
+    assert names == WRITE | ASK | READ.keys()
+
+
+def test_who_may_read_them_has_a_revision_of_them(make_world: MakeWorld) -> None:
+    world = make_world()
+    revision = "select revision from pgclarify.corpus_status"
+    world.hide(1)
+    world.settle()
+    hers = scalar(world.alice, revision)
+    answer = scalar(world.alice, "select pgclarify.submit('merger', 'insurance')")
+    world.worker.answer(answer)
+
+    world.hide(2)
+    world.settle()
+    assert scalar(world.alice, revision) == hers
+    assert scalar(world.alice, "select pgclarify.submit('merger', 'insurance')") == answer
+
+    world.maintenance.execute(f'grant "{world.board}" to "{world.alice.info.user}"'.encode())
+    of_the_board = scalar(world.alice, revision)
+    assert of_the_board > hers
+    another = scalar(world.alice, "select pgclarify.submit('merger', 'insurance')")
+    assert another != answer
+    world.worker.answer(another)
+    assert scalar(world.alice, "select pgclarify.submit('merger', 'insurance')") == another
+    world.hide(2)
+    world.settle()
+    assert scalar(world.alice, revision) == of_the_board, "again, and the same"
+
+    for change in (
+        lambda: world.add("hidden 2", "The merger is off.", [world.board]),
+        lambda: world.add("hidden 2", "The merger is off.", ["no such role"]),
+        lambda: world.add("hidden 2", "The merger is off."),
+        lambda: world.add("hidden 2", "The merger is off.", [world.board, "no such role"]),
+        lambda: world.maintenance.execute("select pgclarify.remove_document('insurance', 'hidden 2')"),
+    ):
+        before = scalar(world.alice, revision)
+        change()
+        world.settle()
+        assert scalar(world.alice, revision) > before
+        assert_counts_agree(world.maintenance)
+
+
+def found(session: Connection, question: str) -> dict[str, float]:
+    """Documents found by words, best first, with their scores."""
+    rows = session.execute(
+        "select document_id, score from pgclarify.search(%s, 'insurance', options => %s)",
+        [question, json.dumps({"method": "lexical"})],
+    ).fetchall()
+    return dict(rows)
+
+
+class TestWords:
+    """How rare a word is, by passages that everybody or that one's own roles can read."""
+
+    @pytest.fixture
+    def world(self, make_world: MakeWorld) -> World:
+        """As large as one with enough open passages for their words to be known by."""
+        world = make_world()
+        world.hide(1)
+        world.settle()
+        world.maintenance.execute(
+            "insert into pgclarify.corpus_tally (corpus_id, passages, lexemes) values (1, 2000, 6000)"
+        )
+        return world
+
+    def test_of_hidden_passages_alone_leaves_others_as_they_are(self, world: World) -> None:
+        before = [found(world.alice, question) for question in QUESTIONS]
+
+        for number in range(2, 6):
+            world.hide(number)
+        world.settle()
+
+        assert [found(world.alice, question) for question in QUESTIONS] == before
+        assert [found(world.alice, f"merger {question}") for question in QUESTIONS] == before
+
+    def test_is_found_by_those_who_may_read_it(self, world: World) -> None:
+        world.maintenance.execute(f'grant "{world.board}" to "{world.alice.info.user}"'.encode())
+
+        assert next(iter(found(world.alice, "merger of cars"))) == "hidden 1"
+        # Beside a word that is in too many passages for each of them to be scored.
+        world.maintenance.execute("update pgclarify.term set passages = passages + 6000 where lexeme = 'car'")
+        assert list(found(world.alice, "merger")) == ["hidden 1"]
+        assert set(found(world.alice, "merger of cars")) >= {"hidden 1", "one"}
+
+    def test_of_hidden_passages_keeps_none_from_being_found(self, world: World) -> None:
+        """It is the rarest of the question, and not what candidates are chosen by."""
+        world.maintenance.execute("update pgclarify.term set passages = passages + 6000 where lexeme = 'car'")
+
+        assert found(world.alice, "merger of cars") == found(world.alice, "cars")
+        assert len(found(world.alice, "cars")) == 3
+
+    def test_has_other_readers_at_once(self, world: World) -> None:
+        world.add("two", OPEN["two"], [world.board])
+        world.settle()
+        assert scalar(world.maintenance, "select restricted_passages from pgclarify.term where lexeme = 'boat'") == 2
+        world.add("two", OPEN["two"])
+        world.settle()
+        assert scalar(world.maintenance, "select restricted_passages from pgclarify.term where lexeme = 'boat'") == 1
+
+
+def test_where_workers_stand_names_no_document(make_world: MakeWorld) -> None:
+    world = make_world()
+    with pytest.raises(psycopg.Error) as refused:
+        world.alice.execute("select linking_document_id from pgclarify.embedding_space")
+    assert refused.value.sqlstate == "42501"
+    assert scalar(world.alice, "select model from pgclarify.embedding_space") == "all-MiniLM-L6-v2"
