@@ -1,12 +1,12 @@
 """What one role cannot read no longer shows in the revisions, counts and scores of another.
 
-Revision ID: 0021
+Revision ID: 0017
 Revises: 0016
 """
 
 from alembic import op
 
-revision = "0021"
+revision = "0017"
 down_revision = "0016"
 branch_labels = None
 depends_on = None
