@@ -11,6 +11,7 @@ select
                     'caller',
                     pg_catalog.pg_backend_pid(),
                     extract(epoch from pg_catalog.transaction_timestamp()),
+                    quote_ident(current_user)::regrole::oid,
                     current_user
                 ),
                 'UTF8'
@@ -20,7 +21,7 @@ select
 from pgclarify.caller_key;
 
 comment on view pgclarify._caller is
-'The role that executes the query, with a proof (HMAC-SHA-256 over name, backend and transaction) that functions of the '
+'The role that executes the query, with a proof (HMAC-SHA-256 over name, oid, backend and transaction) that functions of the '
 'owner accept in its place. One row.';
 comment on column pgclarify._caller.name is 'current_user.';
 comment on column pgclarify._caller.proof is 'Worth nothing in another backend or transaction.';
@@ -52,6 +53,7 @@ begin
             'caller',
             pg_backend_pid(),
             extract(epoch from transaction_timestamp()),
+            pgclarify._role_oid((_verify_caller.caller).name),
             (_verify_caller.caller).name
         )
     ) or (_verify_caller.caller).name is null then
@@ -72,28 +74,91 @@ returns name[]
 language sql stable strict parallel safe security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
-    select coalesce(array_agg(granted.rolname order by granted.rolname), '{}')
+    select
+        coalesce(
+            array_agg(
+                case
+                    when granted.rolname = any(
+                        array(
+                            select named.name
+                            from pgclarify.named_role as named
+                            inner join pg_catalog.pg_roles as present on named.name = present.rolname
+                            where named.role_oid <> present.oid
+                        )
+                    ) then pgclarify._role_mark(granted.oid)
+                    else granted.rolname
+                end order by granted.rolname
+            ),
+            '{}'
+        )
     from pg_catalog.pg_roles as member
     inner join pg_catalog.pg_roles as granted on pg_catalog.pg_has_role(member.oid, granted.oid, 'usage')
     where member.rolname = _roles_of.role_name;
 end;
 
 comment on function pgclarify._roles_of(name) is
-'Roles whose usage a role has, itself included, in alphabetical order; empty for a name that is no role.';
+'Roles whose usage a role has, itself included, in alphabetical order; empty for a name that is no role. A role whose name means '
+'another one here, as table named_role has it, stands there with its mark, which admits to nothing but its own.';
+
+create or replace function pgclarify._roles_of(role_name name, role_oid oid)
+returns name[]
+language sql stable parallel safe security definer
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select case
+        when pgclarify._role_oid(_roles_of.role_name) = _roles_of.role_oid then pgclarify._roles_of(_roles_of.role_name)
+        else '{}'
+    end;
+end;
+
+comment on function pgclarify._roles_of(name, oid) is
+'The same for the role that a row has by name and oid; empty if it was dropped, also if another role has its name now.';
 
 create or replace function pgclarify._my_roles()
 returns name[]
 language sql stable parallel safe
 set search_path = pg_catalog, pg_temp
 begin atomic
-    select coalesce(array_agg(pg_roles.rolname), '{}')
+    select
+        coalesce(
+            array_agg(
+                case
+                    when pg_roles.rolname = any(
+                        array(
+                            select named.name
+                            from pgclarify.named_role as named
+                            inner join pg_catalog.pg_roles as present on named.name = present.rolname
+                            where named.role_oid <> present.oid
+                        )
+                    ) then pgclarify._role_mark(pg_roles.oid)
+                    else pg_roles.rolname
+                end
+            ),
+            '{}'
+        )
     from pg_catalog.pg_roles
     where pg_catalog.pg_has_role(pg_roles.oid, 'usage');
 end;
 
 comment on function pgclarify._my_roles() is
-'Roles whose usage current_user has. Policies call it as (select pgclarify._my_roles()), once a query.';
+'Roles whose usage current_user has, as _roles_of has them: for names that admit. Policies call it as '
+'(select pgclarify._my_roles()), once a query.';
 grant execute on function pgclarify._my_roles() to pgclarify_reader;
+
+create or replace function pgclarify._my_role_oids()
+returns oid[]
+language sql stable parallel safe
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select coalesce(array_agg(pg_roles.oid), '{}')
+    from pg_catalog.pg_roles
+    where pg_catalog.pg_has_role(pg_roles.oid, 'usage');
+end;
+
+comment on function pgclarify._my_role_oids() is
+'Oids of the roles whose usage current_user has: for rows that belong to a role. Policies call it as '
+'(select pgclarify._my_role_oids()), once a query.';
+grant execute on function pgclarify._my_role_oids() to pgclarify_reader;
 
 create or replace function pgclarify._my_analyzed_corpora()
 returns bigint[]

@@ -56,7 +56,7 @@ begin atomic
     where
         corpus.reader is null
         or corpus.reader = any(_visible_corpora.roles)
-        or corpus.owner = any(_visible_corpora.roles);
+        or pgclarify._is_held(corpus.owner, corpus.owner_oid, _visible_corpora.roles);
 end;
 
 comment on function pgclarify._visible_corpora(name[]) is
@@ -158,7 +158,9 @@ declare
     v_roles name[] := pgclarify._roles_of(pgclarify._verify_caller(_owned_corpus.caller));
     v_corpus pgclarify.corpus := pgclarify._find_corpus(v_roles, _owned_corpus.corpus);
 begin
-    if not (v_corpus.owner = any(v_roles) or 'pgclarify_owner'::name = any(v_roles)) then
+    if not (
+        pgclarify._is_held(v_corpus.owner, v_corpus.owner_oid, v_roles) or 'pgclarify_owner'::name = any(v_roles)
+    ) then
         raise exception 'permission denied for corpus "%"', v_corpus.name
             using errcode = 'insufficient_privilege',
                 detail = format('It belongs to role %s.', v_corpus.owner),
@@ -204,11 +206,23 @@ begin
             raise exception 'role "%" does not exist', pgclarify._shown(v_role)
                 using errcode = 'undefined_object', hint = 'Create the role first, or name another one.';
         end if;
+        if exists (
+            select from pgclarify.named_role as named
+            where named.name = v_role and named.role_oid <> pgclarify._role_oid(v_role::name)
+        ) then
+            raise exception 'role "%" is not the one that this database means by that name', pgclarify._shown(v_role)
+                using errcode = 'object_not_in_prerequisite_state',
+                    detail = 'A corpus, a document or a budget named an earlier role of that name, which was dropped, or is of '
+                        'another server.',
+                    hint = 'Name another role; or let an administrator run pgclarify init --adopt-roles, which gives this one '
+                        'all that the earlier one had.';
+        end if;
     end loop;
 end
 $$;
 
-comment on function pgclarify._check_roles_exist(text[]) is 'Error 42704 for the first name that is no role; null is left out.';
+comment on function pgclarify._check_roles_exist(text[]) is
+'Error 42704 for the first name that is no role, 55000 for one that means another role here; null is left out.';
 
 create or replace function pgclarify._create_corpus(
     caller pgclarify._caller, name text, embedding_model text, options jsonb
@@ -260,10 +274,11 @@ begin
     end;
     perform pgclarify._check_roles_exist(array[v_settings ->> 'reader', v_settings ->> 'analyst']);
     perform pgclarify._check_groups(array[v_settings ->> 'reader', v_settings ->> 'analyst'], null);
-    insert into pgclarify.corpus (name, search_config, graph_degree, graph_similarity, owner, reader, analyst)
+    insert into pgclarify.corpus (name, search_config, graph_degree, graph_similarity, owner, owner_oid, reader, analyst)
     values (
         _create_corpus.name, v_search_config, (v_settings ->> 'graph_degree')::integer,
-        v_settings ->> 'graph_similarity', v_owner, v_settings ->> 'reader', v_settings ->> 'analyst'
+        v_settings ->> 'graph_similarity', v_owner, pgclarify._role_oid(v_owner), v_settings ->> 'reader',
+        v_settings ->> 'analyst'
     )
     on conflict on constraint corpus_name_key do nothing
     returning corpus_id into v_corpus_id;
@@ -271,6 +286,7 @@ begin
         raise exception 'corpus "%" already exists', _create_corpus.name
             using errcode = 'duplicate_object', hint = 'Choose another name, or drop that one with pgclarify.drop_corpus.';
     end if;
+    perform pgclarify._note_roles(array[v_settings ->> 'reader', v_settings ->> 'analyst']::name[]);
     insert into pgclarify.embedding_space (corpus_id, model) values (v_corpus_id, _create_corpus.embedding_model);
     perform pgclarify._add_partition('passage', 'corpus_id', v_corpus_id);
     return v_corpus_id;

@@ -183,7 +183,7 @@ begin atomic
     cross join lateral pgclarify._seen_revision(visible.corpus_id, asked.roles) as seen
     cross join lateral (
         select
-            visible.owner = any(asked.roles)
+            pgclarify._is_held(visible.owner, visible.owner_oid, asked.roles)
             or coalesce(visible.analyst = any(asked.roles), false)
             or 'pgclarify_owner'::name = any(asked.roles) as sees_all
     ) as role

@@ -61,6 +61,7 @@ declare
 begin
     perform pgclarify._check_roles_exist(array[v_settings ->> 'reader', v_settings ->> 'analyst']);
     perform pgclarify._check_groups(array[v_settings ->> 'reader', v_settings ->> 'analyst'], v_corpus.corpus_id);
+    perform pgclarify._note_roles(array[v_settings ->> 'reader', v_settings ->> 'analyst']::name[]);
     update pgclarify.corpus
     set
         reader = case when _alter_corpus.options ? 'reader' then (v_settings ->> 'reader')::name else corpus.reader end,

@@ -51,6 +51,9 @@ begin
     v_tally.restricted_passages := 0;
     v_tally.restricted_lexemes := 0;
     v_tally.revision := 0;
+    perform pgclarify._note_roles(
+        array(select distinct unnest(given.readers) from unnest(v_left) as given where given.readers is not null)
+    );
     while cardinality(v_left) > 0 loop
         -- New ones. In the order of ids, here and below, or two who write the same ones deadlock.
         with inserted as (

@@ -9,10 +9,12 @@ declare
     v_schema name;
     v_hidden text;
 begin
-    if not exists (select from pg_roles where pg_roles.rolname = _access_problems.role_name) then
+    if not exists (select from pg_roles where pg_roles.rolname = _access_problems.role_name)
+        or _access_problems.role_name = (_access_problems.source).attached_by
+        and pgclarify._role_oid(_access_problems.role_name) <> (_access_problems.source).attached_by_oid then
         return query select
             'insufficient_privilege',
-            format('role "%s" does not exist', _access_problems.role_name),
+            format('role "%s" does not exist any more', _access_problems.role_name),
             format('It attached table "%s", which is read only as long as that role may.', (_access_problems.source).relation),
             'Let a role that may read the table call pgclarify.resync.';
         return;

@@ -62,6 +62,7 @@ begin
     v_source.relation := _describe_source.relation;
     v_source.relation_name := _describe_source.relation::text;
     v_source.attached_by := _describe_source.attached_by;
+    v_source.attached_by_oid := pgclarify._role_oid(_describe_source.attached_by);
     v_source.id_column := _describe_source.settings ->> 'id_column';
     v_source.content_column := _describe_source.settings ->> 'content_column';
     v_source.title_column := _describe_source.settings ->> 'title';
@@ -182,18 +183,19 @@ begin
         );
     end if;
     insert into pgclarify.source (
-        corpus_id, relation, relation_name, attached_by, id_column, content_column, title_column, uri_column,
-        metadata_columns, readers_column, id_prefix
+        corpus_id, relation, relation_name, attached_by, attached_by_oid, id_column, content_column, title_column,
+        uri_column, metadata_columns, readers_column, id_prefix
     )
     values (
-        v_source.corpus_id, v_source.relation, v_source.relation_name, v_source.attached_by, v_source.id_column,
-        v_source.content_column, v_source.title_column, v_source.uri_column, v_source.metadata_columns,
+        v_source.corpus_id, v_source.relation, v_source.relation_name, v_source.attached_by,
+        v_source.attached_by_oid, v_source.id_column, v_source.content_column, v_source.title_column, v_source.uri_column, v_source.metadata_columns,
         v_source.readers_column, v_source.id_prefix
     )
     -- Once detached: what it left is compared with what the table has now.
     on conflict on constraint source_corpus_id_relation_key do update set
         relation_name = excluded.relation_name,
         attached_by = excluded.attached_by,
+        attached_by_oid = excluded.attached_by_oid,
         id_column = excluded.id_column,
         content_column = excluded.content_column,
         title_column = excluded.title_column,

@@ -23,6 +23,7 @@ begin
     -- Whoever attached it may have lost its rights, or have gone.
     if exists (select from pgclarify._access_problems(v_source, v_source.attached_by)) then
         v_source.attached_by := v_caller;
+        v_source.attached_by_oid := pgclarify._role_oid(v_caller);
     end if;
     for v_problem in
         select found.* from pgclarify._table_problems(v_source) as found
@@ -34,7 +35,10 @@ begin
         perform pgclarify._raise_problem(v_problem.code, v_problem.message, v_problem.detail, v_problem.hint);
     end loop;
     update pgclarify.source
-    set attached_by = v_source.attached_by, relation_name = v_source.relation::text
+    set
+        attached_by = v_source.attached_by,
+        attached_by_oid = v_source.attached_by_oid,
+        relation_name = v_source.relation::text
     where source.source_id = v_source.source_id;
     perform pgclarify._load_anew(v_source.source_id);
     return v_source.source_id;

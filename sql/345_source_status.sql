@@ -40,7 +40,10 @@ begin atomic
     from (
         select pgclarify._roles_of(pgclarify._verify_caller(_source_statuses.caller)) as names
     ) as role
-    inner join pgclarify.corpus on corpus.owner = any(role.names) or 'pgclarify_owner'::name = any(role.names)
+    inner join pgclarify.corpus
+        on
+            pgclarify._is_held(corpus.owner, corpus.owner_oid, role.names)
+            or 'pgclarify_owner'::name = any(role.names)
     inner join pgclarify.source on corpus.corpus_id = source.corpus_id
     cross join lateral (
         select count(*) as changes

@@ -175,7 +175,8 @@ begin atomic
     select source.source_id
     from pgclarify.source
     left join pg_catalog.pg_class as relation on relation.oid = source.relation
-    left join pg_catalog.pg_roles as reader on reader.rolname = source.attached_by
+    left join pg_catalog.pg_roles as reader
+        on reader.rolname = source.attached_by and reader.oid = source.attached_by_oid
     left join pg_catalog.pg_roles as table_reader on table_reader.rolname = pgclarify._reader_of(source.relation)
     where
         source.state in ('loading', 'following')

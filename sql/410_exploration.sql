@@ -30,7 +30,7 @@ begin
     return query
     with asked as materialized (
         select
-            pgclarify._roles_of(v_run.requested_by) as roles,
+            pgclarify._roles_of(v_run.requested_by, v_run.requested_by_oid) as roles,
             pgclarify._query_vector(
                 v_run.corpus_id, _ranked_passages.embedding_model, _ranked_passages.query_vector
             ) as vector
@@ -152,7 +152,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
     v_run pgclarify.run := pgclarify._searchable_run(_find_neighbors.run_id, _find_neighbors.attempt);
-    v_roles name[] := pgclarify._roles_of(v_run.requested_by);
+    v_roles name[] := pgclarify._roles_of(v_run.requested_by, v_run.requested_by_oid);
     v_vector @extschema:vector@.halfvec;
     v_space_id bigint;
 begin
@@ -281,7 +281,7 @@ begin
         v_run.run_id, v_run.corpus_id, _record_candidates.ranks, _record_candidates.document_ids,
         _record_candidates.passage_ids, _record_candidates.scores, _record_candidates.origins,
         _record_candidates.via_passage_ids, _record_candidates.batches, _record_candidates.step_ordinals,
-        pgclarify._roles_of(v_run.requested_by);
+        pgclarify._roles_of(v_run.requested_by, v_run.requested_by_oid);
     return v_kept;
 end
 $$;

@@ -136,6 +136,8 @@ begin atomic
                 _find_answered.requester,
                 _find_answered.roles
             )
+            -- Another role may have had the name.
+            and run.requested_by_oid = pgclarify._role_oid(_find_answered.requester)
             and run.status = 'succeeded'
             and run.corpus_revision = seen.revision
             -- Links come after a revision, and lead elsewhere.
@@ -225,12 +227,13 @@ begin
     with entered as (
         insert into pgclarify.run
         (
-            operation, corpus_id, corpus_name, question, settings, history, parent_run_id, requested_by, reuse_key, call_id,
-            is_counted
+            operation, corpus_id, corpus_name, question, settings, history, parent_run_id, requested_by, requested_by_oid,
+            reuse_key, call_id, is_counted
         )
         select
             _enter_runs.operation, corpus.corpus_id, corpus.name, asked.question, given.settings - 'history',
             coalesce(_enter_runs.settings -> 'history', '[]'), _enter_runs.parent_run_id, _enter_runs.requester,
+            pgclarify._role_oid(_enter_runs.requester),
             pgclarify._reuse_key(
                 _enter_runs.operation, corpus.corpus_id, asked.question, given.settings, _enter_runs.requester,
                 _enter_runs.roles

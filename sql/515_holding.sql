@@ -48,7 +48,9 @@ begin
     end if;
     if not exists (
         select
-        from pgclarify._visible_corpora(pgclarify._roles_of((_check_searchable.run).requested_by)) as visible
+        from pgclarify._visible_corpora(
+            pgclarify._roles_of((_check_searchable.run).requested_by, (_check_searchable.run).requested_by_oid)
+        ) as visible
         where visible.corpus_id = (_check_searchable.run).corpus_id
     ) then
         raise exception 'the role that asked may not search the corpus any more'

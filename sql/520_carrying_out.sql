@@ -31,7 +31,7 @@ begin
         perform pgclarify._settle_runs(array[v_run.run_id]);
         return;
     end if;
-    v_roles := pgclarify._roles_of(v_run.requested_by);
+    v_roles := pgclarify._roles_of(v_run.requested_by, v_run.requested_by_oid);
     v_error := case
         when v_run.corpus_id is null and v_run.corpus_name is not null then 'the corpus was dropped'
         when v_run.corpus_id is not null and not exists (
@@ -148,7 +148,7 @@ begin
     with seen as materialized (
         select result.*
         from pgclarify._search(
-            v_run.corpus_id, pgclarify._roles_of(v_run.requested_by), v_run.settings ->> 'search', _retrieve.question,
+            v_run.corpus_id, pgclarify._roles_of(v_run.requested_by, v_run.requested_by_oid), v_run.settings ->> 'search', _retrieve.question,
             pgclarify._query_vector(v_run.corpus_id, _retrieve.embedding_model, _retrieve.query_vector),
             least((v_run.settings ->> 'top_k')::integer, (v_run.settings ->> 'budget')::integer)
         ) as result

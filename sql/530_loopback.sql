@@ -191,7 +191,8 @@ begin
     perform pgclarify._verify_loopback('_loopback_enter', _loopback_enter.payload, _loopback_enter.signature);
     -- Who is cut off while this is being committed does not know it: whoever cancels waits until it is over.
     perform pg_advisory_xact_lock(hashtextextended(_loopback_enter.payload ->> 'call_id', 1885823084));
-    if not exists (select from pg_roles where rolname = v_requester)
+    if pgclarify._role_oid(v_requester) <> coalesce((_loopback_enter.payload ->> 'requester_oid')::oid, 0)
+        or pgclarify._role_oid(v_requester) = 0
         or v_corpus_id is not null
         and not exists (select from pgclarify.corpus where corpus.corpus_id = v_corpus_id)
         or v_parent_run_id is not null

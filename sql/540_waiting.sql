@@ -218,6 +218,7 @@ begin
                         jsonb_build_object(
                             'call_id', v_call_id,
                             'requester', v_requester,
+                            'requester_oid', pgclarify._role_oid(v_requester)::text,
                             'operation', _ask.operation,
                             'corpus_id', _ask.corpus_id,
                             'corpus', (

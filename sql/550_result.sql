@@ -13,7 +13,7 @@ begin
     from pgclarify.run
     left join pgclarify.corpus on corpus.corpus_id = run.corpus_id
     where run.run_id = _visible_run.run_id
-        and (run.requested_by = any(v_roles) or corpus.analyst = any(v_roles));
+        and (pgclarify._is_held(run.requested_by, run.requested_by_oid, v_roles) or corpus.analyst = any(v_roles));
     if not found then
         raise exception 'run % does not exist', coalesce(_visible_run.run_id::text, 'null')
             using errcode = 'undefined_object',

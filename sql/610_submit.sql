@@ -230,7 +230,7 @@ as $$
 declare
     v_run pgclarify.run := pgclarify._visible_run(_cancel.caller, _cancel.run_id);
 begin
-    if not v_run.requested_by = any(pgclarify._roles_of((_cancel.caller).name)) then
+    if not pgclarify._is_held(v_run.requested_by, v_run.requested_by_oid, pgclarify._roles_of((_cancel.caller).name)) then
         raise exception 'permission denied for run %', v_run.run_id
             using errcode = 'insufficient_privilege',
                 detail = format('It was asked by role %s.', v_run.requested_by),

@@ -7,7 +7,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
     v_run alias for $1;
-    v_roles name[] := pgclarify._roles_of(v_run.requested_by);
+    v_roles name[] := pgclarify._roles_of(v_run.requested_by, v_run.requested_by_oid);
     v_pays constant boolean := v_run.operation not in ('search', 'detect_ambiguity', 'detect_ambiguity_many')
         or coalesce(v_run.settings ->> 'reranker' = 'model', false);
     v_settings constant jsonb := pgclarify._with_history(v_run.settings, v_run.history);

@@ -45,7 +45,7 @@ begin
     select conversation.* into v_conversation
     from pgclarify.conversation
     where conversation.conversation_id = _find_conversation.conversation_id
-        and conversation.requested_by = any(_find_conversation.roles);
+        and pgclarify._is_held(conversation.requested_by, conversation.requested_by_oid, _find_conversation.roles);
     if not found then
         raise exception 'conversation % does not exist', _find_conversation.conversation_id
             using errcode = 'undefined_object',
@@ -329,10 +329,10 @@ begin
         from pgclarify.corpus
         where corpus.corpus_id = (_add_turn.run).corpus_id
         for key share;
-        insert into pgclarify.conversation (question, corpus_id, corpus_name, history, requested_by)
+        insert into pgclarify.conversation (question, corpus_id, corpus_name, history, requested_by, requested_by_oid)
         values (
             (_add_turn.run).question, v_corpus_id, (_add_turn.run).corpus_name, (_add_turn.run).history,
-            (_add_turn.run).requested_by
+            (_add_turn.run).requested_by, (_add_turn.run).requested_by_oid
         )
         returning conversation.conversation_id into v_conversation_id;
     end if;

@@ -37,7 +37,9 @@ begin
                 detail = format('Its operation is %s.', v_run.operation),
                 hint = 'Pass the run_id of a row of pgclarify.clarifying_questions.';
     end if;
-    if v_run.requested_by <> all(pgclarify._roles_of((_run_to_reply_to.caller).name)) then
+    if not pgclarify._is_held(
+        v_run.requested_by, v_run.requested_by_oid, pgclarify._roles_of((_run_to_reply_to.caller).name)
+    ) then
         raise exception 'run % was asked by somebody else', v_run.run_id
             using errcode = 'insufficient_privilege',
                 detail = format('Role %s asked, and its members may reply.', v_run.requested_by),

@@ -365,13 +365,15 @@ begin
             and run.run_id <> all(wanted_run_ids)
             and wording.corpus_id = run.corpus_id
             and wording.wording_hash = pgclarify._wording_hash(run.question)
-        returning run.run_id, run.operation, run.requested_by, run.finished_at, run.is_counted
+        returning
+            run.run_id, run.operation, run.requested_by, run.requested_by_oid, run.finished_at, run.is_counted
     ),
     counted as (
-        insert into pgclarify.citation_tally (corpus_id, document_id, requested_by, citations, runs, last_cited_at)
+        insert into pgclarify.citation_tally
+            (corpus_id, document_id, requested_by, requested_by_oid, citations, runs, last_cited_at)
         select
-            cited.corpus_id, cited.document_id, joined.requested_by, count(*), count(distinct joined.run_id),
-            max(joined.finished_at)
+            cited.corpus_id, cited.document_id, joined.requested_by, joined.requested_by_oid, count(*),
+            count(distinct joined.run_id), max(joined.finished_at)
         from joined
         cross join lateral (
             select citation.corpus_id, citation.document_id
@@ -385,7 +387,7 @@ begin
         ) as cited
         -- Its citations are those of the run that it consolidates.
         where joined.operation <> 'consolidate' and joined.is_counted
-        group by cited.corpus_id, cited.document_id, joined.requested_by
+        group by cited.corpus_id, cited.document_id, joined.requested_by, joined.requested_by_oid
         on conflict on constraint citation_tally_pk do update
         set
             citations = citation_tally.citations + excluded.citations,

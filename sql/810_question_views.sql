@@ -1,25 +1,26 @@
 -- Views of questions for dashboards: what is asked most, what the corpus does not answer, what is ambiguous, what is out of
 -- date. A row is a group of questions that mean the same, as far as you may see its runs; the words shown are of one of these.
 
-create or replace function pgclarify._requester_revision(
-    caller pgclarify._caller, corpus_id bigint, requested_by name
-)
+create or replace function pgclarify._requester_revision(caller pgclarify._caller, run_id bigint)
 returns bigint
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
     v_roles name[] := pgclarify._roles_of(pgclarify._verify_caller(_requester_revision.caller));
-    v_requester_roles name[] := pgclarify._roles_of(_requester_revision.requested_by);
+    v_run pgclarify.run;
+    v_requester_roles name[];
 begin
+    select run.* into v_run from pgclarify.run where run.run_id = _requester_revision.run_id;
+    v_requester_roles := pgclarify._roles_of(v_run.requested_by, v_run.requested_by_oid);
     return (
         select seen.revision
         from pgclarify._visible_corpora(v_requester_roles) as visible
         cross join lateral pgclarify._seen_revision(visible.corpus_id, v_requester_roles) as seen
         where
-            visible.corpus_id = _requester_revision.corpus_id
+            visible.corpus_id = v_run.corpus_id
             and (
-                _requester_revision.requested_by = any(v_roles)
+                pgclarify._is_held(v_run.requested_by, v_run.requested_by_oid, v_roles)
                 or visible.analyst = any(v_roles)
                 or 'pgclarify_owner'::name = any(v_roles)
             )
@@ -27,9 +28,10 @@ begin
 end
 $$;
 
-comment on function pgclarify._requester_revision(pgclarify._caller, bigint, name) is
-'The revision of a corpus that a role sees now, for those who see the runs of that role; null if it may not search the corpus.';
-grant execute on function pgclarify._requester_revision(pgclarify._caller, bigint, name) to pgclarify_reader;
+comment on function pgclarify._requester_revision(pgclarify._caller, bigint) is
+'The revision of a run''s corpus that the role which asked sees now, for those who see its runs; null if that role may not '
+'search the corpus, or is gone.';
+grant execute on function pgclarify._requester_revision(pgclarify._caller, bigint) to pgclarify_reader;
 
 create or replace view pgclarify._asked_run with (security_invoker) as
 select
@@ -133,7 +135,7 @@ select
     asked.last_run_id > asked.last_answered_run_id is not false as is_open,
     (
         select
-            pgclarify._requester_revision(_caller, run.corpus_id, run.requested_by) <> run.corpus_revision
+            pgclarify._requester_revision(_caller, run.run_id) <> run.corpus_revision
         from pgclarify.run where run.run_id = asked.last_run_id
     ) as has_corpus_changed,
     asked.last_run_id,
@@ -292,7 +294,7 @@ from (
 ) as answered
 cross join pgclarify._caller
 cross join lateral (
-    select pgclarify._requester_revision(_caller, answered.corpus_id, answered.requested_by) as revision
+    select pgclarify._requester_revision(_caller, answered.run_id) as revision
 ) as revised
 where
     answered.corpus_id is not null

@@ -31,7 +31,7 @@ drop policy if exists corpus_is_readable on pgclarify.corpus;
 create policy corpus_is_readable on pgclarify.corpus for select to pgclarify_reader using (
     reader is null
     or reader = any((select pgclarify._my_roles())::name[])
-    or owner = any((select pgclarify._my_roles())::name[])
+    or pgclarify._is_among(owner, owner_oid, (select pgclarify._my_role_oids()))
     or analyst = any((select pgclarify._my_roles())::name[])
 );
 comment on policy corpus_is_readable on pgclarify.corpus is 'Its readers, its owner and its analyst.';
@@ -56,7 +56,7 @@ create policy document_is_readable on pgclarify.document for select to pgclarify
         where
             corpus.reader is null
             or corpus.reader = any((select pgclarify._my_roles())::name[])
-            or corpus.owner = any((select pgclarify._my_roles())::name[])
+            or pgclarify._is_among(corpus.owner, corpus.owner_oid, (select pgclarify._my_role_oids()))
     )
 );
 comment on policy document_is_readable on pgclarify.document is 'Its readers, as far as they may search the corpus.';
@@ -71,7 +71,7 @@ create policy passage_is_readable on pgclarify.passage for select to pgclarify_r
         where
             corpus.reader is null
             or corpus.reader = any((select pgclarify._my_roles())::name[])
-            or corpus.owner = any((select pgclarify._my_roles())::name[])
+            or pgclarify._is_among(corpus.owner, corpus.owner_oid, (select pgclarify._my_role_oids()))
     )
 );
 comment on policy passage_is_readable on pgclarify.passage is 'Its readers, as far as they may search the corpus.';
@@ -79,7 +79,7 @@ grant select on pgclarify.passage to pgclarify_reader;
 
 drop policy if exists run_is_visible on pgclarify.run;
 create policy run_is_visible on pgclarify.run for select to pgclarify_reader using (
-    requested_by = any((select pgclarify._my_roles())::name[])
+    pgclarify._is_among(requested_by, requested_by_oid, (select pgclarify._my_role_oids()))
     or corpus_id = any((select pgclarify._my_analyzed_corpora())::bigint[])
 );
 comment on policy run_is_visible on pgclarify.run is 'Who asked, members of that role, and the analyst of the corpus.';
@@ -117,7 +117,7 @@ grant select on pgclarify.citation to pgclarify_reader;
 
 drop policy if exists citation_tally_is_visible on pgclarify.citation_tally;
 create policy citation_tally_is_visible on pgclarify.citation_tally for select to pgclarify_reader using (
-    requested_by = any((select pgclarify._my_roles())::name[])
+    pgclarify._is_among(requested_by, requested_by_oid, (select pgclarify._my_role_oids()))
     or corpus_id = any((select pgclarify._my_analyzed_corpora())::bigint[])
 );
 comment on policy citation_tally_is_visible on pgclarify.citation_tally is
@@ -189,7 +189,7 @@ grant select on pgclarify.estimate to pgclarify_reader;
 
 drop policy if exists conversation_is_visible on pgclarify.conversation;
 create policy conversation_is_visible on pgclarify.conversation for select to pgclarify_reader using (
-    requested_by = any((select pgclarify._my_roles())::name[])
+    pgclarify._is_among(requested_by, requested_by_oid, (select pgclarify._my_role_oids()))
     or corpus_id in (
         select corpus.corpus_id from pgclarify.corpus
         where corpus.analyst = any((select pgclarify._my_roles())::name[])
@@ -221,7 +221,7 @@ for insert to pgclarify_user with check (
     case
         when corpus in (
             select corpus.name from pgclarify.corpus
-            where corpus.owner = any((select pgclarify._my_roles())::name[])
+            where pgclarify._is_among(corpus.owner, corpus.owner_oid, (select pgclarify._my_role_oids()))
         ) then true
         else pgclarify._refuse_rule(corpus)
     end
@@ -234,13 +234,13 @@ create policy ambiguity_rule_is_updated_by_the_owner_of_the_corpus on pgclarify.
 for update to pgclarify_user using (
     corpus in (
         select corpus.name from pgclarify.corpus
-        where corpus.owner = any((select pgclarify._my_roles())::name[])
+        where pgclarify._is_among(corpus.owner, corpus.owner_oid, (select pgclarify._my_role_oids()))
     )
 ) with check (
     case
         when corpus in (
             select corpus.name from pgclarify.corpus
-            where corpus.owner = any((select pgclarify._my_roles())::name[])
+            where pgclarify._is_among(corpus.owner, corpus.owner_oid, (select pgclarify._my_role_oids()))
         ) then true
         else pgclarify._refuse_rule(corpus)
     end
@@ -253,7 +253,7 @@ create policy ambiguity_rule_is_deleted_by_the_owner_of_the_corpus on pgclarify.
 for delete to pgclarify_user using (
     corpus in (
         select corpus.name from pgclarify.corpus
-        where corpus.owner = any((select pgclarify._my_roles())::name[])
+        where pgclarify._is_among(corpus.owner, corpus.owner_oid, (select pgclarify._my_role_oids()))
     )
 );
 comment on policy ambiguity_rule_is_deleted_by_the_owner_of_the_corpus on pgclarify.ambiguity_rule is
@@ -266,7 +266,7 @@ on pgclarify.ambiguity_rule to pgclarify_user;
 -- Evaluations are rows that whoever evaluates writes; they pay for nothing.
 drop policy if exists eval_run_is_visible on pgclarify.eval_run;
 create policy eval_run_is_visible on pgclarify.eval_run for select to pgclarify_reader using (
-    requested_by = any((select pgclarify._my_roles())::name[])
+    pgclarify._is_among(requested_by, requested_by_oid, (select pgclarify._my_role_oids()))
     or corpus_id in (
         select corpus.corpus_id from pgclarify.corpus
         where corpus.analyst = any((select pgclarify._my_roles())::name[])
@@ -279,6 +279,7 @@ grant select on pgclarify.eval_run to pgclarify_reader;
 drop policy if exists eval_run_is_inserted_by_who_evaluates on pgclarify.eval_run;
 create policy eval_run_is_inserted_by_who_evaluates on pgclarify.eval_run for insert to pgclarify_user with check (
     requested_by = current_user
+    and requested_by_oid = quote_ident(current_user)::regrole
     -- Or rows of anybody would come before the eyes of its analyst.
     and (corpus_id is null or corpus_id in (select corpus.corpus_id from pgclarify.corpus))
 );
@@ -287,14 +288,14 @@ comment on policy eval_run_is_inserted_by_who_evaluates on pgclarify.eval_run is
 
 drop policy if exists eval_run_is_updated_by_who_evaluates on pgclarify.eval_run;
 create policy eval_run_is_updated_by_who_evaluates on pgclarify.eval_run for update to pgclarify_user using (
-    requested_by = any((select pgclarify._my_roles())::name[])
+    pgclarify._is_among(requested_by, requested_by_oid, (select pgclarify._my_role_oids()))
 );
 comment on policy eval_run_is_updated_by_who_evaluates on pgclarify.eval_run is
 'Who evaluated, and members of that role: its name and its end.';
 
 drop policy if exists eval_run_is_deleted_by_who_evaluates on pgclarify.eval_run;
 create policy eval_run_is_deleted_by_who_evaluates on pgclarify.eval_run for delete to pgclarify_user using (
-    requested_by = any((select pgclarify._my_roles())::name[])
+    pgclarify._is_among(requested_by, requested_by_oid, (select pgclarify._my_role_oids()))
 );
 comment on policy eval_run_is_deleted_by_who_evaluates on pgclarify.eval_run is
 'Who evaluated, and members of that role.';
@@ -313,7 +314,7 @@ create policy eval_case_is_inserted_by_who_evaluates on pgclarify.eval_case for 
         select from pgclarify.eval_run
         where
             eval_run.eval_run_id = eval_case.eval_run_id
-            and eval_run.requested_by = any((select pgclarify._my_roles())::name[])
+            and pgclarify._is_among(eval_run.requested_by, eval_run.requested_by_oid, (select pgclarify._my_role_oids()))
     )
     and (run_id is null or exists (select from pgclarify.run where run.run_id = eval_case.run_id))
 );
@@ -324,7 +325,7 @@ drop policy if exists eval_case_is_deleted_by_who_evaluates on pgclarify.eval_ca
 create policy eval_case_is_deleted_by_who_evaluates on pgclarify.eval_case for delete to pgclarify_user using (
     eval_run_id in (
         select eval_run.eval_run_id from pgclarify.eval_run
-        where eval_run.requested_by = any((select pgclarify._my_roles())::name[])
+        where pgclarify._is_among(eval_run.requested_by, eval_run.requested_by_oid, (select pgclarify._my_role_oids()))
     )
 );
 comment on policy eval_case_is_deleted_by_who_evaluates on pgclarify.eval_case is
@@ -345,7 +346,7 @@ for insert to pgclarify_user with check (
         select from pgclarify.eval_run
         where
             eval_run.eval_run_id = eval_metric.eval_run_id
-            and eval_run.requested_by = any((select pgclarify._my_roles())::name[])
+            and pgclarify._is_among(eval_run.requested_by, eval_run.requested_by_oid, (select pgclarify._my_role_oids()))
     )
 );
 comment on policy eval_metric_is_inserted_by_who_evaluates on pgclarify.eval_metric is
@@ -355,7 +356,7 @@ drop policy if exists eval_metric_is_deleted_by_who_evaluates on pgclarify.eval_
 create policy eval_metric_is_deleted_by_who_evaluates on pgclarify.eval_metric for delete to pgclarify_user using (
     eval_run_id in (
         select eval_run.eval_run_id from pgclarify.eval_run
-        where eval_run.requested_by = any((select pgclarify._my_roles())::name[])
+        where pgclarify._is_among(eval_run.requested_by, eval_run.requested_by_oid, (select pgclarify._my_role_oids()))
     )
 );
 comment on policy eval_metric_is_deleted_by_who_evaluates on pgclarify.eval_metric is

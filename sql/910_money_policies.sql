@@ -17,7 +17,7 @@ create policy budget_is_visible on pgclarify.budget for select to pgclarify_read
     or corpus_id in (
         select corpus.corpus_id from pgclarify.corpus
         where
-            corpus.owner = any((select pgclarify._my_roles())::name[])
+            pgclarify._is_among(corpus.owner, corpus.owner_oid, (select pgclarify._my_role_oids()))
             or corpus.analyst = any((select pgclarify._my_roles())::name[])
     )
 );
@@ -39,7 +39,7 @@ for insert to pgclarify_user with check (
     case
         when corpus_id in (
             select corpus.corpus_id from pgclarify.corpus
-            where corpus.owner = any((select pgclarify._my_roles())::name[])
+            where pgclarify._is_among(corpus.owner, corpus.owner_oid, (select pgclarify._my_role_oids()))
         ) then true
         else pgclarify._refuse_budget(corpus_id)
     end
@@ -52,13 +52,13 @@ for update to pgclarify_user using (
     not binds_owner
     and corpus_id in (
         select corpus.corpus_id from pgclarify.corpus
-        where corpus.owner = any((select pgclarify._my_roles())::name[])
+        where pgclarify._is_among(corpus.owner, corpus.owner_oid, (select pgclarify._my_role_oids()))
     )
 ) with check (
     case
         when corpus_id in (
             select corpus.corpus_id from pgclarify.corpus
-            where corpus.owner = any((select pgclarify._my_roles())::name[])
+            where pgclarify._is_among(corpus.owner, corpus.owner_oid, (select pgclarify._my_role_oids()))
         ) then true
         else pgclarify._refuse_budget(corpus_id)
     end
@@ -72,7 +72,7 @@ for delete to pgclarify_user using (
     not binds_owner
     and corpus_id in (
         select corpus.corpus_id from pgclarify.corpus
-        where corpus.owner = any((select pgclarify._my_roles())::name[])
+        where pgclarify._is_among(corpus.owner, corpus.owner_oid, (select pgclarify._my_role_oids()))
     )
 );
 comment on policy budget_is_deleted_by_the_owner_of_the_corpus on pgclarify.budget is

@@ -8,6 +8,7 @@ import os
 import re
 import shutil
 import sys
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
@@ -28,6 +29,7 @@ DOWN_EXAMPLES = terminal.examples("pgclarify down")
 INIT_EXAMPLES = terminal.examples(
     "PGCLARIFY_DATABASE_URL=postgresql://owner@db.example/app pgclarify init",
     "pgclarify init --loopback-host primary.example --loopback-port 5432",
+    "pgclarify init --adopt-roles",
 )
 WORKER_EXAMPLES = terminal.examples(
     "PGCLARIFY_DATABASE_URL=postgresql://… OPENAI_BASE_URL=http://…/v1 PGCLARIFY_LLM_MODEL=… pgclarify worker",
@@ -115,12 +117,22 @@ def init(
     loopback_port: Annotated[
         int | None, typer.Option(metavar="PORT", min=1, max=65535, help="Its port there, if it is another.")
     ] = None,
+    adopt_roles: Annotated[
+        bool,
+        typer.Option(
+            "--adopt-roles",
+            metavar="",
+            help="After a restore on another server: roles get what roles of their names had. doctor lists it.",
+        ),
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Install the schema, or upgrade it. Safe to repeat."""
     if loopback_port is not None and not loopback_host:
         raise typer.BadParameter("--loopback-port needs --loopback-host.")
-    _, done = _install(connection.load_settings(), loopback_host=loopback_host, loopback_port=loopback_port)
+    _, done = _install(
+        connection.load_settings(), loopback_host=loopback_host, loopback_port=loopback_port, adopt_roles=adopt_roles
+    )
     if as_json:
         terminal.print_json(done)
 
@@ -240,7 +252,11 @@ def start_server(settings: Settings) -> str:
 
 
 def _install(
-    settings: Settings, *, loopback_host: str | None = None, loopback_port: int | None = None
+    settings: Settings,
+    *,
+    loopback_host: str | None = None,
+    loopback_port: int | None = None,
+    adopt_roles: bool = False,
 ) -> tuple[str, dict[str, object]]:
     """The same; the connection string, and what `--json` says about it."""
     from pgclarify.install import install
@@ -255,6 +271,7 @@ def _install(
             loopback_host=loopback_host,
             loopback_port=loopback_port,
             loopback_password=password.get_secret_value() if password else None,
+            adopt_roles=adopt_roles,
         )
     where = "database of PGCLARIFY_DATABASE_URL" if settings.database_url else f"embedded server in {settings.data_dir}"
     if installation.previous is None:
@@ -264,6 +281,10 @@ def _install(
     else:
         done = f"upgraded from {installation.previous} to {installation.current}"
     console.print(f"schema is {done}: {where}")
+    for adopted in installation.adopted:
+        console.print(f"role {adopted.name} has now: {adopted.kind} ({adopted.count:,})", markup=False)
+    if adopt_roles and not installation.adopted:
+        console.print("no role has the name of an earlier one that left something here")
     if not installation.has_dblink:
         console.print("calls that wait will not work here: the server has no dblink; use submit, wait and result")
     elif not installation.has_loopback_password:
@@ -278,6 +299,7 @@ def _install(
         "revision": installation.current,
         "has_dblink": installation.has_dblink,
         "has_loopback_password": installation.has_loopback_password,
+        "adopted": [asdict(adopted) for adopted in installation.adopted],
     }
 
 

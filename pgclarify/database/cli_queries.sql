@@ -181,6 +181,10 @@ select
 from pg_catalog.pg_roles
 where rolname = any(%(roles)s::text[]);
 
+-- name: cli_list_orphaned_roles
+-- What belongs to roles that are gone; for members of pgclarify_owner.
+select name, role_oid, present_oid <> 0 as is_present, kind, count from pgclarify._orphaned_roles();
+
 -- name: cli_list_open_superusers
 -- Superusers whom the embedded server's TCP lets in, for what they are members of; its rules name postgres and the owner.
 with recursive member (role, of_role) as (

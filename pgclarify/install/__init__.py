@@ -2,7 +2,7 @@
 
 from pgclarify.install.extensions import OLDEST_SERVER, OLDEST_VECTOR
 from pgclarify.install.functions import drop_routines
-from pgclarify.install.installer import Installation, install, migrate, uninstall
+from pgclarify.install.installer import AdoptedRole, Installation, install, migrate, uninstall
 from pgclarify.install.revisions import check_schema
 from pgclarify.install.roles import ROLES
 
@@ -10,6 +10,7 @@ __all__ = [
     "OLDEST_SERVER",
     "OLDEST_VECTOR",
     "ROLES",
+    "AdoptedRole",
     "Installation",
     "check_schema",
     "drop_routines",

@@ -37,6 +37,21 @@ LOCK_TIMEOUT = "10s"
 
 
 @dataclass(frozen=True, slots=True)
+class AdoptedRole:
+    """Things that an install has given to the role that has their role's name now.
+
+    Attributes:
+        name: The role.
+        kind: What they are: corpus, run, conversation, evaluation, attached table; or the name itself, which admits.
+        count: How many.
+    """
+
+    name: str
+    kind: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
 class Installation:
     """What an install found and did.
 
@@ -46,12 +61,14 @@ class Installation:
         has_dblink: False if calls that wait will not work on this server.
         has_loopback_password: False if another database of the server has the password of pgclarify_loopback, and this
             one was not told: calls that wait fail where the server asks for it.
+        adopted: What roles have been given of earlier roles of their names; empty unless asked for.
     """
 
     previous: str | None
     current: str
     has_dblink: bool
     has_loopback_password: bool
+    adopted: tuple[AdoptedRole, ...] = ()
 
 
 def install(
@@ -60,6 +77,7 @@ def install(
     loopback_host: str | None = None,
     loopback_port: int | None = None,
     loopback_password: str | None = None,
+    adopt_roles: bool = False,
 ) -> Installation:
     """Install the schema, or bring it up to date. Safe to run again, and by two at once.
 
@@ -72,6 +90,8 @@ def install(
         loopback_port: Its port.
         loopback_password: Password of pgclarify_loopback, where another database of the server has given it one. None
             keeps what is stored, or makes one for a role that has none.
+        adopt_roles: Give what belongs to roles that are gone to the roles that have their names now: after a restore on
+            another server.
 
     Raises:
         ServerUnavailable: If there is no connection.
@@ -92,6 +112,7 @@ def install(
         if previous != newest:
             run_alembic(command.upgrade, connection, "head")
         apply_sql(cursor, are_tables_new=previous != newest)
+        adopted = _adopt_roles(cursor) if adopt_roles else ()
         cursor.execute("reset role")
         admit_readers(cursor)
         has_password = write_keys(
@@ -101,7 +122,12 @@ def install(
             loopback_password,
             is_role_new="pgclarify_loopback" in new_roles,
         )
-        return Installation(previous, newest, has_dblink(cursor), has_password)
+        return Installation(previous, newest, has_dblink(cursor), has_password, adopted)
+
+
+def _adopt_roles(cursor: psycopg.Cursor[Any]) -> tuple[AdoptedRole, ...]:
+    cursor.execute("select name, kind, sum(count)::bigint from pgclarify._adopt_roles() group by name, kind order by 1, 2")
+    return tuple(AdoptedRole(*row) for row in cursor.fetchall())
 
 
 def uninstall(dsn: str) -> None:

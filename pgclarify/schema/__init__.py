@@ -25,6 +25,7 @@ from pgclarify.schema.corpus import (
 from pgclarify.schema.estimate import estimate
 from pgclarify.schema.evaluation import eval_case, eval_metric, eval_run
 from pgclarify.schema.graph import neighborhood, pending_cut, pending_link, pending_passage, pending_unlink
+from pgclarify.schema.identity import named_role
 from pgclarify.schema.keys import applied_sql, caller_key, loopback
 from pgclarify.schema.listed_answer import listed_answer
 from pgclarify.schema.money import budget, budget_counter, model_price
@@ -65,6 +66,7 @@ __all__ = [
     "loopback",
     "metadata",
     "model_price",
+    "named_role",
     "neighborhood",
     "passage",
     "passage_embedding",

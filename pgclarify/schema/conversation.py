@@ -14,7 +14,7 @@ from sqlalchemy import (
     Text,
     text,
 )
-from sqlalchemy.dialects.postgresql import JSONB
+from sqlalchemy.dialects.postgresql import JSONB, OID
 
 from pgclarify.schema.base import Name, Timestamp, metadata
 
@@ -114,11 +114,18 @@ conversation = Table(
     ),
     Column("requested_by", Name, nullable=False, comment="Role that asked; its members may go on."),
     Column("created_at", Timestamp, nullable=False, server_default=text("now()"), comment="When it began."),
+    Column(
+        "requested_by_oid",
+        OID,
+        nullable=False,
+        server_default=text("quote_ident(current_user)::regrole"),
+        comment="Its oid: another role of that name did not ask.",
+    ),
     PrimaryKeyConstraint("conversation_id", name="conversation_pk"),
     CheckConstraint("jsonb_typeof(history) = 'array'", name="conversation_history_is_an_array"),
     CheckConstraint("corpus_name is not null or corpus_id is null", name="conversation_of_a_corpus_has_its_name"),
     Index("conversation_corpus_id_idx", "corpus_id"),
-    Index("conversation_requested_by_conversation_id_idx", "requested_by", "conversation_id"),
+    Index("conversation_requested_by_oid_conversation_id_idx", "requested_by_oid", "conversation_id"),
     comment=(
         "A question that was asked back about. It begins with the first choose or reply, and has up to three turns."
     ),

@@ -16,7 +16,7 @@ from sqlalchemy import (
     UniqueConstraint,
     text,
 )
-from sqlalchemy.dialects.postgresql import ARRAY, BYTEA, JSONB, TSVECTOR, UUID
+from sqlalchemy.dialects.postgresql import ARRAY, BYTEA, JSONB, OID, TSVECTOR, UUID
 
 from pgclarify.schema.base import Name, Timestamp, metadata
 
@@ -78,6 +78,7 @@ corpus = Table(
             "What makes passages neighbors: dense (cosine similarity of their vectors) or lexical (words they share)."
         ),
     ),
+    Column("owner_oid", OID, nullable=False, comment="Its oid: another role of that name is not the owner."),
     PrimaryKeyConstraint("corpus_id", name="corpus_pk"),
     CheckConstraint("graph_similarity in ('dense', 'lexical')", name="corpus_graph_similarity_is_known"),
     CheckConstraint("length(name) between 1 and 200", name="corpus_name_is_short"),

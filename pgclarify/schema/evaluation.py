@@ -15,7 +15,7 @@ from sqlalchemy import (
     UniqueConstraint,
     text,
 )
-from sqlalchemy.dialects.postgresql import BYTEA, DOUBLE_PRECISION, JSONB
+from sqlalchemy.dialects.postgresql import BYTEA, DOUBLE_PRECISION, JSONB, OID
 
 from pgclarify.schema.base import Name, Timestamp, metadata
 
@@ -73,6 +73,13 @@ eval_run = Table(
             "When its last case was judged; null while it goes on, or if it was interrupted: the same command resumes "
             "it."
         ),
+    ),
+    Column(
+        "requested_by_oid",
+        OID,
+        nullable=False,
+        server_default=text("quote_ident(current_user)::regrole"),
+        comment="Its oid: another role of that name did not evaluate.",
     ),
     PrimaryKeyConstraint("eval_run_id", name="eval_run_pk"),
     CheckConstraint("length(name) between 1 and 200", name="eval_run_name_is_short"),

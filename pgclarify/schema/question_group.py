@@ -12,7 +12,7 @@ from sqlalchemy import (
     Text,
     text,
 )
-from sqlalchemy.dialects.postgresql import ARRAY, BYTEA
+from sqlalchemy.dialects.postgresql import ARRAY, BYTEA, OID
 
 from pgclarify.schema.base import Name, Timestamp, metadata
 
@@ -125,7 +125,8 @@ citation_tally = Table(
     ),
     Column("runs", BigInteger, nullable=False, comment="Runs with such a citation."),
     Column("last_cited_at", Timestamp, nullable=False, comment="When the last of them ended."),
-    PrimaryKeyConstraint("corpus_id", "document_id", "requested_by", name="citation_tally_pk"),
+    Column("requested_by_oid", OID, nullable=False, comment="Its oid."),
+    PrimaryKeyConstraint("corpus_id", "document_id", "requested_by", "requested_by_oid", name="citation_tally_pk"),
     CheckConstraint("citations >= 1", name="citation_tally_citations_are_positive"),
     CheckConstraint("runs >= 1", name="citation_tally_runs_are_positive"),
     comment=(

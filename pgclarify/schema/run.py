@@ -18,7 +18,7 @@ from sqlalchemy import (
     Uuid,
     text,
 )
-from sqlalchemy.dialects.postgresql import BYTEA, DOUBLE_PRECISION, JSONB, REAL
+from sqlalchemy.dialects.postgresql import BYTEA, DOUBLE_PRECISION, JSONB, OID, REAL
 
 from pgclarify.schema.base import Name, Timestamp, metadata
 
@@ -191,6 +191,13 @@ run = Table(
             "pgclarify.count_questions is off."
         ),
     ),
+    Column(
+        "requested_by_oid",
+        OID,
+        nullable=False,
+        server_default=text("quote_ident(current_user)::regrole"),
+        comment="Its oid: another role of that name did not ask.",
+    ),
     PrimaryKeyConstraint("run_id", name="run_pk"),
     CheckConstraint(
         "operation in ('clarify', 'consolidate', 'search', 'investigate', 'detect_ambiguity', "
@@ -238,6 +245,7 @@ run = Table(
             "created_at",
             "last_served_at",
             "corpus_revision",
+            "requested_by_oid",
         ],
         postgresql_where=text("question_group_id is not null"),
     ),
@@ -252,7 +260,7 @@ run = Table(
     Index("run_call_id_idx", "call_id", postgresql_where=text("status in ('queued', 'running')")),
     Index("run_parent_run_id_idx", "parent_run_id", postgresql_where=text("parent_run_id is not null")),
     Index("run_question_idx", "question", postgresql_using="hash"),
-    Index("run_requested_by_run_id_idx", "requested_by", "run_id"),
+    Index("run_requested_by_oid_run_id_idx", "requested_by_oid", "run_id"),
     Index("run_reuse_key_idx", "reuse_key", "run_id", postgresql_where=text("status = 'succeeded'")),
     Index(
         "run_unpriced_idx",
@@ -277,6 +285,7 @@ run = Table(
             "prompt_tokens",
             "completion_tokens",
             "cost_usd",
+            "requested_by_oid",
         ],
     ),
     Index("run_unfinished_idx", "status", "created_at", postgresql_where=text("status in ('queued', 'running')")),

@@ -121,6 +121,7 @@ source = Table(
         comment="Documents that the last load removed.",
     ),
     Column("created_at", Timestamp, nullable=False, server_default=text("now()"), comment="When it was attached."),
+    Column("attached_by_oid", OID, nullable=False, comment="Its oid: another role of that name did not attach it."),
     PrimaryKeyConstraint("source_id", name="source_pk"),
     CheckConstraint(
         "state in ('loading', 'following', 'failed', 'detached', 'removing')", name="source_state_is_known"

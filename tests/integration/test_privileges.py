@@ -191,7 +191,7 @@ def test_a_reader_can_start_nothing_and_spend_nothing(connection: psycopg.Connec
     assert executable(connection, reader) == {
         "pgclarify._my_roles()",
         "pgclarify._my_analyzed_corpora()",
-        "pgclarify._requester_revision(pgclarify._caller,bigint,name)",
+        "pgclarify._requester_revision(pgclarify._caller,bigint)",
         "pgclarify._asked(text,jsonb)",
         "pgclarify._is_over_budget(text)",
         "pgclarify._find_quote(text,text,integer)",

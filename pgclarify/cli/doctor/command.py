@@ -143,6 +143,11 @@ def _examine_service(database: connection.Database) -> Iterator[Check]:
     yield from _guarded("corpora", lambda: service.check_corpora(connection.fetch(database, "client_list_corpora")))
     yield from _guarded("tables", lambda: service.check_sources(connection.fetch(database, "cli_list_sources")))
     yield from _guarded("budgets", lambda: service.check_budgets(connection.fetch(database, "cli_list_idle_budgets")))
+    # For administrators, who may mend it.
+    if connection.fetch(database, "cli_list_roles", roles=["pgclarify_owner"])[0]["has_usage"]:
+        yield from _guarded(
+            "identities", lambda: service.check_identities(connection.fetch(database, "cli_list_orphaned_roles"))
+        )
 
 
 def _guarded(name: str, look: Callable[[], list[Check]]) -> list[Check]:

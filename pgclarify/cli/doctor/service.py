@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from pgclarify.cli.doctor.check import Check, ok, problem, warning
 from pgclarify.cli.rendering import Row, counted
@@ -170,6 +170,36 @@ def check_budgets(budgets: Sequence[Row]) -> list[Check]:
             "Correct role_name in pgclarify.budget, or delete the row.",
         )
     ]
+
+
+def check_identities(orphans: Sequence[Row]) -> list[Check]:
+    """What belongs to roles that are gone.
+
+    Args:
+        orphans: Rows of cli_list_orphaned_roles.
+    """
+    adoptable = _things(row for row in orphans if row["is_present"])
+    gone = _things(row for row in orphans if not row["is_present"])
+    checks = []
+    if adoptable:
+        checks.append(
+            warning(
+                "identities",
+                f"roles have names of earlier ones, and not what these left: {_listed(adoptable)}",
+                "If they are the same people, after a restore on another server, say: pgclarify init --adopt-roles",
+            )
+        )
+    if gone:
+        checks.append(ok("identities", f"roles that are gone have left: {_listed(gone)}"))
+    return checks
+
+
+def _things(orphans: Iterable[Row]) -> set[str]:
+    """What each role has left, for people: `carol (run 3, corpus 1)`."""
+    left: dict[str, list[str]] = {}
+    for row in orphans:
+        left.setdefault(row["name"], []).append(f"{row['kind']} {row['count']:,}")
+    return {f"{name} ({', '.join(things)})" for name, things in left.items()}
 
 
 def _check_model(corpus: Row) -> Check:

@@ -1,0 +1,23 @@
+"""Which roles stored names mean: revision 0022."""
+
+from sqlalchemy import BigInteger, Column, Identity, Index, PrimaryKeyConstraint, Table, text
+from sqlalchemy.dialects.postgresql import OID
+
+from pgclarify.schema.base import Name, Timestamp, metadata
+
+named_role = Table(
+    "named_role",
+    metadata,
+    Column("named_role_id", BigInteger, Identity(always=True), nullable=False, comment="Key."),
+    Column("name", Name, nullable=False, comment="The name."),
+    Column("role_oid", OID, nullable=False, comment="Oid of the role that it means."),
+    Column("noted_at", Timestamp, nullable=False, server_default=text("now()"), comment="When that was noted."),
+    PrimaryKeyConstraint("named_role_id", name="named_role_pk"),
+    Index("named_role_name_idx", "name"),
+    comment=(
+        "Which role a name means that admits: reader and analyst of a corpus, readers of a document, role of a budget. "
+        "It is the role that had the name when it was first written. Another role of that name is not admitted until "
+        "pgclarify init --adopt-roles. A name may stand twice, from two transactions at once: a unique key would let "
+        "one wait for the other."
+    ),
+)
