@@ -130,7 +130,7 @@ _MAKE = (
     """
     insert into pgclarify.run (
         operation, corpus_id, corpus_name, question, question_vector, embedding_model, settings, requested_by,
-        reuse_key, status, error, attempt, worker_id, corpus_revision, model, prompt_version, completions,
+        requested_by_oid, reuse_key, status, error, attempt, worker_id, corpus_revision, model, prompt_version, completions,
         reused_completions, prompt_tokens, completion_tokens, cost_usd, created_at, started_at, finished_at,
         interpretations, candidates, verdicts, served, last_served_at, question_group_id, stop_reason
     )
@@ -139,7 +139,7 @@ _MAKE = (
         'What about ' || md5(meaning::text) || ', and where does it say so?', vector, 'all-MiniLM-L6-v2',
         '{"embed": "question_answer", "top_k": 20, "budget": 20, "search": "hybrid", "retrieval": "fixed", "refresh": 0,
           "singletons": "keep", "consolidation": "default"}',
-        asker, sha256(number::text::bytea), status, case when status = 'failed' then 'the endpoint was gone' end, 1,
+        asker, pgclarify._role_oid(asker), sha256(number::text::bytea), status, case when status = 'failed' then 'the endpoint was gone' end, 1,
         1 + number %% 20, number / 1000, 'model-' || number %% 3, '1', 20, 3, 20000, 800, 0.0123, asked_at,
         asked_at + interval '1 second', asked_at + interval '4 seconds',
         case
@@ -204,13 +204,14 @@ _MAKE = (
     order by run_id, ordinal, rank
     """,
     """
-    insert into pgclarify.citation_tally (corpus_id, document_id, requested_by, citations, runs, last_cited_at)
+    insert into pgclarify.citation_tally
+        (corpus_id, document_id, requested_by, requested_by_oid, citations, runs, last_cited_at)
     select
-        citation.corpus_id, citation.document_id, run.requested_by, count(*), count(distinct run.run_id),
-        max(run.finished_at)
+        citation.corpus_id, citation.document_id, run.requested_by, run.requested_by_oid, count(*),
+        count(distinct run.run_id), max(run.finished_at)
     from pgclarify.citation
     inner join pgclarify.run on citation.run_id = run.run_id
-    group by citation.corpus_id, citation.document_id, run.requested_by
+    group by citation.corpus_id, citation.document_id, run.requested_by, run.requested_by_oid
     """,
     "insert into pgclarify.corpus_tally (corpus_id, revision) select corpus_id, %(runs)s / 1000 from pgclarify.corpus",
     "select pgclarify._fold_tallies()",

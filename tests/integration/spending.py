@@ -66,11 +66,13 @@ def enter(
         scalar(
             connection,
             """
-            insert into pgclarify.run (operation, corpus_id, corpus_name, question, settings, requested_by, reuse_key)
+            insert into pgclarify.run (
+                operation, corpus_id, corpus_name, question, settings, requested_by, requested_by_oid, reuse_key
+            )
             select
                 case when asked.corpus is null then 'rewrite' else 'clarify' end, corpus.corpus_id, corpus.name,
-                'a question', %s, %s, ''
-            from (values (%s::text)) as asked (corpus)
+                'a question', %s, asked.name, pgclarify._role_oid(asked.name), ''
+            from (values (%s::name, %s::text)) as asked (name, corpus)
             left join pgclarify.corpus on corpus.name = asked.corpus
             returning run_id
             """,

@@ -409,8 +409,8 @@ class TestWhoSeesThem:
         owner.execute(
             """
             with begun as (
-                insert into pgclarify.conversation (question, corpus_id, corpus_name, requested_by)
-                values ('cars', 1, 'insurance', %s)
+                insert into pgclarify.conversation (question, corpus_id, corpus_name, requested_by, requested_by_oid)
+                select 'cars', 1, 'insurance', rolname, oid from pg_roles where rolname = %s
                 returning conversation_id
             )
             insert into pgclarify.turn (conversation_id, ordinal, form, asked, reply, question)

@@ -222,9 +222,12 @@ class TestLedger:
         role = make_role("pgclarify_user")
         connection.execute(
             """
-            insert into pgclarify.run (operation, corpus_id, corpus_name, question, settings, reuse_key, requested_by)
-            select 'clarify', 1, 'insurance', 'Is it number ' || number || '?', '{}', '', %s
-            from generate_series(1, 5000) as number
+            insert into pgclarify.run (
+                operation, corpus_id, corpus_name, question, settings, reuse_key, requested_by, requested_by_oid
+            )
+            select 'clarify', 1, 'insurance', 'Is it number ' || number || '?', '{}', '', rolname, oid
+            from generate_series(1, 5000) as number, pg_roles
+            where rolname = %s
             """,
             [role],
         )

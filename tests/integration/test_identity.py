@@ -3,41 +3,328 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
-from collections.abc import Callable, Iterator
+import sys
+import tempfile
+from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
 
 import psycopg
 import pytest
 from psycopg import sql
 
 from pgclarify import embedded, install
-from pgclarify.cli.doctor.service import check_identities
+from tests.conftest import hurry, in_database
+from tests.integration import test_evaluation_policies as evaluations
+from tests.integration.attaching import ATTACH, RESYNC, STATE
 from tests.integration.by_hand import Connect, Connection, Hire, MakeRole, scalar, state_of
-from tests.integration.conversing import ask_back
-from tests.integration.test_evaluation_policies import BEGIN
-from tests.integration.test_nothing_leaks import TABLES, add, answered, seen
+from tests.integration.test_doctor import Doctor, doctor
+from tests.integration.test_nothing_leaks import add, answered, seen
+from tests.integration.test_nothing_leaks_of_dialogues import ANIMAL, PRESENT, House, house, present
+from tests.workers import as_role
 
-SECRET = "Zebra cars are insured."
+__all__ = ["doctor", "house"]
+
+UNDEFINED, REFUSED, NOT_READY = "42704", "42501", "55000"
 OF_RUN = (
     "select * from pgclarify.result({})",
     "select * from pgclarify.wait(array[{}]::bigint[])",
     "select pgclarify.cancel({})",
-    "select * from pgclarify.consolidate({})",
     "select pgclarify.explain({})",
-    "select * from pgclarify.choose({}, 1)",
-    "select * from pgclarify.reply({}, 'the first')",
+    "select pgclarify.choose({}, 1)",
+    "select pgclarify.reply({}, 'the first')",
 )
 
 
-def recreate(admin: Connection, role: str, *, membership: str = "pgclarify_user") -> None:
-    """Another role under this name, with the same rights."""
-    admin.execute(sql.SQL("drop role {}").format(sql.Identifier(role)))
-    admin.execute(sql.SQL("create role {} login").format(sql.Identifier(role)))
-    admin.execute(sql.SQL("grant {} to {}").format(sql.Identifier(membership), sql.Identifier(role)))
+def recreate(admin: Connection, role: str, *memberships: str) -> None:
+    """Make another role under this name."""
+    admin.execute(sql.SQL("drop role {0}; create role {0} login").format(sql.Identifier(role)))
+    for membership in memberships or ("pgclarify_user",):
+        admin.execute(sql.SQL("grant {} to {}").format(sql.Identifier(membership), sql.Identifier(role)))
 
 
 def runs_of(connection: Connection) -> list[int]:
-    return [row[0] for row in connection.execute("select run_id from pgclarify.run_summary order by 1")]
+    return [row[0] for row in connection.execute("select run_id from pgclarify.run_summary order by 1").fetchall()]
+
+
+def rows_of(connection: Connection, oid: int) -> dict[str, list[str]]:
+    """All that somebody sees; oid: the role's, which is left out."""
+    return {name: sorted(str(row).replace(str(oid), "…") for row in rows) for name, rows in seen(connection).items()}
+
+
+def init(dsn: str, *options: str) -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run(
+        [sys.executable, "-m", "pgclarify.cli", "init", *options],
+        env=os.environ | {"PGCLARIFY_DATABASE_URL": dsn}, stdout=subprocess.PIPE, timeout=300, check=False,
+    )  # fmt: skip
+
+
+class TestRecreated:
+    """A role was dropped, and another one was created under its name."""
+
+    @pytest.fixture
+    def filled(self, house: House) -> House:
+        """All that a role can have, of a corpus that it may search and of one that it owns."""
+        house.converse(house.corpus_id)
+        answered(house.worker, house.asker, "cars", "hidden")
+        house.asker.execute("select pgclarify.create_corpus('own')")
+        add(house.asker, "own", ANIMAL, f"{ANIMAL} cars.")
+        add(house.owner, "hidden", f"{ANIMAL} 2", f"{ANIMAL} cars.", [house.team])
+        house.worker.index_everything()
+        house.owner.execute("select pgclarify._group_questions(100, '{}', '{}', '{}')")
+        evaluations.evaluate(house.asker, house.corpus_id)
+        return house
+
+    def test_sees_no_row_of_any_table_or_view(self, filled: House, admin: Connection) -> None:
+        assert present(filled.asker) >= PRESENT | {"corpus", "document", "passage", "corpus_status", "run_summary"}
+        recreate(admin, filled.team)
+
+        new = filled.connect(filled.team)
+
+        # That its name means another role here; and its own corpus is open to every user.
+        assert set(present(new)) - {"named_role"} == {
+            "cited_document", "corpus", "corpus_status", "document", "embedding_space", "passage"
+        }  # fmt: skip
+        assert new.execute("select corpus, citations from pgclarify.cited_document").fetchall() == [("own", 0)]
+        assert {row[0] for row in new.execute("select name from pgclarify.corpus").fetchall()} == {"own"}
+        assert evaluations.seen(new) == [set(), set(), set()]
+        # The analyst sees what both have asked.
+        analyst = filled.connect(filled.make_role(filled.analysts))
+        assert PRESENT - present(analyst) == {"rewriting"}
+
+    def test_cannot_reach_its_runs(self, filled: House, admin: Connection) -> None:
+        asked_back = scalar(filled.owner, "select max(run_id) from pgclarify.clarifying_question")
+        waiting = filled.enter("clarify", filled.corpus_id)
+        conversation = scalar(filled.owner, "select max(conversation_id) from pgclarify.conversation")
+        recreate(admin, filled.team)
+
+        new = filled.connect(filled.team)
+
+        for run_id in (asked_back, waiting):
+            for statement in OF_RUN:
+                assert state_of(new, statement.format(run_id)) == UNDEFINED
+        go_on = json.dumps({"check": "none", "conversation": conversation})
+        assert state_of(new, "select pgclarify.clarifying_questions(options => %s)", [go_on]) == UNDEFINED
+        assert scalar(filled.owner, "select status from pgclarify.run where run_id = %s", waiting) == "queued"
+
+    def test_does_not_own_its_corpus(self, filled: House, admin: Connection) -> None:
+        recreate(admin, filled.team)
+
+        new = filled.connect(filled.team)
+
+        for statement in (
+            "select pgclarify.alter_corpus('own', '{\"reader\": null}')",
+            "select pgclarify.add_document('own', '2', 'Vans.')",
+            "select pgclarify.drop_corpus('own')",
+        ):
+            assert state_of(new, statement) == REFUSED
+
+    def test_does_not_go_on_with_its_runs(self, filled: House, admin: Connection) -> None:
+        """A worker looks with the rights of who asked, and that role is gone."""
+        waiting = filled.enter("clarify", filled.corpus_id)
+        recreate(admin, filled.team)
+
+        assert filled.worker.start(waiting) is None
+        assert scalar(filled.owner, "select status from pgclarify.run where run_id = %s", waiting) == "failed"
+
+    def test_works_for_itself(self, filled: House, admin: Connection) -> None:
+        recreate(admin, filled.team)
+        new = filled.connect(filled.team)
+
+        new.execute("select pgclarify.create_corpus('new', options => %s)", [json.dumps({"reader": "pgclarify_owner"})])
+        add(new, "new", "1", "Vans.")
+        filled.worker.index_everything()
+        run_id = answered(filled.worker, new, "cars", "new")
+
+        assert runs_of(new) == [run_id]
+        assert scalar(new, "select count(*) from pgclarify.document as d join pgclarify.corpus using (corpus_id)"
+                           " where name = 'new'") == 1  # fmt: skip
+        assert {row[0] for row in new.execute("select corpus from pgclarify.corpus_status").fetchall()} == {"own", "new"}
+        assert state_of(new, "select pgclarify.result(%s)", [run_id]) is None
+        assert state_of(new, "select pgclarify.drop_corpus('new')") is None
+
+    def test_is_named_by_no_reader(self, filled: House, admin: Connection) -> None:
+        """The name means the other role wherever it stands, until an administrator says otherwise."""
+        filled.owner.execute("select pgclarify.alter_corpus('hidden', '{\"reader\": null}')")
+        recreate(admin, filled.team)
+        new = filled.connect(filled.team)
+
+        found = new.execute("select id from pgclarify.document where corpus_id = %s", [filled.corpus_id]).fetchall()
+        assert found == [(f"{ANIMAL} 1",)]
+        reader = json.dumps({"reader": filled.team})
+        assert state_of(filled.owner, "select pgclarify.alter_corpus('hidden', %s)", [reader]) == NOT_READY
+        assert state_of(filled.owner, "select pgclarify.create_corpus('x', options => %s)", [reader]) == NOT_READY
+
+        filled.owner.execute("select pgclarify._adopt_roles()")
+
+        assert scalar(new, "select count(*) from pgclarify.document where corpus_id = %s", filled.corpus_id) == 2
+        assert state_of(filled.owner, "select pgclarify.alter_corpus('hidden', %s)", [reader]) is None
+
+    def test_is_listed_by_the_doctor(self, filled: House, admin: Connection, doctor: Doctor, database: str) -> None:
+        _, before = doctor(database)
+        recreate(admin, filled.team)
+        _, after = doctor(database)
+        _, of_others = doctor(as_role(database, filled.make_role("pgclarify_user")))
+        admin.execute(sql.SQL("drop role {}").format(sql.Identifier(filled.team)))
+        _, gone = doctor(database)
+
+        assert "identities" not in before
+        assert after["identities"]["level"] == "warning"
+        assert filled.team in after["identities"]["finding"]
+        assert "identities" not in of_others
+        assert gone["identities"]["level"] == "ok"
+
+    def test_counts_citations_beside_those_of_the_other(self, filled: House, admin: Connection) -> None:
+        """Adopting adds them up."""
+        recreate(admin, filled.team, "pgclarify_user", filled.analysts)
+        filled.owner.execute("select pgclarify.alter_corpus('hidden', '{\"reader\": null}')")
+        new = filled.connect(filled.team)
+        answered(filled.worker, new, "cars", "hidden")
+        count = "select count(*), sum(runs) from pgclarify.citation_tally where requested_by = %s"
+        filled.owner.execute(
+            """
+            insert into pgclarify.citation_tally
+                (corpus_id, document_id, requested_by, requested_by_oid, citations, runs, last_cited_at)
+            select %(corpus)s, 'x', rolname, oid, 1, 1, now() from pg_roles where rolname = %(role)s
+            union all
+            select %(corpus)s, 'x', %(role)s, 1, 2, 2, now()
+            """,
+            {"corpus": filled.corpus_id, "role": filled.team},
+        )
+        assert filled.owner.execute(count + " and document_id = 'x'", [filled.team]).fetchone() == (2, 3)
+
+        filled.owner.execute("select pgclarify._adopt_roles()")
+
+        assert filled.owner.execute(count + " and document_id = 'x'", [filled.team]).fetchone() == (1, 3)
+        assert filled.owner.execute("select * from pgclarify._orphaned_roles()").fetchall() == []
+
+
+def test_is_not_served_what_the_other_was_told(
+    connection: Connection, connect: Connect, hire: Hire, make_role: MakeRole, admin: Connection
+) -> None:
+    connection.execute("select pgclarify.create_corpus('open')")
+    add(connection, "open", "1", "Cars.")
+    worker = hire()
+    worker.index_everything()
+    role = make_role("pgclarify_user")
+    run_id = answered(worker, connect(role), "cars", "open")
+    ask = "select pgclarify.submit('cars', 'open')"
+    assert scalar(connect(role), ask) == run_id
+
+    recreate(admin, role)
+
+    new = connect(role)
+    assert scalar(new, ask) != run_id
+    assert run_id not in runs_of(new)
+
+
+def test_a_renamed_role_has_its_things_under_its_name(
+    connection: Connection, connect: Connect, make_role: MakeRole, admin: Connection
+) -> None:
+    connection.execute("select pgclarify.create_corpus('open')")
+    role, other = make_role("pgclarify_user"), make_role("pgclarify_user")
+    run_id = scalar(connect(role), "select pgclarify.submit('cars', 'open')")
+    rename = sql.SQL("alter role {} rename to {}")
+
+    admin.execute(rename.format(sql.Identifier(role), sql.Identifier(f"{role}_away")))
+    admin.execute(rename.format(sql.Identifier(other), sql.Identifier(role)))
+    seen_by_both = [runs_of(connect(name)) for name in (f"{role}_away", role)]
+    admin.execute(rename.format(sql.Identifier(role), sql.Identifier(other)))
+    admin.execute(rename.format(sql.Identifier(f"{role}_away"), sql.Identifier(role)))
+
+    assert seen_by_both == [[], []]
+    assert runs_of(connect(role)) == [run_id]
+
+
+def test_a_table_is_not_read_for_another_role(
+    connection: Connection, connect: Connect, alice: Connection, make_role: MakeRole, admin: Connection
+) -> None:
+    role = make_role("pgclarify_user", alice.info.user)
+    connect(role).execute(ATTACH)
+    recreate(admin, role, "pgclarify_user", alice.info.user)
+
+    connection.execute("select pgclarify._inspect_sources()")
+
+    assert scalar(connection, STATE) == "failed"
+    connect(role).execute(RESYNC)
+    connection.execute("select pgclarify._inspect_sources()")
+    assert scalar(connection, STATE) == "loading"
+
+
+class TestRestored:
+    """A dump brings names along, and the oids of the server that it is of."""
+
+    @pytest.fixture
+    def other_server(self) -> Iterator[str]:
+        with tempfile.TemporaryDirectory(prefix="pgclarify-tests-") as folder:
+            dsn = embedded.start(Path(folder))
+            hurry(dsn)
+            yield dsn
+            embedded.stop(Path(folder))
+
+    @pytest.fixture
+    def asked(self, house: House) -> House:
+        house.converse(house.corpus_id)
+        answered(house.worker, house.asker, "cars", "hidden")
+        add(house.owner, "hidden", f"{ANIMAL} 2", f"{ANIMAL} cars.", [house.team])
+        evaluations.evaluate(house.asker, house.corpus_id)
+        return house
+
+    @staticmethod
+    def restore(source: str, target: str) -> None:
+        dump = subprocess.run([embedded.binary("pg_dump"), source], stdout=subprocess.PIPE, check=True, timeout=120)
+        subprocess.run(
+            [embedded.binary("psql"), "-qX", "-v", "ON_ERROR_STOP=1", target],
+            input=dump.stdout, stdout=subprocess.DEVNULL, check=True, timeout=120,
+        )  # fmt: skip
+
+    def test_on_another_server_nobody_has_anything_until_roles_are_adopted(
+        self, asked: House, database: str, other_server: str
+    ) -> None:
+        here = scalar(asked.owner, "select oid from pg_roles where rolname = %s", asked.team)
+        expected = rows_of(asked.asker, here)
+        evaluated = evaluations.seen(asked.asker)
+        target = in_database(other_server, "restored")
+        with closing(psycopg.connect(other_server, autocommit=True)) as root:
+            root.execute("create database installed")
+            install.install(in_database(other_server, "installed"))
+            for role in (asked.team, asked.analysts):
+                root.execute(sql.SQL("create role {} login in role pgclarify_user").format(sql.Identifier(role)))
+            root.execute("create role stranger login in role pgclarify_user")
+            root.execute("create database restored")
+            there = scalar(root, "select oid from pg_roles where rolname = %s", asked.team)
+        assert here != there
+        self.restore(database, target)
+
+        install.install(target)
+
+        with closing(psycopg.connect(target, user=asked.team, autocommit=True)) as carol:
+            assert {name for name, rows in seen(carol).items() if rows} == {"named_role"}
+            assert evaluations.seen(carol) == [set(), set(), set()]
+            assert init(as_role(target, "stranger"), "--adopt-roles").returncode == 1
+            assert state_of(carol, "select pgclarify._adopt_roles()") == REFUSED
+            assert state_of(carol, "select pgclarify._orphaned_roles()") == REFUSED
+            assert runs_of(carol) == []
+
+            adopted = json.loads(init(target, "--adopt-roles", "--json").stdout)["adopted"]
+
+            assert {one["name"] for one in adopted} == {asked.team, asked.analysts}
+            assert {"run", "conversation", "evaluation"} <= {one["kind"] for one in adopted}
+            assert rows_of(carol, there) == expected
+            assert evaluations.seen(carol) == evaluated
+            assert install.install(target, adopt_roles=True).adopted == ()
+
+    def test_on_the_same_server_everything_is_as_it_was(
+        self, asked: House, database: str, make_database: MakeRole
+    ) -> None:
+        oid = scalar(asked.owner, "select oid from pg_roles where rolname = %s", asked.team)
+        expected = rows_of(asked.asker, oid)
+        target = make_database()
+        self.restore(database, target)
+
+        install.install(target)
+
+        with closing(psycopg.connect(target, user=asked.team, autocommit=True)) as carol:
+            assert rows_of(carol, oid) == expected

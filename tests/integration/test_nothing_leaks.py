@@ -61,7 +61,7 @@ TABLES = (
     "listed_answer", "ambiguity_rule", "ambiguity_detection", "evidence_citation", "clarifying_question_list",
     "conversation_turn", "answer_list", "investigation_step", "investigation_citation", "budget",
     "budget_counter", "budget_status", "usage", "citation_tally", "_asked_run", "asked_question", "content_gap",
-    "ambiguous_question", "stale_answer", "cited_document",
+    "ambiguous_question", "stale_answer", "cited_document", "named_role",
 )  # fmt: skip
 
 
