@@ -97,8 +97,9 @@ begin atomic
 end;
 
 comment on function pgclarify._roles_of(name) is
-'Roles whose usage a role has, itself included, in alphabetical order; empty for a name that is no role. A role whose name means '
-'another one here, as table named_role has it, stands there with its mark, which admits to nothing but its own.';
+'Roles whose usage a role has, itself included, in alphabetical order; empty for a name that is no role. A role whose name '
+'means another one here, as table named_role has it, is listed by its mark: what it owns is its own, and the name admits it to '
+'nothing.';
 
 create or replace function pgclarify._roles_of(role_name name, role_oid oid)
 returns name[]

@@ -37,8 +37,8 @@ begin atomic
 end;
 
 comment on function pgclarify._orphaned_roles() is
-'What belongs to roles that are gone, and names that mean such roles: a row for each role and kind of thing. role_oid: 0 if the '
-'role is not known. present_oid: the role that has the name now; 0 if there is none. For members of pgclarify_owner.';
+'What belongs to roles that are gone, and names that mean such roles: a row for each role and kind of thing. role_oid: 0 if '
+'the role is not known. present_oid: the role that has the name now; 0 if there is none. For members of pgclarify_owner.';
 
 create or replace function pgclarify._adopt_roles()
 returns table (name name, role_oid oid, present_oid oid, kind text, count bigint)
@@ -97,5 +97,5 @@ end
 $$;
 
 comment on function pgclarify._adopt_roles() is
-'Give what _orphaned_roles lists to the roles that have these names now, and return it. For pgclarify init --adopt-roles, after '
-'a restore on another server.';
+'Give what _orphaned_roles lists to the roles that have these names now, and return it. For pgclarify init --adopt-roles, '
+'after a restore on another server.';

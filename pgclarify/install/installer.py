@@ -126,7 +126,9 @@ def install(
 
 
 def _adopt_roles(cursor: psycopg.Cursor[Any]) -> tuple[AdoptedRole, ...]:
-    cursor.execute("select name, kind, sum(count)::bigint from pgclarify._adopt_roles() group by name, kind order by 1, 2")
+    cursor.execute(
+        "select name, kind, sum(count)::bigint from pgclarify._adopt_roles() group by name, kind order by 1, 2"
+    )
     return tuple(AdoptedRole(*row) for row in cursor.fetchall())
 
 

@@ -15,9 +15,9 @@ named_role = Table(
     PrimaryKeyConstraint("named_role_id", name="named_role_pk"),
     Index("named_role_name_idx", "name"),
     comment=(
-        "Which role a name means that admits: reader and analyst of a corpus, readers of a document, role of a budget. "
+        "Which role a name means that admits: reader or analyst of a corpus, reader of a document, role of a budget. "
         "It is the role that had the name when it was first written. Another role of that name is not admitted until "
-        "pgclarify init --adopt-roles. A name may stand twice, from two transactions at once: a unique key would let "
-        "one wait for the other."
+        "pgclarify init --adopt-roles. A name may stand twice, from two transactions at once: with a unique key, one "
+        "would wait for the other."
     ),
 )

@@ -130,8 +130,8 @@ _MAKE = (
     """
     insert into pgclarify.run (
         operation, corpus_id, corpus_name, question, question_vector, embedding_model, settings, requested_by,
-        requested_by_oid, reuse_key, status, error, attempt, worker_id, corpus_revision, model, prompt_version, completions,
-        reused_completions, prompt_tokens, completion_tokens, cost_usd, created_at, started_at, finished_at,
+        requested_by_oid, reuse_key, status, error, attempt, worker_id, corpus_revision, model, prompt_version,
+        completions, reused_completions, prompt_tokens, completion_tokens, cost_usd, created_at, started_at, finished_at,
         interpretations, candidates, verdicts, served, last_served_at, question_group_id, stop_reason
     )
     select
@@ -139,7 +139,8 @@ _MAKE = (
         'What about ' || md5(meaning::text) || ', and where does it say so?', vector, 'all-MiniLM-L6-v2',
         '{"embed": "question_answer", "top_k": 20, "budget": 20, "search": "hybrid", "retrieval": "fixed", "refresh": 0,
           "singletons": "keep", "consolidation": "default"}',
-        asker, pgclarify._role_oid(asker), sha256(number::text::bytea), status, case when status = 'failed' then 'the endpoint was gone' end, 1,
+        asker, pgclarify._role_oid(asker), sha256(number::text::bytea), status,
+        case when status = 'failed' then 'the endpoint was gone' end, 1,
         1 + number %% 20, number / 1000, 'model-' || number %% 3, '1', 20, 3, 20000, 800, 0.0123, asked_at,
         asked_at + interval '1 second', asked_at + interval '4 seconds',
         case

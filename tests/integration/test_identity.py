@@ -1,4 +1,4 @@
-"""A role is its name and its oid: a new role of an old name has nothing of what the old one had, and can work itself."""
+"""A role is its name and its oid: a new role of an old name has nothing of what the old one had, and can work."""
 
 from __future__ import annotations
 
@@ -139,9 +139,8 @@ class TestRecreated:
         run_id = answered(filled.worker, new, "cars", "new")
 
         assert runs_of(new) == [run_id]
-        assert scalar(new, "select count(*) from pgclarify.document as d join pgclarify.corpus using (corpus_id)"
-                           " where name = 'new'") == 1  # fmt: skip
-        assert {row[0] for row in new.execute("select corpus from pgclarify.corpus_status").fetchall()} == {"own", "new"}
+        assert scalar(new, "select documents from pgclarify.corpus_status where corpus = 'new'") == 1
+        assert scalar(new, "select array_agg(corpus order by corpus) from pgclarify.corpus_status") == ["new", "own"]
         assert state_of(new, "select pgclarify.result(%s)", [run_id]) is None
         assert state_of(new, "select pgclarify.drop_corpus('new')") is None
 
