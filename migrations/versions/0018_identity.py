@@ -1,13 +1,13 @@
 """A role is its name and its oid: rows of a role that was dropped do not pass to the next one of that name.
 
-Revision ID: 0022
-Revises: 0016
+Revision ID: 0018
+Revises: 0017
 """
 
 from alembic import op
 
-revision = "0022"
-down_revision = "0016"
+revision = "0018"
+down_revision = "0017"
 branch_labels = None
 depends_on = None
 
