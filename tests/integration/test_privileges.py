@@ -190,6 +190,9 @@ def test_a_reader_can_start_nothing_and_spend_nothing(connection: psycopg.Connec
 
     assert executable(connection, reader) == {
         "pgclarify._my_roles()",
+        "pgclarify._my_role_oids()",
+        "pgclarify._role_mark(oid)",
+        "pgclarify._is_among(name,oid,oid[])",
         "pgclarify._my_analyzed_corpora()",
         "pgclarify._requester_revision(pgclarify._caller,bigint)",
         "pgclarify._asked(text,jsonb)",
