@@ -56,10 +56,18 @@ begin
         select from pg_auth_members
         where pg_get_userbyid(pg_auth_members.roleid) = v_name and pg_get_userbyid(pg_auth_members.member) = 'pgclarify_owner'
     ) then
-        execute format(
-            'grant %I to pgclarify_owner%s', v_name,
-            case when current_setting('server_version_num')::integer >= 160000 then ' with inherit true, set true' end
-        );
+        begin
+            execute format(
+                'grant %I to pgclarify_owner%s', v_name,
+                case when current_setting('server_version_num')::integer >= 160000 then ' with inherit true, set true' end
+            );
+        exception
+            when insufficient_privilege then
+                raise exception 'role "%" is not what pgclarify has made', v_name
+                    using errcode = 'object_not_in_prerequisite_state',
+                        detail = 'Role pgclarify_role_maker may not grant it.',
+                        hint = 'Have an administrator drop it.';
+        end;
     end if;
     return v_name;
 end
