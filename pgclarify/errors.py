@@ -29,6 +29,7 @@ PgclarifyError
     ├── NoWorker              nobody serves the queue
     ├── RunTimeout            the caller stopped waiting; the run goes on
     ├── RunFailed             the run ended with an error
+    ├── RunSuspected          workers were lost with the run: it is carried out alone, or not at all
     └── RunLost               the run was cancelled, or another worker has taken it over
 """
 
@@ -189,6 +190,10 @@ class RunTimeout(RunError):
 
 class RunFailed(RunError):
     """The run ended with an error."""
+
+
+class RunSuspected(RunError):
+    """Workers were lost with the run, so that it is carried out alone, or not at all."""
 
 
 class RunLost(RunError):

@@ -7,12 +7,15 @@ import logging
 import secrets
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from datetime import datetime
 
 import procrastinate
-from procrastinate.jobs import Job
+from procrastinate.jobs import Job, Status
+from procrastinate.manager import JobManager
 from procrastinate.worker import Worker
 
-from pgclarify.database import translated
+from pgclarify.database import Connections, translated, with_keepalives
+from pgclarify.database.queries import queries
 from pgclarify.errors import DatabaseBusy, ServerUnavailable
 
 _logger = logging.getLogger(__name__)
@@ -22,8 +25,14 @@ _TASK = "carry_out_run"
 # Notifications bring jobs at once; this is for those that a broken connection swallowed.
 _POLL_SECONDS = 2.0
 _HEARTBEAT_SECONDS = 5.0
-# After something that passes, at most so long. Drawn, or workers of one pace would meet over the same job for ever.
+# Presence alone says who is alive. The queue would otherwise disown the jobs of a worker whose event loop is busy.
+_FORGOTTEN_SECONDS = 86400.0
+# After something that passes, at most so long; what was put back this often already may wait for longer. Drawn, or
+# workers of one pace would meet over the same job for ever.
 _LONGEST_PAUSE_SECONDS = 4
+_OFTEN, _LONGEST_PAUSE_SECONDS_OF_OFTEN = 10, 60
+# When the database is gone, jobs cannot be put back, and a worker that is to start over does not wait for long.
+_CONNECTION_SECONDS = 10.0
 # One connection listens; the others fetch jobs and mark them done.
 _MOST_CONNECTIONS = 4
 
@@ -36,13 +45,44 @@ class _WhenInterrupted(procrastinate.BaseRetryStrategy):
 
     def get_retry_decision(self, *, exception: BaseException, job: Job) -> procrastinate.RetryDecision | None:
         if isinstance(exception, DatabaseBusy):
-            pause = 1 + secrets.randbelow(_LONGEST_PAUSE_SECONDS)
+            is_often = job.attempts >= _OFTEN
+            pause = 1 + secrets.randbelow(_LONGEST_PAUSE_SECONDS_OF_OFTEN if is_often else _LONGEST_PAUSE_SECONDS)
         elif isinstance(exception, asyncio.CancelledError | ServerUnavailable):
             pause = 0
         else:
             return None
         _logger.warning("job %s is put back: %s", job.id, exception or "it was cut off")
         return procrastinate.RetryDecision(retry_in={"seconds": pause})
+
+
+class _OwnJobs(JobManager):
+    """Ends jobs and puts them back only while this worker has them: one that slept may have lost them meanwhile."""
+
+    async def finish_job(self, job: Job, status: Status, delete_job: bool) -> None:
+        await self.connector.execute_query_async(
+            query=queries["end_own_job"],
+            job_id=job.id,
+            worker_id=job.worker_id,
+            attempts=job.attempts,
+            status=status.value,
+            delete_job=delete_job,
+        )
+
+    async def retry_job(
+        self,
+        job: Job,
+        retry_at: datetime | None = None,
+        priority: int | None = None,
+        queue: str | None = None,
+        lock: str | None = None,
+    ) -> None:
+        await self.connector.execute_query_async(
+            query=queries["retry_own_job"],
+            job_id=job.id,
+            worker_id=job.worker_id,
+            attempts=job.attempts,
+            retry_at=retry_at,
+        )
 
 
 class Queue:
@@ -61,6 +101,7 @@ class Queue:
             concurrency=concurrency,
             fetch_job_polling_interval=_POLL_SECONDS,
             update_heartbeat_interval=_HEARTBEAT_SECONDS,
+            stalled_worker_timeout=_FORGOTTEN_SECONDS,
             shutdown_graceful_timeout=grace,
             # What a run came to stands in the table run; a job that stays is one of our own mistakes.
             delete_jobs="successful",
@@ -88,7 +129,12 @@ class Queue:
 
 @asynccontextmanager
 async def open_queue(
-    dsn: str, carry_out: Callable[[int], Awaitable[None]], *, concurrency: int, grace: float = 10.0
+    dsn: str,
+    carry_out: Callable[[int], Awaitable[None]],
+    connections: Connections,
+    *,
+    concurrency: int,
+    grace: float = 10.0,
 ) -> AsyncIterator[Queue]:
     """Open the queue.
 
@@ -96,6 +142,7 @@ async def open_queue(
         dsn: Connection string; direct, since notifications do not pass a pooler in transaction mode.
         carry_out: Carries out the run of an id. Safe to repeat: it is repeated after a shutdown, a ServerUnavailable or
             a DatabaseBusy at once, and after any other exception as soon as nobody carries the run out.
+        connections: Where those of the queue are kept, so that they can be cut.
         concurrency: Most runs in hand at once.
         grace: Seconds that runs in hand get to finish when the queue is stopped.
 
@@ -104,15 +151,19 @@ async def open_queue(
     """
     app = procrastinate.App(
         connector=procrastinate.PsycopgConnector(
-            conninfo=dsn,
+            conninfo=with_keepalives(dsn),
             min_size=1,
             max_size=_MOST_CONNECTIONS,
+            timeout=_CONNECTION_SECONDS,
+            configure=connections.prepare,
             kwargs={
                 "application_name": "pgclarify queue",
                 "options": "-c search_path=pgclarify_queue,pg_catalog",
             },
         )
     )
+
+    app.job_manager = _OwnJobs(app.connector)
 
     @app.task(name=_TASK, queue=_QUEUE, retry=_WhenInterrupted())
     async def carry_out_run(run_id: int) -> None:

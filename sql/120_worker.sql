@@ -8,7 +8,12 @@ begin atomic
     select worker.*
     from pgclarify.worker
     where
-        worker.worker_id in (
+        -- A row in a frozen snapshot says nothing of what came after it.
+        worker.seen_at + worker.lease > case
+            when current_setting('transaction_isolation') in ('repeatable read', 'serializable') then now()
+            else clock_timestamp()
+        end
+        and worker.worker_id in (
             select pg_locks.objid::bigint
             from pg_catalog.pg_locks
             inner join pg_catalog.pg_stat_activity as session on pg_locks.pid = session.pid
@@ -26,7 +31,9 @@ begin atomic
 end;
 
 comment on function pgclarify._living_workers() is
-'Workers whose session is there, those included that serve nobody: whose leases hold.';
+'Workers that are alive: the session holds the advisory lock, and the last heartbeat is not older than the lease. The lock '
+'shows at once that a process was killed; the heartbeat shows one that is stopped, or cut off by the network. Workers that do '
+'not serve are included. Above READ COMMITTED, the heartbeat is judged at the start of the transaction.';
 
 create or replace function pgclarify._serving_workers()
 returns setof pgclarify.worker
@@ -46,7 +53,8 @@ create or replace function pgclarify._register_worker(
     model text,
     prompt_version text,
     -- Workers of earlier versions do not say it.
-    is_serving boolean default true
+    is_serving boolean default true,
+    lease interval default '20 seconds'
 )
 returns bigint
 language plpgsql volatile security definer
@@ -59,55 +67,74 @@ begin
     delete from pgclarify.worker
     where worker.seen_at < now() - interval '30 days'
         and worker.worker_id not in (select living.worker_id from pgclarify._living_workers() as living);
-    insert into pgclarify.worker (host, process_id, version, provider, model, prompt_version, is_serving)
+    insert into pgclarify.worker (host, process_id, version, provider, model, prompt_version, is_serving, lease)
     values (
         _register_worker.host, _register_worker.process_id, _register_worker.version, _register_worker.provider,
-        _register_worker.model, _register_worker.prompt_version, _register_worker.is_serving
+        _register_worker.model, _register_worker.prompt_version, _register_worker.is_serving, _register_worker.lease
     )
     returning worker_id into v_worker_id;
     return v_worker_id;
 end
 $$;
 
-comment on function pgclarify._register_worker(text, integer, text, text, text, text, boolean) is
-'Enter a worker and return its id. It is alive once its session holds the advisory lock (1885823084, worker_id). is_serving: '
-'false for a process that only leases replies of the ledger.';
+comment on function pgclarify._register_worker(text, integer, text, text, text, text, boolean, interval) is
+'Enter a worker and return its id. It is alive once its session holds the advisory lock (1885823084, worker_id), and for as '
+'long as it calls _see_worker within its lease. is_serving: false for a process that only leases replies of the ledger.';
 grant execute on function pgclarify._register_worker(
-    text, integer, text, text, text, text, boolean
+    text, integer, text, text, text, text, boolean, interval
 ) to pgclarify_worker;
 
 create or replace function pgclarify._see_worker(
     worker_id bigint, embedding_models text[], queue_worker_id bigint
 )
-returns void
+returns boolean
 language sql volatile security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
-    update pgclarify.worker
-    set
-        seen_at = now(),
-        embedding_models = _see_worker.embedding_models,
-        queue_worker_id = coalesce(_see_worker.queue_worker_id, worker.queue_worker_id)
-    where worker.worker_id = _see_worker.worker_id;
+    with seen as (
+        update pgclarify.worker
+        set
+            seen_at = clock_timestamp(),
+            embedding_models = _see_worker.embedding_models,
+            queue_worker_id = coalesce(_see_worker.queue_worker_id, worker.queue_worker_id)
+        where
+            worker.worker_id = _see_worker.worker_id
+            and (
+                worker.seen_at + worker.lease > clock_timestamp()
+                -- While no other worker lives, none takes anything over: one that only slept goes on.
+                or not exists (
+                    select from pgclarify._living_workers() as other where other.worker_id <> _see_worker.worker_id
+                )
+            )
+        returning worker.worker_id
+    )
+    select count(*) > 0 from seen;
 end;
 
-comment on function pgclarify._see_worker(bigint, text[], bigint) is 'A worker says that it is there, and what it has loaded.';
+comment on function pgclarify._see_worker(bigint, text[], bigint) is
+'The heartbeat of a worker, and what it has loaded. False if the lease has run out and another worker lives: the worker counts '
+'as dead for good, and has to register again.';
 grant execute on function pgclarify._see_worker(bigint, text[], bigint) to pgclarify_worker;
 
-create or replace function pgclarify._rescue_jobs()
+create or replace function pgclarify._rescue_jobs(worker_id bigint)
 returns integer
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
+    v_job record;
     v_job_id bigint;
     v_run_ids bigint[];
     v_count integer := 0;
     v_living bigint[] := array(select living.worker_id from pgclarify._living_workers() as living);
 begin
+    -- One that has just been woken would take its own runs for those of a dead worker.
+    if _rescue_jobs.worker_id <> all(v_living) then
+        return 0;
+    end if;
     -- A job in hand belongs to a worker of the queue; if that one is unknown, or ours behind it is dead, it goes back.
-    for v_job_id in
-        select job.id
+    for v_job in
+        select job.id, (job.args ->> 'run_id')::bigint as run_id
         from pgclarify_queue.procrastinate_jobs as job
         where job.status = 'doing'
             and not exists (
@@ -123,9 +150,35 @@ begin
                         select from pgclarify.worker as known where known.queue_worker_id = queue_worker.id
                     )
             )
+        order by job.id
         for update of job skip locked
     loop
-        perform pgclarify_queue.procrastinate_retry_job_v2(v_job_id, now(), null, null, null);
+        begin
+            -- Queued, so that the dead worker, should it wake, can write nothing any more, and so that no crash of the next
+            -- worker is counted before that one has started the run.
+            update pgclarify.run
+            set
+                status = 'queued',
+                crashes = case
+                    when exists (
+                        select
+                        from pgclarify.completion
+                        where completion.run_id = run.run_id and completion.finished_at >= run.started_at
+                    ) then 0
+                    else run.crashes + 1
+                end
+            where run.run_id in (
+                select held.run_id
+                from pgclarify.run as held
+                where held.run_id = v_job.run_id and held.status = 'running' and held.worker_id <> all(v_living)
+                for update nowait
+            );
+        exception
+            -- The next time, when that session has let go of it.
+            when lock_not_available then
+                continue;
+        end;
+        perform pgclarify_queue.procrastinate_retry_job_v2(v_job.id, now(), null, null, null);
         v_count := v_count + 1;
     end loop;
 
@@ -169,9 +222,11 @@ begin
 end
 $$;
 
-comment on function pgclarify._rescue_jobs() is
-'Put jobs of dead workers, and failed ones whose runs are not over, back into the queue; returns how many.';
-grant execute on function pgclarify._rescue_jobs() to pgclarify_worker;
+comment on function pgclarify._rescue_jobs(bigint) is
+'Put jobs of dead workers, and failed ones whose runs are not over, back into the queue; returns how many. A run whose worker '
+'was lost counts one crash more, unless the attempt has stored a reply: then it counts none. worker_id: who calls; a worker '
+'that counts as dead itself rescues nothing.';
+grant execute on function pgclarify._rescue_jobs(bigint) to pgclarify_worker;
 
 create or replace function pgclarify._worker_statuses()
 returns table (
@@ -225,5 +280,5 @@ comment on column pgclarify.worker_status.prompt_version is 'Version of its prom
 comment on column pgclarify.worker_status.embedding_models is 'Embedding models it has loaded.';
 comment on column pgclarify.worker_status.started_at is 'When it started.';
 comment on column pgclarify.worker_status.seen_at is 'When it last said that it is there.';
-comment on column pgclarify.worker_status.is_alive is 'True while its session is there.';
+comment on column pgclarify.worker_status.is_alive is 'True while its session is there and its heartbeat is within its lease.';
 grant select on pgclarify.worker_status to pgclarify_reader;

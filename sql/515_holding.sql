@@ -119,3 +119,21 @@ $$;
 
 comment on function pgclarify._searchable_run(bigint, integer) is
 'A run as of _run_in_hand, or an error of _check_searchable.';
+
+create or replace function pgclarify._lost_runs(run_ids bigint[], attempts integer[])
+returns integer[]
+language sql stable security definer
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select coalesce(array_agg(given.ordinal::integer), '{}')
+    from unnest(_lost_runs.run_ids, _lost_runs.attempts) with ordinality as given (run_id, attempt, ordinal)
+    where not exists (
+        select
+        from pgclarify.run
+        where run.run_id = given.run_id and run.attempt = given.attempt and run.status = 'running'
+    );
+end;
+
+comment on function pgclarify._lost_runs(bigint[], integer[]) is
+'Which of the given runs, counted from 1, are no longer carried out in the given attempts.';
+grant execute on function pgclarify._lost_runs(bigint[], integer[]) to pgclarify_worker;

@@ -1,7 +1,8 @@
 -- Carrying runs out: what workers call. Every write names the attempt, so that a worker that lost a run cannot write into it.
 
-create or replace function pgclarify._start_run(run_id bigint, worker_id bigint)
+create or replace function pgclarify._start_run(run_id bigint, worker_id bigint, is_alone boolean default false)
 returns table (
+    must_be_alone boolean,
     attempt integer,
     operation text,
     question text,
@@ -15,8 +16,9 @@ language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    -- A run that kills its worker must not kill them all.
-    v_most_attempts constant integer := 10;
+    -- From the second crash on a run is carried out alone: only crashes that it was alone with can fail it.
+    v_alone_from constant integer := 2;
+    v_most_crashes constant integer := 5;
     v_run pgclarify.run;
     v_roles name[];
     v_error text;
@@ -37,8 +39,11 @@ begin
         when v_run.corpus_id is not null and not exists (
             select from pgclarify._visible_corpora(v_roles) as visible where visible.corpus_id = v_run.corpus_id
         ) then 'the role that asked may not search the corpus any more'
-        when v_run.attempt >= v_most_attempts then
-            format('it was started %s times and never came to its end', v_run.attempt)
+        when v_run.crashes >= v_most_crashes then
+            format(
+                '%s workers in a row were lost while they carried it out, the last %s while they carried out nothing else',
+                v_run.crashes, v_run.crashes - v_alone_from
+            )
         else (
             select 'the corpus cannot be searched: ' || space.error
             from pgclarify.corpus
@@ -68,6 +73,17 @@ begin
             using errcode = 'lock_not_available',
                 detail = 'This worker has none, and another one that is running has.',
                 hint = 'It is left to that one.';
+    end if;
+    if _start_run.worker_id not in (select living.worker_id from pgclarify._living_workers() as living) then
+        raise exception 'worker % counts as dead', _start_run.worker_id
+            using errcode = 'lock_not_available',
+                detail = 'Its lease ran out.',
+                hint = 'It has to register again.';
+    end if;
+    if v_run.crashes >= v_alone_from and not _start_run.is_alone then
+        return query
+        select true, null::integer, null::text, null::text, null::jsonb, null::bigint, null::text, null::integer, null::bigint;
+        return;
     end if;
     -- What an earlier attempt left; what it paid for is in the ledger.
     delete from pgclarify.candidate where candidate.run_id = _start_run.run_id;
@@ -105,17 +121,17 @@ begin
     left join pgclarify.embedding_space as space on space.embedding_space_id = corpus.embedding_space_id
     where run.run_id = _start_run.run_id and worker.worker_id = _start_run.worker_id
     returning
-        run.attempt, run.operation, run.question, pgclarify._with_history(run.settings, run.history), run.corpus_id,
+        false, run.attempt, run.operation, run.question, pgclarify._with_history(run.settings, run.history), run.corpus_id,
         space.model, space.dimensions, run.parent_run_id;
 end
 $$;
 
-comment on function pgclarify._start_run(bigint, bigint) is
-'Take a run in hand and return what a worker needs to know; no row if it was cancelled, has ended, or cannot be carried '
-'out. settings come with what was said before, as _with_history has it; what was asked of no corpus has no corpus_id, '
-'embedding_model and dimensions. Error 55P03 if somebody holds it, or if it takes a language model, the worker has none, '
-'and a living one has.';
-grant execute on function pgclarify._start_run(bigint, bigint) to pgclarify_worker;
+comment on function pgclarify._start_run(bigint, bigint, boolean) is
+'Take a run in hand: what a worker needs to know; no row if it was cancelled, has ended, or cannot be carried out. must_be_alone: true, and all else null, if two workers in a row were lost with it: the worker calls again with is_alone '
+'once it carries out nothing else, and starts nothing else until that is over. settings come with what was said before, as _with_history has it; what was asked of no corpus has no corpus_id, '
+'embedding_model and dimensions. Error 55P03 if somebody holds it, if the worker counts as dead, or if it takes a language model, '
+'the worker has none, and a living one has.';
+grant execute on function pgclarify._start_run(bigint, bigint, boolean) to pgclarify_worker;
 
 create or replace function pgclarify._retrieve(
     run_id bigint,
@@ -412,21 +428,3 @@ comment on function pgclarify._finish_run(bigint, integer, text, text, jsonb, js
 'End a run. interpretations: array of objects with interpretation, answer, support, cohesion and citations (candidate_rank, '
 'is_medoid, quote, start_char, end_char), in order. stages: array of objects with the columns of table stage, in order.';
 grant execute on function pgclarify._finish_run(bigint, integer, text, text, jsonb, jsonb, text) to pgclarify_worker;
-
-create or replace function pgclarify._lost_runs(run_ids bigint[], attempts integer[])
-returns integer[]
-language sql stable security definer
-set search_path = pg_catalog, pg_temp
-begin atomic
-    select coalesce(array_agg(given.ordinal::integer), '{}')
-    from unnest(_lost_runs.run_ids, _lost_runs.attempts) with ordinality as given (run_id, attempt, ordinal)
-    where not exists (
-        select
-        from pgclarify.run
-        where run.run_id = given.run_id and run.attempt = given.attempt and run.status = 'running'
-    );
-end;
-
-comment on function pgclarify._lost_runs(bigint[], integer[]) is
-'Which of the given runs, counted from 1, are no longer carried out in the given attempts.';
-grant execute on function pgclarify._lost_runs(bigint[], integer[]) to pgclarify_worker;

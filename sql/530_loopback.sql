@@ -272,6 +272,21 @@ $$;
 comment on function pgclarify._loopback_unfinished(jsonb, bytea) is 'Those of the given runs that are not over.';
 grant execute on function pgclarify._loopback_unfinished(jsonb, bytea) to pgclarify_loopback;
 
+create or replace function pgclarify._loopback_is_served(payload jsonb, signature bytea)
+returns jsonb
+language plpgsql stable security definer
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+    perform pgclarify._verify_loopback('_loopback_is_served', _loopback_is_served.payload, _loopback_is_served.signature);
+    return to_jsonb(exists (select from pgclarify._serving_workers()));
+end
+$$;
+
+comment on function pgclarify._loopback_is_served(jsonb, bytea) is
+'Whether a worker serves, for a caller whose snapshot does not show heartbeats.';
+grant execute on function pgclarify._loopback_is_served(jsonb, bytea) to pgclarify_loopback;
+
 create or replace function pgclarify._loopback_rows(payload jsonb, signature bytea)
 returns jsonb
 language plpgsql stable security definer

@@ -88,6 +88,7 @@ declare
     v_worker_seen_at timestamptz := clock_timestamp();
     v_worker_sought_at timestamptz := clock_timestamp();
     v_unfinished bigint[] := _await.run_ids;
+    v_is_served boolean;
     v_pause double precision;
 begin
     loop
@@ -100,10 +101,17 @@ begin
             v_unfinished := pgclarify._unfinished_runs(v_unfinished);
         end if;
         exit when cardinality(v_unfinished) = 0 or clock_timestamp() >= _await.deadline;
-        -- Locks of the primary cannot be seen from a standby.
-        if clock_timestamp() > v_worker_sought_at + interval '5 seconds' and not pg_is_in_recovery() then
+        if clock_timestamp() > v_worker_sought_at + interval '5 seconds' then
             v_worker_sought_at := clock_timestamp();
-            if exists (select from pgclarify._serving_workers()) then
+            if v_is_remote then
+                -- A frozen snapshot shows no heartbeat, and a standby no lock.
+                v_is_served := pgclarify._loopback_call('_loopback_is_served', '{}')::boolean;
+            else
+                -- A transaction sees the sessions of its first look, and no worker that has started since.
+                perform pg_stat_clear_snapshot();
+                v_is_served := exists (select from pgclarify._serving_workers());
+            end if;
+            if v_is_served then
                 v_worker_seen_at := clock_timestamp();
             elsif clock_timestamp() > v_worker_seen_at + v_patience then
                 raise exception 'no worker is running any more'

@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
+from datetime import timedelta
 from functools import cache
 from multiprocessing import forkserver
 from multiprocessing.context import ForkServerContext, ForkServerProcess
@@ -24,6 +25,7 @@ from psycopg import sql
 
 from pgclarify import embedded
 from pgclarify.cli.main import main
+from pgclarify.database import presence
 from pgclarify.install import install
 from tests.conftest import drop_database, in_database
 from tests.openai_server import MODEL, Server, by_rules, serve
@@ -148,8 +150,9 @@ def _forking() -> ForkServerContext:
     return context
 
 
-def _command(variables: Mapping[str, str], folder: Path, log: Path) -> None:
+def _command(variables: Mapping[str, str], folder: Path, log: Path, lease: timedelta) -> None:
     """`pgclarify worker`, in a process of its own."""
+    presence.LEASE = lease
     os.environ.clear()
     os.environ.update(variables)
     os.chdir(folder)
@@ -162,7 +165,13 @@ def _command(variables: Mapping[str, str], folder: Path, log: Path) -> None:
 
 @contextmanager
 def worker(
-    dsn: str, base_url: str | None, folder: Path, *, user: str | None = None, concurrency: int = 8
+    dsn: str,
+    base_url: str | None,
+    folder: Path,
+    *,
+    user: str | None = None,
+    concurrency: int = 8,
+    lease: timedelta = presence.LEASE,
 ) -> Iterator[Worker]:
     """Run a worker, ready to serve when this yields, and end it if that has not happened yet.
 
@@ -172,12 +181,13 @@ def worker(
         folder: Where its log goes.
         user: Role that the worker connects as; None means the superuser.
         concurrency: Most calls in flight.
+        lease: How long it counts as alive after a heartbeat.
     """
     log = folder / f"worker-{uuid4().hex[:8]}.log"
     log.touch()
     variables = environment(as_role(dsn, user), base_url, concurrency=concurrency)
     # Its folder is its own, away from any .env file.
-    process = _forking().Process(target=_command, args=(variables, folder, log))
+    process = _forking().Process(target=_command, args=(variables, folder, log, lease))
     process.start()
     running = Worker(process, log)
     try:

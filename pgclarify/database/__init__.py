@@ -1,5 +1,6 @@
 """The tables, as the pipelines see them. Every statement is named in one of the *.sql files beside this one."""
 
+from pgclarify.database.connections import Connections, with_keepalives
 from pgclarify.database.dialogue import DialogueTables
 from pgclarify.database.documents import Documents
 from pgclarify.database.errors import translated
@@ -14,6 +15,7 @@ from pgclarify.database.sessions import require_direct
 from pgclarify.database.spaces import EmbeddingSpaces
 
 __all__ = [
+    "Connections",
     "DialogueTables",
     "Documents",
     "EmbeddingSpaces",
@@ -28,4 +30,5 @@ __all__ = [
     "open_pool",
     "require_direct",
     "translated",
+    "with_keepalives",
 ]

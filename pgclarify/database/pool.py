@@ -12,6 +12,7 @@ from pgvector.psycopg import register_vector_async
 from psycopg.rows import DictRow, dict_row
 from psycopg_pool import AsyncConnectionPool
 
+from pgclarify.database.connections import Connections, with_keepalives
 from pgclarify.database.errors import translated
 from pgclarify.database.queries import queries
 from pgclarify.database.sessions import require_own_sessions
@@ -26,17 +27,28 @@ _MOST_ATTEMPTS = 5
 
 
 @asynccontextmanager
-async def open_pool(dsn: str, *, application_name: str = "pgclarify worker") -> AsyncIterator[Pool]:
+async def open_pool(
+    dsn: str, *, application_name: str = "pgclarify worker", connections: Connections | None = None
+) -> AsyncIterator[Pool]:
     """Open a pool of autocommit connections whose rows are dictionaries.
 
     Args:
         dsn: Connection string of the database.
         application_name: What they call themselves in pg_stat_activity.
+        connections: Where they are kept, so that they can be cut; None if nobody will.
 
     Raises:
         ServerUnavailable: If there is no connection within 10 seconds.
         ConfigurationError: If there is a pooler on the way that gives each transaction another session.
     """
+    dsn = with_keepalives(dsn)
+    kept = connections or Connections()
+
+    async def configure(connection: psycopg.AsyncConnection[Any]) -> None:
+        await kept.prepare(connection)
+        await connection.execute(queries["find_vector_types"])
+        await register_vector_async(connection)
+
     # What these sessions set would be found by whoever comes into one of them next.
     await asyncio.to_thread(require_own_sessions, dsn)
     pool: Pool = AsyncConnectionPool(
@@ -46,7 +58,7 @@ async def open_pool(dsn: str, *, application_name: str = "pgclarify worker") -> 
         timeout=30,
         open=False,
         kwargs={"autocommit": True, "row_factory": dict_row, "application_name": application_name},
-        configure=_configure,
+        configure=configure,
     )
     with translated():
         await pool.open(wait=True, timeout=10)
@@ -98,8 +110,3 @@ async def fetch_within(pool: Pool, limit: str, name: str, /, **parameters: Any) 
             await connection.execute(queries["limit_statements"], {"limit": limit})
             cursor = await connection.execute(queries[name], parameters)
             return await cursor.fetchall()
-
-
-async def _configure(connection: psycopg.AsyncConnection[Any]) -> None:
-    await connection.execute(queries["prepare_session"])
-    await register_vector_async(connection)

@@ -1,38 +1,97 @@
-"""A worker's entry in the database, alive as long as one session of its own."""
+"""A worker's entry in the database: it is alive by a lock that its session holds, and by a heartbeat."""
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
+import logging
 import os
+import queue
 import socket
+import threading
+import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
-from typing import Any
+from datetime import timedelta
+from typing import Any, TypeVar
 
 import psycopg
 from psycopg.rows import dict_row
 
+from pgclarify.database.connections import cut, with_keepalives
 from pgclarify.database.errors import translated
 from pgclarify.database.queries import queries
+from pgclarify.errors import DatabaseBusy, PgclarifyError, ServerUnavailable
+
+_logger = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+# How long a worker counts as alive after a heartbeat, by the database's clock; four heartbeats fit into it.
+LEASE = timedelta(seconds=20)
+_HEARTBEATS_A_LEASE = 4
+# An event loop that does not come round for so long is stuck, and no longer busy: its worker must not look alive.
+_LOOP_PATIENCE_SECONDS = 60.0
+_JOIN_SECONDS = 5.0
+
+_Connection = psycopg.Connection[dict[str, Any]]
 
 
-@dataclass(frozen=True, slots=True)
 class Presence:
-    """An open session that holds the worker's advisory lock: while it lives, the worker does.
+    """A worker that is entered, and alive.
+
+    A thread with a session of its own holds the worker's advisory lock and sends the heartbeat, so that an event loop
+    that is busy for some seconds costs no run. The thread stops when the loop does.
+
+    Args:
+        dsn: Connection string of the database.
+        entry: Parameters of register_worker.
+        lease: How long the worker counts as alive after a heartbeat.
 
     Attributes:
-        worker_id: The worker's key.
+        lost: Ends with ServerUnavailable once the worker does not count as alive any more. It has to stop its runs
+            then: others may have taken them over.
     """
 
-    worker_id: int
-    _connection: psycopg.AsyncConnection[dict[str, Any]]
+    def __init__(self, dsn: str, entry: dict[str, Any], lease: timedelta) -> None:
+        self._dsn = with_keepalives(dsn)
+        self._entry = entry | {"lease": lease}
+        self._lease_seconds = lease.total_seconds()
+        self._pause_seconds = self._lease_seconds / _HEARTBEATS_A_LEASE
+        self._loop = asyncio.get_running_loop()
+        self._entered: asyncio.Future[int] = self._loop.create_future()
+        self.lost: asyncio.Future[None] = self._loop.create_future()
+        # Else asyncio reports an error that no task has awaited.
+        self.lost.add_done_callback(lambda lost: lost.cancelled() or lost.exception())
+        # Heartbeats that are awaited; None ends a pause.
+        self._asked: queue.SimpleQueue[asyncio.Future[None] | None] = queue.SimpleQueue()
+        self._said: tuple[list[str], int | None] = ([], None)
+        self._is_closing = False
+        self._connection: _Connection | None = None
+        # When the loop last came round, and when the heartbeat was sent that is not answered yet; both monotonic.
+        self._fed_at = time.monotonic()
+        self._beating_since: float | None = None
+        self._thread = threading.Thread(target=self._live, name="presence", daemon=True)
+
+    @property
+    def worker_id(self) -> int:
+        """The worker's key."""
+        return self._entered.result()
 
     @classmethod
     @asynccontextmanager
     async def enter(
-        cls, dsn: str, *, version: str, provider: str, model: str, prompt_version: str, is_serving: bool = True
+        cls,
+        dsn: str,
+        *,
+        version: str,
+        provider: str,
+        model: str,
+        prompt_version: str,
+        is_serving: bool = True,
+        lease: timedelta | None = None,
     ) -> AsyncIterator[Presence]:
-        """Enter a worker and hold its lock.
+        """Enter a worker and keep it alive.
 
         Args:
             dsn: Connection string of the database.
@@ -41,51 +100,143 @@ class Presence:
             model: Model that it asks.
             prompt_version: Version of its prompts.
             is_serving: False for a process that only leases replies of the ledger: nobody who asks may wait for it.
+            lease: How long it counts as alive after a heartbeat; None for LEASE.
 
         Raises:
             ServerUnavailable: If there is no connection.
             DatabaseError: If the role may not work.
         """
-        with translated():
-            connection = await psycopg.AsyncConnection.connect(
-                dsn, autocommit=True, row_factory=dict_row, application_name="pgclarify worker"
-            )
-        async with connection:
-            with translated():
-                is_held = False
-                while not is_held:
-                    cursor = await connection.execute(
-                        queries["register_worker"],
-                        {
-                            "host": socket.gethostname(),
-                            "process_id": os.getpid(),
-                            "version": version,
-                            "provider": provider,
-                            "model": model,
-                            "prompt_version": prompt_version,
-                            "is_serving": is_serving,
-                        },
-                    )
-                    (row,) = await cursor.fetchall()
-                    presence = cls(row["worker_id"], connection)
-                    # Anyone may take a lock of any number; under another one we are as good as under this.
-                    cursor = await connection.execute(queries["hold_worker_lock"], {"worker_id": presence.worker_id})
-                    (row,) = await cursor.fetchall()
-                    is_held = row["is_held"]
+        entry = {
+            "host": socket.gethostname(),
+            "process_id": os.getpid(),
+            "version": version,
+            "provider": provider,
+            "model": model,
+            "prompt_version": prompt_version,
+            "is_serving": is_serving,
+        }
+        presence = cls(dsn, entry, LEASE if lease is None else lease)
+        presence._thread.start()
+        feeding = asyncio.create_task(presence._feed(), name="feeding")
+        try:
+            await presence._entered
             yield presence
+        finally:
+            feeding.cancel()
+            await presence._close()
 
     async def say(self, embedding_models: Sequence[str], queue_worker_id: int | None) -> None:
-        """Say that the worker is there, which also finds out whether its session still is.
+        """Send a heartbeat now, and have this one and those that follow say what the worker has loaded.
 
         Raises:
-            ServerUnavailable: If the session is gone, and with it the lock: the worker counts as dead.
+            ServerUnavailable: If the worker does not count as alive any more.
         """
+        self._said = (list(embedding_models), queue_worker_id)
+        heard: asyncio.Future[None] = self._loop.create_future()
+        self._asked.put(heard)
+        await asyncio.wait([heard, self.lost], return_when=asyncio.FIRST_COMPLETED)
+        if self.lost.done():
+            self.lost.result()
+
+    async def _feed(self) -> None:
+        """Show the thread that the loop comes round, and give up on a heartbeat that the network has swallowed."""
+        while True:
+            self._fed_at = time.monotonic()
+            since = self._beating_since
+            # The heartbeat before may have been a pause earlier: the worker stops before others take its runs over.
+            if since is not None and self._fed_at - since > self._lease_seconds - self._pause_seconds:
+                self._end(
+                    ServerUnavailable(
+                        "the database does not answer",
+                        detail="A heartbeat has had no answer for nearly as long as the lease.",
+                    )
+                )
+                self._cut()
+                return
+            await asyncio.sleep(min(1.0, self._pause_seconds))
+
+    async def _close(self) -> None:
+        self._is_closing = True
+        self._asked.put(None)
+        if self._beating_since is not None:
+            self._cut()
+        # It is a daemon: one that is still connecting to a server that does not answer holds up nothing.
+        await asyncio.to_thread(self._thread.join, _JOIN_SECONDS)
+
+    def _cut(self) -> None:
+        if self._connection is not None:
+            cut(self._connection)
+
+    def _live(self) -> None:
+        """What the thread does."""
+        try:
+            with translated():
+                connection: _Connection = psycopg.connect(
+                    self._dsn, autocommit=True, row_factory=dict_row, application_name="pgclarify worker"
+                )
+                with contextlib.closing(connection):
+                    self._connection = connection
+                    connection.execute(queries["prepare_session"])
+                    worker_id = _register(connection, self._entry)
+                    self._in_loop(_resolve, self._entered, worker_id)
+                    self._beat_until_closed(connection, worker_id)
+        except PgclarifyError as error:
+            self._in_loop(self._end, error)
+
+    def _beat_until_closed(self, connection: _Connection, worker_id: int) -> None:
+        while True:
+            heard = None
+            with contextlib.suppress(queue.Empty):
+                heard = self._asked.get(timeout=self._pause_seconds)
+            if self._is_closing:
+                return
+            if time.monotonic() - self._fed_at > _LOOP_PATIENCE_SECONDS:
+                continue
+            self._beating_since = time.monotonic()
+            try:
+                self._beat(connection, worker_id)
+            except DatabaseBusy as busy:
+                # The lease has room for the next one.
+                _logger.warning("a heartbeat failed: %s", busy.message)
+            finally:
+                self._beating_since = None
+            if heard is not None:
+                self._in_loop(_resolve, heard, None)
+
+    def _beat(self, connection: _Connection, worker_id: int) -> None:
+        models, queue_worker_id = self._said
         with translated():
-            await self._connection.execute(
+            row = connection.execute(
                 queries["see_worker"],
-                {
-                    "worker_id": self.worker_id,
-                    "embedding_models": list(embedding_models),
-                    "queue_worker_id": queue_worker_id,
-                },
+                {"worker_id": worker_id, "embedding_models": models, "queue_worker_id": queue_worker_id},
+            ).fetchone()
+        if row is None or not row["is_alive"]:
+            raise ServerUnavailable(
+                f"worker {worker_id} counts as dead",
+                detail="Its lease ran out while it could not say that it is there; others take its runs over.",
             )
+
+    def _end(self, error: PgclarifyError) -> None:
+        for future in (self._entered, self.lost):
+            if not future.done():
+                future.set_exception(error)
+                return
+
+    def _in_loop(self, action: Any, *arguments: Any) -> None:  # noqa: ANN401
+        # A loop that is closed asks for nothing any more.
+        with contextlib.suppress(RuntimeError):
+            self._loop.call_soon_threadsafe(action, *arguments)
+
+
+def _register(connection: _Connection, entry: dict[str, Any]) -> int:
+    while True:
+        (registered,) = connection.execute(queries["register_worker"], entry).fetchall()
+        # Anyone may take a lock of any number; under another one we are as good as under this.
+        (lock,) = connection.execute(queries["hold_worker_lock"], registered).fetchall()
+        if lock["is_held"]:
+            return int(registered["worker_id"])
+
+
+def _resolve(future: asyncio.Future[T], result: T) -> None:
+    if not future.done():
+        future.set_result(result)

@@ -1,14 +1,29 @@
 -- Statements that workers send. Those of clients are in client_queries.sql and cli_queries.sql.
 
 -- name: prepare_session
--- Find pgvector's types wherever they live, wait for nobody's lock for long, and undo what a database sets for people.
-select
-    set_config('search_path', 'pg_catalog, ' || quote_ident(pg_namespace.nspname), false),
-    set_config('lock_timeout', '5s', false),
-    set_config('statement_timeout', '0', false),
-    set_config('idle_in_transaction_session_timeout', '0', false),
-    set_config('default_transaction_isolation', 'read committed', false),
-    set_config('default_transaction_read_only', 'off', false)
+-- Undo what a database sets for people, and wait for nobody's lock for long. Of a session whose worker is gone, notice it soon,
+-- and end its transaction, so that it holds no lock for longer than a worker's lease.
+select set_config(given.name, given.value, false)
+from (
+    values
+    ('lock_timeout', '5s'),
+    ('statement_timeout', '0'),
+    ('transaction_timeout', '0'),
+    ('idle_session_timeout', '0'),
+    ('idle_in_transaction_session_timeout', '20s'),
+    ('default_transaction_isolation', 'read committed'),
+    ('default_transaction_read_only', 'off'),
+    ('tcp_keepalives_idle', '5'),
+    ('tcp_keepalives_interval', '5'),
+    ('tcp_keepalives_count', '3'),
+    ('tcp_user_timeout', '20s')
+) as given (name, value)
+-- Some are of later servers than others.
+inner join pg_catalog.pg_settings on pg_settings.name = given.name;
+
+-- name: find_vector_types
+-- Find pgvector's types wherever they live.
+select set_config('search_path', 'pg_catalog, ' || quote_ident(pg_namespace.nspname), false)
 from pg_catalog.pg_extension
 inner join pg_catalog.pg_namespace on pg_extension.extnamespace = pg_namespace.oid
 where pg_extension.extname = 'vector';
@@ -25,7 +40,7 @@ select current_setting('lock_timeout') = '54321ms' as is_set;
 -- Enter this worker.
 select
     pgclarify._register_worker(
-        %(host)s, %(process_id)s, %(version)s, %(provider)s, %(model)s, %(prompt_version)s, %(is_serving)s
+        %(host)s, %(process_id)s, %(version)s, %(provider)s, %(model)s, %(prompt_version)s, %(is_serving)s, %(lease)s
     ) as worker_id;
 
 -- name: hold_worker_lock
@@ -33,12 +48,40 @@ select
 select pg_try_advisory_lock(1885823084, %(worker_id)s::integer) as is_held;
 
 -- name: see_worker
--- Say that this worker is there.
-select pgclarify._see_worker(%(worker_id)s, %(embedding_models)s::text[], %(queue_worker_id)s::bigint);
+-- Say that this worker is there; false if it counts as dead.
+select pgclarify._see_worker(%(worker_id)s, %(embedding_models)s::text[], %(queue_worker_id)s::bigint) as is_alive;
+
+-- name: end_own_job
+-- End a job that this worker still has, and none that another has taken over.
+select pgclarify_queue.procrastinate_finish_job_v1(own.id, %(status)s, %(delete_job)s)
+from (
+    select job.id
+    from pgclarify_queue.procrastinate_jobs as job
+    where
+        job.id = %(job_id)s
+        and job.worker_id = %(worker_id)s
+        and job.attempts = %(attempts)s
+        and job.status = 'doing'
+    for update
+) as own;
+
+-- name: retry_own_job
+-- Put a job back that this worker still has, and none that another has taken over.
+select pgclarify_queue.procrastinate_retry_job_v2(own.id, %(retry_at)s, null, null, null)
+from (
+    select job.id
+    from pgclarify_queue.procrastinate_jobs as job
+    where
+        job.id = %(job_id)s
+        and job.worker_id = %(worker_id)s
+        and job.attempts = %(attempts)s
+        and job.status = 'doing'
+    for update
+) as own;
 
 -- name: rescue_jobs
 -- Put jobs of dead workers back into the queue.
-select pgclarify._rescue_jobs() as jobs;
+select pgclarify._rescue_jobs(%(worker_id)s) as jobs;
 
 -- name: fold_tallies
 -- Fold the counts of each corpus into one row.
@@ -190,8 +233,8 @@ select
 -- name: start_run
 -- Take a run in hand.
 select
-    attempt, operation, question, settings, corpus_id, embedding_model, dimensions, parent_run_id
-from pgclarify._start_run(%(run_id)s, %(worker_id)s);
+    must_be_alone, attempt, operation, question, settings, corpus_id, embedding_model, dimensions, parent_run_id
+from pgclarify._start_run(%(run_id)s, %(worker_id)s, %(is_alone)s);
 
 -- name: retrieve
 -- Retrieve passages for a run, as its requester.

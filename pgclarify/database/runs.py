@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from pgclarify.database.coalescing import Coalescer
 from pgclarify.database.pool import Pool, fetch
-from pgclarify.errors import BudgetSpent, NotAllowed, PriceMissing, RunLost
+from pgclarify.errors import BudgetSpent, NotAllowed, PriceMissing, RunLost, RunSuspected
 from pgclarify.model import (
     Candidate,
     Claim,
@@ -66,14 +66,23 @@ class Runs:
         self.verdicts = Coalescer(self._write_verdicts)
         self.completions = Coalescer(self._write_completions)
 
-    async def start(self, run_id: int) -> Run | None:
+    async def start(self, run_id: int, *, is_alone: bool = False) -> Run | None:
         """Take a run in hand; None if it was cancelled or has ended.
 
+        Args:
+            run_id: The run.
+            is_alone: Whether the worker carries out nothing else, and will not until this run is over.
+
         Raises:
+            RunSuspected: If the run may be carried out alone only.
             DatabaseError: If the server refuses.
         """
-        rows = await fetch(self.pool, "start_run", run_id=run_id, worker_id=self.worker_id)
-        return Run(run_id=run_id, **rows[0]) if rows else None
+        rows = await fetch(self.pool, "start_run", run_id=run_id, worker_id=self.worker_id, is_alone=is_alone)
+        if not rows:
+            return None
+        if rows[0].pop("must_be_alone"):
+            raise RunSuspected(f"run {run_id} is carried out alone, since workers were lost with it")
+        return Run(run_id=run_id, **rows[0])
 
     async def is_over(self, run_id: int) -> bool:
         """Whether a run has ended, however it did.

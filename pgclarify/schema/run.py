@@ -198,6 +198,16 @@ run = Table(
         server_default=text("quote_ident(current_user)::regrole"),
         comment="Its oid: another role of that name did not ask.",
     ),
+    Column(
+        "crashes",
+        Integer,
+        nullable=False,
+        server_default=text("0"),
+        comment=(
+            "How many workers in a row were lost while they carried it out, since an attempt of it last stored a "
+            "reply: from 2 on it is carried out alone, and at 5 it fails."
+        ),
+    ),
     PrimaryKeyConstraint("run_id", name="run_pk"),
     CheckConstraint(
         "operation in ('clarify', 'consolidate', 'search', 'investigate', 'detect_ambiguity', "
@@ -215,6 +225,7 @@ run = Table(
     CheckConstraint("candidates >= 0", name="run_candidates_are_not_negative"),
     CheckConstraint("verdicts >= 0", name="run_verdicts_are_not_negative"),
     CheckConstraint("served >= 0", name="run_served_is_not_negative"),
+    CheckConstraint("crashes >= 0", name="run_crashes_is_not_negative"),
     CheckConstraint("(served > 0) = (last_served_at is not null)", name="run_served_has_a_time"),
     CheckConstraint("jsonb_typeof(history) = 'array'", name="run_history_is_an_array"),
     CheckConstraint("jsonb_typeof(settings) = 'object'", name="run_settings_is_an_object"),

@@ -1,12 +1,14 @@
-"""Workers: revision 0004, with a column of 0013."""
+"""Workers: revision 0004, with a column of 0013 and one of 0020."""
 
 from sqlalchemy import (
     BigInteger,
     Boolean,
+    CheckConstraint,
     Column,
     Identity,
     Index,
     Integer,
+    Interval,
     PrimaryKeyConstraint,
     Table,
     Text,
@@ -58,7 +60,18 @@ worker = Table(
             "evaluation does."
         ),
     ),
+    Column(
+        "lease",
+        Interval,
+        nullable=False,
+        server_default=text("'00:00:20'::interval"),
+        comment="How long after seen_at it still counts as alive.",
+    ),
+    CheckConstraint("lease > '00:00:00'::interval", name="worker_lease_is_positive"),
     PrimaryKeyConstraint("worker_id", name="worker_pk"),
     Index("worker_queue_worker_id_idx", "queue_worker_id"),
-    comment="A worker process. It lives as long as its session holds the advisory lock (1885823084, worker_id).",
+    comment=(
+        "A worker process. It is alive while its session holds the advisory lock (1885823084, worker_id) and its last "
+        "heartbeat, seen_at, is not older than its lease."
+    ),
 )

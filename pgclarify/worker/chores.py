@@ -42,9 +42,9 @@ async def every(seconds: float, work: Callable[[], Awaitable[None]]) -> None:
         await asyncio.sleep(seconds)
 
 
-async def rescue(pool: Pool) -> None:
-    """Put jobs of dead workers back into the queue."""
-    (row,) = await fetch(pool, "rescue_jobs")
+async def rescue(pool: Pool, worker_id: int) -> None:
+    """Put jobs of dead workers back into the queue; worker_id: of this one."""
+    (row,) = await fetch(pool, "rescue_jobs", worker_id=worker_id)
     if row["jobs"]:
         _logger.info("took over %d jobs of workers that are gone", row["jobs"])
 

@@ -15,6 +15,7 @@ from pgclarify.errors import (
     DatabaseError,
     EmbeddingError,
     RunLost,
+    RunSuspected,
     ServerUnavailable,
 )
 from pgclarify.model import Run, RunStatus
@@ -35,6 +36,7 @@ from pgclarify.pipelines.rewriting import rewrite
 from pgclarify.pipelines.search import search
 from pgclarify.protocols import Classifier, Embedder
 from pgclarify.worker.judges import Judges
+from pgclarify.worker.quarantine import Quarantine
 
 _logger = logging.getLogger(__name__)
 
@@ -48,6 +50,7 @@ class Hand:
         embedders: Embedding models by name.
         cross_encoders: CrossEncoders by name.
         classifier: Tells ambiguous questions from clear ones.
+        quarantine: Keeps runs that workers were lost with apart from all others.
     """
 
     def __init__(
@@ -57,7 +60,9 @@ class Hand:
         embedders: Embedders,
         cross_encoders: CrossEncoders,
         classifier: Classifier,
+        quarantine: Quarantine,
     ) -> None:
+        self._quarantine = quarantine
         self._runs = runs
         self._judges = judges
         self._embedders = embedders
@@ -80,7 +85,16 @@ class Hand:
             DatabaseBusy: If something stood in the way that passes.
             RunLost: If another worker has taken the run over, and with it the job.
         """
-        run = await self._runs.start(run_id)
+        try:
+            async with self._quarantine.beside_others():
+                await self._attempt(run_id, is_alone=False)
+        except RunSuspected as suspected:
+            _logger.warning("%s", suspected.message)
+            async with self._quarantine.alone():
+                await self._attempt(run_id, is_alone=True)
+
+    async def _attempt(self, run_id: int, *, is_alone: bool) -> None:
+        run = await self._runs.start(run_id, is_alone=is_alone)
         if run is None:
             return
         tables = RunTables(self._runs, run_id)
@@ -90,7 +104,7 @@ class Hand:
             await asyncio.shield(task)
         except asyncio.CancelledError:
             if not task.cancelled():
-                # Told to stop, rather than dropped by drop_lost_runs.
+                # Told to stop, rather than dropped.
                 task.cancel()
                 await asyncio.gather(task, return_exceptions=True)
                 raise
@@ -124,6 +138,11 @@ class Hand:
             if run in lost:
                 _logger.info("run %d was cancelled or taken over", run.run_id)
                 task.cancel()
+
+    def drop_all(self) -> None:
+        """Stop working on all runs, and pay for nothing more."""
+        for _, task in self._held.values():
+            task.cancel()
 
     async def _perform(self, run: Run, tables: RunTables) -> None:
         match run.operation:

@@ -14,7 +14,17 @@ import psycopg
 from pgclarify import __version__
 from pgclarify.algorithms.ambiguity import AmbiguityClassifier
 from pgclarify.config import Settings
-from pgclarify.database import Documents, EmbeddingSpaces, Presence, Runs, open_pool, require_direct, translated
+from pgclarify.database import (
+    Connections,
+    Documents,
+    EmbeddingSpaces,
+    Presence,
+    Runs,
+    open_pool,
+    require_direct,
+    translated,
+    with_keepalives,
+)
 from pgclarify.embedding.cross_encoders import CrossEncoders
 from pgclarify.embedding.registry import Embedders
 from pgclarify.errors import DatabaseBusy, ServerUnavailable
@@ -27,6 +37,7 @@ from pgclarify.worker.graph import link
 from pgclarify.worker.grouping import Grouping, count_served
 from pgclarify.worker.hand import Hand
 from pgclarify.worker.judges import Judges, open_judges
+from pgclarify.worker.quarantine import Quarantine
 from pgclarify.worker.sources import Sources
 from pgclarify.worker.spaces import Spaces
 
@@ -37,7 +48,7 @@ _WORK_SECONDS = 0.3
 _COUNTING_SECONDS = 0.5
 _WATCH_SECONDS = 0.5
 _RESCUE_SECONDS = 2.0
-_PRESENCE_SECONDS = 2.0
+_PRESENCE_SECONDS = 5.0
 _RECONNECT_SECONDS = 2.0
 _UPKEEP_SECONDS = 5.0
 _LINK_SECONDS = 0.5
@@ -69,7 +80,7 @@ async def _serve_until_told(settings: Settings, dsn: str, on_ready: Callable[[],
     stopping = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, stopping.set)
-    await asyncio.to_thread(_check, dsn)
+    await asyncio.to_thread(_check, with_keepalives(dsn))
     embedders, cross_encoders = Embedders(settings.embedding_backend), CrossEncoders()
     async with AsyncExitStack() as stack:
         stack.callback(embedders.close)
@@ -80,7 +91,7 @@ async def _serve_until_told(settings: Settings, dsn: str, on_ready: Callable[[],
             try:
                 await _serve(settings, dsn, judges, embedders, cross_encoders, stopping, on_ready)
             except (ServerUnavailable, DatabaseBusy) as lost:
-                _logger.warning("the database is gone, trying again: %s", lost.message)
+                _logger.warning("the worker starts over: %s", lost)
                 with suppress(TimeoutError):
                     await asyncio.wait_for(stopping.wait(), _RECONNECT_SECONDS)
 
@@ -100,7 +111,8 @@ async def _serve(
         ServerUnavailable: If the session breaks.
     """
     async with AsyncExitStack() as stack:
-        pool = await stack.enter_async_context(open_pool(dsn))
+        connections = Connections()
+        pool = await stack.enter_async_context(open_pool(dsn, connections=connections))
         presence = await stack.enter_async_context(
             Presence.enter(
                 dsn,
@@ -110,15 +122,22 @@ async def _serve(
                 prompt_version=judges.verifier.prompt_version,
             )
         )
-        hand = Hand(Runs(pool, presence.worker_id), judges, embedders, cross_encoders, AmbiguityClassifier.load())
+        turn = asyncio.Lock()
+        hand = Hand(
+            Runs(pool, presence.worker_id),
+            judges,
+            embedders,
+            cross_encoders,
+            AmbiguityClassifier.load(),
+            Quarantine(turn),
+        )
         # Half as many runs as calls: some of them always wait for the database or an embedding.
         concurrency = max(8, settings.llm_concurrency // 2)
-        queue = await stack.enter_async_context(open_queue(dsn, hand.carry_out, concurrency=concurrency))
+        queue = await stack.enter_async_context(open_queue(dsn, hand.carry_out, connections, concurrency=concurrency))
         ingestion = Ingestion(Documents(pool, presence.worker_id), embedders.get, max_chars=_MOST_CHARS_A_CLAIM)
         stack.push_async_callback(ingestion.close)
         reembedding = Reembedding(EmbeddingSpaces(pool, presence.worker_id), embedders.get)
         stack.push_async_callback(reembedding.close)
-        turn = asyncio.Lock()
         spaces = Spaces(pool, embedders)
         stack.push_async_callback(spaces.close)
         sources = Sources(dsn, pool)
@@ -127,9 +146,8 @@ async def _serve(
         chores = [
             asyncio.create_task(work, name=name)
             for name, work in (
-                ("presence", _be_present(presence, queue, embedders, on_ready)),
                 ("watch", every(_WATCH_SECONDS, hand.drop_lost_runs)),
-                ("rescue", every(_RESCUE_SECONDS, lambda: rescue(pool))),
+                ("rescue", every(_RESCUE_SECONDS, lambda: rescue(pool, presence.worker_id))),
                 ("spaces", every(_WORK_SECONDS, spaces.open_new)),
                 ("ingestion", every(_WORK_SECONDS, lambda: ingest(ingestion, turn))),
                 ("terms", every(_COUNTING_SECONDS, lambda: count_terms(pool))),
@@ -147,18 +165,26 @@ async def _serve(
                 ("partitions", every(_UPKEEP_SECONDS, lambda: drop_orphans(pool, "drop_orphan_partition"))),
             )
         ]
+        present = asyncio.create_task(_be_present(presence, queue, embedders, on_ready), name="presence")
         serving = asyncio.create_task(queue.serve(), name="queue")
         told = asyncio.create_task(stopping.wait(), name="stopping")
-        everything: list[asyncio.Task[Any]] = [*chores, serving, told]
+        everything: list[asyncio.Task[Any]] = [present, *chores, serving, told]
         try:
             await asyncio.wait(everything, return_when=asyncio.FIRST_COMPLETED)
+            if stopping.is_set():
+                queue.stop()
+                await asyncio.wait([present, serving], return_when=asyncio.FIRST_COMPLETED)
+            for task in (present, *chores, serving):
+                if task.done():
+                    task.result()
             if not stopping.is_set():
-                for task in (*chores, serving):
-                    if task.done():
-                        task.result()
                 raise ServerUnavailable("the queue's connection broke")
-            queue.stop()
-            await serving
+        except BaseException:
+            # Others may have this worker's runs by now. Statements under way may never be answered.
+            hand.drop_all()
+            await pool.close(timeout=0)
+            connections.cut()
+            raise
         finally:
             for task in everything:
                 task.cancel()
@@ -168,7 +194,11 @@ async def _serve(
 async def _be_present(
     presence: Presence, queue: Queue, embedders: Embedders, on_ready: Callable[[], None] | None
 ) -> None:
-    """Say every other second that the worker is there, and notice if its session is gone."""
+    """Say every few seconds what the worker has loaded, until it does not count as alive any more.
+
+    Raises:
+        ServerUnavailable: When that is so.
+    """
     while queue.worker_id is None:  # noqa: ASYNC110 - the queue tells nobody when it has registered
         await asyncio.sleep(0.01)
     await presence.say(embedders.loaded, queue.worker_id)
@@ -176,7 +206,8 @@ async def _be_present(
     if on_ready is not None:
         on_ready()
     while True:
-        await asyncio.sleep(_PRESENCE_SECONDS)
+        with suppress(TimeoutError):
+            await asyncio.wait_for(asyncio.shield(presence.lost), _PRESENCE_SECONDS)
         await presence.say(embedders.loaded, queue.worker_id)
 
 

@@ -37,6 +37,7 @@ from pgclarify.llm.extractive import ExtractiveVerifier
 from pgclarify.model import Completion, CompletionRequest, Passage, Reading
 from pgclarify.worker.hand import Hand
 from pgclarify.worker.judges import Judges
+from pgclarify.worker.quarantine import Quarantine
 from tests import openai_server
 from tests.benchmark import product
 from tests.benchmark.figures import Figure, show, step
@@ -186,7 +187,8 @@ async def hand(
     }
     async with open_pool(dsn) as pool, Presence.enter(dsn, version="", **entry) as presence:
         runs = Runs(pool, presence.worker_id)
-        worker = Hand(runs, judges, embedders, CrossEncoders(), classifier or AmbiguityClassifier.load())
+        quarantine = Quarantine(asyncio.Lock())
+        worker = Hand(runs, judges, embedders, CrossEncoders(), classifier or AmbiguityClassifier.load(), quarantine)
         slots = asyncio.Semaphore(_AT_ONCE)
 
         async def carry_out(run_id: int) -> None:

@@ -100,6 +100,7 @@ class HandWorker:
         provider: str = "extractive",
         version: str = "0",
         is_serving: bool = True,
+        lease: timedelta = timedelta(days=1),
     ) -> None:
         self.connection = connection
         self.leases: dict[int, Any] = {}
@@ -112,6 +113,8 @@ class HandWorker:
             model=model,
             prompt_version=prompt_version,
             is_serving=is_serving,
+            # It sends no heartbeat.
+            lease=lease,
         )[0]["worker_id"]
         self.send("hold_worker_lock", worker_id=self.worker_id)
 
@@ -324,10 +327,13 @@ class HandWorker:
         given = {key: passage[key] for key in ("embedding_space_id", "document_id", "passage_id")}
         self.send("fail_passage", worker_id=self.worker_id, error=error, pause=timedelta(0), **given)
 
-    def start(self, run_id: int) -> dict[str, Any] | None:
+    def start(self, run_id: int, *, is_alone: bool = False) -> dict[str, Any] | None:
         """Take a run in hand; None if there is nothing to do."""
-        rows = self.send("start_run", run_id=run_id, worker_id=self.worker_id)
-        return rows[0] if rows else None
+        rows = self.send("start_run", run_id=run_id, worker_id=self.worker_id, is_alone=is_alone)
+        if not rows:
+            return None
+        assert not rows[0].pop("must_be_alone")
+        return rows[0]
 
     def retrieve(
         self,

@@ -49,7 +49,7 @@ def test_no_run_is_left_to_its_language_model(corpus: Connection, idle: HandWork
     worker = hire()
     worker.index_everything()
     run_id = scalar(corpus, "select pgclarify.submit_investigation('rental cars')")
-    assert worker.send("start_run", run_id=run_id, worker_id=worker.worker_id)
+    assert worker.send("start_run", run_id=run_id, worker_id=worker.worker_id, is_alone=False)
 
 
 def test_its_leases_hold_while_it_lives(corpus: Connection, idle: HandWorker, hire: Hire) -> None:

@@ -35,7 +35,7 @@ async def test_what_a_database_sets_for_people_is_not_for_workers(
 
     assert found == {
         "statement_timeout": "0",
-        "idle_in_transaction_session_timeout": "0",
+        "idle_in_transaction_session_timeout": "20s",
         "default_transaction_isolation": "read committed",
         "default_transaction_read_only": "off",
     }

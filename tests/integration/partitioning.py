@@ -1,0 +1,99 @@
+"""A way to a database that can be cut as a network is: nothing comes through any more, and nobody is told."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
+
+
+class Network:
+    """A proxy on 127.0.0.1 in front of a server's Unix socket.
+
+    Args:
+        socket_path: The server's socket.
+    """
+
+    def __init__(self, socket_path: str) -> None:
+        self.port = 0
+        self._socket_path = socket_path
+        self._loop = asyncio.new_event_loop()
+        self._is_whole = asyncio.Event()
+        self._is_whole.set()
+        self._is_over = asyncio.Event()
+        self._is_ready = threading.Event()
+        self._ways: set[asyncio.Task[None]] = set()
+
+    def part(self) -> None:
+        """Forward nothing in either direction from now on; connections stay open, also new ones."""
+        self._loop.call_soon_threadsafe(self._is_whole.clear)
+
+    def heal(self) -> None:
+        """Forward again, first what has come meanwhile."""
+        self._loop.call_soon_threadsafe(self._is_whole.set)
+
+    def stop(self) -> None:
+        """End the proxy."""
+        self._loop.call_soon_threadsafe(self._is_over.set)
+
+    def run(self) -> None:
+        """Serve until stopped."""
+        self._loop.run_until_complete(self._serve())
+        self._loop.close()
+
+    def wait_until_ready(self) -> None:
+        """Return once it listens."""
+        assert self._is_ready.wait(60)
+
+    async def _serve(self) -> None:
+        server = await asyncio.start_server(self._connect, "127.0.0.1", 0)
+        self.port = server.sockets[0].getsockname()[1]
+        self._is_ready.set()
+        await self._is_over.wait()
+        server.close()
+        for way in list(self._ways):
+            way.cancel()
+        await asyncio.gather(*self._ways, return_exceptions=True)
+
+    async def _connect(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        theirs, ours = await asyncio.open_unix_connection(self._socket_path)
+        way = asyncio.create_task(self._join((reader, ours), (theirs, writer)))
+        self._ways.add(way)
+        way.add_done_callback(self._ways.discard)
+
+    async def _join(self, *pairs: tuple[asyncio.StreamReader, asyncio.StreamWriter]) -> None:
+        try:
+            await asyncio.gather(*(self._forward(source, target) for source, target in pairs))
+        finally:
+            for _, target in pairs:
+                target.close()
+                with suppress(OSError):
+                    await target.wait_closed()
+
+    async def _forward(self, source: asyncio.StreamReader, target: asyncio.StreamWriter) -> None:
+        with suppress(OSError):
+            while data := await source.read(65536):
+                await self._is_whole.wait()
+                target.write(data)
+                await target.drain()
+        # The end of a connection does not come through either.
+        await self._is_whole.wait()
+        target.close()
+
+
+@contextmanager
+def network(dsn: str) -> Iterator[tuple[Network, str]]:
+    """Run a proxy in a thread; the proxy, and the connection string of the database through it."""
+    server = conninfo_to_dict(dsn)
+    way = Network(f"{server['host']}/.s.PGSQL.{server.get('port', 5432)}")
+    thread = threading.Thread(target=way.run)
+    thread.start()
+    try:
+        way.wait_until_ready()
+        yield way, make_conninfo(dsn, host="127.0.0.1", port=way.port)
+    finally:
+        way.stop()
+        thread.join(60)

@@ -1,0 +1,140 @@
+"""Runs that workers were lost with: who is carried out alone, and who fails, by the statements that workers send."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from tests.integration.by_hand import Connection, HandWorker, Hire, scalar
+from tests.integration.spending import claim
+
+ALONE_FROM, MOST_CRASHES = 2, 5
+
+
+class Fleet:
+    """Workers of which one at a time is there."""
+
+    def __init__(self, connection: Connection, hire: Hire) -> None:
+        self._connection, self._hire = connection, hire
+        self.worker = hire()
+        connection.execute("select pgclarify.create_corpus('insurance')")
+        self.worker.open_spaces()
+
+    def submit(self, count: int) -> list[int]:
+        questions = [f"rental cars {number}" for number in range(count)]
+        return list(scalar(self._connection, "select pgclarify.submit_many(%s)", questions))
+
+    def take(self, run_ids: Sequence[int]) -> None:
+        """Have the worker take the jobs of runs."""
+        queue_worker_id = scalar(
+            self._connection, "select worker_id from pgclarify_queue.procrastinate_register_worker_v1()"
+        )
+        self.worker.send(
+            "see_worker", worker_id=self.worker.worker_id, embedding_models=[], queue_worker_id=queue_worker_id
+        )
+        self._connection.execute(
+            "update pgclarify_queue.procrastinate_jobs set status = 'doing', worker_id = %s"
+            " where (args ->> 'run_id')::bigint = any(%s)",
+            [queue_worker_id, list(run_ids)],
+        )
+
+    def crash(self) -> None:
+        """Have the worker killed, and another come that takes its jobs over."""
+        self.worker.die()
+        self.worker = self._hire()
+        self.worker.send("rescue_jobs", worker_id=self.worker.worker_id)
+
+    def crashes(self, run_id: int) -> int:
+        return int(scalar(self._connection, "select crashes from pgclarify.run where run_id = %s", run_id))
+
+    def status(self, run_id: int) -> str:
+        return str(scalar(self._connection, "select status from pgclarify.run where run_id = %s", run_id))
+
+    def must_be_alone(self, run_id: int) -> bool:
+        (row,) = self.worker.send("start_run", run_id=run_id, worker_id=self.worker.worker_id, is_alone=False)
+        return bool(row["must_be_alone"])
+
+
+@pytest.fixture
+def fleet(connection: Connection, hire: Hire) -> Fleet:
+    return Fleet(connection, hire)
+
+
+def test_a_run_that_is_put_back_is_no_suspect(fleet: Fleet) -> None:
+    (run_id,) = fleet.submit(1)
+    for _ in range(20):
+        assert not fleet.must_be_alone(run_id)
+    assert fleet.crashes(run_id) == 0
+
+
+def test_only_a_run_that_was_under_way_counts_a_crash(fleet: Fleet) -> None:
+    started, fetched, waiting = fleet.submit(3)
+    fleet.take([started, fetched])
+    fleet.worker.start(started)
+    fleet.crash()
+    assert [fleet.crashes(run_id) for run_id in (started, fetched, waiting)] == [1, 0, 0]
+    assert fleet.status(started) == "queued"
+
+    # Fetched by the next worker, which is killed before it begins.
+    fleet.take([started])
+    fleet.crash()
+    assert fleet.crashes(started) == 1
+
+
+def test_runs_that_workers_are_lost_with_are_carried_out_alone_and_one_fails(fleet: Fleet) -> None:
+    run_ids = fleet.submit(5)
+    poison, *healthy = run_ids
+    for _ in range(ALONE_FROM):
+        fleet.take(run_ids)
+        assert not any(fleet.must_be_alone(run_id) for run_id in run_ids)
+        fleet.crash()
+
+    fleet.take(run_ids)
+    assert all(fleet.must_be_alone(run_id) for run_id in run_ids)
+    assert [fleet.status(run_id) for run_id in run_ids] == ["queued"] * 5
+    for _ in range(MOST_CRASHES - ALONE_FROM):
+        fleet.take(run_ids)
+        assert fleet.worker.start(poison, is_alone=True) is not None
+        fleet.crash()
+        assert [fleet.crashes(run_id) for run_id in healthy] == [ALONE_FROM] * 4
+    assert fleet.worker.start(poison, is_alone=True) is None
+    assert fleet.status(poison) == "failed"
+
+    for run_id in healthy:
+        run = fleet.worker.start(run_id, is_alone=True)
+        assert run is not None
+        fleet.worker.finish(run_id, run["attempt"])
+        assert fleet.status(run_id) == "succeeded"
+
+
+def test_an_attempt_that_has_stored_a_reply_counts_none(fleet: Fleet) -> None:
+    (run_id,) = fleet.submit(1)
+    for number in range(MOST_CRASHES + 1):
+        fleet.take([run_id])
+        assert fleet.worker.start(run_id) is not None
+        store(fleet.worker, run_id, f"reply {number}")
+        fleet.crash()
+        assert fleet.crashes(run_id) == 0
+    # Nothing new: what the last attempt stored is of an earlier one.
+    fleet.take([run_id])
+    assert fleet.worker.start(run_id) is not None
+    fleet.crash()
+    assert fleet.crashes(run_id) == 1
+
+
+def store(worker: HandWorker, run_id: int, text: str) -> None:
+    completion_id = claim(worker, run_id, [text]).ours[text]
+    worker.store_replies(run_id, [completion_id], replies=["said"], tokens=[(40, 10)], latencies_ms=[1.0])
+
+
+def test_a_run_that_another_session_holds_is_counted_later(connection: Connection, fleet: Fleet, hire: Hire) -> None:
+    (run_id,) = fleet.submit(1)
+    fleet.take([run_id])
+    fleet.worker.start(run_id)
+    with connection.transaction():
+        connection.execute("select from pgclarify.run where run_id = %s for update", [run_id])
+        fleet.crash()
+    assert fleet.crashes(run_id) == 0
+    fleet.worker.send("rescue_jobs", worker_id=fleet.worker.worker_id)
+    assert fleet.crashes(run_id) == 1

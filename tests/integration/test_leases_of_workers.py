@@ -1,0 +1,175 @@
+"""A worker is alive by its session and by its heartbeat: what holds for one that has said nothing for too long."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from datetime import timedelta
+
+import psycopg
+import pytest
+
+from tests.integration.by_hand import Connect, Connection, HandWorker, Hire, scalar, state_of
+
+LOCK_NOT_AVAILABLE, RUN_LOST = "55P03", "PC006"
+
+
+@pytest.fixture
+def worker(connection: Connection, hire: Hire) -> HandWorker:
+    hired = hire()
+    connection.execute("select pgclarify.create_corpus('insurance')")
+    hired.open_spaces()
+    return hired
+
+
+@pytest.fixture
+def run_id(connection: Connection, worker: HandWorker) -> int:
+    return int(scalar(connection, "select pgclarify.submit('rental cars')"))
+
+
+def fall_silent(connection: Connection, worker: HandWorker) -> None:
+    """As if it had sent no heartbeat for longer than its lease."""
+    connection.execute(
+        "update pgclarify.worker set seen_at = clock_timestamp() - lease where worker_id = %s", [worker.worker_id]
+    )
+
+
+def see(worker: HandWorker) -> bool:
+    (row,) = worker.send("see_worker", worker_id=worker.worker_id, embedding_models=[], queue_worker_id=None)
+    return bool(row["is_alive"])
+
+
+def rescue(worker: HandWorker) -> int:
+    return int(worker.send("rescue_jobs", worker_id=worker.worker_id)[0]["jobs"])
+
+
+def take_job(connection: Connection, worker: HandWorker) -> None:
+    """Have the worker take the job of the one run."""
+    queue_worker_id = scalar(connection, "select worker_id from pgclarify_queue.procrastinate_register_worker_v1()")
+    worker.send("see_worker", worker_id=worker.worker_id, embedding_models=[], queue_worker_id=queue_worker_id)
+    connection.execute(
+        "update pgclarify_queue.procrastinate_jobs set status = 'doing', worker_id = %s", [queue_worker_id]
+    )
+
+
+def state_of_job(connection: Connection) -> str:
+    return str(scalar(connection, "select status from pgclarify_queue.procrastinate_jobs"))
+
+
+@pytest.mark.parametrize("how", ["silent", "killed"])
+def test_lock_and_heartbeat_make_a_worker_alive(connection: Connection, worker: HandWorker, how: str) -> None:
+    alive = "select count(*) from pgclarify.worker_status where is_alive"
+    assert scalar(connection, alive) == 1
+    if how == "silent":
+        fall_silent(connection, worker)
+    else:
+        worker.die()
+
+    assert scalar(connection, alive) == 0
+    assert scalar(connection, "select count(*) from pgclarify._living_workers()") == 0
+    assert state_of(connection, "select pgclarify.clarify('rental cars')") == "PC001"
+
+
+def test_a_frozen_snapshot_shows_who_was_alive_when_it_began(
+    connection: Connection, connect: Connect, worker: HandWorker
+) -> None:
+    alive = "select count(*) from pgclarify.worker_status where is_alive"
+    # Heartbeats go on, and this transaction sees none of them.
+    connection.execute("update pgclarify.worker set lease = interval '1 microsecond'")
+    assert scalar(connection, alive) == 0
+    with closing(connect()) as reader, reader.transaction():
+        reader.execute("set transaction isolation level repeatable read")
+        connection.execute("update pgclarify.worker set seen_at = clock_timestamp() + interval '1 day'")
+        assert scalar(reader, alive) == 1
+        connection.execute("update pgclarify.worker set seen_at = clock_timestamp() - interval '1 day'")
+        assert scalar(reader, alive) == 1
+        worker.die()
+        reader.execute("select pg_stat_clear_snapshot()")
+        assert scalar(reader, alive) == 0
+
+
+def test_a_silent_worker_stays_dead_where_another_lives(connection: Connection, worker: HandWorker, hire: Hire) -> None:
+    hire()
+    fall_silent(connection, worker)
+
+    assert not see(worker)
+    assert scalar(connection, "select count(*) from pgclarify._living_workers()") == 1
+
+
+def test_the_only_worker_goes_on_after_it_slept(connection: Connection, worker: HandWorker, run_id: int) -> None:
+    worker.start(run_id)
+    take_job(connection, worker)
+    fall_silent(connection, worker)
+
+    # Or it would take its own runs for those of a dead worker.
+    assert rescue(worker) == 0
+    assert see(worker)
+    assert rescue(worker) == 0
+    assert state_of_job(connection) == "doing"
+    worker.finish(run_id)
+
+
+def test_a_silent_worker_loses_its_runs_and_writes_nothing(
+    connection: Connection, worker: HandWorker, hire: Hire, run_id: int
+) -> None:
+    worker.start(run_id)
+    take_job(connection, worker)
+    other = hire()
+    assert rescue(other) == 0
+    fall_silent(connection, worker)
+
+    assert rescue(other) == 1
+    assert state_of_job(connection) == "todo"
+    # Before another has started it, and after.
+    for attempt in (1, 2):
+        with pytest.raises(psycopg.Error) as refused:
+            worker.finish(run_id)
+        assert refused.value.sqlstate == RUN_LOST
+        with pytest.raises(psycopg.Error) as refused:
+            worker.retrieve(run_id)
+        assert refused.value.sqlstate == RUN_LOST
+        if attempt == 1:
+            with pytest.raises(psycopg.Error) as refused:
+                worker.start(run_id)
+            assert refused.value.sqlstate == LOCK_NOT_AVAILABLE
+            assert other.start(run_id) is not None
+    assert rescue(worker) == 0
+    other.finish(run_id, 2)
+
+
+def test_the_queues_own_heartbeat_decides_nothing(
+    connection: Connection, worker: HandWorker, hire: Hire, run_id: int
+) -> None:
+    worker.start(run_id)
+    take_job(connection, worker)
+    connection.execute("update pgclarify_queue.procrastinate_workers set last_heartbeat = now() - interval '1 hour'")
+
+    assert rescue(hire()) == 0
+    assert state_of_job(connection) == "doing"
+
+
+@pytest.mark.parametrize("statement", ["end_own_job", "retry_own_job"])
+def test_only_who_has_a_job_ends_it_or_puts_it_back(
+    connection: Connection, worker: HandWorker, hire: Hire, run_id: int, statement: str
+) -> None:
+    take_job(connection, worker)
+    row = connection.execute("select id, worker_id, attempts from pgclarify_queue.procrastinate_jobs").fetchone()
+    assert row is not None
+    given = dict(zip(("job_id", "worker_id", "attempts"), row, strict=True))
+    given |= {"status": "failed", "delete_job": False} if statement == "end_own_job" else {"retry_at": None}
+    other = hire()
+    take_job(connection, other)
+    other.connection.execute("set search_path = pgclarify_queue")
+    worker.connection.execute("set search_path = pgclarify_queue")
+
+    worker.send(statement, **given)
+    assert state_of_job(connection) == "doing"
+    given["worker_id"] = scalar(connection, "select worker_id from pgclarify_queue.procrastinate_jobs")
+    other.send(statement, **given | {"attempts": given["attempts"] + 1})
+    assert state_of_job(connection) == "doing"
+    other.send(statement, **given)
+    assert state_of_job(connection) == ("failed" if statement == "end_own_job" else "todo")
+
+
+def test_a_lease_is_positive(connect: Connect, worker: HandWorker) -> None:
+    with pytest.raises(psycopg.errors.CheckViolation):
+        HandWorker(worker.connection, lease=timedelta(0))

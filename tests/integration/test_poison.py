@@ -1,0 +1,48 @@
+"""A run that kills the worker that carries it out: it fails, and those beside it do not."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable
+from typing import Any
+
+import psycopg
+
+from tests.openai_server import Chat, Reply, Server, by_rules
+from tests.workers import Worker, load, scalar, until, wait, wait_until_searchable
+
+# As sql/520_carrying_out.sql has it.
+MOST_CRASHES = 5
+
+
+def test_a_run_that_kills_its_worker_fails_and_those_beside_it_succeed(
+    database: str, connection: psycopg.Connection[Any], own_model: Server, run_worker: Callable[..., Worker]
+) -> None:
+    workers = [run_worker(database, own_model.base_url)]
+    load(connection)
+    wait_until_searchable(connection)
+
+    def kill(chat: Chat) -> Reply:
+        if "poison" not in chat.user:
+            return by_rules(chat)
+        process_id = workers[-1].process.pid
+        assert process_id is not None
+        os.kill(process_id, signal.SIGKILL)
+        return Reply(hangs=True)
+
+    own_model.behavior = kill
+    # So that those beside it are under way when it kills them.
+    own_model.latency = 0.5
+    questions = ["healthy 1", "healthy 2", "poison", "healthy 3", "healthy 4"]
+    run_ids = scalar(connection, "select pgclarify.submit_many(%s, top_k => 4)", questions)
+    unfinished = "select count(*) from pgclarify.run where finished_at is null"
+    while until(lambda: scalar(connection, unfinished) == 0 or not workers[-1].process.is_alive()) and scalar(
+        connection, unfinished
+    ):
+        workers.append(run_worker(database, own_model.base_url))
+
+    assert wait(connection, run_ids) == ["succeeded", "succeeded", "failed", "succeeded", "succeeded"]
+    assert len(workers) <= 1 + MOST_CRASHES
+    repeated = "select count(*) from (select from pgclarify.verdict group by run_id having count(*) <> 4) as wrong"
+    assert scalar(connection, repeated) == 0
