@@ -6,8 +6,8 @@ import asyncio
 import logging
 import re
 import time
-from collections.abc import Iterator
-from contextlib import nullcontext
+from collections.abc import Mapping
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import Any, Final, Self
@@ -15,11 +15,12 @@ from urllib.parse import urlsplit
 
 import httpx2
 import openai
-from openai.types.chat import ChatCompletion
 from pydantic import SecretStr
 
 from pgclarify.config import Settings
 from pgclarify.errors import ConfigurationError, EndpointUnavailable, RequestRefused
+from pgclarify.llm.bounded_client import BoundedClient, Call, Fault, Problem
+from pgclarify.llm.chat_reply import ChatReply, read_reply, storable
 from pgclarify.model import Completion, CompletionRequest
 
 OPENAI_BASE_URL: Final = "https://api.openai.com/v1"
@@ -37,13 +38,19 @@ _THINKING_TOKENS: Final = 4096
 # What a reply is reckoned as by a server that takes neither.
 _UNLIMITED_TOKENS: Final = 16384
 
-# What the ledger's columns hold.
-_MOST_TOKENS: Final = 2**31 - 1
+# Most bytes of an answer. A token is four bytes of text on average; escaped in JSON it is six for each character, a
+# token of line breaks is some two hundred, and servers tell the thoughts twice or add a probability to each token. What
+# stands around the text is a few hundred bytes; servers that add figures of their own are left room for.
+_BYTES_PER_TOKEN: Final = 128
+_BYTES_AROUND: Final = 64 * 1024
 
 _logger = logging.getLogger(__name__)
 
 # What is wrong with the request itself: bad, too large, or not to be processed.
 _REFUSING: Final = frozenset({400, 413, 422})
+
+# What may be wrong with the form of the request, so that a simpler one is tried.
+_REFUSING_FORM: Final = frozenset({400, 422})
 
 # What a run asks many times over. It stands in a line of its own, of which no more than the limit come to the counter
 # at once: what a run begins with, and all else in it waits for, does not stand behind the mass of all other runs.
@@ -79,9 +86,9 @@ class _Dialect:
             body["response_format"] = {"type": "json_object"}
         return body
 
-    def simpler(self, request: CompletionRequest, refusal: openai.APIStatusError) -> _Dialect | None:
+    def simpler(self, request: CompletionRequest, refusal: Fault) -> _Dialect | None:
         """The next form to try after a refusal; None if nothing is left to leave out."""
-        named = f"{refusal.param or ''} {refusal.message}"
+        named = f"{refusal.parameter} {refusal.said}"
         for parameter in request.parameters:
             name = self._name(parameter)
             if name is None or not re.search(rf"\b{re.escape(name)}\b", named):
@@ -112,8 +119,9 @@ class Endpoint:
         base_url: http(s) address up to and including the version; None means OpenAI's own.
         api_key: None for servers that need none; it then needs a base_url.
         concurrency: Most calls in flight at once; further ones wait in order of arrival, masses behind all else.
-        timeout: Seconds that the server may be silent within one attempt.
-        max_retries: Further attempts after a lost connection, a time-out, 408, 409, 429 or 5xx. Retry-After is obeyed.
+        timeout: Seconds that the server may be silent within one try, or take for an answer that it has begun.
+        max_retries: Further tries after a lost connection, a time-out, an answer that is no chat completion or too
+            large, 408, 409, 429 or 5xx. Retry-After is obeyed up to a minute.
 
     Raises:
         ConfigurationError: If model, address and key do not make an endpoint.
@@ -143,10 +151,7 @@ class Endpoint:
             base_url=self._base_url,
             timeout=openai.Timeout(timeout, connect=min(timeout, 10.0), pool=None),
             max_retries=max_retries,
-            # Half the CPU time per call of the default transport. A connection per call that may be in flight.
-            http_client=openai.DefaultAioHttpClient(
-                limits=httpx2.Limits(max_connections=concurrency, keepalive_expiry=60.0)
-            ),
+            http_client=BoundedClient(silence=timeout, connections=concurrency),
         )
 
     @classmethod
@@ -203,21 +208,12 @@ class Endpoint:
         """
         async with self._mass_limit if request.purpose in _MASS_PURPOSES else nullcontext(), self._limit:
             started = time.perf_counter()
-            completion = await self._call(request)
+            reply = await self._complete(request)
             latency_ms = (time.perf_counter() - started) * 1000
-        # Some servers pass on a provider's failure as a success without choices. Not kept, so that it is tried again.
-        if not isinstance(completion, ChatCompletion) or not completion.choices:
-            raise EndpointUnavailable(
-                "the endpoint's answer is not a chat completion",
-                detail=f"{self._base_url} answered with success, but without a choice in it.",
-                hint="Check OPENAI_BASE_URL: it usually ends in /v1.",
-            )
-        message = completion.choices[0].message
-        usage = completion.usage
         return Completion(
-            reply=_storable(message.content or message.refusal or ""),
-            prompt_tokens=_tokens(usage.prompt_tokens) if usage else None,
-            completion_tokens=_tokens(usage.completion_tokens) if usage else None,
+            reply=reply.text,
+            prompt_tokens=reply.prompt_tokens,
+            completion_tokens=reply.completion_tokens,
             latency_ms=latency_ms,
         )
 
@@ -233,44 +229,46 @@ class Endpoint:
     ) -> None:
         await self.aclose()
 
-    async def _call(self, request: CompletionRequest) -> object:
-        """Call in the richest form known to work, and in simpler ones if the server refuses it.
+    async def _complete(self, request: CompletionRequest) -> ChatReply:
+        """Ask in the richest form known to work, and in simpler ones if the server refuses it.
 
         A simpler form is remembered only once it has succeeded: a request can be refused for reasons of its own, such
         as its length.
         """
         known = dialect = self._dialect
+        ends_at = asyncio.get_running_loop().time() + self.longest_call
         while True:
-            try:
-                # The client's own time-out counts from the last byte, and some servers send white space to keep a
-                # connection alive.
-                async with asyncio.timeout(self.longest_call):
-                    # chat.completions.create() spends half of a call's CPU time on a body that is plain JSON already.
-                    completion = await self._client.post(
-                        "/chat/completions",
-                        cast_to=ChatCompletion,
-                        body={"model": self._model, **dialect.render(request)},
-                    )
-            except (openai.BadRequestError, openai.UnprocessableEntityError) as error:
-                simpler = dialect.simpler(request, error)
-                if simpler is None:
-                    raise self._unavailable(error) from None
-                dialect = simpler
-            # Without the cause: a server may have written the key into its message. ValueError: a body that is no JSON.
-            except (openai.OpenAIError, TimeoutError, ValueError) as error:
-                raise self._unavailable(error) from None
-            else:
-                if dialect is not known:
-                    if dialect.limit is None and self._dialect.limit is not None:
-                        _logger.warning(
-                            "%s takes neither max_tokens nor %s: its replies may be of any length, and budgets in"
-                            " dollars reckon with %d tokens for each",
-                            self._base_url,
-                            _LIMIT_WITH_THOUGHTS,
-                            _UNLIMITED_TOKENS,
-                        )
-                    self._dialect = dialect
-                return completion
+            most_tokens = dialect.most_output_tokens(request.parameters.get("max_tokens", _UNLIMITED_TOKENS))
+            # A model may think where that is not asked for, too.
+            most_bytes = (most_tokens + _THINKING_TOKENS) * _BYTES_PER_TOKEN + _BYTES_AROUND
+            call = Call(read_reply, most_bytes, ends_at)
+            reply = await self._ask(call, {"model": self._model, **dialect.render(request)})
+            if reply is not None:
+                break
+            refusal = call.fault if call.fault is not None and call.fault.status in _REFUSING_FORM else None
+            simpler = dialect.simpler(request, refusal) if refusal is not None else None
+            if simpler is None:
+                raise self._unavailable(call)
+            dialect = simpler
+        if dialect is not known:
+            if dialect.limit is None and self._dialect.limit is not None:
+                _logger.warning(
+                    "%s takes neither max_tokens nor %s: its replies may be of any length, and budgets in"
+                    " dollars reckon with %d tokens for each",
+                    self._base_url,
+                    _LIMIT_WITH_THOUGHTS,
+                    _UNLIMITED_TOKENS,
+                )
+            self._dialect = dialect
+        return reply
+
+    async def _ask(self, call: Call[ChatReply], body: Mapping[str, Any]) -> ChatReply | None:
+        """Make all tries of a call; None if they brought no reply, and the call says why."""
+        with call.under_way(), suppress(openai.OpenAIError, TimeoutError):
+            async with asyncio.timeout_at(call.ends_at):
+                # The answer is read where it arrives, so the client has nothing to make of it.
+                await self._client.post("/chat/completions", cast_to=httpx2.Response, body=dict(body))
+        return call.reply
 
     def _check(self, *, has_address: bool) -> None:
         if not has_address and not self._key:
@@ -305,40 +303,61 @@ class Endpoint:
         """The endpoint's host; the address may not have been checked for secrets yet."""
         return urlsplit(self._base_url).hostname or "The endpoint"
 
-    def _unavailable(self, error: Exception) -> EndpointUnavailable:
-        """Say what a failure means and what to do about it."""
-        if isinstance(error, TimeoutError | openai.APIConnectionError):
-            if isinstance(error, TimeoutError) or any(isinstance(cause, TimeoutError) for cause in _causes(error)):
+    def _unavailable(self, call: Call[ChatReply]) -> EndpointUnavailable:
+        """Say why a call brought no reply, and what to do about it."""
+        fault = call.fault or Fault(Problem.SILENT)
+        tries = "once" if call.tries == 1 else f"{call.tries} times"
+        match fault.problem:
+            case Problem.REFUSED:
+                return self._refused(fault)
+            case Problem.SILENT:
                 return EndpointUnavailable(
                     "the endpoint did not answer in time",
-                    detail=f"{self._base_url} was tried {self._max_retries + 1} times"
-                    f" for {self._timeout:g} seconds each.",
+                    detail=f"{self._base_url} was asked {tries}. A try may take {self._timeout:g} seconds without a"
+                    f" sign of life, all tries together {self.longest_call:g} seconds.",
                     hint="Raise PGCLARIFY_LLM_TIMEOUT, or lower PGCLARIFY_LLM_CONCURRENCY if the server is overloaded.",
                 )
-            return EndpointUnavailable(
-                "the endpoint cannot be reached",
-                detail=f"No connection to {self._base_url}, or it broke, {self._max_retries + 1} times.",
-                hint="Check that the server runs and that OPENAI_BASE_URL is its address.",
-            )
-        if isinstance(error, openai.APIStatusError):
-            return self._refused(error)
-        return EndpointUnavailable(
-            "the endpoint's answer is not a chat completion",
-            detail=f"What {self._base_url} sent could not be read.",
-            hint="Check OPENAI_BASE_URL: it usually ends in /v1.",
-        )
+            case Problem.BROKEN:
+                return EndpointUnavailable(
+                    "the endpoint cannot be reached",
+                    detail=f"{self._base_url} was asked {tries}: there was no connection, or it broke.",
+                    hint="Check that the server runs and that OPENAI_BASE_URL is its address.",
+                )
+            case Problem.TOO_LARGE:
+                return EndpointUnavailable(
+                    "the endpoint's answer is too large",
+                    detail=f"{self._base_url} was asked {tries}. It sent more than {call.most_bytes} bytes, which is"
+                    " more than a reply of max_tokens can need.",
+                    hint="Check that OPENAI_BASE_URL is a chat model's address, and that its server obeys max_tokens.",
+                )
+            case Problem.UNREADABLE:
+                said = f" ({self._scrubbed(fault.said)})" if fault.said else ""
+                return EndpointUnavailable(
+                    "the endpoint's answer is not a chat completion",
+                    detail=f"{self._base_url} was asked {tries}. What it sent could not be read as one{said}.",
+                    hint="Check OPENAI_BASE_URL: it usually ends in /v1.",
+                )
 
-    def _refused(self, error: openai.APIStatusError) -> EndpointUnavailable:
-        status = error.status_code
-        said = f"{self._base_url} answered with status {status}: {self._scrubbed(error.message)}"
+    def _refused(self, fault: Fault) -> EndpointUnavailable:
+        status = fault.status
+        answered = f"{self._base_url} answered with status {status}"
+        said = f"{answered}: {self._scrubbed(fault.said)}" if fault.said else f"{answered}."
+        if fault.wait is not None and fault.wait > 0:
+            said += f" It asks to wait {fault.wait:.0f} seconds."
         if status in (401, 403):
             # Servers like to repeat a part of the key in this message, so it is not shown.
             return EndpointUnavailable(
                 "the endpoint refused the key",
-                detail=f"{self._base_url} answered with status {status}.",
+                detail=f"{answered}.",
                 hint="Check OPENAI_API_KEY, and that it may use this model."
                 if self._key
                 else "This endpoint wants a key: set OPENAI_API_KEY.",
+            )
+        if 300 <= status < 400:
+            return EndpointUnavailable(
+                "the endpoint is at another address",
+                detail=said,
+                hint="Set OPENAI_BASE_URL to that address. Passages are sent nowhere else.",
             )
         if status == 404:
             return EndpointUnavailable(
@@ -368,24 +387,5 @@ class Endpoint:
         """A server's message on one line, short, and without the key."""
         if self._key:
             text = text.replace(self._key, "***")
-        text = " ".join(_storable(text).split())
+        text = " ".join(storable(text).split())
         return text if len(text) <= _LONGEST_SERVER_TEXT else f"{text[:_LONGEST_SERVER_TEXT]}…"
-
-
-def _causes(error: BaseException) -> Iterator[BaseException]:
-    """The chain of exceptions that led to this one: the transport reports a refused connection as a time-out."""
-    cause = error.__cause__ or error.__context__
-    while cause is not None:
-        # The transport's own names are not to be trusted; what it was raised from tells them apart.
-        yield cause
-        cause = cause.__cause__ or cause.__context__
-
-
-def _tokens(number: object) -> int | None:
-    """How many tokens a server says that there were; None if that is no such number."""
-    return number if isinstance(number, int) and 0 <= number <= _MOST_TOKENS else None
-
-
-def _storable(text: str) -> str:
-    """Replace what PostgreSQL's text cannot hold: NUL and lone surrogates, which JSON can smuggle in."""
-    return text.encode("utf-8", "replace").decode("utf-8").replace("\0", "\ufffd")

@@ -12,7 +12,7 @@ from pgclarify.model import Completion
 
 # What a chat model wraps around its JSON where the server does not constrain it.
 _REASONING: Final = re.compile(r"\A\s*<think>.*?</think>", re.DOTALL)
-_CODE_BLOCK: Final = re.compile(r"\A\s*```(?:json)?\s*\n(.*?)\s*```\s*\Z", re.DOTALL)
+_CODE_BLOCK: Final = "```"
 
 _Form = TypeVar("_Form", bound=BaseModel)
 
@@ -27,10 +27,8 @@ def read_form(form: type[_Form], completion: Completion) -> _Form:
     Raises:
         InvalidReply: If it is anything else.
     """
-    text = _REASONING.sub("", completion.reply)
-    block = _CODE_BLOCK.match(text)
     try:
-        return form.model_validate_json(block[1] if block else text)
+        return form.model_validate_json(_unwrapped(completion.reply))
     except ValidationError as error:
         first = error.errors(include_url=False, include_context=False, include_input=False)[0]
         where = ".".join(str(part) for part in first["loc"])
@@ -40,6 +38,19 @@ def read_form(form: type[_Form], completion: Completion) -> _Form:
             detail=f"{where + ': ' if where else ''}{first['msg']}. It replied: {shown(completion.reply)}",
             hint="A model that fails at this often is too small, or its server ignores response_format.",
         ) from None
+
+
+def _unwrapped(reply: str) -> str:
+    """A reply without thoughts before it and a code block around it.
+
+    Without an expression for the block: models repeat white space until they are stopped, and looking for the end of a
+    block in thousands of line breaks takes minutes.
+    """
+    text = _REASONING.sub("", reply).strip()
+    if not (text.startswith(_CODE_BLOCK) and text.endswith(_CODE_BLOCK)):
+        return text
+    first, _, rest = text.partition("\n")
+    return rest.removesuffix(_CODE_BLOCK) if first.strip() in (_CODE_BLOCK, f"{_CODE_BLOCK}json") else text
 
 
 def text_or_null(value: object) -> object:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from contextlib import suppress
 
 from pgclarify.cli.doctor.check import Check, ok, problem, warning
 from pgclarify.config import Provider, Settings
@@ -11,6 +12,7 @@ from pgclarify.errors import ConfigurationError
 
 # A list of names, from a server that is up.
 _SECONDS = 5.0
+_MOST_BYTES = 4 * 1024 * 1024
 _NAME = "language model"
 
 
@@ -62,8 +64,11 @@ def check_endpoint(settings: Settings, *, has_workers: bool) -> Check:
 
 
 async def _ask_endpoint(settings: Settings) -> Check:
+    import httpx2
     import openai
 
+    from pgclarify.llm.bounded_client import BoundedClient, Call, Problem
+    from pgclarify.llm.chat_reply import read_models
     from pgclarify.llm.endpoint import Endpoint
 
     try:
@@ -71,37 +76,43 @@ async def _ask_endpoint(settings: Settings) -> Check:
     except ConfigurationError as error:
         return problem(_NAME, error.message, f"{error.detail} {error.hint}")
     key = settings.openai_api_key.get_secret_value().strip() if settings.openai_api_key else ""
+    call = Call(read_models, _MOST_BYTES, asyncio.get_running_loop().time() + _SECONDS)
     async with (
         endpoint,
         openai.AsyncOpenAI(
-            api_key=key or "no-key-set", base_url=endpoint.base_url, timeout=_SECONDS, max_retries=0
+            api_key=key or "no-key-set",
+            base_url=endpoint.base_url,
+            timeout=_SECONDS,
+            max_retries=0,
+            http_client=BoundedClient(silence=_SECONDS, connections=1),
         ) as client,
     ):
-        try:
-            listed = await client.models.list()
-            names = [model.id for model in listed.data or []]
-        except openai.APITimeoutError:
+        with call.under_way(), suppress(openai.OpenAIError, TimeoutError):
+            async with asyncio.timeout_at(call.ends_at):
+                await client.get("/models", cast_to=httpx2.Response)
+    if call.reply is not None:
+        return models_check(endpoint.model, call.reply, endpoint.base_url)
+    match call.fault and call.fault.problem:
+        case None | Problem.SILENT:
             return problem(
                 _NAME,
                 f"{endpoint.base_url} did not answer within {_SECONDS:g} seconds",
                 "Check that the server runs, and that nothing on the way holds connections up.",
             )
-        except openai.APIConnectionError:
+        case Problem.BROKEN:
             return problem(
                 _NAME,
                 f"{endpoint.base_url} cannot be reached",
                 "Check that the server runs and that OPENAI_BASE_URL is its address.",
             )
-        except openai.APIStatusError as error:
-            return status_check(error.status_code, endpoint.base_url, has_key=bool(key))
-        # What is no list of models may break the client in more than one way.
-        except (openai.OpenAIError, ValueError, AttributeError, TypeError):
+        case Problem.REFUSED if call.fault is not None:
+            return status_check(call.fault.status, endpoint.base_url, has_key=bool(key))
+        case _:
             return problem(
                 _NAME,
                 f"what {endpoint.base_url} answers is no list of models",
                 "Check OPENAI_BASE_URL: it usually ends in /v1.",
             )
-    return models_check(endpoint.model, names, endpoint.base_url)
 
 
 def status_check(status: int, base_url: str, *, has_key: bool) -> Check:
