@@ -144,6 +144,9 @@ class BoundedClient(openai.DefaultAioHttpClient):
         # Below HTTP there are four libraries, each with errors of its own, and a server that says anything.
         except Exception as error:
             call.fault = _fault_of(error)
+        if call.reply is not None:
+            # What broke after the reply does not matter to it: it is paid for.
+            return httpx2.Response(httpx2.codes.OK, request=request)
         # Outside of the handler: the error may quote the server, and holds on to the connection.
         raise httpx2.ReadError(call.fault.problem.name, request=request)
 

@@ -1,0 +1,97 @@
+"""A TCP server on 127.0.0.1 that answers HTTP requests with whatever bytes a test says, HTTP or not."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+from collections import deque
+from collections.abc import AsyncIterator, Awaitable, Callable
+
+Answer = bytes | Callable[[asyncio.StreamWriter], Awaitable[None]]
+
+
+def http(
+    body: bytes | object, status: str = "200 OK", *headers: str, length: int | None = None, reason: bytes = b""
+) -> bytes:
+    """An HTTP answer: a body in bytes, or what becomes JSON."""
+    content = body if isinstance(body, bytes) else json.dumps(body).encode()
+    lines = [f"Content-Length: {len(content) if length is None else length}", *headers]
+    head = b"HTTP/1.1 " + status.encode() + reason + b"\r\n"
+    return head + "".join(f"{line}\r\n" for line in lines).encode("latin-1") + b"\r\n" + content
+
+
+def completion(content: object = "yes", **fields: object) -> dict[str, object]:
+    """A chat completion that says so."""
+    choice = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": content}}
+    return {"object": "chat.completion", "choices": [choice], **fields}
+
+
+class RawServer:
+    """The server and what it has seen.
+
+    Attributes:
+        script: Answers to the first requests, in order.
+        answer: The answer to all further ones.
+        stays_open: Whether a connection stays open after an answer.
+        calls: Requests received.
+        requests: Heads of the requests received.
+    """
+
+    def __init__(self) -> None:
+        self.script: deque[Answer] = deque()
+        self.answer: Answer = http(completion())
+        self.stays_open = False
+        self.calls = 0
+        self.requests: list[bytes] = []
+        self.base_url = ""
+
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """One connection."""
+        try:
+            # A client that has seen enough goes away.
+            with contextlib.suppress(ConnectionError, asyncio.IncompleteReadError):
+                await self._answer(reader, writer)
+                while self.stays_open:
+                    await self._answer(reader, writer)
+        finally:
+            writer.close()
+
+    async def _answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        head = await reader.readuntil(b"\r\n\r\n")
+        fields = dict(line.lower().split(b": ", 1) for line in head.split(b"\r\n")[1:] if b": " in line)
+        await reader.readexactly(int(fields[b"content-length"]))
+        self.calls += 1
+        self.requests.append(head)
+        answer = self.script.popleft() if self.script else self.answer
+        if isinstance(answer, bytes):
+            writer.write(answer)
+            await writer.drain()
+        else:
+            await answer(writer)
+
+
+@contextlib.asynccontextmanager
+async def serve_raw() -> AsyncIterator[RawServer]:
+    """Run a RawServer in this event loop."""
+    server = RawServer()
+    connections: set[asyncio.Task[None]] = set()
+
+    async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        connections.add(task)
+        # A connection that the end of the test cuts off is no error.
+        with contextlib.suppress(asyncio.CancelledError):
+            await server.serve(reader, writer)
+        connections.discard(task)
+
+    listening = await asyncio.start_server(connected, "127.0.0.1", 0)
+    server.base_url = f"http://127.0.0.1:{listening.sockets[0].getsockname()[1]}/v1"
+    try:
+        yield server
+    finally:
+        listening.close()
+        for task in [*connections]:
+            task.cancel()
+        await asyncio.gather(*[*connections], return_exceptions=True)
