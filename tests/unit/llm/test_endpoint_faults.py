@@ -1,4 +1,4 @@
-"""Whatever an endpoint says is a completion, another try, or EndpointUnavailable; and no more of it is read than needed."""
+"""Whatever an endpoint says is a completion, another try, or EndpointUnavailable; no more is read than needed."""
 
 import asyncio
 import gzip
