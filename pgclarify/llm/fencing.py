@@ -56,6 +56,12 @@ _LOOKS_LIKE: Final = {
     **dict.fromkeys("\u0455\ua731\u01bd", "s"),
 }
 
+# All characters whose plain text may open a marker: most texts hold none of them.
+_OPENING: Final = re.compile(
+    r"[<\[\u00ab\u02c2\u1438\u16b2\u2039\u226a\u226e\u227a\u2280\u2329\u276c\u276e\u2770\u27e8\u27ea\u29fc\u3008\u300a\ufe3d"
+    r"\ufe3f\ufe47\ufe64\uff1c\uff3b\U000e003c\U000e005b]"
+)
+
 # Characters that are seen nowhere and spell ASCII all the same.
 _TAGS: Final = range(0xE0020, 0xE007F)
 
@@ -100,7 +106,7 @@ def as_data(text: str) -> str:
 
     A quote that runs over such a place is no longer verbatim, and its verdict becomes an abstention.
     """
-    return _broken(text, _FENCE_LIKE, _CONTROL_TOKEN)
+    return text if _OPENING.search(text) is None else _broken(text, _FENCE_LIKE, _CONTROL_TOKEN)
 
 
 def _broken(text: str, *patterns: re.Pattern[str]) -> str:

@@ -1,6 +1,7 @@
 """No text of others looks like a marker of ours, however it is disguised; and a clean one stays as it is."""
 
 import re
+import sys
 import unicodedata
 from collections.abc import Callable
 
@@ -107,6 +108,14 @@ def test_no_disguise_makes_a_marker(before: str, marker: str, after: str) -> Non
 )
 def test_what_looks_like_a_marker_is_broken(marker: str) -> None:
     assert as_data(f"a {marker} b") == f"a {marker[0]} {marker[1:]} b"
+
+
+def test_every_form_of_a_bracket_opens_a_marker() -> None:
+    forms = [form for form in map(chr, range(sys.maxunicode + 1)) if unicodedata.normalize("NFKD", form)[0] in "<["]
+    assert len(forms) > 6
+    for form in forms:
+        word = "/passage-0>" if "<" in unicodedata.normalize("NFKD", form) else "INST]"
+        assert as_data(f"{form}{word}") == f"{form} {word}"
 
 
 @pytest.mark.parametrize(
