@@ -172,6 +172,7 @@ def worker(
     user: str | None = None,
     concurrency: int = 8,
     lease: timedelta = presence.LEASE,
+    settings: Mapping[str, str] | None = None,
 ) -> Iterator[Worker]:
     """Run a worker, ready to serve when this yields, and end it if that has not happened yet.
 
@@ -182,10 +183,11 @@ def worker(
         user: Role that the worker connects as; None means the superuser.
         concurrency: Most calls in flight.
         lease: How long it counts as alive after a heartbeat.
+        settings: Further variables of its environment.
     """
     log = folder / f"worker-{uuid4().hex[:8]}.log"
     log.touch()
-    variables = environment(as_role(dsn, user), base_url, concurrency=concurrency)
+    variables = environment(as_role(dsn, user), base_url, concurrency=concurrency) | dict(settings or {})
     # Its folder is its own, away from any .env file.
     process = _forking().Process(target=_command, args=(variables, folder, log, lease))
     process.start()

@@ -1,0 +1,87 @@
+"""Workers that are killed all the time while runs are asked: every run ends, and nothing is paid for twice."""
+
+from __future__ import annotations
+
+import random
+import time
+from threading import Event, Lock, Thread
+
+from tests.benchmark.faults.accounts import ENDS
+from tests.benchmark.faults.stage import Stage, staged
+
+KILLS = 300
+_WORKERS = 3
+_RUNS_A_KILL = 3
+_LATENCY = 0.1
+# A worker lives for so long after it is ready.
+_LIFE_SECONDS = (0.1, 2.0)
+_BOUND_SECONDS = 600.0
+# No more runs are open at once.
+_MOST_OPEN = 24
+
+
+def measure(kills: int = KILLS) -> bool:
+    """Kill, and print what became of the runs.
+
+    Args:
+        kills: How often, in all.
+
+    Returns:
+        Whether every run has succeeded and nothing was lost or paid for twice.
+    """
+    with staged() as stage:
+        stage.endpoint.latency = _LATENCY
+        stage.begin()
+        started = time.perf_counter()
+        counter = _Counter(kills)
+        killers = [Thread(target=_live_and_die, args=(stage, counter)) for _ in range(_WORKERS)]
+        for killer in killers:
+            killer.start()
+        run_ids: list[int] = []
+        while not counter.spent.wait(0.1):
+            stage.crew.look()
+            open_runs = sum(state not in ENDS for state in stage.states(run_ids).values())
+            due = min((counter.done + _WORKERS) * _RUNS_A_KILL - len(run_ids), _MOST_OPEN - open_runs)
+            if due > 0:
+                first = len(run_ids)
+                run_ids += stage.ask([f"killed: question {first + number}" for number in range(due)])
+        for killer in killers:
+            killer.join()
+        asked_for = time.perf_counter() - started
+        stage.crew.hire(stage.dsn)
+        stage.wait(run_ids, _BOUND_SECONDS)
+        account = stage.account(run_ids)
+        print(f"{counter.done} kills of {_WORKERS} workers in {asked_for:.0f} s, {len(run_ids)} runs asked")
+        print(f"runs: {dict(account.states)}, lost {account.lost}, open {account.still_open}")
+        print(
+            f"calls {account.calls}, stored {account.stored}, paid twice {account.paid_twice}, answered in vain"
+            f" {account.in_vain} (in flight at a kill), peak {stage.crew.peak_megabytes:.0f} MB"
+        )
+        for count, error in stage.errors(run_ids):
+            print(f"    {count} failed: {error}")
+        return account.states.get("succeeded") == len(run_ids) and not account.paid_twice
+
+
+class _Counter:
+    """How many kills there are left."""
+
+    def __init__(self, kills: int) -> None:
+        self.done = 0
+        self.spent = Event()
+        self._kills = kills
+        self._lock = Lock()
+
+    def count(self) -> None:
+        with self._lock:
+            self.done += 1
+            if self.done >= self._kills:
+                self.spent.set()
+
+
+def _live_and_die(stage: Stage, counter: _Counter) -> None:
+    """Start a worker, kill it some moments later, and so on."""
+    while not counter.spent.is_set():
+        member = stage.crew.hire(stage.dsn)
+        time.sleep(random.uniform(*_LIFE_SECONDS))  # noqa: S311 - not for secrets
+        stage.crew.kill(member)
+        counter.count()
