@@ -30,7 +30,9 @@ class Account:
         stored: Replies in the ledger.
         paid_twice: Inputs that the endpoint was asked again although their reply was stored, or stored twice.
         in_vain: Good replies that went out whole and are not in the ledger: a worker was killed or cut off before it
-            could store them, or a run was cancelled. Where no process fails, there should be none.
+            could store them, a run was cancelled, or earlier bytes had spoilt the connection. Where nothing of
+            that happens, there should be none.
+        twice: Of each input that was paid for twice, when it was asked and stored, in seconds since it was asked first.
     """
 
     states: Mapping[str, int]
@@ -39,6 +41,7 @@ class Account:
     stored: int
     paid_twice: int
     in_vain: int
+    twice: Sequence[str] = ()
 
     @property
     def still_open(self) -> int:
@@ -68,18 +71,25 @@ def account(
     by_key: defaultdict[bytes, list[Call]] = defaultdict(list)
     for call in calls:
         by_key[call.key].append(call)
-    paid_twice = 0
+    twice = []
     for same in by_key.values():
         times = [ours[call.serial] for call in same if call.serial in ours]
-        paid_twice += len(times) > 1 or any(call.arrived > at for at in times for call in same)
+        if len(times) > 1 or any(call.arrived > at for at in times for call in same):
+            asked_at = _since(same[0].arrived, [call.arrived for call in same])
+            twice.append(f"asked after {asked_at} s, stored after {_since(same[0].arrived, times)} s")
     return Account(
         states=Counter(states[run_id] for run_id in asked if run_id in states),
         lost=sum(run_id not in states for run_id in asked),
         calls=len(calls),
         stored=len(ours),
-        paid_twice=paid_twice,
+        paid_twice=len(twice),
         in_vain=sum(call.is_whole and call.serial not in ours for call in calls),
+        twice=twice,
     )
+
+
+def _since(first: float, times: Sequence[float]) -> str:
+    return ", ".join(f"{at - first:.2f}" for at in times)
 
 
 def slope(points: Sequence[tuple[float, float]]) -> float:

@@ -126,8 +126,8 @@ FAULTS = (
     Fault("gzip of 200 MB", (wire.bomb(200 * 2**20),), share=0.1),
     Fault("drip", (wire.drip(0.2),)),
     Fault("silence", (wire.hang,)),
-    Fault("SIGKILL every 3 s", disturb=kill_workers(3.0), workers=2, latency=0.3),
-    Fault("SIGSTOP, 100 s", disturb=stall_worker(2.0, 100.0), workers=2, latency=0.3),
-    Fault("sessions ended every 3 s", disturb=end_sessions(3.0), workers=2, latency=0.3),
-    Fault("server restarts every 10 s", disturb=restart_server(10.0), workers=2, latency=0.3),
+    Fault("SIGKILL every 3 s", disturb=kill_workers(3.0), workers=2, latency=0.6),
+    Fault("SIGSTOP, 100 s", disturb=stall_worker(2.0, 100.0), workers=2, latency=0.6),
+    Fault("sessions ended every 3 s", disturb=end_sessions(3.0), workers=2, latency=0.6),
+    Fault("server restarts every 4 s", disturb=restart_server(4.0), workers=2, latency=0.6),
 )

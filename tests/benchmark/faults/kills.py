@@ -57,6 +57,8 @@ def measure(kills: int = KILLS) -> bool:
             f"calls {account.calls}, stored {account.stored}, paid twice {account.paid_twice}, answered in vain"
             f" {account.in_vain} (in flight at a kill), peak {stage.crew.peak_megabytes:.0f} MB"
         )
+        for line in account.twice[:10]:
+            print(f"    paid twice: {line}", flush=True)
         for count, error in stage.errors(run_ids):
             print(f"    {count} failed: {error}")
         return account.states.get("succeeded") == len(run_ids) and not account.paid_twice

@@ -14,7 +14,9 @@ from tests.benchmark.faults.proxy import Proxy
 from tests.benchmark.faults.stage import Stage, staged
 
 _RUNS = 24
-_LATENCY = 4.0
+# The network stops as soon as the worker has so many runs.
+_HELD = 4
+_LATENCY = 2.0
 BOUND_SECONDS = 240.0
 # So long is watched for what the first worker writes, once its network is back.
 _AFTERWARDS_SECONDS = 30.0
@@ -59,7 +61,7 @@ def measure(bound: float = BOUND_SECONDS) -> bool:
         stage.crew.hire(stage.dsn)
         stage.begin()
         run_ids = stage.ask([f"partition: question {number}" for number in range(_RUNS)])
-        _until(lambda: bool(_held(stage, run_ids, first_id)))
+        _until(lambda: len(_held(stage, run_ids, first_id)) >= _HELD)
         proxy.stall()
         began = time.perf_counter()
         held = _held(stage, run_ids, first_id)
@@ -91,6 +93,10 @@ def measure(bound: float = BOUND_SECONDS) -> bool:
             f"runs: {dict(account.states)}; calls {account.calls}, stored {account.stored},"
             f" paid twice {account.paid_twice}, answered in vain {account.in_vain}"
         )
+        for line in account.twice[:10]:
+            print(f"    paid twice: {line}", flush=True)
+        for count, error in stage.errors(run_ids):
+            print(f"    {count} failed: {error}")
         return all_over and account.states.get("succeeded") == _RUNS and not changed and not account.paid_twice
 
 

@@ -300,6 +300,8 @@ def _sum_up(stage: Stage, book: _Book) -> bool:
     account = stage.account(list(book.asked))
     unexplained = _unexplained(stage, book)
     print(f"\n{len(book.asked)} runs: {_shown(account)}; most open for over two minutes at once: {book.most_late}")
+    for line in account.twice[:20]:
+        print(f"    paid twice: {line}")
     print(f"work: {dict(book.done)}")
     print(f"errors of our own statements: {dict(book.errors)}")
     print(f"faults: {dict(Counter(fault.name for fault, _, _ in book.faults))}")

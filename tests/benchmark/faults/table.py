@@ -51,6 +51,8 @@ def _suffer(stage: Stage, fault: Fault, runs: int, bound: float) -> None:
     endpoint.latency, endpoint.spoiling = 0.0, Spoiling()
     account = stage.account(run_ids)
     _print_row(_cells(fault, account, seconds, crew.peak_megabytes))
+    for line in account.twice[:10]:
+        print(f"    paid twice: {line}", flush=True)
     for count, error in stage.errors(run_ids):
         print(f"    {count} failed: {error}", flush=True)
     if account.still_open:
