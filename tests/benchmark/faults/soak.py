@@ -313,22 +313,22 @@ def _sum_up(stage: Stage, book: _Book) -> bool:
             grown = f"{points[0][1]:.0f} to {points[-1][1]:.0f} MB, slope {accounts.slope(points):+.1f} MB an hour"
             print(f"memory, {name}: {grown}")
     print(f"peak of any worker: {stage.crew.peak_megabytes:.0f} MB")
-    print(f"failed while the endpoint was not out: {len(unexplained)}")
-    for line in unexplained[:20]:
-        print(f"    {line}")
+    print(f"failed while the endpoint was not out: {unexplained.total()}")
+    for line, count in unexplained.most_common(30):
+        print(f"    {count} {line}")
     return not (account.lost or account.still_open or account.paid_twice or unexplained or book.died)
 
 
-def _unexplained(stage: Stage, book: _Book) -> list[str]:
+def _unexplained(stage: Stage, book: _Book) -> Counter[str]:
     """Runs that failed although no fault cut the endpoint off: their errors, and the faults of that time."""
     failed = stage.query(
-        "select run_id, left(error, 200), extract(epoch from finished_at)::float8 from pgclarify.run"
+        "select run_id, left(error, 120), extract(epoch from finished_at)::float8 from pgclarify.run"
         " where run_id = any(%s) and status = 'failed'",
         list(book.asked),
     )
-    lines = []
+    lines: Counter[str] = Counter()
     for run_id, error, ended in failed:
         met = [fault for fault, began, over in book.faults if began < ended and over > book.asked[run_id]]
         if not any(fault.is_outage for fault in met):
-            lines.append(f"run {run_id}, {', '.join(fault.name for fault in met) or 'no fault'}: {error}")
+            lines[f"under {', '.join(fault.name for fault in met) or 'no fault'}: {error}"] += 1
     return lines
