@@ -76,6 +76,8 @@ class _Counter:
     def count(self) -> None:
         with self._lock:
             self.done += 1
+            if self.done % 20 == 0:
+                print(f"{self.done} kills", flush=True)
             if self.done >= self._kills:
                 self.spent.set()
 
