@@ -127,7 +127,7 @@ declare
     v_lexemes text[] := '{}';
     v_passages_added bigint[];
     v_restricted_added bigint[];
-    -- Who may read what has changed, beside who may read everything.
+    -- Of what has changed.
     v_readers name[];
     v_tally pgclarify.corpus_tally;
     v_unlinked bigint;

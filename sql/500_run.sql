@@ -162,8 +162,8 @@ begin atomic
 end;
 
 comment on function pgclarify._find_answered(bigint, text, text[], jsonb, name, name[]) is
-'Runs that answer these questions as asked by this role with these roles, at the revision that they see and with the model, the '
-'prompts and the version in service. None if there is no corpus, or if rules of ambiguity had a say: nothing would tell '
+'Runs that answer these questions as asked by this role with these roles, at the revision that they see, and with the model, '
+'the prompts and the version in service. None if there is no corpus, or if rules of ambiguity had a say: nothing would tell '
 'whether they are still the same.';
 
 create or replace function pgclarify._defer_runs(run_ids bigint[], priority integer)

@@ -42,7 +42,7 @@ create policy embedding_space_of_readable_corpus on pgclarify.embedding_space fo
     corpus_id in (select corpus.corpus_id from pgclarify.corpus)
 );
 comment on policy embedding_space_of_readable_corpus on pgclarify.embedding_space is 'Whoever sees the corpus.';
--- Where workers stand in a space names documents, and counts passages, of any readers. Until 0017 the whole was granted.
+-- The other columns name documents, and count passages, of any readers.
 revoke select on pgclarify.embedding_space from pgclarify_reader;
 grant select (embedding_space_id, corpus_id, model, dimensions, state, error, created_at, retired_at)
 on pgclarify.embedding_space to pgclarify_reader;

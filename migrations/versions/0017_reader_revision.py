@@ -50,7 +50,8 @@ def upgrade() -> None:
             'corpus_tally.';
 
         alter table pgclarify.term add column restricted_passages bigint not null default 0;
-        comment on column pgclarify.term.restricted_passages is 'The same as passages, of those with readers of their own.';
+        comment on column pgclarify.term.restricted_passages is
+            'The same as passages, of those with readers of their own.';
         alter table pgclarify.term_change add column restricted_passages bigint not null default 0;
         comment on column pgclarify.term_change.restricted_passages is
             'What to add to term.restricted_passages.';
@@ -98,8 +99,8 @@ def downgrade() -> None:
         alter table pgclarify.run rename column graph_revision to linked_passages;
         update pgclarify.run set linked_passages = null where linked_passages is not null;
         comment on column pgclarify.run.linked_passages is
-            'Passages with neighbors when it was last started: a run that explores is served again only while there are '
-            'as many.';
+            'Passages with neighbors when it was last started: a run that explores is served again only while there '
+            'are as many.';
         comment on column pgclarify.run.corpus_revision is 'Revision of the corpus when it was last started.';
 
         delete from pgclarify.term_change where passages = 0;

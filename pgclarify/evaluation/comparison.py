@@ -174,8 +174,8 @@ def unlike(one: EvaluationPlan, other: EvaluationPlan) -> Iterable[str]:
         yield "They asked different corpora."
     elif one.corpus_revision != other.corpus_revision:
         yield (
-            "The corpus has changed in between, or the two roles can find other documents in it: some of the difference "
-            "may come from that."
+            "The corpus has changed in between, or the two roles can find other documents in it: some of the "
+            "difference may come from that."
         )
 
 

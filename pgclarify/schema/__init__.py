@@ -78,6 +78,7 @@ __all__ = [
     "pending_unlink",
     "question_group",
     "question_wording",
+    "reader_revision",
     "rewriting",
     "run",
     "served_answer",

@@ -28,9 +28,18 @@ _RESTRICT = """
         update pgclarify.passage_{id} as passage set readers = string_to_array(given.names, ',')::name[]
         from unnest(%(documents)s::text[], %(readers)s::text[]) as given (document_id, names)
         where passage.document_id = given.document_id
-        returning passage.readers
+        returning passage.readers, passage.lexemes, passage.lexeme_count
+    ),
+    counted as (
+        insert into pgclarify.term_change (corpus_id, lexeme, passages, restricted_passages)
+        select {id}, occurrence.lexeme, 0, count(*)
+        from updated
+        cross join unnest(tsvector_to_array(updated.lexemes)) as occurrence (lexeme)
+        where updated.readers is not null
+        group by occurrence.lexeme
     )
-    insert into pgclarify.corpus_tally (corpus_id, restricted_passages) select {id}, count(readers) from updated
+    insert into pgclarify.corpus_tally (corpus_id, restricted_passages, restricted_lexemes)
+    select {id}, count(readers), coalesce(sum(lexeme_count) filter (where readers is not null), 0) from updated
 """
 _SEARCHES = {
     "dense": "select passage_ids from pgclarify._dense(%(corpus)s, %(roles)s, %(vector)s::text::halfvec, %(top_k)s)",
@@ -52,15 +61,14 @@ _EXACT_DENSE = """
 """
 _EXACT_LEXICAL = """
     with asked as materialized (
-        select term.lexeme, ln(1 + (counted.passages - term.passages + 0.5) / (term.passages + 0.5)) as weight
+        select seen.lexeme, seen.weight, seen.mean_lexemes
         from pgclarify._corpus_count as counted
-        inner join pgclarify.term on term.corpus_id = counted.corpus_id
-        where counted.corpus_id = {id} and term.lexeme = any(tsvector_to_array(to_tsvector('english', %(question)s)))
+        cross join lateral pgclarify._question_lexemes(counted, %(roles)s::name[], 'english', %(question)s) as seen
+        where counted.corpus_id = {id}
     ),
     visible as (
-        select passage.*, counted.lexemes::double precision / counted.passages as usual_length
+        select passage.*
         from pgclarify.passage_{id} as passage
-        inner join pgclarify._corpus_count as counted on counted.corpus_id = {id}
         where passage.readers is null or passage.readers && %(roles)s::name[]
     )
     select array_agg(best.id) as passage_ids
@@ -72,7 +80,7 @@ _EXACT_LEXICAL = """
         cross join lateral (select cardinality(held.positions) as f) as occurrences
         group by visible.document_id, visible.id
         order by
-            sum(asked.weight * f / (f + 1.2 * (0.25 + 0.75 * visible.lexeme_count / visible.usual_length))) desc,
+            sum(asked.weight * f / (f + 1.2 * (0.25 + 0.75 * visible.lexeme_count / asked.mean_lexemes))) desc,
             visible.document_id, visible.id
         limit %(top_k)s
     ) as best
@@ -106,6 +114,8 @@ def measure(dsn: str, passages: int = PASSAGES, readable: Sequence[int] = READAB
         with step("giving readers"):
             connection.execute(_RESTRICT.format(**names).encode(), _readers(passages, readable))
             connection.execute("select pgclarify._fold_tallies()")
+            while connection.execute("select pgclarify._apply_term_changes() as changes").fetchone()["changes"]:
+                pass
             connection.execute(f"vacuum full analyze pgclarify.passage_{corpus['id']}".encode())
         exact = {"dense": _EXACT_DENSE.format(**names), "lexical": _EXACT_LEXICAL.format(**names)}
         for count in readable:

@@ -1,7 +1,8 @@
 """Documents that a role may not read change nothing of what it reads and of what functions tell it.
 
-Two databases live through the same; in one of them, hidden documents come, change and go as well. All that a reader of the
-others can see is compared, column by column: each relation that it may select from, and each function that reads.
+The test makes two databases and does the same in both. In one of them, hidden documents come, change and go as well. It
+compares, column by column, all that a role without them can see: each relation that it may select from, and each
+function that reads.
 """
 
 from __future__ import annotations
@@ -170,7 +171,7 @@ class World:
         return {(name, column): [row[column] for row in rows] for column in columns} | {(name, "rows"): [len(rows)]}
 
     def plain(self, name: str, row: Mapping[str, Any]) -> dict[str, Any]:
-        """A row without times and random numbers, of which no two are the same, and with passages instead of their ids."""
+        """A row without times and random numbers, which always differ, and with passages instead of their ids."""
         return {
             column: self.passages[value]
             if column in ("passage_id", "neighbor_passage_id", "via_passage_id") and value is not None

@@ -77,9 +77,7 @@ def refusal(connection: Connection, statement: str, name: str) -> dict[str, str 
 
 def seen(connection: Connection) -> dict[str, list[Any]]:
     """All rows that somebody sees, of every table and view."""
-    columns = {
-        "embedding_space": "embedding_space_id, corpus_id, model, dimensions, state, error, created_at, retired_at"
-    }
+    columns = {"embedding_space": "embedding_space_id, corpus_id, model, state, error"}
     return {
         name: connection.execute(f"select {columns.get(name, '*')} from pgclarify.{name}".encode()).fetchall()  # noqa: S608
         for name in TABLES
