@@ -417,3 +417,48 @@ def test_a_downgrade_forgets_what_was_asked_anew(make_database: Callable[..., st
 
     with closing(psycopg.connect(dsn, autocommit=True)) as connection:
         assert connection.execute("select sample from pgclarify.completion order by 1").fetchall() == [(0,), (1,)]
+
+
+def test_an_upgrade_counts_restricted_words_apart(make_database: Callable[..., str]) -> None:
+    dsn = make_database()
+    install.migrate(dsn, "0016")
+    with closing(psycopg.connect(dsn, autocommit=True)) as connection:
+        connection.execute(
+            "insert into pgclarify.corpus (name, search_config, owner, revision) values ('c', 'x', 'o', 3)"
+        )
+        connection.execute("create table pgclarify.passage_1 partition of pgclarify.passage for values in (1)")
+        connection.execute("""
+            insert into pgclarify.passage (
+                corpus_id, document_id, ordinal, content, start_char, end_char, content_hash, readers, lexemes,
+                lexeme_count
+            )
+            values
+                (1, 'open', 1, 'Cars.', 0, 5, '', null, 'car:1', 1),
+                (1, 'hidden', 1, 'Cars, vans.', 0, 11, '', '{board}', 'car:1 van:2', 2)
+        """)
+        connection.execute("insert into pgclarify.term values (1, 'car', 2), (1, 'van', 1)")
+        connection.execute("insert into pgclarify.corpus_tally (corpus_id, linked) values (1, 1), (1, 1)")
+        connection.execute("""
+            insert into pgclarify.run (
+                operation, question, settings, requested_by, reuse_key, corpus_revision, linked_passages
+            )
+            values ('search', 'cars', '{}', 'r', '', 3, 2)
+        """)
+
+    install.migrate(dsn, "0021")
+
+    with closing(psycopg.connect(dsn, autocommit=True)) as connection:
+        words = "select lexeme, passages, restricted_passages from pgclarify.term_change order by lexeme"
+        assert connection.execute(words.encode()).fetchall() == [("car", 0, 1), ("van", 0, 1)]
+        tally = "select sum(restricted_lexemes), sum(linked), sum(graph_revision) from pgclarify.corpus_tally"
+        assert connection.execute(tally.encode()).fetchone() == (2, 2, 2)
+        # As before for everybody, so that it goes on being served.
+        revisions = "select run.corpus_revision, graph_revision, revision from pgclarify.run, pgclarify.corpus"
+        assert connection.execute(revisions.encode()).fetchone() == (3, 2, 3)
+        connection.execute("insert into pgclarify.reader_revision (corpus_id, reader, revision) values (1, 'board', 2)")
+
+    install.migrate(dsn, "0016")
+
+    with closing(psycopg.connect(dsn, autocommit=True)) as connection:
+        assert connection.execute("select revision from pgclarify.corpus").fetchone() == (5,)
+        assert connection.execute("select count(*) from pgclarify.term_change").fetchone() == (0,)
