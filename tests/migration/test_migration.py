@@ -440,9 +440,10 @@ def test_an_upgrade_counts_restricted_words_apart(make_database: Callable[..., s
         connection.execute("insert into pgclarify.corpus_tally (corpus_id, linked) values (1, 1), (1, 1)")
         connection.execute("""
             insert into pgclarify.run (
-                operation, question, settings, requested_by, reuse_key, corpus_revision, linked_passages
+                operation, corpus_id, corpus_name, question, settings, requested_by, reuse_key, corpus_revision,
+                linked_passages
             )
-            values ('search', 'cars', '{}', 'r', '', 3, 2)
+            values ('search', 1, 'c', 'cars', '{}', 'r', '', 3, 2)
         """)
 
     install.migrate(dsn, "0021")
