@@ -114,8 +114,8 @@ def measure(dsn: str, passages: int = PASSAGES, readable: Sequence[int] = READAB
         with step("giving readers"):
             connection.execute(_RESTRICT.format(**names).encode(), _readers(passages, readable))
             connection.execute("select pgclarify._fold_tallies()")
-            while connection.execute("select pgclarify._apply_term_changes() as changes").fetchone()["changes"]:
-                pass
+            while connection.execute("select from pgclarify.term_change limit 1").fetchall():
+                connection.execute("select pgclarify._apply_term_changes()")
             connection.execute(f"vacuum full analyze pgclarify.passage_{corpus['id']}".encode())
         exact = {"dense": _EXACT_DENSE.format(**names), "lexical": _EXACT_LEXICAL.format(**names)}
         for count in readable:
