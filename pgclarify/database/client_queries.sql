@@ -134,8 +134,7 @@ order by corpus;
 -- name: client_list_workers
 -- Workers that serve the queue now.
 select
-    worker_id, host, version, provider, model, prompt_version, embedding_models, started_at, seen_at, is_alive,
-    extract(epoch from now() - seen_at)::double precision as silent_seconds
+    worker_id, host, version, provider, model, prompt_version, embedding_models, started_at, seen_at, is_alive
 from pgclarify.worker_status
 where is_alive
 order by worker_id;

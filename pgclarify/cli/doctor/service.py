@@ -7,8 +7,6 @@ from collections.abc import Iterable, Sequence
 from pgclarify.cli.doctor.check import Check, ok, problem, warning
 from pgclarify.cli.rendering import Row, counted
 
-# Workers say every other second that they are there.
-_SILENT_SECONDS = 30
 # A backlog that a living worker has not touched for so long, and a run that takes so long, are not usual.
 _WAITING_SECONDS = 60
 _STUCK_SECONDS = 900
@@ -37,17 +35,7 @@ def check_workers(workers: Sequence[Row], *, version: str, expected: tuple[str, 
         checks.append(
             warning("worker versions", f"this is {version}, and there is {_listed(others)}", "Restart those workers.")
         )
-    checks.extend(check_models(workers, expected))
-    silent = {str(worker["worker_id"]) for worker in workers if worker["silent_seconds"] > _SILENT_SECONDS}
-    if silent:
-        checks.append(
-            warning(
-                "worker liveness",
-                f"{_listed(silent)} has a session, but has said nothing for {_SILENT_SECONDS} seconds",
-                "See its log; restart it.",
-            )
-        )
-    return checks
+    return checks + check_models(workers, expected)
 
 
 def check_models(workers: Sequence[Row], expected: tuple[str, str | None] | None) -> list[Check]:

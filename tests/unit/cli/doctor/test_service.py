@@ -17,7 +17,6 @@ def worker(**values: Any) -> dict[str, Any]:
         "version": "1",
         "provider": "openai",
         "model": "small",
-        "silent_seconds": 1.0,
     }
     return usual | values
 
@@ -43,10 +42,6 @@ def test_a_worker_with_other_settings_than_ours(expected: tuple[str, str | None]
 def test_workers_that_differ() -> None:
     found = levels(worker(), worker(worker_id=2, model="large", version="0.9"), expected=("openai", "small"))
     assert found == {"workers": Level.OK, "worker versions": Level.WARNING, "worker models": Level.WARNING}
-
-
-def test_a_worker_that_hangs() -> None:
-    assert levels(worker(silent_seconds=300.0))["worker liveness"] is Level.WARNING
 
 
 @pytest.mark.parametrize(

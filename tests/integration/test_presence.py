@@ -1,0 +1,87 @@
+"""How a process keeps its entry as a worker alive, and how it learns that it no longer is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+
+import pytest
+from psycopg.conninfo import conninfo_to_dict
+
+from pgclarify.database import Presence, presence, with_keepalives
+from pgclarify.errors import ServerUnavailable
+from tests.integration.by_hand import Connection, Hire, scalar
+from tests.integration.partitioning import network
+from tests.workers import until
+
+ENTRY = {"version": "0", "provider": "openai", "model": "a-model", "prompt_version": "v1"}
+SHORT = timedelta(seconds=1)
+ALIVE = "select is_alive from pgclarify.worker_status where worker_id = %s"
+
+
+async def test_a_busy_event_loop_sends_heartbeats_all_the_same(database: str, connection: Connection) -> None:
+    seen = "select seen_at from pgclarify.worker"
+    async with Presence.enter(database, **ENTRY, lease=SHORT):
+        first = scalar(connection, seen)
+        # This blocks the loop.
+        until(lambda: scalar(connection, seen) > first)
+
+
+async def test_an_event_loop_that_is_stuck_sends_none(
+    database: str, connection: Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(presence, "_LOOP_PATIENCE_SECONDS", 0.5)
+    async with Presence.enter(database, **ENTRY, lease=SHORT) as entered:
+        until(lambda: not scalar(connection, ALIVE, entered.worker_id))
+        # The loop goes on; no other worker was there to take anything over.
+        await entered.say([], None)
+        assert not entered.lost.done()
+
+
+async def test_it_says_what_it_has_loaded(database: str, connection: Connection) -> None:
+    async with Presence.enter(database, **ENTRY) as entered:
+        await entered.say(["small"], 7)
+        row = connection.execute("select embedding_models, queue_worker_id from pgclarify.worker").fetchone()
+        assert row == (["small"], 7)
+        assert scalar(connection, ALIVE, entered.worker_id)
+    until(lambda: not scalar(connection, ALIVE, entered.worker_id))
+
+
+def silence(connection: Connection, worker_id: int) -> None:
+    connection.execute("update pgclarify.worker set seen_at = seen_at - lease where worker_id = %s", [worker_id])
+
+
+def terminate(connection: Connection, worker_id: int) -> None:
+    connection.execute(
+        "select pg_terminate_backend(pid) from pg_locks where locktype = 'advisory' and objid::bigint = %s", [worker_id]
+    )
+
+
+@pytest.mark.parametrize("end", [silence, terminate])
+async def test_it_learns_that_it_counts_as_dead(
+    database: str, connection: Connection, hire: Hire, end: Callable[[Connection, int], None]
+) -> None:
+    async with Presence.enter(database, **ENTRY, lease=timedelta(seconds=20)) as entered:
+        hire()
+        end(connection, entered.worker_id)
+        with pytest.raises(ServerUnavailable):
+            await entered.say([], None)
+        with pytest.raises(ServerUnavailable):
+            await entered.lost
+    until(lambda: not scalar(connection, ALIVE, entered.worker_id))
+
+
+async def test_it_learns_that_the_network_is_gone(database: str) -> None:
+    with network(database) as (way, dsn):
+        async with Presence.enter(dsn, **ENTRY, lease=SHORT) as entered:
+            way.part()
+            with pytest.raises(ServerUnavailable):
+                await entered.lost
+
+
+def test_what_a_connection_string_says_of_keepalives_stays() -> None:
+    given = conninfo_to_dict(with_keepalives("postgresql://me@db.example/app?keepalives_idle=77&connect_timeout=3"))
+    assert given["host"] == "db.example"
+    assert given["keepalives_idle"] == "77"
+    assert given["connect_timeout"] == "3"
+    assert given["tcp_user_timeout"] == "20000"

@@ -1,0 +1,105 @@
+"""Suspects go alone, and others side by side."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+
+import pytest
+
+from pgclarify.worker.quarantine import Quarantine
+
+
+class Runs:
+    """Runs that go on until they are told to end, and what was under way whenever one began."""
+
+    def __init__(self) -> None:
+        self.turn = asyncio.Lock()
+        self.quarantine = Quarantine(self.turn)
+        self.under_way: set[str] = set()
+        self.ends: dict[str, asyncio.Event] = {}
+        self.tasks: dict[str, asyncio.Task[None]] = {}
+
+    def begin(self, name: str) -> None:
+        """A run is fetched; it is a suspect if its name says so."""
+        self.ends[name] = asyncio.Event()
+        self.tasks[name] = asyncio.create_task(self._run(name))
+
+    async def end(self, *names: str) -> None:
+        for name in names:
+            self.ends[name].set()
+            await self.tasks[name]
+        await settle()
+
+    async def _run(self, name: str) -> None:
+        way = self.quarantine.alone() if name.startswith("suspect") else self.quarantine.beside_others()
+        async with way:
+            self.under_way.add(name)
+            try:
+                await self.ends[name].wait()
+            finally:
+                self.under_way.discard(name)
+
+
+async def settle() -> None:
+    for _ in range(20):
+        await asyncio.sleep(0)
+
+
+@pytest.fixture
+async def runs() -> Runs:
+    return Runs()
+
+
+async def test_others_go_side_by_side(runs: Runs) -> None:
+    for name in ("a", "b", "c"):
+        runs.begin(name)
+    await settle()
+    assert runs.under_way == {"a", "b", "c"}
+    await runs.end("a", "b", "c")
+
+
+async def test_a_suspect_waits_for_what_is_begun_and_goes_before_what_is_not(runs: Runs) -> None:
+    runs.begin("a")
+    await settle()
+    for name in ("suspect 1", "b", "suspect 2", "c"):
+        runs.begin(name)
+    await settle()
+    assert runs.under_way == {"a"}
+    await runs.end("a")
+    assert runs.under_way == {"suspect 1"}
+    await runs.end("suspect 1")
+    assert runs.under_way == {"suspect 2"}
+    await runs.end("suspect 2")
+    assert runs.under_way == {"b", "c"}
+    await runs.end("b", "c")
+
+
+async def test_nothing_is_embedded_beside_a_suspect(runs: Runs) -> None:
+    async with runs.turn:
+        runs.begin("suspect")
+        await settle()
+        assert runs.under_way == set()
+    await settle()
+    assert runs.under_way == {"suspect"}
+    assert runs.turn.locked()
+    await runs.end("suspect")
+    assert not runs.turn.locked()
+
+
+async def test_one_that_is_cut_off_while_it_waits_holds_nobody_back(runs: Runs) -> None:
+    runs.begin("a")
+    await settle()
+    runs.begin("suspect")
+    runs.begin("b")
+    await settle()
+    runs.tasks["suspect"].cancel()
+    with suppress(asyncio.CancelledError):
+        await runs.tasks["suspect"]
+    await settle()
+    assert runs.under_way == {"a", "b"}
+    runs.begin("suspect 2")
+    await settle()
+    await runs.end("a", "b")
+    assert runs.under_way == {"suspect 2"}
+    await runs.end("suspect 2")
