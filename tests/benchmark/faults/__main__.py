@@ -18,6 +18,7 @@ one.add_argument("--only", default="", help="faults whose names contain this")
 one.add_argument("--bound", type=float, default=table.BOUND_SECONDS, help="seconds that runs have")
 two = commands.add_parser("kills")
 two.add_argument("--kills", type=int, default=kills.KILLS, help="how many")
+two.add_argument("--life", type=float, default=kills.MOST_LIFE_SECONDS, help="most seconds that a worker lives")
 three = commands.add_parser("partition")
 three.add_argument("--bound", type=float, default=partition.BOUND_SECONDS, help="seconds to wait for the takeover")
 four = commands.add_parser("soak")
@@ -29,7 +30,7 @@ match given.command:
     case "table":
         table.measure(given.runs, given.only, given.bound)
     case "kills":
-        sys.exit(not kills.measure(given.kills))
+        sys.exit(not kills.measure(given.kills, given.life))
     case "partition":
         sys.exit(not partition.measure(given.bound))
     case "soak":
