@@ -1,5 +1,5 @@
--- Which role a stored name means. A role can be dropped, and another one created under its name. So a row that belongs to a role
--- keeps the role's oid beside the name, and both must agree. Names that admit (reader and analyst of a corpus, readers of a
+-- Which role a stored name means. A role can be dropped, and another one created under its name. So a row of a role keeps
+-- the role's oid beside the name, and both must agree. Names that admit (reader and analyst of a corpus, readers of a
 -- document, role of a budget) mean the role that had the name when it was first written: table named_role has its oid.
 
 create or replace function pgclarify._role_oid(role_name name)

@@ -131,8 +131,8 @@ _MAKE = (
     insert into pgclarify.run (
         operation, corpus_id, corpus_name, question, question_vector, embedding_model, settings, requested_by,
         requested_by_oid, reuse_key, status, error, attempt, worker_id, corpus_revision, model, prompt_version,
-        completions, reused_completions, prompt_tokens, completion_tokens, cost_usd, created_at, started_at, finished_at,
-        interpretations, candidates, verdicts, served, last_served_at, question_group_id, stop_reason
+        completions, reused_completions, prompt_tokens, completion_tokens, cost_usd, created_at, started_at,
+        finished_at, interpretations, candidates, verdicts, served, last_served_at, question_group_id, stop_reason
     )
     select
         operation, 1 + meaning %% %(corpora)s, 'corpus ' || 1 + meaning %% %(corpora)s,

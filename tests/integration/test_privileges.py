@@ -189,6 +189,9 @@ def test_a_reader_can_start_nothing_and_spend_nothing(connection: psycopg.Connec
     reader = make_role("pgclarify_reader")
 
     assert executable(connection, reader) == {
+        "pgclarify._is_among(name,oid,oid[])",
+        "pgclarify._role_mark(oid)",
+        "pgclarify._my_role_oids()",
         "pgclarify._my_roles()",
         "pgclarify._my_role_oids()",
         "pgclarify._role_mark(oid)",
