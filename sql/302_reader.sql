@@ -16,7 +16,8 @@ begin atomic
 end;
 
 comment on function pgclarify._reader_suffix(oid) is
-'What a reader and its function are named after: oid and hashed name of the role whose tables it reads. Null without such a role.';
+'What a reader and its function are named after: oid and hashed name of the role whose tables it reads. Null without such a '
+'role.';
 
 create or replace function pgclarify._reader_of(relation oid)
 returns name

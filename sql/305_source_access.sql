@@ -83,7 +83,10 @@ begin atomic
     union all
     select
         'insufficient_privilege',
-        format('the role that reads tables of %s may not use schema "%s"', pg_get_userbyid(pg_class.relowner), pg_namespace.nspname),
+        format(
+            'the role that reads tables of %s may not use schema "%s"',
+            pg_get_userbyid(pg_class.relowner), pg_namespace.nspname
+        ),
         format('Role %s may not let it.', _ownership_problems.role_name),
         -- The reader itself may not be there yet.
         format(

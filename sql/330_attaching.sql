@@ -240,4 +240,5 @@ end
 $$;
 
 comment on function pgclarify._load_anew(bigint) is
-'Let workers compare all rows of an attached table with its documents, and make the functions that note its changes and read it.';
+'Let workers compare all rows of an attached table with its documents, and make the functions that note its changes and read '
+'it.';

@@ -20,8 +20,8 @@ _MOST_SECONDS = 90.0
 class ReadingSession:
     """A session that is used for nothing else.
 
-    Code that a statement runs can replace prepared statements of its session, and take or release the session's locks, with
-    no right at all. So nothing is prepared here, and each statement begins with a new session or a forgotten one.
+    Code that a statement runs can replace prepared statements of its session, and take or release the session's locks,
+    with no right at all. So nothing is prepared here, and each statement begins in a new session or a forgotten one.
 
     Args:
         dsn: Connection string of the database.
@@ -79,9 +79,7 @@ class ReadingSession:
         await self._connection.execute(queries["prepare_session"])
         return self._connection
 
-    async def _end(
-        self, connection: psycopg.AsyncConnection[DictRow], statement: asyncio.Task[list[DictRow]]
-    ) -> None:
+    async def _end(self, connection: psycopg.AsyncConnection[DictRow], statement: asyncio.Task[list[DictRow]]) -> None:
         await fetch(self._pool, "end_session", process_id=connection.info.backend_pid)
         await asyncio.wait({statement})
         if statement.exception() is not None:
@@ -93,8 +91,6 @@ class ReadingSession:
             )
 
 
-async def _fetch(
-    connection: psycopg.AsyncConnection[DictRow], name: str, parameters: dict[str, Any]
-) -> list[DictRow]:
+async def _fetch(connection: psycopg.AsyncConnection[DictRow], name: str, parameters: dict[str, Any]) -> list[DictRow]:
     cursor = await connection.execute(queries[name], parameters)
     return await cursor.fetchall()

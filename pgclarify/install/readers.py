@@ -12,7 +12,7 @@ from pgclarify.install.roles import grant_role
 # Up to this version one role read everybody's tables.
 _OLD_READER = "pgclarify_table_reader"
 _ROLE_MAKER = "pgclarify_role_maker"
-# Every name is one of pg_catalog's, since the role may not use our schema. The names of readers are those of _reader_of.
+# They name what is in pg_catalog alone, since the role may not use our schema. Readers are named as by _reader_of.
 _FUNCTIONS = {
     "_make_reader_role(owner oid)": (
         "name",
@@ -20,7 +20,11 @@ _FUNCTIONS = {
 declare
     v_name name;
 begin
-    select format('pgclarify_reads_%s_%s', pg_roles.oid, left(encode(sha256(convert_to(pg_roles.rolname, 'UTF8')), 'hex'), 8))
+    select
+        format(
+            'pgclarify_reads_%s_%s', pg_roles.oid,
+            left(encode(sha256(convert_to(pg_roles.rolname, 'UTF8')), 'hex'), 8)
+        )
     into strict v_name
     from pg_roles
     where pg_roles.oid = _make_reader_role.owner;
@@ -54,12 +58,17 @@ begin
     end if;
     if not exists (
         select from pg_auth_members
-        where pg_get_userbyid(pg_auth_members.roleid) = v_name and pg_get_userbyid(pg_auth_members.member) = 'pgclarify_owner'
+        where
+            pg_get_userbyid(pg_auth_members.roleid) = v_name
+            and pg_get_userbyid(pg_auth_members.member) = 'pgclarify_owner'
     ) then
         begin
             execute format(
                 'grant %I to pgclarify_owner%s', v_name,
-                case when current_setting('server_version_num')::integer >= 160000 then ' with inherit true, set true' end
+                case
+                    when current_setting('server_version_num')::integer >= 160000
+                        then ' with inherit true, set true'
+                end
             );
         exception
             when insufficient_privilege then
@@ -72,8 +81,8 @@ begin
     return v_name;
 end
 """,
-        "Make the role that reads attached tables of an owner, unless it is there, and return its name. Only pgclarify_owner"
-        " becomes a member.",
+        "Make the role that reads attached tables of an owner, unless it is there, and return its name. Only"
+        " pgclarify_owner becomes a member.",
     ),
     "_drop_reader_role(reader name)": (
         "boolean",
@@ -98,7 +107,7 @@ end
 def make_role_maker(cursor: psycopg.Cursor[Any]) -> None:
     """Give pgclarify_role_maker its two functions, unless it has them.
 
-    It may create roles, which pgclarify_owner must not: whoever may is nearly a superuser before PostgreSQL 16. So this role
+    It may create roles, which pgclarify_owner must not: before PostgreSQL 16 that is nearly a superuser. So this role
     has no members, and does nothing but what these functions do.
     """
     if all(_has_function(cursor, signature, body) for signature, (_, body, _) in _FUNCTIONS.items()):
@@ -124,16 +133,14 @@ def make_role_maker(cursor: psycopg.Cursor[Any]) -> None:
     cursor.execute("reset role")
     cursor.execute("revoke all on schema pgclarify from pgclarify_role_maker")
     if not is_member:
-        cursor.execute(
-            sql.SQL("revoke pgclarify_role_maker from {}").format(sql.Identifier(_current_user(cursor)))
-        )
+        cursor.execute(sql.SQL("revoke pgclarify_role_maker from {}").format(sql.Identifier(_current_user(cursor))))
 
 
 def admit_readers(cursor: psycopg.Cursor[Any]) -> None:
     """Let readers read the tables that are attached, as far as the installer may grant that.
 
-    Attached tables of older versions and of restored dumps need it. The others of these fail, and say that their owner is to
-    call resync.
+    Attached tables of older versions and of restored dumps need it. Where the installer may not grant it, the source
+    fails, and its error says that the owner of the table is to call resync.
     """
     cursor.execute(
         """

@@ -123,6 +123,19 @@ def test_whoever_may_create_roles_may_install(make_tenant: Callable[[str], str],
     assert first.has_dblink
     assert first.has_loopback_password
     assert second.has_loopback_password
+    # Who installs is no member of the role that makes roles, and that role works all the same.
+    maker = "select pg_has_role('tenant', 'pgclarify_role_maker', 'set')"
+    assert not scalar(root, maker)
+    root.execute("create role ann login in role pgclarify_user")
+    root.execute("grant create, connect on database first to ann")
+    with closing(psycopg.connect(dsn, user="ann", autocommit=True)) as ann:
+        ann.execute("create schema anns create table note (id bigint primary key, body text)")
+        ann.execute("select pgclarify.create_corpus('anns')")
+        assert state_of(ann, "select pgclarify.attach_table('anns', 'anns.note', 'id', 'body')") is None
+        assert state_of(ann, "select pgclarify.detach_table('anns', 'anns.note')") is None
+    with closing(psycopg.connect(dsn, autocommit=True)) as tenant:
+        assert scalar(tenant, "select pgclarify._drop_idle_reader()") is not None
+    assert scalar(root, "select count(*) from pg_roles where starts_with(rolname, 'pgclarify_reads_')") == 0
     # The server asks for no password, and without one dblink lets only superusers through.
     assert ask(dsn) == NO_LOOPBACK
     demand_password(root)

@@ -86,6 +86,19 @@ def test_a_document_of_one_letter_is_not_blank(old: psycopg.Connection[Any]) -> 
     assert scalar(old, "select pgclarify.add_document('rental', 'letter', 'v')")
 
 
+def test_a_table_is_read_by_the_reader_of_its_owner(old: psycopg.Connection[Any]) -> None:
+    old.execute("create table note (id bigint primary key, body text)")
+    old.execute("insert into note values (1, 'Ships.')")
+    old.execute("select pgclarify.create_corpus('notes')")
+    old.execute("select pgclarify.attach_table('notes', 'note', 'id', 'body')")
+
+    assert scalar(old, "select pgclarify._next_keys(source, 9, 1000) from pgclarify.source") == ["1"]
+
+    old.execute("select pgclarify.detach_table('notes', 'note')")
+    assert scalar(old, "select pgclarify._drop_idle_reader()") is not None
+    assert scalar(old, "select count(*) from pg_roles where starts_with(rolname, 'pgclarify_reads_')") == 0
+
+
 def test_whoever_waits_on_its_own_gets_an_answer(
     old: psycopg.Connection[Any], old_server: str, run_worker: Callable[..., Worker]
 ) -> None:

@@ -36,7 +36,7 @@ class TestResync:
         alice.execute(f"drop trigger pgclarify_{source_id}_insert on app.article".encode())
         alice.execute("alter table app.article disable trigger user")
         reader = reader_of(connection)
-        alice.execute(f"revoke select (body) on app.article from {reader}".encode())
+        alice.execute(f"revoke select (body) on app.article from {reader}".encode())  # noqa: S608 - no query
         alice.execute(f"revoke usage on schema app from {reader}".encode())
 
         assert scalar(alice, RESYNC) == source_id
@@ -99,7 +99,7 @@ class TestResync:
         alice.execute(RESYNC.encode())
         assert scalar(connection, "select pgclarify._trigger_fault(source) from pgclarify.source") is None
 
-        alice.execute(f"revoke select (body) on app.article from {reader_of(connection)}".encode())
+        alice.execute(f"revoke select (body) on app.article from {reader_of(connection)}".encode())  # noqa: S608 - no query
         assert "pgclarify.resync" in scalar(connection, "select pgclarify._source_fault(source) from pgclarify.source")
         alice.execute(RESYNC.encode())
         assert scalar(connection, "select pgclarify._source_fault(source) from pgclarify.source") is None
