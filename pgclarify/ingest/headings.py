@@ -11,6 +11,8 @@ from markdown_it.token import Token
 
 # A heading longer than this says no more; it would be stored with every passage below it.
 _MAX_HEADING_CHARS = 200
+# Of a longer line only the beginning is parsed as markup: brackets that nothing closes take the square of their number.
+_MAX_MARKUP_CHARS = 2000
 _LINE_END = re.compile(r"\r\n?|\n")
 # Without one of these no line is a heading, and most plain text need not be parsed at all.
 _HEADING_MARK = re.compile(r"(?:^|[\r\n]) {0,3}(?:#{1,6}(?:[ \t\r\n]|$)|=+[ \t]*(?:[\r\n]|$)|-+[ \t]*(?:[\r\n]|$))")
@@ -108,4 +110,4 @@ def _plain_text(markdown: str) -> str:
                 found.append(" ")
         return found
 
-    return " ".join("".join(parts(_INLINE.parseInline(markdown))).split())[:_MAX_HEADING_CHARS]
+    return " ".join("".join(parts(_INLINE.parseInline(markdown[:_MAX_MARKUP_CHARS]))).split())[:_MAX_HEADING_CHARS]

@@ -7,6 +7,7 @@ from io import BytesIO
 from pathlib import Path
 
 from pgclarify.errors import ConfigurationError, UnreadableFile
+from pgclarify.ingest.text import MAX_DOCUMENT_CHARS, too_long
 
 # Between pages: a paragraph ends there for the chunker, which is right more often than not.
 _PAGE_BREAK = "\n\n"
@@ -21,7 +22,7 @@ def read_pdf(data: bytes, name: str | Path) -> tuple[str | None, str, list[int]]
 
     Raises:
         ConfigurationError: If the extra "files" is not installed.
-        UnreadableFile: If it is no PDF, is encrypted, or holds no text.
+        UnreadableFile: If it is no PDF, is encrypted, or holds no text, or too much.
     """
     # An optional extra, and slow to import.
     try:
@@ -38,12 +39,21 @@ def read_pdf(data: bytes, name: str | Path) -> tuple[str | None, str, list[int]]
     logging.getLogger("pypdf").setLevel(logging.CRITICAL)
     try:
         reader = PdfReader(BytesIO(data))
-        pages = [page.extract_text().strip() for page in reader.pages]
+        pages: list[str] = []
+        chars = 0
+        for page in reader.pages:
+            pages.append(page.extract_text().strip())
+            chars += len(pages[-1])
+            if chars > MAX_DOCUMENT_CHARS:
+                # Its further pages are not worth the time.
+                raise UnreadableFile(f"cannot read {name}", detail=too_long(chars))
         title = reader.metadata.title if reader.metadata else None
     except (DependencyError, FileNotDecryptedError, WrongPasswordError) as error:
         raise UnreadableFile(
             f"cannot read {name}", detail="It is encrypted.", hint="Load a copy without a password."
         ) from error
+    except (UnreadableFile, MemoryError):
+        raise
     except Exception as error:
         # A broken file can break the library anywhere, and must not lose the files after it.
         reason = " ".join(str(error).split()).rstrip(".") or type(error).__name__
@@ -56,9 +66,9 @@ def read_pdf(data: bytes, name: str | Path) -> tuple[str | None, str, list[int]]
         )
     starts, end = [], 0
     pages = [_storable(page) for page in pages]
-    for page in pages:
+    for text in pages:
         starts.append(end)
-        end += len(page) + len(_PAGE_BREAK)
+        end += len(text) + len(_PAGE_BREAK)
     return " ".join(_storable(title or "").split()) or None, _PAGE_BREAK.join(pages), starts
 
 

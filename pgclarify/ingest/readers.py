@@ -2,29 +2,32 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 from pgclarify.errors import UnreadableFile
-from pgclarify.ingest.headings import find_headings
-from pgclarify.ingest.markup import read_html
-from pgclarify.ingest.pdf import read_pdf
+from pgclarify.ingest.apart import ParsingProcess, ReadingLimits
+from pgclarify.ingest.parsing import HTML, MARKDOWN, PDF, TEXT, Parsed, parse
 from pgclarify.ingest.records import FieldMapping, read_record_stream, read_records
-from pgclarify.ingest.text import MAX_DOCUMENT_BYTES, decode, too_long, unstorable
+from pgclarify.ingest.text import MAX_DOCUMENT_BYTES, unstorable
 from pgclarify.model import Document
 
-_TEXT = frozenset({".txt", ".text", ".rst"})
-_MARKDOWN = frozenset({".md", ".markdown"})
-_HTML = frozenset({".html", ".htm"})
-_PDF = frozenset({".pdf"})
 _RECORDS = frozenset({".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz"})
-SUPPORTED_SUFFIXES = _TEXT | _MARKDOWN | _HTML | _PDF | _RECORDS
+SUPPORTED_SUFFIXES = TEXT | MARKDOWN | HTML | PDF | _RECORDS
+
+_apart = ParsingProcess()
+atexit.register(_apart.close)
 
 
 def read_documents(
-    paths: Iterable[Path], *, fields: FieldMapping | None = None, root: Path | None = None
+    paths: Iterable[Path],
+    *,
+    fields: FieldMapping | None = None,
+    root: Path | None = None,
+    limits: ReadingLimits | None = None,
 ) -> Iterator[Document | UnreadableFile]:
     """Read documents from files and folders, as a stream.
 
@@ -36,6 +39,7 @@ def read_documents(
         paths: Files and folders. Folders are read recursively, in the order of names.
         fields: Which fields of JSON lines make up a document; None for the usual ones.
         root: Folder that ids are relative to.
+        limits: What parsing one file may take; None for the usual.
 
     Yields:
         Documents, and beside them, in its place, each file or line that could not be read, as an UnreadableFile that
@@ -60,7 +64,7 @@ def read_documents(
                         detail=f"Its id would be {document_id!r}, as that of {paths_by_id[document_id]}.",
                         hint="Load a folder above both.",
                     )
-                yield _read_file(path, document_id)
+                yield _read_file(path, document_id, limits)
             except UnreadableFile as problem:
                 yield problem
 
@@ -73,6 +77,7 @@ def read_stream(
     document_id: str | None = None,
     title: str | None = None,
     fields: FieldMapping | None = None,
+    limits: ReadingLimits | None = None,
 ) -> Iterator[Document | UnreadableFile]:
     """Read what comes through a stream, such as standard input, of the kind that a file name's suffix says.
 
@@ -83,6 +88,7 @@ def read_stream(
         document_id: Of the one document; JSON lines bring their own.
         title: Its title; None for the one in it, if any.
         fields: Which fields of JSON lines make up a document; None for the usual ones.
+        limits: What parsing it may take; None for the usual.
 
     Yields:
         As read_documents.
@@ -97,7 +103,7 @@ def read_stream(
         if reason := unstorable(document_id or ""):
             raise UnreadableFile(f"cannot use {name}", detail=f"Its id cannot be stored. {reason}")
         data = stream.read(_most_bytes(suffix) + 1)
-        found, content, metadata = _parse(data, suffix, name)
+        found, content, metadata = _parse(data, suffix, name, limits)
         yield Document(document_id=document_id or name, content=content, title=title or found, metadata=metadata)
     except UnreadableFile as problem:
         yield problem
@@ -132,7 +138,7 @@ def _document_id(path: Path, base: Path) -> str:
     return document_id
 
 
-def _read_file(path: Path, document_id: str) -> Document:
+def _read_file(path: Path, document_id: str, limits: ReadingLimits | None) -> Document:
     suffix = _suffix(path)
     if suffix not in SUPPORTED_SUFFIXES:
         raise UnreadableFile(
@@ -148,21 +154,21 @@ def _read_file(path: Path, document_id: str) -> Document:
             data = stream.read(_most_bytes(suffix) + 1)
     except OSError as error:
         raise UnreadableFile(f"cannot read {path}", detail=f"{error.strerror}.") from error
-    title, content, metadata = _parse(data, suffix, path)
+    title, content, metadata = _parse(data, suffix, path, limits)
     return Document(document_id=document_id, content=content, title=title or path.stem, metadata=metadata)
 
 
 def _most_bytes(suffix: str) -> int:
     """How much of a file is read at most: it is in memory whole, and pictures make a PDF larger than its text."""
-    return 10 * MAX_DOCUMENT_BYTES if suffix in _PDF else MAX_DOCUMENT_BYTES
+    return 10 * MAX_DOCUMENT_BYTES if suffix in PDF else MAX_DOCUMENT_BYTES
 
 
-def _parse(data: bytes, suffix: str, name: str | Path) -> tuple[str | None, str, dict[str, Any]]:
+def _parse(data: bytes, suffix: str, name: str | Path, limits: ReadingLimits | None) -> Parsed:
     """Title, if there is one in it, content and metadata of one file.
 
     Raises:
         ConfigurationError: If the kind needs an extra that is not installed.
-        UnreadableFile: If it is not what its suffix says, or too long.
+        UnreadableFile: If it is not what its suffix says, too long, or takes more than the limits.
     """
     if len(data) > _most_bytes(suffix):
         raise UnreadableFile(
@@ -170,20 +176,5 @@ def _parse(data: bytes, suffix: str, name: str | Path) -> tuple[str | None, str,
             detail=f"It is larger than {_most_bytes(suffix) // 1_000_000} MB.",
             hint="Split it, by chapters say.",
         )
-    title: str | None = None
-    metadata: dict[str, Any] = {}
-    if suffix in _PDF:
-        title, content, page_starts = read_pdf(data, name)
-        metadata = {"page_starts": page_starts}
-    else:
-        content = decode(data, name)
-        if suffix in _HTML:
-            title, content = read_html(content, name)
-            # A character reference can spell what the file itself does not hold.
-            if reason := unstorable(content + (title or "")):
-                raise UnreadableFile(f"cannot read {name}", detail=reason)
-    if reason := too_long(len(content)):
-        raise UnreadableFile(f"cannot read {name}", detail=reason)
-    if title is None and suffix in _MARKDOWN | _HTML:
-        title = next((heading.text for heading in find_headings(content) if heading.level == 1), None)
-    return title, content, metadata
+    # Plain text is only decoded.
+    return parse(data, suffix, name) if suffix in TEXT else _apart.parse(data, suffix, name, limits or ReadingLimits())

@@ -11,6 +11,7 @@ from pypdf import PdfReader, PdfWriter
 
 from pgclarify.errors import ConfigurationError, UnreadableFile
 from pgclarify.ingest import read_documents
+from pgclarify.ingest.pdf import read_pdf
 from pgclarify.model import Document
 
 
@@ -106,8 +107,8 @@ def test_one_that_opens_without_a_password_is_read(tmp_path: Path) -> None:
     assert document.content == "Hail is covered."
 
 
-def test_without_the_extra_it_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_extra_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pypdf", None)
     with pytest.raises(ConfigurationError) as caught:
-        read_one(tmp_path, pdf("Hail is covered."))
+        read_pdf(pdf("Hail is covered."), "policy.pdf")
     assert "pgclarify[files]" in (caught.value.hint or "")

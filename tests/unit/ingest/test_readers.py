@@ -8,6 +8,7 @@ import pytest
 
 from pgclarify.errors import ConfigurationError, UnreadableFile
 from pgclarify.ingest import read_documents
+from pgclarify.ingest.markup import read_html
 from pgclarify.model import Document
 
 
@@ -95,12 +96,10 @@ def test_html_without_title_takes_its_first_heading(tmp_path: Path) -> None:
     assert read_one(path).title == "Cars"
 
 
-def test_html_without_the_extra_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = tmp_path / "page.html"
-    path.write_text("<p>text</p>")
+def test_html_without_the_extra_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "markdownify", None)
     with pytest.raises(ConfigurationError) as caught:
-        list(read_documents([path]))
+        read_html("<p>text</p>", "page.html")
     assert "pgclarify[files]" in (caught.value.hint or "")
 
 

@@ -1,0 +1,130 @@
+"""Parses files in a process of its own, which is killed when it takes too long or too much memory.
+
+A small file can stand for any amount of text (a stream that expands, forms in forms), and for a parse that never ends;
+the libraries that parse it have no limit of time. One process serves many files, since it is slow to start.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import threading
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any, Final, cast
+
+from pgclarify.errors import ConfigurationError, UnreadableFile
+from pgclarify.ingest.parsing import Parsed
+
+_SCRIPT: Final = Path(__file__).with_name("parsing_process.py")
+_HINT: Final = "Leave it out, or make a text file of it and load that."
+# What stands before an answer: its length in bytes.
+LENGTH_BYTES: Final = 8
+
+
+@dataclass(frozen=True, slots=True)
+class ReadingLimits:
+    """What parsing one file may take.
+
+    Attributes:
+        seconds: Time.
+        memory_bytes: Memory, beside eight times the size of the file.
+    """
+
+    seconds: float = 60.0
+    memory_bytes: int = 2**30
+
+
+class ParsingProcess:
+    """A process that parses one file after another. It is started when needed, and again after it was killed."""
+
+    def __init__(self) -> None:
+        self._process: subprocess.Popen[bytes] | None = None
+        self._lock = threading.Lock()
+
+    def parse(self, data: bytes, suffix: str, name: str | Path, limits: ReadingLimits) -> Parsed:
+        """Make text of one file.
+
+        Raises:
+            ConfigurationError: If the kind needs an extra that is not installed.
+            UnreadableFile: If it is not what its suffix says, is too long, or takes more than the limits.
+        """
+        most_bytes = limits.memory_bytes + 8 * len(data)
+        request = {"bytes": len(data), "suffix": suffix, "name": str(name), "memory_bytes": most_bytes}
+        with self._lock:
+            is_late = threading.Event()
+            answer = self._ask(json.dumps(request).encode() + b"\n" + data, limits.seconds, is_late)
+            if answer == {"problem": "memory"}:
+                # What it still holds is not known.
+                self.close()
+        if answer is None:
+            reason = (
+                f"Reading it takes longer than {limits.seconds:g} seconds."
+                if is_late.is_set()
+                else "It broke the process that reads files."
+            )
+            raise UnreadableFile(f"cannot read {name}", detail=reason, hint=_HINT)
+        match answer:
+            case {"problem": "memory"}:
+                raise UnreadableFile(
+                    f"cannot read {name}",
+                    detail=f"Reading it takes more than {most_bytes // 1_000_000} MB of memory.",
+                    hint=_HINT,
+                )
+            case {"problem": "configuration"}:
+                raise ConfigurationError(answer["message"], detail=answer["detail"], hint=answer["hint"])
+            case {"problem": _}:
+                raise UnreadableFile(answer["message"], detail=answer["detail"], hint=answer["hint"])
+        return answer["title"], answer["content"], answer["metadata"]
+
+    def close(self) -> None:
+        """End the process, if there is one."""
+        if self._process is not None:
+            self._process.kill()
+            self._process.communicate()
+            self._process = None
+
+    def _ask(self, request: bytes, seconds: float, is_late: threading.Event) -> dict[str, Any] | None:
+        """Send a request and read its answer; None if the process ended before, is_late then says why."""
+        process = self._process = self._process or _start()
+        # Both are pipes.
+        to_it, from_it = cast("IO[bytes]", process.stdin), cast("IO[bytes]", process.stdout)
+
+        def kill() -> None:
+            is_late.set()
+            process.kill()
+
+        timer = threading.Timer(seconds, kill)
+        timer.start()
+        body = b""
+        try:
+            with suppress(BrokenPipeError):
+                to_it.write(request)
+                to_it.flush()
+            length = int.from_bytes(from_it.read(LENGTH_BYTES), "big")
+            body = from_it.read(length)
+        except BaseException:
+            # An interrupt, say: its answer would pass for that of the next file.
+            self.close()
+            raise
+        finally:
+            timer.cancel()
+        if not length or len(body) < length:
+            self.close()
+            return None
+        if is_late.is_set():
+            self.close()
+        answer: dict[str, Any] = json.loads(body)
+        return answer
+
+
+def _start() -> subprocess.Popen[bytes]:
+    # -P: neither the folder of the script nor the present one, which may hold anything, is a place to import from.
+    process = subprocess.Popen(  # noqa: S603 - a script of ours
+        [sys.executable, "-P", str(_SCRIPT)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+    )
+    # It says that it has started, which counts for no file.
+    cast("IO[bytes]", process.stdout).read(1)
+    return process

@@ -1,0 +1,46 @@
+"""Makes text of one file, by the kind that its name says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from pgclarify.errors import UnreadableFile
+from pgclarify.ingest.headings import find_headings
+from pgclarify.ingest.markup import read_html
+from pgclarify.ingest.pdf import read_pdf
+from pgclarify.ingest.text import decode, too_long, unstorable
+
+TEXT = frozenset({".txt", ".text", ".rst"})
+MARKDOWN = frozenset({".md", ".markdown"})
+HTML = frozenset({".html", ".htm"})
+PDF = frozenset({".pdf"})
+
+# Title, if there is one in the file, content and metadata.
+Parsed: TypeAlias = tuple[str | None, str, dict[str, Any]]
+
+
+def parse(data: bytes, suffix: str, name: str | Path) -> Parsed:
+    """Make text of one file.
+
+    Raises:
+        ConfigurationError: If the kind needs an extra that is not installed.
+        UnreadableFile: If it is not what its suffix says, or too long.
+    """
+    title: str | None = None
+    metadata: dict[str, Any] = {}
+    if suffix in PDF:
+        title, content, page_starts = read_pdf(data, name)
+        metadata = {"page_starts": page_starts}
+    else:
+        content = decode(data, name)
+        if suffix in HTML:
+            title, content = read_html(content, name)
+            # A character reference can spell what the file itself does not hold.
+            if reason := unstorable(content + (title or "")):
+                raise UnreadableFile(f"cannot read {name}", detail=reason)
+    if reason := too_long(len(content)):
+        raise UnreadableFile(f"cannot read {name}", detail=reason)
+    if title is None and suffix in MARKDOWN | HTML:
+        title = next((heading.text for heading in find_headings(content) if heading.level == 1), None)
+    return title, content, metadata

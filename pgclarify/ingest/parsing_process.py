@@ -1,0 +1,57 @@
+"""The script of the process that `apart` starts: parses the files that come through standard input, until it ends.
+
+It writes a byte when it is ready. A request is a line of JSON and the file; the answer is JSON, after its length.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+
+def _limit_memory(most_bytes: int) -> None:
+    # Where there is no such limit the one of time has to do.
+    with suppress(ImportError, ValueError, OSError):
+        import resource
+
+        _, hard = resource.getrlimit(resource.RLIMIT_AS)
+        resource.setrlimit(resource.RLIMIT_AS, (most_bytes, hard))
+
+
+def _parse(data: bytes, suffix: str, name: str) -> dict[str, Any]:
+    from pgclarify.errors import ConfigurationError, UnreadableFile
+    from pgclarify.ingest.parsing import parse
+
+    try:
+        title, content, metadata = parse(data, suffix, name)
+    except (ConfigurationError, UnreadableFile) as error:
+        kind = "configuration" if isinstance(error, ConfigurationError) else "unreadable"
+        return {"problem": kind, "message": error.message, "detail": error.detail, "hint": error.hint}
+    return {"title": title, "content": content, "metadata": metadata}
+
+
+def main() -> None:
+    """Say that it has started, and serve requests."""
+    from pgclarify.ingest.apart import LENGTH_BYTES
+
+    sys.stdout.buffer.write(b".")
+    sys.stdout.buffer.flush()
+    while line := sys.stdin.buffer.readline():
+        request = json.loads(line)
+        data = sys.stdin.buffer.read(request["bytes"])
+        try:
+            _limit_memory(request["memory_bytes"])
+            answer = json.dumps(_parse(data, request["suffix"], request["name"])).encode()
+        except MemoryError:
+            answer = b'{"problem": "memory"}'
+        sys.stdout.buffer.write(len(answer).to_bytes(LENGTH_BYTES, "big") + answer)
+        sys.stdout.buffer.flush()
+
+
+if __name__ == "__main__":
+    # Last, where pgclarify is not installed but run from its own folder.
+    sys.path.append(str(Path(__file__).parents[2]))
+    main()

@@ -1,0 +1,159 @@
+"""Files that are small and take for ever, or all memory: they are left out, and the load goes on."""
+
+from __future__ import annotations
+
+import os
+import zlib
+from collections.abc import Sequence
+from io import BytesIO
+from pathlib import Path
+
+import pytest
+
+from pgclarify.errors import ConfigurationError, UnreadableFile
+from pgclarify.ingest import read_documents
+from pgclarify.ingest.apart import ParsingProcess, ReadingLimits
+from pgclarify.ingest.headings import find_headings
+from pgclarify.ingest.readers import read_stream
+from pgclarify.model import Document
+from tests.unit.ingest.test_pdf import pdf
+
+# No machine parses the bombs below in that time; the second is for pages of text beside them.
+SHORT, PATIENT = ReadingLimits(seconds=1), ReadingLimits(seconds=10)
+SMALL = ReadingLimits(memory_bytes=300 * 2**20)
+
+
+def assemble(objects: Sequence[bytes]) -> bytes:
+    """A PDF file of these objects, of which the first is the catalog."""
+    data = b"%PDF-1.5\n"
+    offsets = []
+    for number, body in enumerate(objects, start=1):
+        offsets.append(len(data))
+        data += b"%d 0 obj\n%s\nendobj\n" % (number, body)
+    table = b"".join(b"%010d 00000 n \n" % offset for offset in offsets)
+    return data + (
+        b"xref\n0 %d\n0000000000 65535 f \n%strailer\n<< /Size %d /Root 1 0 R >>\nstartxref\n%d\n%%%%EOF\n"
+        % (len(objects) + 1, table, len(objects) + 1, len(data))
+    )
+
+
+def stream(content: bytes, entries: bytes = b"") -> bytes:
+    """A compressed stream."""
+    packed = zlib.compress(content, 9)
+    return b"<< %s /Filter /FlateDecode /Length %d >>\nstream\n%s\nendstream" % (entries, len(packed), packed)
+
+
+def nested_forms(depth: int = 40, width: int = 10) -> bytes:
+    """A few kilobytes that stand for 10 to the power of 40 lines of text: forms that show forms."""
+    font = b"/Font << /F1 4 0 R >>"
+    shown = b"/X Do\n" * width
+    objects = [
+        b"<< /Type /Catalog /Pages 2 0 R >>",
+        b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
+        b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 5 0 R"
+        b" /Resources << %s /XObject << /X 6 0 R >> >> >>" % font,
+        b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>",
+        stream(shown),
+    ]
+    for level in range(depth):
+        form = b"/Type /XObject /Subtype /Form /BBox [0 0 612 792] /Resources << %s /XObject << /X %d 0 R >> >>"
+        objects.append(stream(shown, form % (font, 7 + level)))
+    objects.append(
+        stream(
+            b"BT /F1 12 Tf (text) Tj ET",
+            b"/Type /XObject /Subtype /Form /BBox [0 0 612 792] /Resources << %s >>" % font,
+        )
+    )
+    return assemble(objects)
+
+
+def expanding(megabytes: int = 60) -> bytes:
+    """Some hundred kilobytes that stand for so many megabytes of text."""
+    return assemble(
+        [
+            b"<< /Type /Catalog /Pages 2 0 R >>",
+            b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
+            b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 5 0 R"
+            b" /Resources << /Font << /F1 4 0 R >> >> >>",
+            b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>",
+            stream(b"BT /F1 12 Tf " + b"(text) Tj " * (megabytes * 100_000) + b"ET"),
+        ]
+    )
+
+
+def load(folder: Path, bomb: bytes, name: str, limits: ReadingLimits) -> UnreadableFile:
+    """Load a folder with a bomb between two pages of text, and return what is said of the bomb."""
+    (folder / "a.pdf").write_bytes(pdf("Hail is covered."))
+    (folder / name).write_bytes(bomb)
+    (folder / "z.html").write_text("<h1>Floods</h1><p>Floods are not.</p>")
+    first, problem, last = read_documents([folder], limits=limits)
+    assert isinstance(first, Document) and first.content == "Hail is covered."
+    assert isinstance(last, Document) and last.title == "Floods"
+    assert isinstance(problem, UnreadableFile)
+    assert name in problem.message
+    assert problem.detail and problem.hint
+    return problem
+
+
+@pytest.mark.parametrize(("bomb", "suffix"), [(nested_forms(), ".pdf"), (b"<!--" * 1_000_000, ".html")])
+def test_what_takes_too_long_is_left_out(bomb: bytes, suffix: str) -> None:
+    assert len(bomb) < 5_000_000
+    (problem,) = read_stream(BytesIO(bomb), suffix, name="standard input", limits=SHORT)
+    assert isinstance(problem, UnreadableFile)
+    assert "1 seconds" in str(problem.detail)
+
+
+def test_the_rest_is_loaded(tmp_path: Path) -> None:
+    problem = load(tmp_path, nested_forms(), "forms.pdf", PATIENT)
+
+    assert "10 seconds" in str(problem.detail)
+
+
+def test_what_takes_too_much_memory_is_left_out_and_the_rest_is_loaded(tmp_path: Path) -> None:
+    bomb = expanding()
+    assert len(bomb) < 200_000
+
+    problem = load(tmp_path, bomb, "stream.pdf", SMALL)
+
+    assert "of memory" in str(problem.detail)
+
+
+def test_a_process_that_dies_is_replaced() -> None:
+    process = ParsingProcess()
+    try:
+        assert process.parse(b"# Hail", ".md", "a.md", ReadingLimits())[0] == "Hail"
+        process._process.kill()  # type: ignore[union-attr]
+        with pytest.raises(UnreadableFile):
+            process.parse(b"# Hail", ".md", "a.md", ReadingLimits())
+        assert process.parse(b"# Hail", ".md", "a.md", ReadingLimits())[0] == "Hail"
+    finally:
+        process.close()
+
+
+def test_what_is_not_installed_is_said_by_the_process_as_well(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "pypdf.py").write_text("raise ModuleNotFoundError(name='pypdf')")
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")]))
+    process = ParsingProcess()
+    try:
+        with pytest.raises(ConfigurationError) as refused:
+            process.parse(pdf("Hail"), ".pdf", "a.pdf", ReadingLimits())
+        assert "pgclarify[files]" in str(refused.value.hint)
+    finally:
+        process.close()
+
+
+def test_nothing_in_the_folder_at_hand_is_imported(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for name in ("pypdf", "json", "bs4"):
+        (tmp_path / f"{name}.py").write_text("raise SystemExit(7)")
+    monkeypatch.chdir(tmp_path)
+    process = ParsingProcess()
+    try:
+        assert process.parse(pdf("Hail"), ".pdf", "a.pdf", ReadingLimits())[1] == "Hail"
+    finally:
+        process.close()
+
+
+def test_a_heading_of_open_brackets_takes_no_time_that_grows_with_its_square() -> None:
+    # By the square this takes hours.
+    (heading,) = find_headings("# " + "![" * 1_000_000)
+    assert heading.text.startswith("![")
