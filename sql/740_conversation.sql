@@ -238,9 +238,12 @@ begin
         coalesce(least(greatest(ceil(extract(epoch from v_patience) * 1000), 1), 2147483647), 0)::bigint::text,
         true
     );
-    -- Workers take their ids as the second key, which are above zero. The row stays free: whoever drops the corpus needs it,
-    -- and has the corpus, which a call that waits needs.
-    perform pg_advisory_xact_lock(1885823084, -1 - (_hold_conversation.conversation_id % 2147483647)::integer);
+    -- Its first turn, which it always has. Not an advisory lock, which any user can take. Not the row of the conversation:
+    -- drop_corpus updates it while it holds the corpus, and a call that waits needs the corpus.
+    perform
+    from pgclarify.turn
+    where turn.conversation_id = _hold_conversation.conversation_id and turn.ordinal = 1
+    for no key update;
     perform set_config('lock_timeout', v_lock_timeout, true);
 exception
     when lock_not_available then

@@ -150,6 +150,15 @@ class TestAgain:
             assert scalar(other, "select current_setting('lock_timeout')") == "40ms"
         assert state_of(other, CHOOSE, [second_run, 2]) == NOT_READY
 
+    def test_no_stranger_can_keep_others_from_replying(
+        self, alice: Connection, stranger: Connection, second_run: int
+    ) -> None:
+        # Any role may take an advisory lock of any number: here those that stood for conversations once.
+        stranger.execute("select pg_advisory_lock(1885823084, -number) from generate_series(1, 100) as number")
+        alice.execute("set lock_timeout = '1s'")
+
+        assert choose(alice, second_run)["turn"] == 2
+
     def test_nobody_who_drops_the_corpus_waits_for_it(
         self, connection: Connection, alice: Connection, second_run: int
     ) -> None:
