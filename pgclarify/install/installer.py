@@ -34,6 +34,7 @@ from pgclarify.schema import SCHEMA
 # pg_advisory_xact_lock(1885823084, 0): the first key is ours, workers take their ids as the second.
 INSTALL_LOCK = (1885823084, 0)
 LOCK_TIMEOUT = "10s"
+INSTALL_LOCK_TIMEOUT = "10min"
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,6 +180,8 @@ def _transaction(dsn: str) -> Iterator[sqlalchemy.Connection]:
     )
     try:
         with engine.connect() as connection, connection.begin():
+            # Any user may take this lock; another install may need it for as long as a migration runs.
+            connection.exec_driver_sql(f"set local lock_timeout = '{INSTALL_LOCK_TIMEOUT}'")
             connection.exec_driver_sql("select pg_advisory_xact_lock(%s, %s)", INSTALL_LOCK)
             # While a change waits for calls in progress, new calls wait behind it.
             connection.exec_driver_sql(f"set local lock_timeout = '{LOCK_TIMEOUT}'")
@@ -206,20 +209,24 @@ def _holders(dsn: str) -> str:
             """
             select l.pid, a.usename
             from pg_locks as l
-            join pg_class as c on c.oid = l.relation
+            left join pg_class as c on c.oid = l.relation
             join pg_stat_activity as a on a.pid = l.pid
             where l.granted and l.pid <> pg_backend_pid() and a.datname = current_database()
                 and l.database = (select oid from pg_database where datname = current_database())
-                and c.relnamespace in (to_regnamespace('pgclarify'), to_regnamespace('pgclarify_queue'))
+                and (
+                    c.relnamespace in (to_regnamespace('pgclarify'), to_regnamespace('pgclarify_queue'))
+                    or l.locktype = 'advisory' and (l.classid, l.objid) = (%s, %s) and l.objsubid = 2
+                )
             group by l.pid, a.usename, a.xact_start
             order by a.xact_start
             limit 5
-            """
+            """,
+            INSTALL_LOCK,
         ).fetchall()
     if not found:
-        return f"The lock did not come within {LOCK_TIMEOUT}; whoever held it has gone since."
+        return "The lock did not come in time; whoever held it has gone since."
     named = ", ".join(f"{process_id} ({role})" for process_id, role in found)
-    return f"The lock did not come within {LOCK_TIMEOUT}. Processes with an open transaction: {named}."
+    return f"The lock did not come in time. Processes with an open transaction or the lock: {named}."
 
 
 def _cursor(connection: sqlalchemy.Connection) -> psycopg.Cursor[Any]:

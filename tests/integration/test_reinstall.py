@@ -171,3 +171,17 @@ def test_a_public_function_that_returned_something_else_is_an_error(
             install.install(dsn)
 
         assert state_of(connection, "select pgclarify.cancel(1)") is None
+
+
+def test_a_stranger_who_holds_the_lock_of_installs_is_named(
+    connection: Connection, database: str, connect: Connect, make_role: MakeRole, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(installer, "INSTALL_LOCK_TIMEOUT", "100ms", raising=False)
+    stranger = connect(make_role())
+    stranger.execute("select pg_advisory_lock(1885823084, 0)")
+
+    with pytest.raises(DatabaseError) as refusal:
+        install.install(database)
+
+    assert refusal.value.sqlstate == "55P03"
+    assert str(stranger.info.backend_pid) in str(refusal.value.detail)
