@@ -282,7 +282,8 @@ class Claim:
         completion_id: The row of the ledger; None if there is none, since a budget does not let the call through.
         completion: What the model said, if it was already paid for.
         is_ours: True if this worker holds the lease and has to make the call; with no completion, no refusal and not
-            ours, another worker is making it, or calls that are being made may leave something of a budget.
+            ours, another worker is making it, calls that are being made may leave something of a budget, or somebody
+            has locked the budgets.
         refusal: Why a budget does not let the call through, though all that are being made cost nothing; None if none
             forbids it.
     """

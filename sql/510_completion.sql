@@ -80,6 +80,7 @@ begin
             order by asked.ordinal
         );
     end if;
+    perform pgclarify._lock_budgets();
     if
         exists (select from pgclarify.budget)
         and exists (
@@ -245,6 +246,7 @@ declare
     v_now constant timestamptz := clock_timestamp();
     v_ended bigint[];
 begin
+    perform pgclarify._lock_budgets();
     with given as (
         select *
         from unnest(

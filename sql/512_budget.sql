@@ -42,6 +42,59 @@ end;
 comment on function pgclarify._budgets_of(name, bigint) is
 'Budgets that a run of this role on this corpus is for, in the order of their ids. Nulls: what is no run, or of no corpus.';
 
+create or replace function pgclarify._lock_budgets()
+returns void
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+-- Less than a worker waits for other locks: while budgets are locked, each of its runs comes again and again.
+set lock_timeout = '500ms'
+as $$
+declare
+    v_holders text;
+begin
+    lock table pgclarify.budget, pgclarify.model_price in access share mode;
+    lock table pgclarify.budget_counter in row exclusive mode;
+exception
+    when lock_not_available then
+        select
+            string_agg(
+                format('process %s (role %s) holds %s on %s', held.pid, held.role_name, held.mode, held.relation), '; '
+                order by held.pid, held.relation
+            )
+        into v_holders
+        from (
+            select
+                pg_locks.pid, coalesce(pg_stat_activity.usename, 'unknown') as role_name, pg_locks.mode,
+                pg_locks.relation::regclass::text as relation
+            from pg_locks
+            left join pg_stat_activity on pg_stat_activity.pid = pg_locks.pid
+            where
+                pg_locks.granted
+                and pg_locks.database = (
+                    select pg_database.oid from pg_database where pg_database.datname = current_database()
+                )
+                and pg_locks.relation in (
+                    'pgclarify.budget'::regclass, 'pgclarify.model_price'::regclass, 'pgclarify.budget_counter'::regclass
+                )
+                and pg_locks.mode in ('AccessExclusiveLock', 'ExclusiveLock', 'ShareRowExclusiveLock', 'ShareLock')
+            order by pg_locks.pid, pg_locks.relation
+            limit 5
+        ) as held;
+        raise exception 'budgets are locked'
+            using errcode = 'lock_not_available',
+                detail = case
+                    when v_holders is null then 'The lock is gone by now, or somebody waits for one.'
+                    else format('These stand in the way: %s.', v_holders)
+                end,
+                hint = 'No call of a model is made until the lock is gone. Let that transaction end, or end it with '
+                    'pg_terminate_backend.';
+end
+$$;
+
+comment on function pgclarify._lock_budgets() is
+'Take the locks that reading and counting budgets needs, or error 55P03 after half a second, with the processes that stand in '
+'the way.';
+
 create or replace function pgclarify._reserved(
     budget_ids bigint[], at timestamptz, living bigint[], except_ids bigint[] default '{}'
 )
@@ -141,17 +194,18 @@ begin atomic
                     pgclarify._shown(budget.name), trim_scale(_refusal.bound_usd)
                 ),
                 'detail', format(
-                    'Its limit is %s. To go on, raise it in pgclarify.budget.', trim_scale(budget.max_cost_usd)
+                    'Its limit is %s. To go on, raise it with pgclarify.set_budget.', trim_scale(budget.max_cost_usd)
                 )
             )
             else jsonb_build_object(
                 'sqlstate', 'PC007',
                 'message', format('budget "%s" is spent', pgclarify._shown(budget.name)),
                 'detail', case budget.period
-                    when 'day' then 'It begins anew at midnight UTC; to go on before, raise its limit in pgclarify.budget.'
+                    when 'day' then
+                        'It begins anew at midnight UTC; to go on before, raise its limit with pgclarify.set_budget.'
                     when 'month' then
-                        'It begins anew with the next month of UTC; to go on before, raise its limit in pgclarify.budget.'
-                    else 'To go on, raise its limit in pgclarify.budget.'
+                        'It begins anew with the next month of UTC; to go on before, raise its limit with pgclarify.set_budget.'
+                    else 'To go on, raise its limit with pgclarify.set_budget.'
                 end
             )
         end

@@ -241,25 +241,5 @@ $$;
 comment on function pgclarify._is_fit_pattern(text) is
 'True for an advanced regular expression that compiles, does not match the empty text, and cannot run away; error 22023 or '
 '2201B otherwise.';
--- A constraint asks it as whoever writes the row.
-grant execute on function pgclarify._is_fit_pattern(text) to pgclarify_user;
-
-create or replace function pgclarify._refuse_rule(corpus text)
-returns boolean
-language plpgsql stable security definer
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-    raise exception 'the rules of a corpus are edited by the role that owns it'
-        using errcode = 'insufficient_privilege',
-            detail = case
-                when _refuse_rule.corpus is null then 'This one is for all corpora, since its corpus is null.'
-                else format('Corpus "%s" is not yours, or there is none.', pgclarify._shown(_refuse_rule.corpus))
-            end,
-            hint = 'Name a corpus that you own. Rules for all are left to members of pgclarify_owner.';
-end
-$$;
-
-comment on function pgclarify._refuse_rule(text) is
-'Error 42501, with a way out, which a policy has none of by itself: for those of table ambiguity_rule.';
-grant execute on function pgclarify._refuse_rule(text) to pgclarify_user;
+-- Until 0020 users wrote rules, and the constraint asked it as the user.
+revoke execute on function pgclarify._is_fit_pattern(text) from pgclarify_user;

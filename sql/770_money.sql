@@ -134,23 +134,3 @@ comment on column pgclarify.budget_status.resets_at is 'When it begins anew; nul
 comment on column pgclarify.budget_status.role_exists is
 'False if there is no role of that name, or no longer: then it limits nothing.';
 grant select on pgclarify.budget_status to pgclarify_reader;
-
-create or replace function pgclarify._refuse_budget(corpus_id bigint)
-returns boolean
-language plpgsql stable security definer
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-    raise exception 'the budgets of a corpus are edited by the role that owns it'
-        using errcode = 'insufficient_privilege',
-            detail = case
-                when _refuse_budget.corpus_id is null then 'This one is for all corpora, since its corpus_id is null.'
-                else format('Corpus %s is not yours, or there is none.', _refuse_budget.corpus_id)
-            end,
-            hint = 'Name a corpus that you own. Budgets for all are left to members of pgclarify_owner.';
-end
-$$;
-
-comment on function pgclarify._refuse_budget(bigint) is
-'Error 42501, with a way out, which a policy has none of by itself: for those of table budget.';
-grant execute on function pgclarify._refuse_budget(bigint) to pgclarify_user;

@@ -214,56 +214,6 @@ comment on policy ambiguity_rule_is_readable on pgclarify.ambiguity_rule is
 'Rules for all corpora: everybody. Rules of a corpus: whoever sees it.';
 grant select on pgclarify.ambiguity_rule to pgclarify_reader;
 
--- Rules for all corpora are left to members of pgclarify_owner, which no policy binds.
-drop policy if exists ambiguity_rule_is_inserted_by_the_owner_of_the_corpus on pgclarify.ambiguity_rule;
-create policy ambiguity_rule_is_inserted_by_the_owner_of_the_corpus on pgclarify.ambiguity_rule
-for insert to pgclarify_user with check (
-    case
-        when corpus in (
-            select corpus.name from pgclarify.corpus
-            where pgclarify._is_among(corpus.owner, corpus.owner_oid, (select pgclarify._my_role_oids()))
-        ) then true
-        else pgclarify._refuse_rule(corpus)
-    end
-);
-comment on policy ambiguity_rule_is_inserted_by_the_owner_of_the_corpus on pgclarify.ambiguity_rule is
-'The owner of the corpus.';
-
-drop policy if exists ambiguity_rule_is_updated_by_the_owner_of_the_corpus on pgclarify.ambiguity_rule;
-create policy ambiguity_rule_is_updated_by_the_owner_of_the_corpus on pgclarify.ambiguity_rule
-for update to pgclarify_user using (
-    corpus in (
-        select corpus.name from pgclarify.corpus
-        where pgclarify._is_among(corpus.owner, corpus.owner_oid, (select pgclarify._my_role_oids()))
-    )
-) with check (
-    case
-        when corpus in (
-            select corpus.name from pgclarify.corpus
-            where pgclarify._is_among(corpus.owner, corpus.owner_oid, (select pgclarify._my_role_oids()))
-        ) then true
-        else pgclarify._refuse_rule(corpus)
-    end
-);
-comment on policy ambiguity_rule_is_updated_by_the_owner_of_the_corpus on pgclarify.ambiguity_rule is
-'The owner of the corpus, before and after.';
-
-drop policy if exists ambiguity_rule_is_deleted_by_the_owner_of_the_corpus on pgclarify.ambiguity_rule;
-create policy ambiguity_rule_is_deleted_by_the_owner_of_the_corpus on pgclarify.ambiguity_rule
-for delete to pgclarify_user using (
-    corpus in (
-        select corpus.name from pgclarify.corpus
-        where pgclarify._is_among(corpus.owner, corpus.owner_oid, (select pgclarify._my_role_oids()))
-    )
-);
-comment on policy ambiguity_rule_is_deleted_by_the_owner_of_the_corpus on pgclarify.ambiguity_rule is
-'The owner of the corpus.';
--- Not the key, which others would meet. Until 0013 the whole table was granted.
-revoke insert, update on pgclarify.ambiguity_rule from pgclarify_user;
-grant insert (pattern, kind, corpus, note), update (pattern, kind, corpus, note), delete
-on pgclarify.ambiguity_rule to pgclarify_user;
-
--- Evaluations are rows that whoever evaluates writes; they pay for nothing.
 drop policy if exists eval_run_is_visible on pgclarify.eval_run;
 create policy eval_run_is_visible on pgclarify.eval_run for select to pgclarify_reader using (
     pgclarify._is_among(requested_by, requested_by_oid, (select pgclarify._my_role_oids()))
@@ -276,61 +226,12 @@ comment on policy eval_run_is_visible on pgclarify.eval_run is
 'Who evaluated, members of that role, and the analyst of the corpus.';
 grant select on pgclarify.eval_run to pgclarify_reader;
 
-drop policy if exists eval_run_is_inserted_by_who_evaluates on pgclarify.eval_run;
-create policy eval_run_is_inserted_by_who_evaluates on pgclarify.eval_run for insert to pgclarify_user with check (
-    requested_by = current_user
-    and requested_by_oid = quote_ident(current_user)::regrole
-    -- Or rows of anybody would come before the eyes of its analyst.
-    and (corpus_id is null or corpus_id in (select corpus.corpus_id from pgclarify.corpus))
-);
-comment on policy eval_run_is_inserted_by_who_evaluates on pgclarify.eval_run is
-'In one''s own name, on a corpus that one sees.';
-
-drop policy if exists eval_run_is_updated_by_who_evaluates on pgclarify.eval_run;
-create policy eval_run_is_updated_by_who_evaluates on pgclarify.eval_run for update to pgclarify_user using (
-    pgclarify._is_among(requested_by, requested_by_oid, (select pgclarify._my_role_oids()))
-);
-comment on policy eval_run_is_updated_by_who_evaluates on pgclarify.eval_run is
-'Who evaluated, and members of that role: its name and its end.';
-
-drop policy if exists eval_run_is_deleted_by_who_evaluates on pgclarify.eval_run;
-create policy eval_run_is_deleted_by_who_evaluates on pgclarify.eval_run for delete to pgclarify_user using (
-    pgclarify._is_among(requested_by, requested_by_oid, (select pgclarify._my_role_oids()))
-);
-comment on policy eval_run_is_deleted_by_who_evaluates on pgclarify.eval_run is
-'Who evaluated, and members of that role.';
-grant insert, update (name, finished_at), delete on pgclarify.eval_run to pgclarify_user;
-
 drop policy if exists eval_case_of_visible_evaluation on pgclarify.eval_case;
 create policy eval_case_of_visible_evaluation on pgclarify.eval_case for select to pgclarify_reader using (
     eval_run_id in (select eval_run.eval_run_id from pgclarify.eval_run)
 );
 comment on policy eval_case_of_visible_evaluation on pgclarify.eval_case is 'Whoever sees the evaluation.';
 grant select on pgclarify.eval_case to pgclarify_reader;
-
-drop policy if exists eval_case_is_inserted_by_who_evaluates on pgclarify.eval_case;
-create policy eval_case_is_inserted_by_who_evaluates on pgclarify.eval_case for insert to pgclarify_user with check (
-    exists (
-        select from pgclarify.eval_run
-        where
-            eval_run.eval_run_id = eval_case.eval_run_id
-            and pgclarify._is_among(eval_run.requested_by, eval_run.requested_by_oid, (select pgclarify._my_role_oids()))
-    )
-    and (run_id is null or exists (select from pgclarify.run where run.run_id = eval_case.run_id))
-);
-comment on policy eval_case_is_inserted_by_who_evaluates on pgclarify.eval_case is
-'Who evaluated, and members of that role, with runs that they see.';
-
-drop policy if exists eval_case_is_deleted_by_who_evaluates on pgclarify.eval_case;
-create policy eval_case_is_deleted_by_who_evaluates on pgclarify.eval_case for delete to pgclarify_user using (
-    eval_run_id in (
-        select eval_run.eval_run_id from pgclarify.eval_run
-        where pgclarify._is_among(eval_run.requested_by, eval_run.requested_by_oid, (select pgclarify._my_role_oids()))
-    )
-);
-comment on policy eval_case_is_deleted_by_who_evaluates on pgclarify.eval_case is
-'Who evaluated, and members of that role.';
-grant insert, delete on pgclarify.eval_case to pgclarify_user;
 
 drop policy if exists eval_metric_of_visible_evaluation on pgclarify.eval_metric;
 create policy eval_metric_of_visible_evaluation on pgclarify.eval_metric for select to pgclarify_reader using (
@@ -339,26 +240,8 @@ create policy eval_metric_of_visible_evaluation on pgclarify.eval_metric for sel
 comment on policy eval_metric_of_visible_evaluation on pgclarify.eval_metric is 'Whoever sees the evaluation.';
 grant select on pgclarify.eval_metric to pgclarify_reader;
 
-drop policy if exists eval_metric_is_inserted_by_who_evaluates on pgclarify.eval_metric;
-create policy eval_metric_is_inserted_by_who_evaluates on pgclarify.eval_metric
-for insert to pgclarify_user with check (
-    exists (
-        select from pgclarify.eval_run
-        where
-            eval_run.eval_run_id = eval_metric.eval_run_id
-            and pgclarify._is_among(eval_run.requested_by, eval_run.requested_by_oid, (select pgclarify._my_role_oids()))
-    )
-);
-comment on policy eval_metric_is_inserted_by_who_evaluates on pgclarify.eval_metric is
-'Who evaluated, and members of that role.';
-
-drop policy if exists eval_metric_is_deleted_by_who_evaluates on pgclarify.eval_metric;
-create policy eval_metric_is_deleted_by_who_evaluates on pgclarify.eval_metric for delete to pgclarify_user using (
-    eval_run_id in (
-        select eval_run.eval_run_id from pgclarify.eval_run
-        where pgclarify._is_among(eval_run.requested_by, eval_run.requested_by_oid, (select pgclarify._my_role_oids()))
-    )
-);
-comment on policy eval_metric_is_deleted_by_who_evaluates on pgclarify.eval_metric is
-'Who evaluated, and members of that role.';
-grant insert, delete on pgclarify.eval_metric to pgclarify_user;
+-- A role that may delete or update rows may lock the whole table, too, and so stop all runs that read it: functions write
+-- these. Until 0020 users did.
+revoke insert, update, delete
+on pgclarify.ambiguity_rule, pgclarify.eval_run, pgclarify.eval_case, pgclarify.eval_metric
+from pgclarify_user;

@@ -70,47 +70,18 @@ where
 
 -- name: eval_resume
 -- Go on with an evaluation under its new name.
-update pgclarify.eval_run
-set name = %(name)s
-where eval_run.eval_run_id = %(eval_run_id)s
-returning
-    array(
-        select eval_case.ordinal from pgclarify.eval_case where eval_case.eval_run_id = eval_run.eval_run_id
-    ) as done;
+select pgclarify._resume_evaluation(caller, %(eval_run_id)s, %(name)s) as done
+from pgclarify._caller as caller;
 
 -- name: eval_begin
 -- Begin an evaluation.
-insert into pgclarify.eval_run (
-    name, data_set, data_set_hash, planned_cases, corpus_id, corpus_name, corpus_revision, embedding_model, method,
-    settings, provider, model, prompt_version, judge, judge_version, version
-)
-values (
-    %(name)s, %(data_set)s, %(data_set_hash)s, %(planned_cases)s, %(corpus_id)s, %(corpus_name)s, %(corpus_revision)s,
-    %(embedding_model)s, %(method)s, %(settings)s::jsonb, %(provider)s, %(model)s, %(prompt_version)s, %(judge)s,
-    %(judge_version)s, %(version)s
-)
-returning eval_run_id;
+select pgclarify._begin_evaluation(caller, %(plan)s::jsonb) as eval_run_id
+from pgclarify._caller as caller;
 
 -- name: eval_record
--- Keep a case with its metrics, unless it is kept already.
-with entered as (
-    insert into pgclarify.eval_case (
-        eval_run_id, ordinal, case_id, question, gold, output, run_id, status, error, calls, reused_calls,
-        prompt_tokens, completion_tokens, model_seconds, seconds
-    )
-    values (
-        %(eval_run_id)s, %(ordinal)s, %(case_id)s, %(question)s, %(gold)s::jsonb, %(output)s::jsonb, %(run_id)s,
-        %(status)s, %(error)s, %(calls)s, %(reused_calls)s, %(prompt_tokens)s, %(completion_tokens)s,
-        %(model_seconds)s, %(seconds)s
-    )
-    on conflict on constraint eval_case_pk do nothing
-    returning eval_run_id, ordinal
-)
-insert into pgclarify.eval_metric (eval_run_id, ordinal, metric, value)
-select entered.eval_run_id, entered.ordinal, given.metric, given.value
-from entered
-cross join unnest(%(metrics)s::text[], %(values)s::double precision[]) as given (metric, value)
-returning eval_metric.metric;
+-- Keep cases with their metrics, unless they are kept already.
+select pgclarify._record_eval_cases(caller, %(eval_run_id)s, %(cases)s::jsonb)
+from pgclarify._caller as caller;
 
 -- name: eval_list_values
 -- The metrics of all cases.
@@ -128,27 +99,8 @@ order by eval_case.ordinal;
 
 -- name: eval_finish
 -- End an evaluation that has all its cases, and keep the metrics of all together.
-with finished as (
-    update pgclarify.eval_run
-    set finished_at = clock_timestamp()
-    where
-        eval_run.eval_run_id = %(eval_run_id)s
-        and eval_run.finished_at is null
-        and eval_run.planned_cases = (
-            select count(*) from pgclarify.eval_case where eval_case.eval_run_id = %(eval_run_id)s
-        )
-    returning eval_run.eval_run_id
-),
-entered as (
-    insert into pgclarify.eval_metric (eval_run_id, metric, value, low, high, cases)
-    select finished.eval_run_id, given.metric, given.value, given.low, given.high, given.cases
-    from finished
-    cross join unnest(
-        %(metrics)s::text[], %(values)s::double precision[], %(lows)s::double precision[],
-        %(highs)s::double precision[], %(cases)s::integer[]
-    ) as given (metric, value, low, high, cases)
-)
-select finished.eval_run_id from finished;
+select pgclarify._finish_evaluation(caller, %(eval_run_id)s, %(metrics)s::jsonb) as is_finished
+from pgclarify._caller as caller;
 
 -- name: eval_find
 -- The evaluation of that id, or else of that name: the caller's own first, finished ones before others, the latest first.

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
-from pgclarify.evaluated import Case, Output
+from pgclarify.evaluated import Case, EvaluationPlan, Output
 
 
 def storable(text: str) -> str:
@@ -14,77 +15,105 @@ def storable(text: str) -> str:
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").replace("\0", "\ufffd")
 
 
-def gold_json(case: Case) -> str:
-    """What is known of a case, as column eval_case.gold has it."""
-    return _json(
-        {
-            "interpretations": [
-                {
-                    "interpretation": known.interpretation,
-                    "answers": known.answers,
-                    "document_ids": known.document_ids,
-                }
-                for known in case.interpretations
-            ],
-            "answer_sets": case.answer_sets,
-            "document_ids": case.document_ids,
-            "is_ambiguous": case.is_ambiguous,
-        }
-    )
-
-
-def output_json(output: Output, supported: Sequence[bool] | None) -> str:
-    """What a method gave, as column eval_case.output has it.
+def case_json(
+    ordinal: int, case: Case, output: Output, values: Mapping[str, float], supported: Sequence[bool] | None
+) -> str:
+    """One case with its metrics, as the parameter cases of _record_eval_cases has it.
 
     Args:
-        output: What it gave.
-        supported: Whether each of its readings is grounded; None if nobody judged that.
+        ordinal: Its place in the data set, from 1.
+        case: The case.
+        output: What the method gave.
+        values: Its metrics by name.
+        supported: Whether each reading is grounded; None if nobody judged that.
 
     Raises:
         ValueError: If there are not as many judgements as readings, or a number is not finite.
         TypeError: If a note is nothing that JSON has.
     """
-    judgements = [None] * len(output.interpretations) if supported is None else supported
+    usage = output.usage
     return _json(
-        {
-            "interpretations": [
-                {
-                    "interpretation": given.interpretation,
-                    "answer": given.answer,
-                    "support": given.support,
-                    "is_grounded": is_grounded,
-                    "citations": [
-                        {
-                            "document_id": cited.passage.document_id,
-                            "passage_id": cited.passage.passage_id,
-                            "title": cited.passage.title,
-                            "quote": cited.quote,
-                        }
-                        for cited in given.citations
-                    ],
-                }
-                for given, is_grounded in zip(output.interpretations, judgements, strict=True)
-            ],
-            "retrieved": [
-                {"document_id": passage.document_id, "passage_id": passage.passage_id} for passage in output.retrieved
-            ],
-            "probability": output.probability,
-            "notes": output.notes,
-        }
+        [
+            {
+                "ordinal": ordinal,
+                "case_id": case.case_id,
+                "question": case.question,
+                "gold": _gold(case),
+                "output": _output(output, supported),
+                "run_id": output.run_id,
+                "status": output.status.value,
+                "error": output.error,
+                "calls": usage.calls,
+                "reused_calls": usage.reused_calls,
+                "prompt_tokens": usage.prompt_tokens,
+                "completion_tokens": usage.completion_tokens,
+                "model_seconds": usage.model_seconds,
+                "seconds": output.seconds,
+                "metrics": {metric: float(value) for metric, value in values.items()},
+            }
+        ]
     )
 
 
-def settings_json(settings: Mapping[str, Any]) -> str:
-    """Parameters of a method, as column eval_run.settings has them.
+def plan_json(plan: EvaluationPlan) -> str:
+    """A plan, as _begin_evaluation takes it.
 
     Raises:
-        ValueError: If a number is not finite.
+        ValueError: If a number of its settings is not finite.
         TypeError: If one is nothing that JSON has.
     """
-    return _json(settings)
+    # bytea, as PostgreSQL reads it.
+    return _json(asdict(plan) | {"data_set_hash": f"\\x{plan.data_set_hash.hex()}"})
 
 
-def _json(value: Mapping[str, Any]) -> str:
+def _gold(case: Case) -> Mapping[str, Any]:
+    """What is known of a case, as column eval_case.gold has it."""
+    return {
+        "interpretations": [
+            {
+                "interpretation": known.interpretation,
+                "answers": known.answers,
+                "document_ids": known.document_ids,
+            }
+            for known in case.interpretations
+        ],
+        "answer_sets": case.answer_sets,
+        "document_ids": case.document_ids,
+        "is_ambiguous": case.is_ambiguous,
+    }
+
+
+def _output(output: Output, supported: Sequence[bool] | None) -> Mapping[str, Any]:
+    """What a method gave, as column eval_case.output has it."""
+    judgements = [None] * len(output.interpretations) if supported is None else supported
+    return {
+        "interpretations": [
+            {
+                "interpretation": given.interpretation,
+                "answer": given.answer,
+                "support": given.support,
+                "is_grounded": is_grounded,
+                "citations": [
+                    {
+                        "document_id": cited.passage.document_id,
+                        "passage_id": cited.passage.passage_id,
+                        "title": cited.passage.title,
+                        "quote": cited.quote,
+                    }
+                    for cited in given.citations
+                ],
+            }
+            for given, is_grounded in zip(output.interpretations, judgements, strict=True)
+        ],
+        "retrieved": [
+            {"document_id": passage.document_id, "passage_id": passage.passage_id} for passage in output.retrieved
+        ],
+        "probability": output.probability,
+        "notes": output.notes,
+    }
+
+
+def _json(value: Any) -> str:  # noqa: ANN401 - whatever JSON has
     return json.dumps(_storable(value), allow_nan=False, ensure_ascii=False, sort_keys=True)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from collections.abc import Mapping, Sequence
@@ -13,7 +14,7 @@ from psycopg.rows import DictRow
 
 from pgclarify.database.errors import translated
 from pgclarify.database.evaluated_world import REFUSALS, EvaluatedWorld, read_usage
-from pgclarify.database.evaluation_records import gold_json, output_json, settings_json, storable
+from pgclarify.database.evaluation_records import case_json, plan_json, storable
 from pgclarify.database.pool import Pool
 from pgclarify.database.queries import queries
 from pgclarify.errors import NotFound, NotReady
@@ -110,24 +111,7 @@ class EvaluationTables(EvaluatedWorld):
             if not math.isfinite(value):
                 raise ValueError(f"metric {metric} of case {ordinal} is {value}")
         await self.fetch(
-            "eval_record",
-            eval_run_id=eval_run_id,
-            ordinal=ordinal,
-            case_id=storable(case.case_id),
-            question=storable(case.question),
-            gold=gold_json(case),
-            output=output_json(output, supported),
-            run_id=output.run_id,
-            status=output.status.value,
-            error=None if output.error is None else storable(output.error),
-            calls=output.usage.calls,
-            reused_calls=output.usage.reused_calls,
-            prompt_tokens=output.usage.prompt_tokens,
-            completion_tokens=output.usage.completion_tokens,
-            model_seconds=output.usage.model_seconds,
-            seconds=output.seconds,
-            metrics=list(values),
-            values=[float(value) for value in values.values()],
+            "eval_record", eval_run_id=eval_run_id, cases=case_json(ordinal, case, output, values, supported)
         )
 
     async def done(self, plan: EvaluationPlan) -> int:
@@ -185,16 +169,9 @@ class EvaluationTables(EvaluatedWorld):
         for metric, summary in summaries.items():
             if not all(math.isfinite(number) for number in (summary.value, summary.low or 0, summary.high or 0)):
                 raise ValueError(f"metric {metric} is {summary}")
-        rows = await self.fetch(
-            "eval_finish",
-            eval_run_id=eval_run_id,
-            metrics=list(summaries),
-            values=[summary.value for summary in summaries.values()],
-            lows=[summary.low for summary in summaries.values()],
-            highs=[summary.high for summary in summaries.values()],
-            cases=[summary.cases for summary in summaries.values()],
-        )
-        if not rows:
+        given = json.dumps([{"metric": metric} | asdict(summary) for metric, summary in summaries.items()])
+        (row,) = await self.fetch("eval_finish", eval_run_id=eval_run_id, metrics=given)
+        if not row["is_finished"]:
             raise NotReady(
                 f"evaluation {eval_run_id} cannot be finished",
                 detail="It has not all its cases, is finished already, or is not yours.",
@@ -307,8 +284,8 @@ async def _begin(connection: psycopg.AsyncConnection[DictRow], plan: EvaluationP
         resumed = {"eval_run_id": eval_run_id, "name": plan.name}
         (row,) = await (await connection.execute(queries["eval_resume"], resumed)).fetchall()
         return Begun(eval_run_id, frozenset(row["done"]), is_resumed=True)
-    given = asdict(plan) | {"settings": settings_json(plan.settings)}
-    (row,) = await (await connection.execute(queries["eval_begin"], given)).fetchall()
+    begun = {"plan": plan_json(plan)}
+    (row,) = await (await connection.execute(queries["eval_begin"], begun)).fetchall()
     return Begun(row["eval_run_id"], frozenset(), is_resumed=False)
 
 

@@ -11,10 +11,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from psycopg.rows import DictRow
 
 from pgclarify.database.coalescing import Coalescer
 from pgclarify.database.pool import Pool, fetch
-from pgclarify.errors import BudgetSpent, NotAllowed, PriceMissing, RunLost, RunSuspected
+from pgclarify.errors import BudgetSpent, DatabaseBusy, NotAllowed, PriceMissing, RunLost, RunSuspected
 from pgclarify.model import (
     Candidate,
     Claim,
@@ -35,8 +36,9 @@ _logger = logging.getLogger(__name__)
 # Longer than a call may wait for its turn and take with all its retries. A dead worker's leases are taken over at once,
 # so this is only for one that hangs.
 _LEASE = timedelta(hours=1)
-
-
+_LOCK_NOT_AVAILABLE = "55P03"
+# Each waits for half a second at least, so that replies are given up after ten minutes.
+_MOST_STORE_ATTEMPTS = 1200
 _REFUSALS: Mapping[str, type[NotAllowed]] = {"PC007": BudgetSpent, "PC008": PriceMissing}
 
 
@@ -65,6 +67,7 @@ class Runs:
         self.worker_id = worker_id
         self.verdicts = Coalescer(self._write_verdicts)
         self.completions = Coalescer(self._write_completions)
+        self._last_lock: str | None = None
 
     async def start(self, run_id: int, *, is_alone: bool = False) -> Run | None:
         """Take a run in hand; None if it was cancelled or has ended.
@@ -130,19 +133,33 @@ class Runs:
         return [run.run_id in held for run, _ in batch]
 
     async def _write_completions(self, batch: Sequence[_Bought]) -> Sequence[None]:
-        await fetch(
-            self.pool,
-            "store_completions",
-            worker_id=self.worker_id,
-            completion_ids=[bought.completion_id for bought in batch],
-            run_ids=[bought.run_id for bought in batch],
-            leases=[bought.lease for bought in batch],
-            replies=[bought.completion.reply for bought in batch],
-            prompt_tokens=[bought.completion.prompt_tokens for bought in batch],
-            completion_tokens=[bought.completion.completion_tokens for bought in batch],
-            latencies_ms=[bought.completion.latency_ms for bought in batch],
-        )
+        for attempt in range(1, _MOST_STORE_ATTEMPTS + 1):
+            try:
+                await fetch(
+                    self.pool,
+                    "store_completions",
+                    worker_id=self.worker_id,
+                    completion_ids=[bought.completion_id for bought in batch],
+                    run_ids=[bought.run_id for bought in batch],
+                    leases=[bought.lease for bought in batch],
+                    replies=[bought.completion.reply for bought in batch],
+                    prompt_tokens=[bought.completion.prompt_tokens for bought in batch],
+                    completion_tokens=[bought.completion.completion_tokens for bought in batch],
+                    latencies_ms=[bought.completion.latency_ms for bought in batch],
+                )
+                break
+            except DatabaseBusy as busy:
+                # These replies are paid for, and would be paid for again.
+                if busy.sqlstate != _LOCK_NOT_AVAILABLE or attempt == _MOST_STORE_ATTEMPTS:
+                    raise
+                self.warn_of_lock(busy)
         return [None] * len(batch)
+
+    def warn_of_lock(self, busy: DatabaseBusy) -> None:
+        """Log what stands in the way of a claim or a reply, unless that was the last thing logged of it."""
+        if busy.detail != self._last_lock:
+            self._last_lock = busy.detail
+            _logger.warning("%s: %s", busy.message, busy.detail)
 
 
 class LedgerTables:
@@ -161,10 +178,28 @@ class LedgerTables:
         self.refusal: NotAllowed | None = None
 
     async def claim_completions(self, requests: Sequence[CompletionRequest]) -> list[Claim]:
-        """See Ledger."""
+        """See Ledger. While somebody locks what a claim needs, all are to be waited for."""
+        try:
+            rows = await self._claim_rows(requests)
+        except DatabaseBusy as busy:
+            if busy.sqlstate != _LOCK_NOT_AVAILABLE:
+                raise
+            # Not the end of this attempt: a run may be started only so many times.
+            self._runs.warn_of_lock(busy)
+            return [Claim(completion_id=None, completion=None, is_ours=False)] * len(requests)
+        claims = [_claim(row) for row in rows]
+        self._leases.update((row["completion_id"], row["leased_until"]) for row in rows if row["is_ours"])
+        if self.refusal is None:
+            self.refusal = next((claim.refusal for claim in claims if claim.refusal is not None), None)
+            if self.refusal is not None:
+                # Once: all that come after it are told the same.
+                _logger.warning("%s", self.refusal.message)
+        return claims
+
+    async def _claim_rows(self, requests: Sequence[CompletionRequest]) -> list[DictRow]:
         keys = [request.key for request in requests]
         purposes, models, parameters, prompt_versions, input_hashes, samples = zip(*keys, strict=True)
-        rows = await fetch(
+        return await fetch(
             self._runs.pool,
             "claim_completions",
             worker_id=self._runs.worker_id,
@@ -179,14 +214,6 @@ class LedgerTables:
             input_bytes=[len(request.rendered) for request in requests],
             max_output_tokens=[request.max_output_tokens for request in requests],
         )
-        claims = [_claim(row) for row in rows]
-        self._leases.update((row["completion_id"], row["leased_until"]) for row in rows if row["is_ours"])
-        if self.refusal is None:
-            self.refusal = next((claim.refusal for claim in claims if claim.refusal is not None), None)
-            if self.refusal is not None:
-                # Once: all that come after it are told the same.
-                _logger.warning("%s", self.refusal.message)
-        return claims
 
     async def store_completion(self, completion_id: int, completion: Completion) -> None:
         """See Ledger."""

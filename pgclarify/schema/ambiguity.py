@@ -57,7 +57,7 @@ ambiguity_rule = Table(
     CheckConstraint("kind in ('pragmatic', 'syntactic', 'lexical')", name="ambiguity_rule_kind_is_known"),
     CheckConstraint("length(note) between 1 and 500", name="ambiguity_rule_note_is_short"),
     Index("ambiguity_rule_corpus_idx", "corpus"),
-    comment="A question that matches a rule is ambiguous. Insert, update and delete rows as you like.",
+    comment=("A question that matches a rule is ambiguous; add_ambiguity_rule and remove_ambiguity_rule write it."),
 )
 
 detection = Table(

@@ -95,8 +95,8 @@ eval_run = Table(
     Index("eval_run_name_idx", "name", "eval_run_id"),
     Index("eval_run_unfinished_idx", "data_set_hash", postgresql_where=text("finished_at is null")),
     comment=(
-        "An evaluation: one method with one configuration over one data set. Written by pgclarify eval run; delete "
-        "rows as you like, cases and metrics go with them."
+        "An evaluation: one method with one configuration over one data set. Written by pgclarify eval run; "
+        "remove_evaluation removes one, with its cases and metrics."
     ),
 )
 

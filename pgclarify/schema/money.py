@@ -1,4 +1,4 @@
-"""What models cost, what may be spent, and what was: revision 0014."""
+"""What models cost, what may be spent, and what was: revisions 0014 and 0020."""
 
 from sqlalchemy import (
     BigInteger,
@@ -7,7 +7,6 @@ from sqlalchemy import (
     Column,
     ForeignKey,
     Identity,
-    Index,
     Numeric,
     PrimaryKeyConstraint,
     Table,
@@ -39,7 +38,14 @@ budget = Table(
     "budget",
     metadata,
     Column("budget_id", BigInteger, Identity(always=True), nullable=False, comment="Key."),
-    Column("name", Text, nullable=False, comment="What runs that meet it call it: 1 to 100 characters."),
+    Column(
+        "name",
+        Text,
+        nullable=False,
+        comment=(
+            "What runs that meet it call it: 1 to 100 characters, unique among the budgets of its corpus, or of all."
+        ),
+    ),
     Column(
         "role_name",
         Name,
@@ -74,16 +80,14 @@ budget = Table(
         comment="When it was made. What was spent before does not count.",
     ),
     PrimaryKeyConstraint("budget_id", name="budget_pk"),
-    UniqueConstraint("name", name="budget_name_key"),
+    UniqueConstraint("corpus_id", "name", name="budget_name_key", postgresql_nulls_not_distinct=True),
     CheckConstraint("length(name) between 1 and 100", name="budget_name_is_short"),
     CheckConstraint("period in ('day', 'month', 'total')", name="budget_period_is_known"),
     CheckConstraint("max_cost_usd >= 0 and max_cost_usd < 'infinity'", name="budget_max_cost_usd_is_an_amount"),
     CheckConstraint("max_calls >= 0", name="budget_max_calls_are_not_negative"),
     CheckConstraint("num_nonnulls(max_cost_usd, max_calls) >= 1", name="budget_has_a_limit"),
-    Index("budget_corpus_id_idx", "corpus_id"),
     comment=(
-        "What may be spent on calls of models. Insert, update and delete rows as you like; budget_status has what is "
-        "left."
+        "What may be spent on calls of models; set_budget and remove_budget write it, budget_status has what is left."
     ),
 )
 

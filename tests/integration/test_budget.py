@@ -311,23 +311,17 @@ class TestWhoEdits:
         connect(owner).execute("select pgclarify.create_corpus('mine', options => '{}')")
         connection.execute("update pgclarify.corpus set reader = %s where name = 'mine'", [asker])
         connection.execute("select pgclarify.create_corpus('other')")
-        mine, other = (
-            scalar(connection, "select corpus_id from pgclarify.corpus where name = %s", name)
-            for name in ("mine", "other")
-        )
-        insert = "insert into pgclarify.budget (name, period, corpus_id, max_calls) values (%s, 'day', %s, 1)"
+        make = """select pgclarify.set_budget(%s, %s, '{"period": "day", "max_calls": 1}')"""
 
-        assert state_of(connect(owner), insert, ["of mine", mine]) is None
-        assert state_of(connect(owner), insert, ["of other", other]) == INSUFFICIENT_PRIVILEGE
-        assert state_of(connect(owner), insert, ["of all", None]) == INSUFFICIENT_PRIVILEGE
-        assert state_of(connect(asker), insert, ["of mine, too", mine]) == INSUFFICIENT_PRIVILEGE
-        assert state_of(connect(stranger), insert, ["of all", None]) == INSUFFICIENT_PRIVILEGE
-        assert state_of(connect(admin), insert, ["of all", None]) is None
+        assert state_of(connect(owner), make, ["of mine", "mine"]) is None
+        assert state_of(connect(owner), make, ["of other", "other"]) == INSUFFICIENT_PRIVILEGE
+        assert state_of(connect(owner), make, ["of all", None]) == INSUFFICIENT_PRIVILEGE
+        assert state_of(connect(asker), make, ["of mine, too", "mine"]) == INSUFFICIENT_PRIVILEGE
+        assert state_of(connect(stranger), make, ["of all", None]) == INSUFFICIENT_PRIVILEGE
+        assert state_of(connect(admin), make, ["of all", None]) is None
         budget(connection, "of one role", role_name=secret, max_calls=1)
-        move = "update pgclarify.budget set corpus_id = %s"
-        assert state_of(connect(owner), move, [other]) == INSUFFICIENT_PRIVILEGE
-        assert connect(owner).execute("update pgclarify.budget set max_calls = 2").rowcount == 1
-        assert connect(asker).execute("delete from pgclarify.budget").rowcount == 0
+        assert scalar(connect(owner), """select pgclarify.set_budget('of mine', 'mine', '{"max_calls": 2}')""")
+        assert state_of(connect(asker), "select pgclarify.remove_budget('of mine', 'mine')") == INSUFFICIENT_PRIVILEGE
 
         def seen(role: str) -> set[str]:
             return {row[0] for row in connect(role).execute("select name from pgclarify.budget_status")}

@@ -2,56 +2,118 @@
 
 from __future__ import annotations
 
+import psycopg
 import pytest
 
 from tests.integration.by_hand import Connect, Connection, MakeRole, scalar, state_of
-from tests.integration.spending import budget
 
 INSUFFICIENT_PRIVILEGE = "42501"
+INVALID_PARAMETER = "22023"
+UNDEFINED_OBJECT = "42704"
+
+SET = "select pgclarify.set_budget(%s, %s, %s::text::jsonb)"
+REMOVE = "select pgclarify.remove_budget(%s, %s)"
+DAILY = '{"period": "day", "max_calls": 5}'
+BUDGETS = "select name, period, role_name, max_cost_usd, max_calls, binds_owner from pgclarify.budget order by name"
 
 
 @pytest.fixture
-def owner(connect: Connect, make_role: MakeRole) -> Connection:
-    """The owner of a corpus that has a budget of an administrator's, and one of its own."""
+def keeper(connect: Connect, make_role: MakeRole) -> Connection:
+    return connect(make_role("pgclarify_owner"))
+
+
+@pytest.fixture
+def owner(connect: Connect, make_role: MakeRole, keeper: Connection) -> Connection:
+    """The owner of a corpus that nobody else sees, which has a budget of an administrator's, and one of its own."""
     session = connect(make_role("pgclarify_user"))
-    session.execute("select pgclarify.create_corpus('mine')")
-    admin = connect(make_role("pgclarify_owner"))
-    (corpus_id,) = session.execute("select corpus_id from pgclarify.corpus").fetchall()[0]
-    budget(admin, "imposed", corpus_id=corpus_id, max_calls=10)
-    budget(session, "own", corpus_id=corpus_id, max_calls=5)
+    session.execute("select pgclarify.create_corpus('mine', options => jsonb_build_object('reader', current_user))")
+    assert scalar(keeper, SET, "imposed", "mine", DAILY)
+    assert scalar(session, SET, "own", "mine", DAILY)
     return session
 
 
 @pytest.mark.parametrize(
     "change",
     [
-        "update pgclarify.budget set budget_id = default",
-        "update pgclarify.budget set created_at = now()",
-        "update pgclarify.budget set binds_owner = false",
-        "insert into pgclarify.budget (budget_id, name, period, corpus_id, max_calls)"
-        " overriding system value select 1000, 'next', 'day', corpus_id, 1 from pgclarify.corpus",
-        "insert into pgclarify.budget (name, period, corpus_id, max_calls, created_at)"
-        " select 'older', 'total', corpus_id, 1, '2020-01-01' from pgclarify.corpus",
-        "insert into pgclarify.budget (name, period, corpus_id, max_calls, binds_owner)"
-        " select 'for ever', 'total', corpus_id, 1, true from pgclarify.corpus",
+        "insert into pgclarify.budget (name, period, corpus_id, max_calls)"
+        " select 'next', 'day', corpus_id, 1 from pgclarify.corpus",
+        "update pgclarify.budget set max_calls = 6",
+        "delete from pgclarify.budget",
         "update pgclarify.model_price set input_usd = 0",
         "delete from pgclarify.model_price",
     ],
 )
-def test_keys_times_and_prices_are_not_for_it_to_choose(owner: Connection, change: str) -> None:
+def test_nobody_writes_rows(owner: Connection, change: str) -> None:
     assert state_of(owner, change) == INSUFFICIENT_PRIVILEGE
 
 
-def test_it_edits_what_it_has_made_and_not_what_binds_it(connection: Connection, owner: Connection) -> None:
-    edit = "update pgclarify.budget set max_calls = 1000, period = 'month', role_name = null"
-    assert owner.execute(edit).rowcount == 1
-    assert scalar(connection, "select max_calls from pgclarify.budget where name = 'imposed'") == 10
-    seen = owner.execute("select name, binds_owner from pgclarify.budget").fetchall()
-    assert dict(seen) == {"imposed": True, "own": False}
+def test_it_edits_what_it_has_made_and_not_what_binds_it(owner: Connection, keeper: Connection) -> None:
+    assert scalar(owner, SET, "own", "mine", '{"max_calls": 1000, "period": "month"}')
+    assert not scalar(owner, SET, "own", "mine", '{"max_calls": 1000}')
+    for attempt, given in ((SET, ["imposed", "mine", DAILY]), (REMOVE, ["imposed", "mine"])):
+        assert state_of(owner, attempt, given) == INSUFFICIENT_PRIVILEGE
+    assert owner.execute(BUDGETS).fetchall() == [
+        ("imposed", "day", None, None, 5, True),
+        ("own", "month", None, None, 1000, False),
+    ]
 
-    assert owner.execute("delete from pgclarify.budget").rowcount == 1
+    assert scalar(owner, REMOVE, "own", "mine")
+    assert not scalar(owner, REMOVE, "own", "mine")
+    # An administrator may leave the other one to the owner.
+    assert state_of(owner, SET, ["imposed", "mine", '{"binds_owner": false}']) == INSUFFICIENT_PRIVILEGE
+    assert scalar(keeper, SET, "imposed", "mine", '{"binds_owner": false}')
+    assert scalar(owner, REMOVE, "imposed", "mine")
 
-    assert connection.execute("select name from pgclarify.budget").fetchall() == [("imposed",)]
-    # An administrator may leave it to the owner.
-    connection.execute("update pgclarify.budget set binds_owner = false")
-    assert owner.execute("delete from pgclarify.budget").rowcount == 1
+
+def test_what_is_left_out_stays_and_null_takes_away(owner: Connection, make_role: MakeRole) -> None:
+    role = make_role()
+    assert scalar(owner, SET, "own", "mine", f'{{"max_cost_usd": 0.5, "role": "{role}"}}')
+    assert scalar(owner, SET, "own", "mine", '{"max_calls": null}')
+    assert owner.execute(BUDGETS).fetchall()[1] == ("own", "day", role, 0.5, None, False)
+    assert scalar(owner, SET, "own", "mine", '{"role": null}')
+    assert owner.execute(BUDGETS).fetchall()[1] == ("own", "day", None, 0.5, None, False)
+
+
+@pytest.mark.parametrize(
+    ("given", "sqlstate"),
+    [
+        (["", "mine", DAILY], INVALID_PARAMETER),
+        ([None, "mine", DAILY], INVALID_PARAMETER),
+        (["x" * 101, "mine", DAILY], INVALID_PARAMETER),
+        (["new", "mine", '{"max_calls": 5}'], INVALID_PARAMETER),
+        (["new", "mine", '{"period": "day"}'], INVALID_PARAMETER),
+        (["own", "mine", '{"max_calls": null}'], INVALID_PARAMETER),
+        (["new", "mine", '{"period": "week", "max_calls": 5}'], INVALID_PARAMETER),
+        (["new", "mine", '{"period": "day", "max_calls": -1}'], INVALID_PARAMETER),
+        (["new", "mine", '{"period": "day", "max_calls": 1.5}'], INVALID_PARAMETER),
+        (["new", "mine", '{"period": "day", "max_cost_usd": "1"}'], INVALID_PARAMETER),
+        (["new", "mine", '{"period": "day", "max_calls": 1, "budget_id": 7}'], INVALID_PARAMETER),
+        (["new", "mine", '{"period": "day", "max_calls": 1, "role": "no such role"}'], UNDEFINED_OBJECT),
+        (["new", "none", DAILY], UNDEFINED_OBJECT),
+        (["new", None, DAILY], INSUFFICIENT_PRIVILEGE),
+    ],
+)
+def test_what_will_not_do_is_refused_with_a_way_out(owner: Connection, given: list[str], sqlstate: str) -> None:
+    with pytest.raises(psycopg.Error) as refused:
+        owner.execute(SET.encode(), given)
+
+    assert refused.value.sqlstate == sqlstate
+    assert refused.value.diag.message_hint
+
+
+def test_a_name_tells_nothing_of_budgets_that_are_hidden(
+    connection: Connection, connect: Connect, make_role: MakeRole, owner: Connection
+) -> None:
+    """What another corpus, or all corpora, call their budgets is free in a corpus of one's own."""
+    assert scalar(connection, SET, "secret", None, f'{{"period": "day", "max_calls": 5, "role": "{make_role()}"}}')
+    stranger = connect(make_role("pgclarify_user"))
+    stranger.execute("select pgclarify.create_corpus('theirs')")
+
+    for name in ("imposed", "own", "secret", "new"):
+        assert scalar(stranger, SET, name, "theirs", DAILY)
+    for name in ("imposed", "own", "new"):
+        assert not scalar(stranger, REMOVE, f"{name} no more", "theirs")
+    assert {row[0] for row in stranger.execute("select name from pgclarify.budget_status")} == {
+        "imposed", "own", "secret", "new",
+    }  # fmt: skip
+    assert scalar(connection, "select count(*) from pgclarify.budget") == 7

@@ -86,6 +86,25 @@ class TestCreating:
 
         assert state_of(connection, "select pgclarify.create_corpus('insurance')") == DUPLICATE_OBJECT
 
+    def test_a_name_that_is_taken_says_no_more_than_that(
+        self, connection: Connection, connect: Connect, make_role: MakeRole
+    ) -> None:
+        """Names are unique in a database, so that one which is hidden shows here; whose it is, and which, does not."""
+        owner = make_role("pgclarify_user")
+        options = f'{{"reader": "{owner}"}}'
+        connect(owner).execute("select pgclarify.create_corpus('hidden', options => %s::text::jsonb)", [options])
+        connect(owner).execute("select pgclarify.create_corpus('seen')")
+        stranger = connect(make_role("pgclarify_user"))
+        told = []
+        for name in ("hidden", "seen"):
+            with pytest.raises(psycopg.errors.DuplicateObject) as refused:
+                stranger.execute("select pgclarify.create_corpus(%s)", [name])
+            said = refused.value.diag
+            told.append((str(said.message_primary).replace(name, ""), said.message_detail, said.message_hint))
+
+        assert told[0] == told[1]
+        assert told[0][1] is None
+
     def test_a_configuration_of_ones_own_is_named_with_its_schema(self, connection: Connection, hire: Hire) -> None:
         connection.execute('create text search configuration public."My words" (copy = simple)')
         options = '{"search_config": "public.\\"My words\\""}'

@@ -14,30 +14,31 @@ INSUFFICIENT_PRIVILEGE = "42501"
 TABLES = ("eval_run", "eval_case", "eval_metric")
 
 BEGIN = """
-    insert into pgclarify.eval_run (
-        name, data_set, data_set_hash, corpus_id, corpus_name, corpus_revision, method, settings, provider, model,
-        prompt_version, embedding_model, judge, judge_version, version, planned_cases
-    )
-    select
-        'night', 'questions', sha256('q'), %s, 'insurance', 1, 'clarify', '{}', 'openai', 'm', 'v', 'm', 'lexical', '1',
-        '0.7', 1
-    returning eval_run_id
+    select pgclarify._begin_evaluation(caller, jsonb_build_object(
+        'name', 'night', 'data_set', 'questions', 'data_set_hash', sha256('q'), 'corpus_id', %s::bigint,
+        'corpus_name', 'insurance', 'corpus_revision', 1, 'method', 'clarify', 'settings', '{}'::jsonb,
+        'provider', 'openai', 'model', 'm', 'prompt_version', 'v', 'embedding_model', 'm', 'judge', 'lexical',
+        'judge_version', '1', 'version', '0.7', 'planned_cases', 1
+    ))
+    from pgclarify._caller as caller
 """
 RECORD = """
-    insert into pgclarify.eval_case (
-        eval_run_id, ordinal, case_id, question, gold, output, run_id, status, calls, reused_calls, prompt_tokens,
-        completion_tokens, model_seconds, seconds
-    )
-    values (%s, %s, 'a', 'cars', '{}', '{}', %s, 'succeeded', 0, 0, 0, 0, 0, 0)
+    select pgclarify._record_eval_cases(caller, %s, jsonb_build_array(jsonb_build_object(
+        'ordinal', %s::integer, 'case_id', 'a', 'question', 'cars', 'gold', '{}'::jsonb, 'output', '{}'::jsonb,
+        'run_id', %s::bigint, 'status', 'succeeded', 'calls', 0, 'reused_calls', 0, 'prompt_tokens', 0,
+        'completion_tokens', 0, 'model_seconds', 0, 'seconds', 0, 'metrics', '{"recall": 1}'::jsonb
+    )))
+    from pgclarify._caller as caller
 """
-MEASURE = "insert into pgclarify.eval_metric (eval_run_id, metric, ordinal, value) values (%s, 'recall', %s, 1)"
+RENAME = "select pgclarify._resume_evaluation(caller, %s, 'ours') from pgclarify._caller as caller"
+FINISH = "select pgclarify._finish_evaluation(caller, %s, '[]') from pgclarify._caller as caller"
+REMOVE = "select pgclarify.remove_evaluation(%s)"
 
 
 def evaluate(user: Connection, corpus_id: int | None = 1, run_id: int | None = None) -> int:
     """An evaluation with one case and one metric."""
     eval_run_id = int(scalar(user, BEGIN, corpus_id))
     user.execute(RECORD.encode(), [eval_run_id, 1, run_id])
-    user.execute(MEASURE.encode(), [eval_run_id, 1])
     return eval_run_id
 
 
@@ -133,10 +134,20 @@ class TestWhoWrites:
 
         assert state_of(reader, BEGIN, [1]) == INSUFFICIENT_PRIVILEGE
         assert state_of(reader, RECORD, [eval_run_id, 2, None]) == INSUFFICIENT_PRIVILEGE
-        assert state_of(reader, MEASURE, [eval_run_id, None]) == INSUFFICIENT_PRIVILEGE
-        assert state_of(reader, "update pgclarify.eval_run set name = 'mine'") == INSUFFICIENT_PRIVILEGE
+        for attempt in (RENAME, FINISH, REMOVE):
+            assert state_of(reader, attempt, [eval_run_id]) == INSUFFICIENT_PRIVILEGE
+
+    def test_nobody_writes_rows(self, connection: Connection, connect: Connect, make_role: MakeRole) -> None:
+        load(connection)
+        alice = connect(make_role("pgclarify_user"))
+        eval_run_id = evaluate(alice)
+
         for table in TABLES:
-            assert state_of(reader, f"delete from pgclarify.{table}") == INSUFFICIENT_PRIVILEGE  # noqa: S608
+            copy = f"insert into pgclarify.{table} overriding system value select * from pgclarify.{table}"  # noqa: S608
+            for attempt in (copy, f"delete from pgclarify.{table}"):  # noqa: S608
+                assert state_of(alice, attempt) == INSUFFICIENT_PRIVILEGE
+        assert state_of(alice, "update pgclarify.eval_run set name = 'mine'") == INSUFFICIENT_PRIVILEGE
+        assert seen(alice) == [{eval_run_id}] * 3
 
     def test_nobody_writes_into_what_is_not_his(
         self, connection: Connection, connect: Connect, make_role: MakeRole
@@ -144,15 +155,16 @@ class TestWhoWrites:
         analysts = make_role("pgclarify_user", name="analysts")
         load(connection, analyst=analysts)
         eval_run_id = evaluate(connect(make_role("pgclarify_user")))
-        # One sees it, the other does not.
+        # One sees it, the other does not; neither is told more of it than of what does not exist.
         for other in (connect(make_role(analysts)), connect(make_role("pgclarify_user"))):
-            assert state_of(other, RECORD, [eval_run_id, 2, None]) == INSUFFICIENT_PRIVILEGE
-            assert state_of(other, MEASURE, [eval_run_id, 1]) == INSUFFICIENT_PRIVILEGE
-            assert other.execute("update pgclarify.eval_run set name = 'mine'").rowcount == 0
-            for table in TABLES:
-                assert other.execute(f"delete from pgclarify.{table}".encode()).rowcount == 0  # noqa: S608
+            for number in (eval_run_id, 999):
+                assert state_of(other, RECORD, [number, 2, None]) == INSUFFICIENT_PRIVILEGE
+                assert state_of(other, RENAME, [number]) == INSUFFICIENT_PRIVILEGE
+                assert not scalar(other, FINISH, number)
+                assert not scalar(other, REMOVE, number)
 
         assert seen(connection) == [{eval_run_id}] * 3
+        assert scalar(connection, "select name from pgclarify.eval_run") == "night"
 
     def test_nobody_evaluates_in_another_name(
         self, connection: Connection, connect: Connect, make_role: MakeRole
@@ -160,15 +172,12 @@ class TestWhoWrites:
         load(connection)
         alice = make_role("pgclarify_user")
         mallory = connect(make_role("pgclarify_user"))
-        forged = BEGIN.replace("planned_cases\n", "planned_cases, requested_by\n").replace("'0.7', 1", "'0.7', 1, %s")
+        forged = BEGIN.replace("'planned_cases', 1", "'planned_cases', 1, 'requested_by', %s::text")
 
-        assert state_of(mallory, forged, [1, alice]) == INSUFFICIENT_PRIVILEGE
-        eval_run_id = evaluate(mallory)
-        for column, value in (("requested_by", f"'{alice}'"), ("corpus_id", "2"), ("settings", "'{}'")):
-            attempt = f"update pgclarify.eval_run set {column} = {value}"  # noqa: S608
-            assert state_of(mallory, attempt) == INSUFFICIENT_PRIVILEGE
-        assert seen(connect(alice)) == [set()] * 3
-        assert seen(mallory) == [{eval_run_id}] * 3
+        eval_run_id = int(scalar(mallory, forged, 1, alice))
+
+        assert seen(connect(alice))[0] == set()
+        assert seen(mallory)[0] == {eval_run_id}
 
     def test_nobody_evaluates_on_a_corpus_or_a_run_that_he_does_not_see(
         self, connection: Connection, connect: Connect, hire: Hire, make_role: MakeRole
@@ -192,8 +201,11 @@ class TestWhoWrites:
         member = connect(make_role(team))
 
         member.execute(RECORD.encode(), [eval_run_id, 2, None])
-        assert member.execute("update pgclarify.eval_run set name = 'ours', finished_at = now()").rowcount == 1
-        assert member.execute("delete from pgclarify.eval_run").rowcount == 1
+        assert scalar(member, RENAME, eval_run_id) == [1, 2]
+        assert scalar(connection, "select name from pgclarify.eval_run") == "ours"
+        connection.execute("update pgclarify.eval_run set planned_cases = 2")
+        assert scalar(member, FINISH, eval_run_id)
+        assert scalar(member, REMOVE, eval_run_id)
 
         assert seen(connection) == [set()] * 3, "cases and metrics go with it"
 

@@ -195,6 +195,7 @@ class TestRows:
             """
             select array_agg(p.oid::regprocedure::text) from pg_proc as p
             where p.pronamespace = 'pgclarify'::regnamespace and p.proname ~ '^_(record|keep|match|add_turn)'
+                and p.proname <> '_record_eval_cases'
                 and has_function_privilege(%s, p.oid, 'execute')
             """,
             house.team,
@@ -238,13 +239,16 @@ class TestCalls:
     def test_of_a_corpus_that_is_not_theirs(self, house: House) -> None:
         stranger = house.connect(house.make_role("pgclarify_user"))
         detect = "select pgclarify.detect_ambiguity('cars', options => '{{\"corpus\": \"{}\"}}')"
-        rule = "insert into pgclarify.ambiguity_rule (pattern, kind, corpus) values ('x', 'lexical', '{}')"
+        add = "select pgclarify.add_ambiguity_rule('x', 'lexical', '{}')"
+        remove = "select pgclarify.remove_ambiguity_rule('x', '{}')"
+        budget = "select pgclarify.set_budget('x', '{}', '{{\"period\": \"day\", \"max_calls\": 1}}')"
+        unset = "select pgclarify.remove_budget('x', '{}')"
 
-        for statement, sqlstate in ((detect, "42704"), (rule, "42501")):
+        for statement in (detect, add, remove, budget, unset):
             there = refusal(stranger, statement.format("hidden"), "hidden")
             # As many letters, which likeness to other names depends on.
             assert there == refusal(stranger, statement.format("hiddem"), "hiddem")
-            assert there["sqlstate"] == sqlstate
+            assert there["sqlstate"] == "42704"
             assert "hidden" not in str(refusal(stranger, statement.format("hiden"), "hiden"))
 
 

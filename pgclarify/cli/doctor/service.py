@@ -155,7 +155,7 @@ def check_budgets(budgets: Sequence[Row]) -> list[Check]:
         warning(
             "budgets",
             f"some limit nothing, since there is no such role: {_listed(idle)}",
-            "Correct role_name in pgclarify.budget, or delete the row.",
+            "Name another role with pgclarify.set_budget, option role, or remove it with pgclarify.remove_budget.",
         )
     ]
 

@@ -1,0 +1,136 @@
+-- Writing rules of ambiguity, and what they have in common with budgets: who may edit what is of a corpus, or of all.
+
+create or replace function pgclarify._edited_corpus(caller pgclarify._caller, corpus text)
+returns pgclarify.corpus
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_is_administrator constant boolean
+        := 'pgclarify_owner'::name = any(pgclarify._roles_of(pgclarify._verify_caller(_edited_corpus.caller)));
+    v_corpus pgclarify.corpus;
+begin
+    if _edited_corpus.corpus is null then
+        if not v_is_administrator then
+            raise exception 'what is for all corpora is edited by members of pgclarify_owner'
+                using errcode = 'insufficient_privilege',
+                    detail = 'The parameter corpus is null, which means all corpora.',
+                    hint = 'Pass corpus => ''NAME'' of a corpus that you own.';
+        end if;
+        return null;
+    end if;
+    if v_is_administrator then
+        -- Also a corpus that this member may not search.
+        select named.* into v_corpus from pgclarify.corpus as named where named.name = _edited_corpus.corpus;
+    end if;
+    if v_corpus.corpus_id is null then
+        v_corpus := pgclarify._owned_corpus(_edited_corpus.caller, _edited_corpus.corpus);
+    end if;
+    perform pgclarify._hold_corpus(v_corpus.corpus_id);
+    return v_corpus;
+end
+$$;
+
+comment on function pgclarify._edited_corpus(pgclarify._caller, text) is
+'The corpus whose budgets and rules the caller edits; it is not dropped before the transaction ends. Null for all corpora. '
+'Error 42501 if the caller may not edit them, 42704 if there is no such corpus, or none that the caller may search.';
+
+create or replace function pgclarify._add_ambiguity_rule(
+    caller pgclarify._caller, pattern text, kind text, corpus text, note text
+)
+returns boolean
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_corpus text := (pgclarify._edited_corpus(_add_ambiguity_rule.caller, _add_ambiguity_rule.corpus)).name;
+begin
+    if _add_ambiguity_rule.pattern is null then
+        raise exception 'a rule needs a pattern'
+            using errcode = 'invalid_parameter_value', hint = 'Pass pattern => ''\mpythons?\M'', say.';
+    end if;
+    if _add_ambiguity_rule.kind is null or _add_ambiguity_rule.kind not in ('pragmatic', 'syntactic', 'lexical') then
+        raise exception 'there is no kind "%"', pgclarify._shown(coalesce(_add_ambiguity_rule.kind, 'null'))
+            using errcode = 'invalid_parameter_value', hint = 'Pass pragmatic, syntactic or lexical.';
+    end if;
+    if length(_add_ambiguity_rule.note) not between 1 and 500 then
+        raise exception 'a note needs 1 to 500 characters'
+            using errcode = 'invalid_parameter_value',
+                detail = format('It has %s.', length(_add_ambiguity_rule.note)),
+                hint = 'Leave it out if there is nothing to say.';
+    end if;
+    update pgclarify.ambiguity_rule as known
+    set kind = _add_ambiguity_rule.kind, note = _add_ambiguity_rule.note
+    where
+        known.corpus is not distinct from v_corpus
+        and known.pattern = _add_ambiguity_rule.pattern
+        and (known.kind, known.note) is distinct from (_add_ambiguity_rule.kind, _add_ambiguity_rule.note);
+    if found then
+        return true;
+    end if;
+    insert into pgclarify.ambiguity_rule (pattern, kind, corpus, note)
+    select _add_ambiguity_rule.pattern, _add_ambiguity_rule.kind, v_corpus, _add_ambiguity_rule.note
+    where not exists (
+        select
+        from pgclarify.ambiguity_rule as known
+        where known.corpus is not distinct from v_corpus and known.pattern = _add_ambiguity_rule.pattern
+    );
+    return found;
+end
+$$;
+
+comment on function pgclarify._add_ambiguity_rule(pgclarify._caller, text, text, text, text) is 'See add_ambiguity_rule.';
+grant execute on function pgclarify._add_ambiguity_rule(pgclarify._caller, text, text, text, text) to pgclarify_user;
+
+create or replace function pgclarify.add_ambiguity_rule(
+    pattern text, kind text, corpus text default null, note text default null
+)
+returns boolean
+language sql volatile
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select
+        pgclarify._add_ambiguity_rule(
+            _caller, add_ambiguity_rule.pattern, add_ambiguity_rule.kind, add_ambiguity_rule.corpus,
+            add_ambiguity_rule.note
+        )
+    from pgclarify._caller;
+end;
+
+comment on function pgclarify.add_ambiguity_rule(text, text, text, text) is
+'Add a rule of ambiguity, or give the rule of that pattern another kind and note; true if anything changed. pattern: regular '
+'expression (advanced, any case of letters) of 1 to 500 characters, found anywhere in a question. kind: pragmatic, syntactic '
+'or lexical. corpus: one that you own; null is all questions, for members of pgclarify_owner. note: why, in 1 to 500 '
+'characters.';
+grant execute on function pgclarify.add_ambiguity_rule(text, text, text, text) to pgclarify_user;
+
+create or replace function pgclarify._remove_ambiguity_rule(caller pgclarify._caller, pattern text, corpus text)
+returns boolean
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_corpus text := (pgclarify._edited_corpus(_remove_ambiguity_rule.caller, _remove_ambiguity_rule.corpus)).name;
+begin
+    delete from pgclarify.ambiguity_rule as known
+    where known.corpus is not distinct from v_corpus and known.pattern = _remove_ambiguity_rule.pattern;
+    return found;
+end
+$$;
+
+comment on function pgclarify._remove_ambiguity_rule(pgclarify._caller, text, text) is 'See remove_ambiguity_rule.';
+grant execute on function pgclarify._remove_ambiguity_rule(pgclarify._caller, text, text) to pgclarify_user;
+
+create or replace function pgclarify.remove_ambiguity_rule(pattern text, corpus text default null)
+returns boolean
+language sql volatile
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select
+        pgclarify._remove_ambiguity_rule(_caller, remove_ambiguity_rule.pattern, remove_ambiguity_rule.corpus)
+    from pgclarify._caller;
+end;
+
+comment on function pgclarify.remove_ambiguity_rule(text, text) is
+'Remove the rule of ambiguity that has this pattern; true if there was one. corpus: as in add_ambiguity_rule.';
+grant execute on function pgclarify.remove_ambiguity_rule(text, text) to pgclarify_user;

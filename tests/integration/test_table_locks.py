@@ -1,0 +1,213 @@
+"""No user can lock what others need, and runs wait for a lock that an administrator holds."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+
+import psycopg
+import pytest
+from psycopg.conninfo import make_conninfo
+
+from pgclarify.database import LedgerTables, Runs, open_pool
+from pgclarify.database.pool import Pool
+from pgclarify.errors import DatabaseBusy
+from pgclarify.model import Completion, CompletionRequest, Message
+from pgclarify.pipelines.completions import Pace, Paid, complete_all
+from pgclarify.testing.completer import FakeCompleter
+from tests.integration.by_hand import Connect, Connection, Hire, MakeRole, scalar, state_of
+from tests.integration.spending import budget, claim, enter, price, status, store
+
+# From the weakest to the strongest.
+MODES = (
+    "access share",
+    "row share",
+    "row exclusive",
+    "share update exclusive",
+    "share",
+    "share row exclusive",
+    "exclusive",
+    "access exclusive",
+)
+STRONG = frozenset(MODES[MODES.index("row exclusive") + 1 :])
+# What a claim, a reply or a match of rules reads.
+READ_BY_RUNS = ("budget", "budget_counter", "model_price", "completion", "ambiguity_rule", "run")
+RELATIONS = """
+    select c.oid::regclass::text
+    from pg_class as c
+    where c.relnamespace in ('pgclarify'::regnamespace, 'pgclarify_queue'::regnamespace)
+        and c.relkind in ('r', 'p', 'v', 'm', 'f')
+"""
+# Columns as well: who may update one may lock rows with FOR UPDATE.
+WRITABLE = """
+    select c.oid::regclass::text || ' ' || privilege
+    from pg_class as c
+    cross join unnest(array['insert', 'update', 'delete', 'truncate', 'references', 'trigger']) as privilege
+    where c.relnamespace in ('pgclarify'::regnamespace, 'pgclarify_queue'::regnamespace)
+        and c.relkind in ('r', 'p', 'v', 'm', 'f')
+        and case when privilege in ('insert', 'update', 'references')
+            then has_any_column_privilege(%(role)s, c.oid, privilege)
+            else has_table_privilege(%(role)s, c.oid, privilege)
+        end
+"""
+
+
+def lockable(session: Connection, relations: list[str]) -> set[tuple[str, str]]:
+    """The relations that a session can lock, each with every mode in which it can."""
+    return {
+        (relation, mode)
+        for relation in relations
+        for mode in MODES
+        if state_of(session, f"lock table {relation} in {mode} mode nowait") is None
+    }
+
+
+class TestWhatUsersMayLock:
+    @pytest.fixture
+    def users(self, connection: Connection, connect: Connect, make_role: MakeRole) -> Mapping[str, Connection]:
+        """A session for each kind of role that a user can have, with a corpus, a budget and an attached table."""
+        connection.execute("create table article (id bigint primary key, body text)")
+        owner = make_role("pgclarify_user", name="owner")
+        connection.execute(f'alter table article owner to "{owner}"')
+        analysts = make_role("pgclarify_reader", name="analysts")
+        roles = {
+            "owner": owner,
+            "user": make_role("pgclarify_user"),
+            "reader": make_role("pgclarify_reader"),
+            "analyst": make_role(analysts),
+            "nobody": make_role(),
+            "loopback": "pgclarify_loopback",
+        }
+        sessions = {kind: connect(role) for kind, role in roles.items()}
+        options = f'{{"analyst": "{analysts}"}}'
+        sessions["owner"].execute("select pgclarify.create_corpus('mine', options => %s::text::jsonb)", [options])
+        sessions["owner"].execute("select pgclarify.attach_table('mine', 'article', 'id', 'body')")
+        connection.execute("select pgclarify._open_space(1, 4)")
+        budget(connection, corpus_id=1, max_calls=1)
+        return sessions
+
+    def test_no_more_than_a_writer_of_rows(self, connection: Connection, users: Mapping[str, Connection]) -> None:
+        relations = [row[0] for row in connection.execute(RELATIONS)]
+        assert {f"pgclarify.{name}" for name in READ_BY_RUNS} <= set(relations)
+
+        for kind, session in users.items():
+            found = lockable(session, relations)
+            assert not {(relation, mode) for relation, mode in found if mode in STRONG}, kind
+            # That a lock which is allowed is found shows that the attempt is a real one.
+            assert (("pgclarify.budget", "access share") in found) == (kind not in {"nobody", "loopback"})
+
+    def test_a_grant_that_allows_it_is_found(self, connection: Connection, users: Mapping[str, Connection]) -> None:
+        for privilege in ("delete", "update", "truncate"):
+            connection.execute(f"grant {privilege} on pgclarify.budget to pgclarify_user".encode())
+            assert ("pgclarify.budget", "access exclusive") in lockable(users["user"], ["pgclarify.budget"])
+            connection.execute(f"revoke {privilege} on pgclarify.budget from pgclarify_user".encode())
+
+    def test_no_rows_either(self, connection: Connection, users: Mapping[str, Connection]) -> None:
+        for kind, session in users.items():
+            role = session.info.user
+            assert connection.execute(WRITABLE.encode(), {"role": role}).fetchall() == [], kind
+
+    def test_what_a_user_reads_and_writes_stops_nobody(
+        self, connection: Connection, users: Mapping[str, Connection], hire: Hire
+    ) -> None:
+        """One transaction of a user that does all that it may with budgets and rules, and stays open."""
+        worker = hire()
+        price(connection)
+        owner = users["owner"]
+        with owner.transaction():
+            owner.execute("select * from pgclarify.budget, pgclarify.ambiguity_rule, pgclarify.eval_run")
+            owner.execute("""select pgclarify.set_budget('own', 'mine', '{"period": "day", "max_calls": 1}')""")
+            owner.execute("select pgclarify.remove_budget('own', 'mine')")
+            owner.execute("select pgclarify.add_ambiguity_rule('x', 'lexical', 'mine')")
+            owner.execute("select pgclarify.remove_ambiguity_rule('x', 'mine')")
+
+            run_id = enter(connection, users["user"].info.user, "mine")
+            claims = claim(worker, run_id, ["a question"])
+            store(worker, list(claims.ours.values()), run_id=run_id)
+
+        assert status(connection)[1] == 1
+
+
+class TestWhileAnAdministratorLocks:
+    @pytest.mark.parametrize("table", ["budget", "budget_counter", "model_price"])
+    def test_a_claim_and_a_reply_say_who_stands_in_the_way(
+        self, connection: Connection, connect: Connect, hire: Hire, table: str
+    ) -> None:
+        worker, holder = hire(), connect()
+        price(connection)
+        budget(connection, max_calls=10)
+        run_id = enter(connection)
+        ours = list(claim(worker, run_id, ["first"]).ours.values())
+
+        with holder.transaction():
+            holder.execute(f"lock table pgclarify.{table} in access exclusive mode".encode())
+            for attempt in (lambda: claim(worker, run_id, ["second"]), lambda: store(worker, ours, run_id=run_id)):
+                with pytest.raises(psycopg.errors.LockNotAvailable) as refused:
+                    attempt()
+                assert str(holder.info.backend_pid) in str(refused.value.diag.message_detail)
+                assert f"pgclarify.{table}" in str(refused.value.diag.message_detail)
+                assert refused.value.diag.message_hint
+
+        store(worker, ours, run_id=run_id)
+        assert claim(worker, run_id, ["second"]).ours
+        assert status(connection)[1] == 1
+
+    async def test_a_run_waits_and_pays_once(
+        self, connection: Connection, connect: Connect, database: str, hire: Hire
+    ) -> None:
+        worker, holder = hire(), connect()
+        price(connection, "fake")
+        budget(connection, max_calls=10)
+        run_id = enter(connection)
+        request = CompletionRequest("verdict", "fake", {}, "1", (Message("user", "a question"),), max_output_tokens=9)
+        landed: list[object] = []
+
+        async def land(_: int, result: object) -> None:
+            landed.append(result)
+
+        def lock() -> None:
+            holder.execute("begin")
+            holder.execute("lock table pgclarify.budget in access exclusive mode")
+
+        class Locking(FakeCompleter):
+            """Locks budgets before it replies."""
+
+            is_called = asyncio.Event()
+
+            async def complete(self, request: CompletionRequest) -> Completion:
+                lock()
+                self.is_called.set()
+                return await super().complete(request)
+
+        class Watched(Runs):
+            """Tells when a lock stands in the way."""
+
+            def __init__(self, pool: Pool, worker_id: int) -> None:
+                super().__init__(pool, worker_id)
+                self.is_refused = asyncio.Event()
+
+            def warn_of_lock(self, busy: DatabaseBusy) -> None:
+                self.is_refused.set()
+
+        completer = Locking({}, "said")
+        async with open_pool(make_conninfo(database, user=worker.connection.info.user)) as pool:
+            runs = Watched(pool, worker.worker_id)
+            lock()
+            asking = asyncio.create_task(
+                complete_all(LedgerTables(runs, run_id), completer, [request], land, pace=Pace(0.01, 0.01))
+            )
+            await runs.is_refused.wait()
+            assert not completer.calls
+            holder.execute("commit")
+            await completer.is_called.wait()
+            runs.is_refused.clear()
+            await runs.is_refused.wait()
+            assert not landed
+            holder.execute("commit")
+            await asking
+
+        assert [isinstance(result, Paid) for result in landed] == [True]
+        assert len(completer.calls) == 1
+        assert scalar(connection, "select count(*) from pgclarify.completion where reply = 'said'") == 1
+        assert status(connection)[1] == 1
+        assert scalar(connection, "select attempt from pgclarify.run where run_id = %s", run_id) == 0
