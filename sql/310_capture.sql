@@ -32,9 +32,11 @@ begin
         and not pg_attribute.attisdropped;
     select
         string_agg(
-            format(
-                '(%L, %s, %L, %L)',
-                pgclarify._trigger_name(v_source.source_id, kind.suffix), kind.trigger_type, kind.old_table, kind.new_table
+            quote_literal(
+                concat(
+                    pgclarify._trigger_name(v_source.source_id, kind.suffix), ' ', kind.trigger_type, ' ', kind.old_table, ',',
+                    kind.new_table
+                )
             ),
             ', ' order by kind.suffix
         )
@@ -55,9 +57,8 @@ begin
     -- knows, since it is another one in a restored database. A partition has its trigger from its parent; but not that of
     -- truncate, which stays on a partition that is detached.
     select
-        (
-            pg_trigger.tgname, pg_trigger.tgtype, coalesce(pg_trigger.tgoldtable, ''), coalesce(pg_trigger.tgnewtable, '')
-        ) in (%4$s)
+        -- As one text, because this is done at every statement.
+        concat(pg_trigger.tgname, ' ', pg_trigger.tgtype, ' ', pg_trigger.tgoldtable, ',', pg_trigger.tgnewtable) in (%4$s)
         and (pg_trigger.tgrelid = source.relation or pg_trigger.tgparentid <> 0 or pg_trigger.tgtype = 32),
         exists (
             select from pg_catalog.pg_attribute
@@ -116,7 +117,8 @@ $body$,
     );
     execute format(
         'create or replace function pgclarify.%I() returns trigger language plpgsql security definer '
-        'set search_path = pg_catalog, pgclarify_capture, pg_temp as %L',
+        -- The catalogs have few rows that are wanted, and often no statistics that say so.
+        'set search_path = pg_catalog, pgclarify_capture, pg_temp set enable_seqscan = off as %L',
         v_name, v_body
     );
     execute format(

@@ -64,7 +64,14 @@ class TestAttaching:
             " has_function_privilege('pgclarify_reader', oid, 'execute') from pg_proc where proname = %s",
             [f"_capture_{source_id}"],
         ).fetchall()
-        assert capture == [("pgclarify_capture", ["search_path=pg_catalog, pgclarify_capture, pg_temp"], True, False)]
+        assert capture == [
+            (
+                "pgclarify_capture",
+                ["search_path=pg_catalog, pgclarify_capture, pg_temp", "enable_seqscan=off"],
+                True,
+                False,
+            )
+        ]
 
     def test_a_table_is_attached_once_to_a_corpus(self, alice: Connection) -> None:
         first = attach(alice)
