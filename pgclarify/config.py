@@ -63,7 +63,9 @@ class Settings(BaseSettings):
     llm_concurrency: int = Field(
         default=16, ge=1, le=4096, description="Most calls that one worker has in flight at once."
     )
-    llm_timeout: float = Field(default=60.0, gt=0, description="Seconds that one call may take.")
+    llm_timeout: float = Field(
+        default=60.0, gt=0, description="Seconds that the endpoint may be silent, or take for an answer it has begun."
+    )
     embedding_model: str = Field(
         default="all-MiniLM-L6-v2",
         description="Model of new corpora: a sentence-transformers name or a local path.",

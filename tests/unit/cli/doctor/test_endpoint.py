@@ -97,10 +97,19 @@ def test_a_missing_key_is_told_from_a_wrong_one(server: Endpoint) -> None:
     assert "wants a key" in str(look(server.base_url, openai_api_key=None).remedy)
 
 
-@pytest.mark.parametrize("body", ["<html>Sign in</html>", '{"data": [{"id": "sm', '"a string"', "[]"])
+@pytest.mark.parametrize(
+    "body",
+    ["<html>Sign in</html>", '{"data": [{"id": "sm', '"a string"', "[]", '{"data": 5}', "[" * 100_000, "a" * 2**23],
+    ids=["a page", "cut off", "a string", "a list", "a number", "deep", "large"],
+)
 def test_what_is_no_list_of_models(server: Endpoint, body: str) -> None:
     server.body = body
     assert look(server.base_url).level is Level.PROBLEM
+
+
+def test_names_that_are_no_text_are_no_models(server: Endpoint) -> None:
+    server.body = json.dumps({"data": [{"id": 5}, None, {"id": "medium"}]})
+    assert look(server.base_url).level is Level.WARNING
 
 
 def test_an_endpoint_that_is_silent(server: Endpoint, monkeypatch: pytest.MonkeyPatch) -> None:
