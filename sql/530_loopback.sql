@@ -12,7 +12,7 @@ declare
     v_deadline timestamptz := clock_timestamp() + interval '20 seconds';
     v_pause double precision := 0.01;
     v_message text;
-    v_settings text;
+    v_settings jsonb;
 begin
     -- A name in a schema that we may not look into is an error and no null.
     if (
@@ -32,24 +32,41 @@ begin
         raise exception 'this server is a standby and does not know its primary'
             using errcode = 'PC005', hint = 'Run on the primary: pgclarify init --loopback-host HOST --loopback-port PORT.';
     end if;
-    v_settings := format(
-        'user=pgclarify_loopback dbname=%s host=%s port=%s connect_timeout=10 application_name=pgclarify options=%s',
-        pgclarify._connection_value(current_database()::text),
-        pgclarify._connection_value(coalesce(v_loopback.host, v_loopback.socket_dir, 'localhost')),
-        -- A port belongs to its host.
-        coalesce(case when v_loopback.host is not null then v_loopback.port end::text, current_setting('port')),
-        pgclarify._connection_value(
+    v_settings := jsonb_strip_nulls(
+        jsonb_build_object(
+            'user', 'pgclarify_loopback',
+            'password', v_loopback.password,
+            'dbname', current_database(),
+            'host', coalesce(v_loopback.host, v_loopback.socket_dir, 'localhost'),
+            -- A port belongs to its host.
+            'port', coalesce(case when v_loopback.host is not null then v_loopback.port end::text, current_setting('port')),
+            'connect_timeout', 10,
+            'application_name', 'pgclarify',
+            'options',
             '-c lock_timeout=5s -c statement_timeout=30s -c default_transaction_read_only=off'
             ' -c default_transaction_isolation=read\ committed -c idle_in_transaction_session_timeout=30s'
         )
-    ) || coalesce(' password=' || pgclarify._connection_value(v_loopback.password), '');
+    );
     loop
         begin
-            -- dblink_connect_u is granted to us where the server asks nobody on this path for a password.
-            if has_function_privilege('@extschema:dblink@.dblink_connect_u(text, text)', 'execute') then
-                perform @extschema:dblink@.dblink_connect_u(_loopback_open.connection_name, v_settings);
+            -- A superuser who installs makes a function that connects also where the server asks for no password.
+            if (
+                case
+                    when has_schema_privilege(to_regnamespace('pgclarify_dblink'), 'usage')
+                        then has_function_privilege(
+                            to_regprocedure('pgclarify_dblink.connect_loopback(text, jsonb)'), 'execute'
+                        )
+                end
+            ) then
+                perform pgclarify_dblink.connect_loopback(_loopback_open.connection_name, v_settings);
             else
-                perform @extschema:dblink@.dblink_connect(_loopback_open.connection_name, v_settings);
+                perform @extschema:dblink@.dblink_connect(
+                    _loopback_open.connection_name,
+                    (
+                        select string_agg(setting.key || '=' || pgclarify._connection_value(setting.value), ' ')
+                        from jsonb_each_text(v_settings) as setting
+                    )
+                );
             end if;
             return;
         exception

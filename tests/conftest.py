@@ -7,6 +7,7 @@ import os
 import shutil
 import signal
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
@@ -74,8 +75,8 @@ def _roomy_folder() -> Path:
 def server(shared_dir: Path) -> Iterator[str]:
     """A server that all workers of pytest-xdist share, as the URL of a superuser in database "postgres".
 
-    It listens on a Unix socket only and asks nobody for a password: `user=` is whoever a test wants to be. Who leaves
-    last stops it and removes its data.
+    It listens on a Unix socket only. Other than those of people, it asks no role for a password: `user=` is whoever a
+    test wants to be. Who leaves last stops it and removes its data.
     """
     data_dir = shared_dir / "server"
     visitors = shared_dir / "visitors"
@@ -84,6 +85,7 @@ def server(shared_dir: Path) -> Iterator[str]:
         visitors.mkdir(exist_ok=True)
         dsn = in_database(embedded.start(data_dir), "postgres")
         hurry(dsn)
+        trust_everybody(dsn)
         # A plan is made with the statistics that a test asks for, and not with whatever was counted half way.
         _set_off(dsn, "autovacuum")
         visitor.touch()
@@ -210,6 +212,28 @@ def drop_database(admin: psycopg.Connection[Any], database: str) -> None:
 def hurry(dsn: str) -> None:
     """Tests need not survive a crash of the machine."""
     _set_off(dsn, "fsync", "full_page_writes", "synchronous_commit")
+
+
+def trust_everybody(dsn: str) -> None:
+    """Let a server ask no role for a password until it is started again, for tests that come as one role or another."""
+    role = f"probe_{uuid4().hex[:12]}"
+    with closing(psycopg.connect(dsn, autocommit=True)) as connection:
+        row = connection.execute("show hba_file").fetchone()
+        assert row is not None
+        Path(row[0]).write_text("local all,replication all trust\n")
+        connection.execute(sql.SQL("create role {} login").format(sql.Identifier(role)))
+        connection.execute("select pg_reload_conf()")
+        # The postmaster, which makes sessions, reads the file on its own time.
+        while not _may_come(dsn, role):
+            time.sleep(0.01)
+        connection.execute(sql.SQL("drop role {}").format(sql.Identifier(role)))
+
+
+def _may_come(dsn: str, user: str) -> bool:
+    with suppress(psycopg.OperationalError):
+        psycopg.connect(dsn, user=user).close()
+        return True
+    return False
 
 
 def _set_off(dsn: str, *settings: str) -> None:

@@ -1,4 +1,4 @@
-"""TCP for the embedded server: at which address it listens, who may come in there, and where that is kept."""
+"""TCP for the embedded server: at which address it listens, and where that is kept."""
 
 from __future__ import annotations
 
@@ -12,16 +12,6 @@ from pgclarify.errors import ConfigurationError, InputError
 
 _FILE = "listen"
 _LEAST_OPEN_PORT = Path("/proc/sys/net/ipv4/ip_unprivileged_port_start")
-# The server's superuser and its own roles stay outside, whatever else they are members of. Whoever may look, ask or
-# work comes in, with a password. No line tells other superusers from such members: grants refuse to make them that, and
-# the doctor finds those that are. What stands in pg_hba.conf is for the Unix socket alone.
-_RULES = """\
-# Written by pgclarify at each start of a server that listens on {address}; changes are lost.
-host  all,replication  postgres,+pgclarify_owner,pgclarify_loopback  all  reject
-host  pgclarify  +pgclarify_reader,+pgclarify_worker  {network}  scram-sha-256
-host  all,replication  all  all  reject
-include pg_hba.conf
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,11 +65,6 @@ class Address:
 
     def __str__(self) -> str:
         return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
-
-
-def access_rules(address: Address) -> str:
-    """The text of pg_hba.conf for a server that listens there."""
-    return _RULES.format(address=address, network="::/0" if ":" in address.host else "0.0.0.0/0")
 
 
 def check_free(address: Address, *, is_port_ours: bool = False) -> None:

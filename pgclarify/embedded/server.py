@@ -22,18 +22,17 @@ import psycopg
 from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict
 
-from pgclarify.embedded import listening, sockets
+from pgclarify.embedded import access, listening, sockets
+from pgclarify.embedded.access import SUPERUSER
 from pgclarify.embedded.listening import Address
 from pgclarify.embedded.programs import Account, binary, open_path, run, server_account
 from pgclarify.errors import ConfigurationError, InputError, ServerUnavailable
 
 _DATABASE = "pgclarify"
-_SUPERUSER = "postgres"
 # Recovery after a crash comes before the first connection, and may take a while.
 _START_SECONDS = 120
 _STOP_SECONDS = 60
 _LOG = "server.log"
-_ACCESS_RULES = "pgclarify_hba.conf"
 # The text search parser tells letters from punctuation by LC_CTYPE: under C, every non-ASCII character is a letter.
 _LOCALE = "C.UTF-8" if sys.platform == "linux" else "en_US.UTF-8"
 _SETTINGS = {
@@ -202,7 +201,7 @@ class _Postmaster:
     address: Address | None
 
     def dsn(self, database: str) -> str:
-        return f"postgresql://{_SUPERUSER}@/{database}?host={quote(str(self.socket_dir), safe='')}&port={sockets.PORT}"
+        return f"postgresql://{SUPERUSER}@/{database}?host={quote(str(self.socket_dir), safe='')}&port={sockets.PORT}"
 
 
 def _absolute(data_dir: Path) -> Path:
@@ -272,9 +271,9 @@ def _create_cluster(cluster: Path, account: Account | None) -> None:
     unfinished.mkdir(mode=0o700)
     if account:
         os.chown(unfinished, account.uid, account.gid)
-    arguments = ["-U", _SUPERUSER, "--encoding=UTF8", f"--locale={_LOCALE}"]
-    # A port that somebody opens later asks for a password, and there is none yet.
-    arguments += ["--auth-local=trust", "--auth-host=scram-sha-256"]
+    arguments = ["-U", SUPERUSER, "--encoding=UTF8", f"--locale={_LOCALE}"]
+    # For those who start it by other means: we bring rules of our own.
+    arguments += ["--auth-local=peer", "--auth-host=scram-sha-256"]
     arguments += [f"--set={name}={value}" for name, value in _SETTINGS.items()]
     if sys.platform == "linux":
         # One call in place of one a file: a sixth of the time.
@@ -295,8 +294,8 @@ def _start_postmaster(
     port = sockets.PORT
     if address is not None:
         port = address.port
-        settings |= {"listen_addresses": address.host, "hba_file": str(cluster / _ACCESS_RULES)}
-        _write_access_rules(cluster / _ACCESS_RULES, address, account)
+        settings["listen_addresses"] = address.host
+    settings |= access.write(cluster.parent, cluster, address, account)
     sockets.keep_name(socket_dir, port)
     options = " ".join([f"-p {port}", *(f"-c {shlex.quote(f'{name}={value}')}" for name, value in settings.items())])
     _run_pg_ctl(cluster, ["start", "-w", "-t", str(_START_SECONDS), "-l", _LOG, "-o", options], account, "start")
@@ -304,14 +303,6 @@ def _start_postmaster(
     if postmaster is None:
         raise ServerUnavailable("the embedded server ended as soon as it had started", detail=_log_end(cluster))
     return postmaster
-
-
-def _write_access_rules(file: Path, address: Address, account: Account | None) -> None:
-    file.unlink(missing_ok=True)
-    file.touch(mode=0o600)
-    file.write_text(listening.access_rules(address))
-    if account:
-        os.chown(file, account.uid, account.gid)
 
 
 def _stop_postmaster(cluster: Path, account: Account | None) -> None:

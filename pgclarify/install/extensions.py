@@ -15,6 +15,37 @@ OLDEST_SERVER = 150000
 
 OLDEST_VECTOR = (0, 8)
 DBLINK_SCHEMA = "pgclarify_dblink"
+# A role that is no superuser may connect only where the server asks for a password. Where it does not, as with `trust`,
+# dblink_connect_u connects as any role, a superuser, too; so the owner's functions get this one in its place.
+_CONNECT_LOOPBACK = r"""
+    create or replace function {schema}.connect_loopback(connection_name text, settings jsonb)
+    returns void
+    language plpgsql volatile security definer
+    set search_path = pg_catalog, pg_temp
+    as $$
+    declare
+        v_settings text;
+    begin
+        select string_agg(
+            concat(setting.key, '=''', replace(replace(setting.value, E'\\', E'\\\\'), '''', E'\\'''), ''''), ' '
+        )
+        into v_settings
+        from jsonb_each_text(
+            connect_loopback.settings || jsonb_build_object('user', 'pgclarify_loopback')
+        ) as setting
+        where setting.key in (
+            'user', 'password', 'dbname', 'host', 'port', 'connect_timeout', 'application_name', 'options'
+        );
+        perform {dblink}.dblink_connect_u(connect_loopback.connection_name, v_settings);
+    end
+    $$;
+    comment on function {schema}.connect_loopback(text, jsonb) is
+    'Open a connection under a name as role pgclarify_loopback, and as no other. settings: of libpq, where to.';
+    alter function {schema}.connect_loopback(text, jsonb) owner to current_user;
+    revoke execute on function {schema}.connect_loopback(text, jsonb) from public;
+    grant execute on function {schema}.connect_loopback(text, jsonb) to pgclarify_owner;
+    revoke execute on function {dblink}.dblink_connect_u(text, text) from pgclarify_owner;
+"""
 
 
 def create_extensions(cursor: psycopg.Cursor[Any]) -> None:
@@ -70,12 +101,10 @@ def grant_extensions(cursor: psycopg.Cursor[Any]) -> None:
         return
     cursor.execute("select rolsuper from pg_roles where rolname = current_user")
     if cursor.fetchone() == (True,):
-        # A role that is no superuser may otherwise connect only where the server asks for a password.
-        cursor.execute(
-            sql.SQL("grant execute on function {0}.dblink_connect_u(text, text) to pgclarify_owner").format(
-                sql.Identifier(dblink)
-            )
-        )
+        _create_dblink_schema(cursor)
+        _open_schema(cursor, DBLINK_SCHEMA, "pgclarify_owner")
+        names = {"schema": sql.Identifier(DBLINK_SCHEMA), "dblink": sql.Identifier(dblink)}
+        cursor.execute(sql.SQL(_CONNECT_LOOPBACK).format(**names))
 
 
 def has_dblink(cursor: psycopg.Cursor[Any]) -> bool:
@@ -114,6 +143,15 @@ def extension_schema(cursor: psycopg.Cursor[Any], name: str) -> str | None:
     return None if row is None else str(row[0])
 
 
+def _create_dblink_schema(cursor: psycopg.Cursor[Any]) -> None:
+    cursor.execute(sql.SQL("create schema if not exists {}").format(sql.Identifier(DBLINK_SCHEMA)))
+    cursor.execute(
+        sql.SQL("comment on schema {} is {}").format(
+            sql.Identifier(DBLINK_SCHEMA), "The extension dblink, out of everyone's reach but pgclarify's."
+        )
+    )
+
+
 def _create_extension(cursor: psycopg.Cursor[Any], name: str, schema: str | None) -> None:
     """Create an extension if it is available and missing."""
     if extension_schema(cursor, name) is not None:
@@ -123,13 +161,8 @@ def _create_extension(cursor: psycopg.Cursor[Any], name: str, schema: str | None
         return
     try:
         with cursor.connection.transaction():
-            if schema is not None:
-                cursor.execute(sql.SQL("create schema if not exists {}").format(sql.Identifier(schema)))
-                cursor.execute(
-                    sql.SQL("comment on schema {} is {}").format(
-                        sql.Identifier(schema), f"The extension {name}, out of everyone's reach but pgclarify's."
-                    )
-                )
+            if schema == DBLINK_SCHEMA:
+                _create_dblink_schema(cursor)
             cursor.execute(
                 sql.SQL("create extension if not exists {} schema {}").format(
                     sql.Identifier(name), sql.Identifier(schema or "public")

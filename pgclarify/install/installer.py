@@ -20,7 +20,6 @@ from pgclarify.errors import DatabaseError, ServerUnavailable
 from pgclarify.install.extensions import (
     DBLINK_SCHEMA,
     create_extensions,
-    extension_schema,
     grant_extensions,
     has_dblink,
 )
@@ -146,9 +145,8 @@ def uninstall(dsn: str) -> None:
             run_alembic(command.downgrade, connection, "base")
         for schema in (SCHEMA, "pgclarify_queue", CAPTURE_SCHEMA):
             cursor.execute(sql.SQL("drop schema if exists {} cascade").format(sql.Identifier(schema)))
-        if extension_schema(cursor, "dblink") == DBLINK_SCHEMA:
-            # Nobody but us could look into it.
-            cursor.execute(sql.SQL("drop schema {} cascade").format(sql.Identifier(DBLINK_SCHEMA)))
+        # Nobody but us could look into it.
+        cursor.execute(sql.SQL("drop schema if exists {} cascade").format(sql.Identifier(DBLINK_SCHEMA)))
 
 
 def migrate(dsn: str, revision: str) -> None:

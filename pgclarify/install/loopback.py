@@ -66,14 +66,13 @@ def _keep_password(cursor: psycopg.Cursor[Any], given: str | None, is_role_new: 
     The role is shared by all databases of the server, its password kept in each: a second database needs to be told
     the first one's. A role that may have one keeps it, or the others could not connect any more.
     """
-    if given is None:
-        cursor.execute("select password is not null from pgclarify.loopback")
-        if cursor.fetchone() == (True,):
-            return True
+    cursor.execute("select password from pgclarify.loopback")
+    ((stored,),) = cursor.fetchall()
     has_none = is_role_new or _has_no_password(cursor)
     if given is None and not has_none:
-        return False
-    password = given or secrets.token_urlsafe(32)
+        return stored is not None
+    # A restored database knows one that the server may not.
+    password = given or stored or secrets.token_urlsafe(32)
     if has_none:
         cursor.execute(sql.SQL("alter role pgclarify_loopback password {}").format(sql.Literal(password)))
     cursor.execute("update pgclarify.loopback set password = %s", (password,))

@@ -19,7 +19,7 @@ from psycopg import sql
 
 from pgclarify import embedded, install
 from pgclarify.errors import ConfigurationError
-from tests.conftest import hurry, in_database
+from tests.conftest import hurry, in_database, trust_everybody
 from tests.integration.by_hand import scalar, state_of
 from tests.pages import CHECKOUT, blocks
 from tests.workers import Worker, as_role, load, until, wait_until_searchable
@@ -34,6 +34,7 @@ def new_server() -> Iterator[str]:
     with tempfile.TemporaryDirectory(prefix="pgclarify-tests-") as folder:
         dsn = embedded.start(Path(folder))
         hurry(dsn)
+        trust_everybody(dsn)
         yield dsn
         embedded.stop(Path(folder))
 
@@ -247,7 +248,7 @@ def standby(new_server: str, root: psycopg.Connection[Any]) -> Iterator[str]:
             )
 
         run("pg_basebackup", "-d", new_server, "-D", str(cluster), "-R", "-c", "fast", "--no-sync")
-        settings = f"-p 5432 -c unix_socket_directories={folder} -c fsync=off"
+        settings = f"-p 5432 -c unix_socket_directories={folder} -c fsync=off -c hba_file={cluster}/pgclarify_hba.conf"
         run("pg_ctl", "start", "-w", "-t", "240", "-D", str(cluster), "-l", str(folder / "log"), "-o", settings)
         try:
             yield psycopg.conninfo.make_conninfo(new_server, host=name)

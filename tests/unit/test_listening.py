@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from pgclarify.embedded import Address, listening
+from pgclarify.embedded import Address, access, listening
 from pgclarify.errors import ConfigurationError, InputError
 
 
@@ -81,9 +81,18 @@ def test_who_reaches_it(text: str, is_local: bool, is_any: bool) -> None:
 
 @pytest.mark.parametrize(("text", "networks"), [("127.0.0.1:1", {"0.0.0.0/0"}), ("[::1]:1", {"::/0"})])
 def test_passwords_open_the_family_that_was_asked_for(text: str, networks: set[str]) -> None:
-    rules = listening.access_rules(Address.parse(text))
-    assert set(re.findall(r"(\S+)\s+scram-sha-256$", rules, re.M)) == networks
-    assert "trust" not in rules
+    rules = access.rules(Address.parse(text))
+    assert set(re.findall(r"^host\s.*?(\S+)\s+scram-sha-256$", rules, re.M)) == networks
+
+
+@pytest.mark.parametrize("address", [None, Address("127.0.0.1", 1)])
+def test_no_rule_trusts_anybody(address: Address | None) -> None:
+    methods = {line.split()[3 if line.startswith("local") else 4] for line in access.rules(address).splitlines()[1:]}
+    assert methods <= {"peer", "scram-sha-256", "reject"}
+
+
+def test_people_are_known_by_name() -> None:
+    assert access.people({0, 2**31}).splitlines()[1:] == ['pgclarify  "root"  postgres']
 
 
 def test_a_port_that_somebody_has_is_refused(taken: Address) -> None:
