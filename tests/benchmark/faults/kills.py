@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 import time
 from threading import Event, Lock, Thread
 
 from tests.benchmark.faults.accounts import ENDS
 from tests.benchmark.faults.stage import Stage, staged
+from tests.workers import Worker
 
 KILLS = 300
 _WORKERS = 3
-_RUNS_A_KILL = 3
 _LATENCY = 0.1
 # A worker lives for at least so long after it is ready.
 _LEAST_LIFE_SECONDS = 0.1
 MOST_LIFE_SECONDS = 3.0
 _BOUND_SECONDS = 600.0
-# No more runs are open at once.
-_MOST_OPEN = 24
+_MOST_WAIT_SECONDS = 30.0
+# So many runs are open all the time.
+_OPEN = 24
 
 
 def measure(kills: int = KILLS, life: float = MOST_LIFE_SECONDS) -> bool:
@@ -44,10 +46,9 @@ def measure(kills: int = KILLS, life: float = MOST_LIFE_SECONDS) -> bool:
         while not counter.spent.wait(0.1):
             stage.crew.look()
             open_runs = sum(state not in ENDS for state in stage.states(run_ids).values())
-            due = min((counter.done + _WORKERS) * _RUNS_A_KILL - len(run_ids), _MOST_OPEN - open_runs)
-            if due > 0:
-                first = len(run_ids)
-                run_ids += stage.ask([f"killed: question {first + number}" for number in range(due)])
+            first = len(run_ids)
+            if open_runs < _OPEN:
+                run_ids += stage.ask([f"killed: question {first + number}" for number in range(_OPEN - open_runs)])
         for killer in killers:
             killer.join()
         asked_for = time.perf_counter() - started
@@ -87,8 +88,20 @@ class _Counter:
 
 def _live_and_die(stage: Stage, counter: _Counter, life: float) -> None:
     """Start a worker, kill it some moments later, and so on."""
+    turns = itertools.count()
     while not counter.spent.is_set():
         member = stage.crew.hire(stage.dsn)
-        time.sleep(random.uniform(_LEAST_LIFE_SECONDS, life))  # noqa: S311 - not for secrets
+        # Every other one is killed while it has calls in flight, if the machine lets it come so far.
+        if next(turns) % 2:
+            _wait_for_call(stage, member)
+            time.sleep(random.uniform(0, 2 * _LATENCY))  # noqa: S311 - not for secrets
+        else:
+            time.sleep(random.uniform(_LEAST_LIFE_SECONDS, life))  # noqa: S311
         stage.crew.kill(member)
         counter.count()
+
+
+def _wait_for_call(stage: Stage, member: Worker) -> None:
+    key, deadline = stage.crew.key_of(member), time.monotonic() + _MOST_WAIT_SECONDS
+    while time.monotonic() < deadline and not any(call.caller == key for call in stage.calls[-100:]):
+        time.sleep(0.05)
