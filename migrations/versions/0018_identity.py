@@ -24,9 +24,9 @@ def upgrade() -> None:
         create index named_role_name_idx on pgclarify.named_role (name);
         comment on table pgclarify.named_role is
             'Which role a name means that admits: reader or analyst of a corpus, reader of a document, role of a '
-            'budget. It is the role that had the name when it was first written. Another role of that name is not admitted '
-            'until pgclarify init --adopt-roles. A name may stand twice, from two transactions at once: with a unique '
-            'key, one would wait for the other.';
+            'budget. It is the role that had the name when it was first written. Another role of that name is not '
+            'admitted until pgclarify init --adopt-roles. A name may stand twice, from two transactions at once: with '
+            'a unique key, one would wait for the other.';
         comment on column pgclarify.named_role.named_role_id is 'Key.';
         comment on column pgclarify.named_role.name is 'The name.';
         comment on column pgclarify.named_role.role_oid is 'Oid of the role that it means.';

@@ -20,7 +20,7 @@ TIMED_OUT = "PC002"
 
 PAYLOADS = {
     "_loopback_enter": """
-        {"requester": "postgres", "operation": "clarify", "corpus_id": 1, "questions": ["cars"],
+        {"requester": "postgres", "requester_oid": "10", "operation": "clarify", "corpus_id": 1, "questions": ["cars"],
         "settings": {}, "parent_run_id": null}
     """,
     "_loopback_cancel": "[1]",
@@ -156,6 +156,20 @@ def test_a_signature_is_good_once_and_for_one_thing(
         leak.send("begin")
         assert leak.call(another, payload, leak.signature(function, payload)) == INSUFFICIENT_PRIVILEGE
         leak.send("rollback")
+    assert runs(connection) == asked
+
+
+def test_a_role_of_the_name_with_another_oid_is_not_the_one_that_asks(
+    connection: Connection, asked: list[Any], open_leak: Callable[[], Leak], connect: Connect, make_role: MakeRole
+) -> None:
+    """It was dropped, and another one was created, between the call and its second connection."""
+    HandWorker(connect(make_role("pgclarify_worker")))
+    leak = open_leak()
+    stale = PAYLOADS["_loopback_enter"].replace('"10"', '"11"')
+
+    leak.send("begin")
+    assert leak.call("_loopback_enter", stale, leak.signature("_loopback_enter", stale)) == "PC004"
+    leak.send("rollback")
     assert runs(connection) == asked
 
 
