@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import psycopg
 import pytest
 
 from tests.integration.by_hand import Connect, Connection, Hire, MakeRole, scalar, state_of

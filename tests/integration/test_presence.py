@@ -14,7 +14,7 @@ from tests.integration.by_hand import Connection, Hire, scalar
 from tests.integration.partitioning import network
 from tests.workers import until
 
-ENTRY = {"version": "0", "provider": "openai", "model": "a-model", "prompt_version": "v1"}
+ENTRY: dict[str, Any] = {"version": "0", "provider": "openai", "model": "a-model", "prompt_version": "v1"}
 SHORT = timedelta(seconds=1)
 ALIVE = "select is_alive from pgclarify.worker_status where worker_id = %s"
 

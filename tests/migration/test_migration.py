@@ -446,7 +446,7 @@ def test_an_upgrade_counts_restricted_words_apart(make_database: Callable[..., s
             values ('search', 1, 'c', 'cars', '{}', 'r', '', 3, 2)
         """)
 
-    install.migrate(dsn, "0021")
+    install.migrate(dsn, "0017")
 
     with closing(psycopg.connect(dsn, autocommit=True)) as connection:
         words = "select lexeme, passages, restricted_passages from pgclarify.term_change order by lexeme"
