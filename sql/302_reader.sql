@@ -129,7 +129,7 @@ begin
             get stacked diagnostics v_state = returned_sqlstate;
     end;
     if not v_is_read then
-        raise exception 'the table cannot be read'
+        raise exception 'rows of the table cannot be read'
             using errcode = case
                     when v_state ~ '^(2[123]|4[02]|5[3458]|0A|57014)' then v_state else 'external_routine_exception'
                 end,
