@@ -190,7 +190,8 @@ class Presence:
                 heard = self._asked.get(timeout=self._pause_seconds)
             if self._is_closing:
                 return
-            if time.monotonic() - self._fed_at > _LOOP_PATIENCE_SECONDS:
+            # One that is asked for comes from the loop.
+            if heard is None and time.monotonic() - self._fed_at > _LOOP_PATIENCE_SECONDS:
                 continue
             self._beating_since = time.monotonic()
             try:

@@ -1,8 +1,7 @@
 -- Statements that workers send. Those of clients are in client_queries.sql and cli_queries.sql.
 
 -- name: prepare_session
--- Undo what a database sets for people, and wait for nobody's lock for long. Of a session whose worker is gone, notice it soon,
--- and end its transaction, so that it holds no lock for longer than a worker's lease.
+-- Undo what a database sets for people, wait for nobody's lock for long, and let go of locks once this worker is gone.
 select set_config(given.name, given.value, false)
 from (
     values

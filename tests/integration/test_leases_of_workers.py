@@ -87,6 +87,19 @@ def test_a_frozen_snapshot_shows_who_was_alive_when_it_began(
         assert scalar(reader, alive) == 0
 
 
+def test_a_waiting_call_with_a_frozen_snapshot_sees_heartbeats(
+    connection: Connection, connect: Connect, worker: HandWorker
+) -> None:
+    served = "select pgclarify._loopback_call('_loopback_is_served', '{}')::boolean"
+    with closing(connect()) as waiting, waiting.transaction():
+        waiting.execute("set transaction isolation level repeatable read")
+        assert scalar(waiting, served)
+        fall_silent(connection, worker)
+        assert not scalar(waiting, served)
+        connection.execute("update pgclarify.worker set seen_at = clock_timestamp()")
+        assert scalar(waiting, served)
+
+
 def test_a_silent_worker_stays_dead_where_another_lives(connection: Connection, worker: HandWorker, hire: Hire) -> None:
     hire()
     fall_silent(connection, worker)

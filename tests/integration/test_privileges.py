@@ -120,6 +120,7 @@ def test_the_loopback_may_execute_its_own_functions_and_read_nothing(connection:
         "pgclarify._loopback_enter(jsonb,bytea)",
         "pgclarify._loopback_cancel(jsonb,bytea)",
         "pgclarify._loopback_unfinished(jsonb,bytea)",
+        "pgclarify._loopback_is_served(jsonb,bytea)",
         "pgclarify._loopback_rows(jsonb,bytea)",
         "pgclarify._loopback_turns(jsonb,bytea)",
     }
