@@ -127,10 +127,11 @@ end
 $$;
 
 comment on function pgclarify._start_run(bigint, bigint, boolean) is
-'Take a run in hand: what a worker needs to know; no row if it was cancelled, has ended, or cannot be carried out. must_be_alone: true, and all else null, if two workers in a row were lost with it: the worker calls again with is_alone '
-'once it carries out nothing else, and starts nothing else until that is over. settings come with what was said before, as _with_history has it; what was asked of no corpus has no corpus_id, '
-'embedding_model and dimensions. Error 55P03 if somebody holds it, if the worker counts as dead, or if it takes a language model, '
-'the worker has none, and a living one has.';
+'Take a run in hand: what a worker needs to know; no row if it was cancelled, has ended, or cannot be carried out. '
+'must_be_alone: true, and all else null, if two workers in a row were lost with it: call again with is_alone while nothing '
+'else is carried out or begun. settings come with what was said before, as _with_history has it; what was asked of no corpus '
+'has no corpus_id, embedding_model and dimensions. Error 55P03 if somebody holds it, if the worker counts as dead, or if it '
+'takes a language model, the worker has none, and a living one has.';
 grant execute on function pgclarify._start_run(bigint, bigint, boolean) to pgclarify_worker;
 
 create or replace function pgclarify._retrieve(
