@@ -43,27 +43,26 @@ def stream(content: bytes, entries: bytes = b"") -> bytes:
     return b"<< %s /Filter /FlateDecode /Length %d >>\nstream\n%s\nendstream" % (entries, len(packed), packed)
 
 
-def nested_forms(depth: int = 40, width: int = 10) -> bytes:
-    """A few kilobytes that stand for 10 to the power of 40 lines of text: forms that show forms."""
-    font = b"/Font << /F1 4 0 R >>"
+def nested_forms(pages: int = 1000, depth: int = 40, width: int = 10) -> bytes:
+    """Some hundred kilobytes of pages that all show the same form, which shows forms: seconds for each page."""
+    font = b"/Font << /F1 3 0 R >>"
     shown = b"/X Do\n" * width
+    first_page = 6 + depth
+    kids = b" ".join(b"%d 0 R" % (first_page + page) for page in range(pages))
+    kind = b"/Type /XObject /Subtype /Form /BBox [0 0 612 792]"
     objects = [
         b"<< /Type /Catalog /Pages 2 0 R >>",
-        b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
-        b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 5 0 R"
-        b" /Resources << %s /XObject << /X 6 0 R >> >> >>" % font,
+        b"<< /Type /Pages /Kids [%s] /Count %d /MediaBox [0 0 612 792]"
+        b" /Resources << %s /XObject << /X 5 0 R >> >> >>" % (kids, pages, font),
         b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>",
         stream(shown),
     ]
-    for level in range(depth):
-        form = b"/Type /XObject /Subtype /Form /BBox [0 0 612 792] /Resources << %s /XObject << /X %d 0 R >> >>"
-        objects.append(stream(shown, form % (font, 7 + level)))
-    objects.append(
-        stream(
-            b"BT /F1 12 Tf (text) Tj ET",
-            b"/Type /XObject /Subtype /Form /BBox [0 0 612 792] /Resources << %s >>" % font,
-        )
-    )
+    objects += [
+        stream(shown, b"%s /Resources << %s /XObject << /X %d 0 R >> >>" % (kind, font, 6 + level))
+        for level in range(depth)
+    ]
+    objects.append(stream(b"BT /F1 12 Tf (text) Tj ET", b"%s /Resources << %s >>" % (kind, font)))
+    objects += [b"<< /Type /Page /Parent 2 0 R /Contents 4 0 R >>"] * pages
     return assemble(objects)
 
 
