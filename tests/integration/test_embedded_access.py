@@ -1,4 +1,4 @@
-"""Who comes into the embedded server, with the rules that people have, and how far a role gets from there."""
+"""Who comes into the embedded server by the rules that people have, and how far a role gets from there."""
 
 from __future__ import annotations
 

@@ -1,0 +1,254 @@
+"""Every function that runs with other rights than its caller's: what it may be called by, executes, and names.
+
+`python -m tests.migration.definers` writes the list anew, for a person to read what has changed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import tempfile
+import textwrap
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import psycopg
+
+from pgclarify import embedded
+from pgclarify.install import install
+
+LIST = Path(__file__).with_name("definer_functions.txt")
+_HEAD = """\
+# Every SECURITY DEFINER function. Written by: python -m tests.migration.definers
+# as: the owner, whose rights it runs with. by: who may execute it besides. path: its search_path, where it is not
+# "pg_catalog, pg_temp". body: "bound" was parsed when it was made, so that its names are found. Of other bodies a test
+# checks that each relation is named with its schema, or found before pg_temp. executes: a statement built at run time,
+# cut off, with a checksum of the whole.
+"""
+_FUNCTIONS = """
+    select
+        p.oid::regprocedure::text,
+        p.proowner::regrole::text,
+        array(
+            select case granted.grantee when 0 then 'public' else granted.grantee::regrole::text end
+            from aclexplode(coalesce(p.proacl, acldefault('f', p.proowner))) as granted
+            where granted.grantee <> p.proowner
+            order by 1
+        ),
+        (
+            select regexp_split_to_array(substring(setting from '=(.*)'), ', *')
+            from unnest(p.proconfig) as setting
+            where setting like 'search_path=%'
+        ),
+        l.lanname,
+        p.prosqlbody is not null,
+        p.prosrc
+    from pg_proc as p
+    join pg_language as l on l.oid = p.prolang
+    where p.prosecdef and starts_with(p.pronamespace::regnamespace::text, 'pgclarify')
+        -- dblink's own, which are granted to nobody.
+        and not exists (
+            select from pg_depend as d
+            where d.classid = 'pg_proc'::regclass and d.objid = p.oid and d.deptype = 'e'
+        )
+    order by p.oid::regprocedure::text collate "C"
+"""
+_TOKEN = re.compile(
+    r"--[^\n]*|/\*.*?\*/"
+    r"|(?P<text>[eE]?'(?:[^']|'')*'|(?P<dollar>\$\w*\$).*?(?P=dollar))"
+    r'|(?P<name>(?:[A-Za-z_]\w*|"(?:[^"]|"")*")(?:\s*\.\s*(?:[A-Za-z_]\w*|"(?:[^"]|"")*"|\*))*)'
+    r"|(?P<other>:=|=>|<<|>>|\S)",
+    re.DOTALL,
+)
+# What FROM is a part of without naming a relation: extract(year from v_day).
+_CALLS_WITH_FROM = {"extract", "substring", "trim", "overlay", "btrim"}
+_BEFORE_RELATION = {"only", "lateral", "table"}
+_IN_MEMBER = {"(", "as", "with", "ordinality"}
+
+
+@dataclass(frozen=True)
+class Definer:
+    """One function.
+
+    Attributes:
+        signature: As PostgreSQL writes it.
+        owner: As whom it runs.
+        grantees: Who else may execute it.
+        path: Its search_path; None if it has none.
+        language: Of its body.
+        is_bound: True if the body was parsed when the function was made.
+        body: Its text; empty if it is bound.
+    """
+
+    signature: str
+    owner: str
+    grantees: tuple[str, ...]
+    path: tuple[str, ...] | None
+    language: str
+    is_bound: bool
+    body: str
+
+    def lines(self) -> Iterator[str]:
+        """The entry in the list."""
+        yield self.signature
+        yield f"    as: {self.owner}"
+        yield f"    by: {', '.join(self.grantees) or '-'}"
+        if self.path != ("pg_catalog", "pg_temp"):
+            yield f"    path: {', '.join(self.path or ('none',))}"
+        yield f"    body: {'bound' if self.is_bound else self.language}"
+        for statement in executed(self.body):
+            checksum = hashlib.sha256(statement.encode()).hexdigest()[:8]
+            yield f"    executes ({checksum}): {textwrap.shorten(statement, 160, placeholder=' …')}"
+
+    def relations(self) -> set[str]:
+        """Names of relations in the body, and in texts in it of which statements are made."""
+        if self.is_bound:
+            return set()
+        texts = [text for text in map(_text_of, _tokens(self.body)) if text is not None and _is_sql(text)]
+        # What format puts in is a name with its schema, or a part of one; or another of these texts.
+        statements = [self.body, *(re.sub(r"%(\d+\$)?[sIL]", "dynamic.name", text) for text in texts)]
+        of_with: set[str] = set().union(*(_names_of_with(_lowered(statement)) for statement in statements))
+        return set().union(*(relations(statement) for statement in statements)) - of_with
+
+
+def definers(connection: psycopg.Connection[Any]) -> list[Definer]:
+    """All of them, by signature."""
+    return [
+        Definer(signature, owner, tuple(grantees), tuple(path) if path else None, language, is_bound, body)
+        for signature, owner, grantees, path, language, is_bound, body in connection.execute(_FUNCTIONS).fetchall()
+    ]
+
+
+def listed(functions: list[Definer]) -> str:
+    """The text of the list."""
+    return _HEAD + "".join("\n" + "".join(f"{line}\n" for line in function.lines()) for function in functions)
+
+
+def _tokens(body: str) -> list[str]:
+    """Names with their schema, texts and signs; no comments."""
+    return [found[0] for found in _TOKEN.finditer(body) if found.lastgroup is not None]
+
+
+def _text_of(token: str) -> str | None:
+    """What a quoted text says; None for other tokens."""
+    if token.startswith("$"):
+        return re.sub(r"^\$\w*\$|\$\w*\$$", "", token)
+    if "'" in token[:2]:
+        return token[token.index("'") + 1 : -1].replace("''", "'")
+    return None
+
+
+def _is_sql(text: str) -> bool:
+    return (
+        re.search(r"^\s*(with|select|insert|update|delete|merge|truncate|lock|from|inner join)\b", text, re.I)
+        is not None
+    )
+
+
+def executed(body: str) -> Iterator[str]:
+    """What follows each EXECUTE of plpgsql, in one line."""
+    tokens = _tokens(body)
+    for place, token in enumerate(tokens):
+        if token.lower() == "execute" and tokens[place - 1].lower() not in ("grant", "revoke"):
+            depth, end = 0, place + 1
+            while end < len(tokens) and (depth > 0 or tokens[end].lower() not in (";", "into", "using", "loop")):
+                depth += {"(": 1, ")": -1}.get(tokens[end], 0)
+                end += 1
+            yield re.sub(
+                r"\s+", " ", re.sub(r"(?<=[(\[]) | (?=[,)\]\[])| (?=\()", "", " ".join(tokens[place + 1 : end]))
+            )
+
+
+def relations(body: str) -> set[str]:
+    """Names of relations, with their schema if they have one; and not those of WITH, nor functions that are called."""
+    tokens = _lowered(body)
+    found: set[str] = set()
+    calls: list[str] = []
+    statement: list[str] = []
+    for place, word in enumerate(tokens):
+        before = tokens[place - 1] if place else ""
+        if word == "(":
+            calls.append(before)
+        elif word == ")" and calls:
+            calls.pop()
+        statement = [] if word == ";" else [*statement, word]
+        if _names_relation(word, before, tokens[place + 1 : place + 2], calls, statement):
+            found |= set(_from_list(tokens, place + 1, may_call=word != "into"))
+    return found - _names_of_with(tokens)
+
+
+def _lowered(body: str) -> list[str]:
+    return [word if word[0] in "'\"" else word.lower() for word in _tokens(body)]
+
+
+def _names_of_with(tokens: list[str]) -> set[str]:
+    """What stands before "as (" or "as materialized (", with or without columns."""
+    text = " ".join(tokens)
+    return set(
+        re.findall(r"(?:with(?: recursive)?|,) (\w+) (?:\( [\w , ]+ \) )?as (?:(?:not )?materialized )?\(", text)
+    )
+
+
+def _names_relation(word: str, before: str, following: list[str], calls: list[str], statement: list[str]) -> bool:
+    if word == "from":
+        return before != "distinct" and (not calls or calls[-1] not in _CALLS_WITH_FROM)
+    if word == "join":
+        return True
+    if word == "into":
+        return before in ("insert", "merge")
+    if word == "update":
+        return before not in ("for", "key", "do") and following != ["set"]
+    if word == "using":
+        return "delete" in statement or "merge" in statement
+    if word in ("truncate", "lock"):
+        return before in (";", "begin", "then", "loop", "else")
+    return word == "table" and before in ("truncate", "lock")
+
+
+def _from_list(tokens: list[str], place: int, *, may_call: bool) -> Iterator[str]:
+    """Relations of a list with commas; its members may be subqueries, and calls if may_call."""
+    while place < len(tokens):
+        while tokens[place] in _BEFORE_RELATION:
+            place += 1
+        name = tokens[place]
+        is_call = may_call and tokens[place + 1 : place + 2] == ["("]
+        if not is_call and re.match(r'[a-z_"]', name):
+            yield re.sub(r"\s*\.\s*", ".", name)
+        # To the end of this member: what is in parentheses, and an alias.
+        depth, place = 0, place + (name != "(")
+        while place < len(tokens) and (depth > 0 or tokens[place] in _IN_MEMBER or tokens[place - 1] == "as"):
+            depth += {"(": 1, ")": -1}.get(tokens[place], 0)
+            place += 1
+        if tokens[place + 1 : place + 2] == [","] and re.match(r"\w", tokens[place]):
+            place += 1
+        if tokens[place : place + 1] != [","]:
+            return
+        place += 1
+
+
+def main() -> None:
+    """Write the list of what this checkout installs."""
+    with tempfile.TemporaryDirectory(prefix="pgclarify-definers-") as name:
+        data_dir = Path(name) / "data"
+        dsn = embedded.start(data_dir)
+        try:
+            install(dsn)
+            with closing(psycopg.connect(dsn, autocommit=True)) as connection:
+                attach(connection)
+                LIST.write_text(listed(definers(connection)))
+        finally:
+            embedded.stop(data_dir)
+
+
+def attach(connection: psycopg.Connection[Any]) -> None:
+    """Attach a table, since its triggers call a function that is made for it."""
+    connection.execute("select pgclarify.create_corpus('kb')")
+    connection.execute("create table public.article (id bigint primary key, body text)")
+    connection.execute("select pgclarify.attach_table('kb', 'public.article', 'id', 'body')")
+
+
+if __name__ == "__main__":
+    main()
