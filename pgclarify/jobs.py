@@ -158,7 +158,8 @@ async def open_queue(
             configure=connections.prepare,
             kwargs={
                 "application_name": "pgclarify queue",
-                "options": "-c search_path=pgclarify_queue,pg_catalog",
+                # A temporary table, which could be somebody's, comes last.
+                "options": "-c search_path=pgclarify_queue,pg_catalog,pg_temp",
             },
         )
     )

@@ -22,7 +22,7 @@ inner join pg_catalog.pg_settings on pg_settings.name = given.name;
 
 -- name: find_vector_types
 -- Find pgvector's types wherever they live.
-select set_config('search_path', 'pg_catalog, ' || quote_ident(pg_namespace.nspname), false)
+select set_config('search_path', 'pg_catalog, ' || quote_ident(pg_namespace.nspname) || ', pg_temp', false)
 from pg_catalog.pg_extension
 inner join pg_catalog.pg_namespace on pg_extension.extnamespace = pg_namespace.oid
 where pg_extension.extname = 'vector';

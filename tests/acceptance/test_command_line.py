@@ -125,7 +125,7 @@ def test_psql_and_dsn_lead_to_the_same_database(loaded: House) -> None:
     # What psql's own options name is another one.
     assert loaded.done("psql", "-d", "postgres", "-Atc", "select current_database()").strip() == "postgres"
     assert loaded.done("psql", "template1", "-Atc", "select current_database()").strip() == "template1"
-    assert 'role "nobody_at_all" does not exist' in loaded.run("psql", "-U", "nobody_at_all", "-c", "select 1").stderr
+    assert "nobody_at_all" in loaded.run("psql", "-U", "nobody_at_all", "-c", "select 1").stderr
     dsn = loaded.done("dsn").strip()
     with closing(psycopg.connect(dsn)) as connection:
         row = connection.execute("select documents from pgclarify.corpus_status where corpus = 'fees'").fetchone()

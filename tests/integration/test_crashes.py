@@ -24,6 +24,8 @@ from tests.workers import (
     wait_until_searchable,
 )
 
+SESAME = "open sesame"
+
 Connection = psycopg.Connection[Any]
 StartWorker = Callable[..., Worker]
 
@@ -93,7 +95,9 @@ def test_sixty_callers_at_once(private_service: PrivateService) -> None:
 
     def ask(number: int) -> list[tuple[Any, ...]]:
         options = r"-c default_transaction_isolation=repeatable\ read" if number % 2 else ""
-        with closing(psycopg.connect(private_service.dsn, user="caller", options=options, autocommit=True)) as caller:
+        with closing(
+            psycopg.connect(private_service.dsn, user="caller", password=SESAME, options=options, autocommit=True)
+        ) as caller:
             together.wait(60)
             statement = b"select * from pgclarify.clarify(%s, top_k => 4, timeout => '5min')"
             return caller.execute(statement, [f"caller {number % 50}"]).fetchall()
@@ -101,7 +105,7 @@ def test_sixty_callers_at_once(private_service: PrivateService) -> None:
     private_service.model.latency = 0.05
     before = private_service.model.stats["repeated_inputs"]
     with closing(psycopg.connect(private_service.dsn, autocommit=True)) as superuser:
-        superuser.execute("create role caller login in role pgclarify_user")
+        superuser.execute(f"create role caller login password '{SESAME}' in role pgclarify_user".encode())
         assert scalar(superuser, "show max_connections") == "100"
 
         with ThreadPoolExecutor(60) as pool:
