@@ -132,5 +132,5 @@ begin atomic
 end;
 
 comment on function pgclarify.remove_ambiguity_rule(text, text) is
-'Remove the rule of ambiguity that has this pattern; true if there was one. corpus: as in add_ambiguity_rule.';
+'Remove a rule of ambiguity; true if there was one. pattern: its own, as it was given. corpus: as in add_ambiguity_rule.';
 grant execute on function pgclarify.remove_ambiguity_rule(text, text) to pgclarify_user;

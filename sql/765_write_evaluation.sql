@@ -210,5 +210,5 @@ end;
 
 comment on function pgclarify.remove_evaluation(bigint) is
 'Remove an evaluation with its cases and metrics; true if there was one that your role, or a role that you are a member of, '
-'has carried out.';
+'has carried out. eval_run_id: its key in table eval_run.';
 grant execute on function pgclarify.remove_evaluation(bigint) to pgclarify_user;

@@ -154,5 +154,5 @@ begin atomic
 end;
 
 comment on function pgclarify.remove_budget(text, text) is
-'Remove a budget; true if there was one. corpus: as in set_budget.';
+'Remove a budget; true if there was one. name: its own. corpus: as in set_budget.';
 grant execute on function pgclarify.remove_budget(text, text) to pgclarify_user;

@@ -215,12 +215,13 @@ def hurry(dsn: str) -> None:
 
 
 def trust_everybody(dsn: str) -> None:
-    """Let a server ask no role for a password until it is started again, for tests that come as one role or another."""
+    """Let a server ask no role for a password on its socket until it is started again, for tests that come as one role or another."""
     role = f"probe_{uuid4().hex[:12]}"
     with closing(psycopg.connect(dsn, autocommit=True)) as connection:
         row = connection.execute("show hba_file").fetchone()
         assert row is not None
-        Path(row[0]).write_text("local all,replication all trust\n")
+        rules = Path(row[0])
+        rules.write_text(f"local all,replication all trust\n{rules.read_text()}")
         connection.execute(sql.SQL("create role {} login").format(sql.Identifier(role)))
         connection.execute("select pg_reload_conf()")
         # The postmaster, which makes sessions, reads the file on its own time.

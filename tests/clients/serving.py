@@ -19,7 +19,7 @@ from psycopg import sql
 
 from pgclarify import embedded
 from pgclarify.install import install
-from tests.conftest import hurry, in_database
+from tests.conftest import hurry, in_database, trust_everybody
 from tests.workers import DOCUMENTS, Service, load, model_server, wait_until_searchable, worker
 
 DATABASE = "pgclarify"
@@ -77,6 +77,7 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ClientService]
         stack.callback(embedded.stop, data_dir)
         dsn = embedded.start(data_dir)
         hurry(dsn)
+        trust_everybody(dsn)
         install(dsn)
         model = stack.enter_context(model_server())
         running = stack.enter_context(worker(dsn, model.base_url, tmp_path_factory.mktemp("worker")))

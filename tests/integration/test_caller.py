@@ -250,6 +250,13 @@ def internal_calls(connection: Connection, caller: str) -> dict[str, str]:
         "ordinal": "1",
         "role": "'postgres'",
         "access": "'user'",
+        "pattern": "'cars'",
+        "kind": "'lexical'",
+        "note": "null",
+        "plan": "'{}'",
+        "eval_run_id": "1",
+        "cases": "'[]'",
+        "metrics": "'[]'",
     }
     functions = connection.execute("""
         select p.proname, p.proargnames[2:p.pronargs]

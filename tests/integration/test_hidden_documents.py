@@ -37,8 +37,9 @@ OF_THE_FIRST = {
     ("corpus_status", "linked"): "null from the first restricted document on",
 }
 WRITE = {
-    "add_document", "alter_corpus", "attach_table", "build_graph", "cancel", "cancel_embedding_model", "create_corpus",
-    "detach_table", "drop_corpus", "grant_access", "remove_document", "resync", "revoke_access",
+    "add_ambiguity_rule", "add_document", "alter_corpus", "attach_table", "build_graph", "cancel",
+    "cancel_embedding_model", "create_corpus", "detach_table", "drop_corpus", "grant_access", "remove_ambiguity_rule",
+    "remove_budget", "remove_document", "remove_evaluation", "resync", "revoke_access", "set_budget",
     "set_embedding_model",
 }  # fmt: skip
 # They enter a run, as submit does, whose rows are compared.

@@ -16,7 +16,7 @@ import pytest
 from psycopg import sql
 
 from pgclarify import embedded, install
-from tests.conftest import hurry, in_database
+from tests.conftest import hurry, in_database, trust_everybody
 from tests.integration import test_evaluation_policies as evaluations
 from tests.integration.attaching import ATTACH, RESYNC, STATE
 from tests.integration.by_hand import Connect, Connection, Hire, MakeRole, scalar, state_of
@@ -260,6 +260,7 @@ class TestRestored:
         with tempfile.TemporaryDirectory(prefix="pgclarify-tests-") as folder:
             dsn = embedded.start(Path(folder))
             hurry(dsn)
+            trust_everybody(dsn)
             yield dsn
             embedded.stop(Path(folder))
 

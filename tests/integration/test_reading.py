@@ -176,7 +176,7 @@ class TestWhatItReads:
         """Tables of one corpus are compared in the session of who attaches one while the other is being loaded."""
         team = make_role(name="team")
         connection.execute(f"grant {team} to {alice.info.user}, {bob.info.user}".encode())
-        connection.execute(f"update pgclarify.corpus set owner = '{team}'")  # noqa: S608 - of a test
+        connection.execute(f"update pgclarify.corpus set owner = '{team}', owner_oid = '{team}'::regrole")  # noqa: S608 - of a test
         connection.execute(f"create schema bobs authorization {bob.info.user}".encode())
         bob.execute("create table bobs.note (id bigint primary key, body text)")
         attach(bob, "bobs.note")
@@ -446,7 +446,9 @@ def test_a_renamed_owner_gets_another_reader(
     admin.execute(f"alter role {name} rename to {name}_too".encode())
     try:
         assert reader_of(connection) != first
-        connection.execute("update pgclarify.source set attached_by = 'postgres'")
+        connection.execute(
+            "update pgclarify.source set attached_by = 'postgres', attached_by_oid = 'postgres'::regrole"
+        )
         hire().send("inspect_sources")
         assert rows(connection, STATE) == ["failed"]
         install.install(database)
