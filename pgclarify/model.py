@@ -286,12 +286,14 @@ class Claim:
             has locked the budgets.
         refusal: Why a budget does not let the call through, though all that are being made cost nothing; None if none
             forbids it.
+        is_taken_over: True if the lease was another's, who may be making the call still and store its reply.
     """
 
     completion_id: int | None
     completion: Completion | None
     is_ours: bool
     refusal: NotAllowed | None = None
+    is_taken_over: bool = False
 
 
 def as_ended(status: RunStatus, stop_reason: str | None, refusal: NotAllowed | None) -> tuple[RunStatus, str | None]:

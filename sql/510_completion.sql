@@ -41,6 +41,7 @@ returns table (
     ordinal integer,
     completion_id bigint,
     is_ours boolean,
+    is_taken_over boolean,
     leased_until timestamptz,
     reply text,
     prompt_tokens integer,
@@ -64,6 +65,7 @@ declare
     v_refusals jsonb;
     v_ordinals integer[];
     v_completion_ids bigint[];
+    v_are_taken_over boolean[];
     v_late bigint[];
 begin
     if 1000 <= any(v_samples) then
@@ -156,8 +158,21 @@ begin
             known.completion_id, known.purpose, known.model, known.parameters, known.prompt_version,
             known.input_hash, known.sample
     )
-    select coalesce(array_agg(given.ordinal), '{}'), coalesce(array_agg(claimed.completion_id), '{}')
-    into v_ordinals, v_completion_ids
+    select
+        coalesce(array_agg(given.ordinal), '{}'),
+        coalesce(array_agg(claimed.completion_id), '{}'),
+        -- As the row was before this statement.
+        coalesce(
+            array_agg(
+                exists (
+                    select
+                    from pgclarify.completion as earlier
+                    where earlier.completion_id = claimed.completion_id and earlier.leased_until is not null
+                )
+            ),
+            '{}'
+        )
+    into v_ordinals, v_completion_ids, v_are_taken_over
     from given
     inner join claimed using (purpose, model, parameters, prompt_version, input_hash, sample);
     if cardinality(v_admitted) > 0 and cardinality(v_completion_ids) > 0 then
@@ -191,14 +206,15 @@ begin
     end if;
     return query
     select
-        ours.ordinal, ours.completion_id, true, v_until, null::text, null::integer, null::integer, null::real, null::jsonb
-    from unnest(v_ordinals, v_completion_ids) as ours (ordinal, completion_id)
+        ours.ordinal, ours.completion_id, true, ours.is_taken_over, v_until, null::text, null::integer, null::integer,
+        null::real, null::jsonb
+    from unnest(v_ordinals, v_completion_ids, v_are_taken_over) as ours (ordinal, completion_id, is_taken_over)
     where v_late is null or ours.completion_id <> all(v_late);
 
     -- A statement of its own: its snapshot sees what others have stored meanwhile.
     return query
     select
-        asked.ordinal::integer, known.completion_id, false, null::timestamptz, known.reply, known.prompt_tokens,
+        asked.ordinal::integer, known.completion_id, false, false, null::timestamptz, known.reply, known.prompt_tokens,
         known.completion_tokens, known.latency_ms, case when known.reply is null then v_refusals -> asked.ordinal::text end
     from unnest(
         _claim_completions.purposes, _claim_completions.models, _claim_completions.parameters,
@@ -220,10 +236,11 @@ comment on function pgclarify._claim_completions(
     bigint, bigint, interval, text[], text[], jsonb[], text[], bytea[], integer[], integer[], integer[]
 ) is
 'Look inputs up in the ledger and lease those that nobody has answered or is asking, as far as budgets let them through. One '
-'row an input: is_ours (make the call; leased_until tells this lease from all others of the row), a reply (it is there), a '
-'refusal (a budget does not let it through: object with sqlstate, message and detail), or none of these (another run is '
-'asking, or calls that are being made may leave something of a budget: come again). samples: from 0 to 999; the option refresh '
-'of the run is added. input_bytes, max_output_tokens: what the most that a call costs is reckoned from.';
+'row an input: is_ours (make the call; leased_until tells this lease from all others of the row; is_taken_over: another had '
+'one, and may store its reply yet), a reply (it is there), a refusal (a budget does not let it through: object with sqlstate, '
+'message and detail), or none of these (another run is asking, or calls that are being made may leave something of a budget: '
+'come again). samples: from 0 to 999; the option refresh of the run is added. input_bytes, max_output_tokens: what the most '
+'that a call costs is reckoned from.';
 grant execute on function pgclarify._claim_completions(
     bigint, bigint, interval, text[], text[], jsonb[], text[], bytea[], integer[], integer[], integer[]
 ) to pgclarify_worker;

@@ -419,7 +419,8 @@ select pgclarify._lost_runs(%(run_ids)s::bigint[], %(attempts)s::integer[]) as l
 -- name: claim_completions
 -- Look inputs up in the ledger, and lease those that nobody has answered or is asking.
 select
-    ordinal, completion_id, is_ours, leased_until, reply, prompt_tokens, completion_tokens, latency_ms, refusal
+    ordinal, completion_id, is_ours, is_taken_over, leased_until, reply, prompt_tokens, completion_tokens, latency_ms,
+    refusal
 from pgclarify._claim_completions(
     %(worker_id)s,
     %(run_id)s,

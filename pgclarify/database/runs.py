@@ -353,6 +353,7 @@ def _claim(row: Mapping[str, Any]) -> Claim:
         completion_id=row["completion_id"],
         completion=completion,
         is_ours=row["is_ours"],
+        is_taken_over=row["is_taken_over"],
         refusal=None if refusal is None else _REFUSALS[refusal["sqlstate"]](**refusal),
     )
 

@@ -8,6 +8,7 @@ from typing import Any
 from pgclarify.llm.endpoint import Endpoint
 from pgclarify.llm.prompts import PROMPT_VERSION
 from pgclarify.model import Completion, CompletionRequest, Message
+from pgclarify.protocols import Begin
 
 
 class EndpointCompleter:
@@ -35,13 +36,13 @@ class EndpointCompleter:
         """The version of all prompts."""
         return PROMPT_VERSION
 
-    async def complete(self, request: CompletionRequest) -> Completion:
+    async def complete(self, request: CompletionRequest, begin: Begin | None = None) -> Completion:
         """Make the call, as soon as the endpoint's limit allows.
 
         Raises:
             EndpointUnavailable: If no completion came back, after all retries.
         """
-        return await self._endpoint.complete(request)
+        return await self._endpoint.complete(request, begin)
 
     def _request(
         self,

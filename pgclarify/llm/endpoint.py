@@ -22,6 +22,7 @@ from pgclarify.errors import ConfigurationError, EndpointUnavailable, RequestRef
 from pgclarify.llm.bounded_client import BoundedClient, Call, Fault, Problem
 from pgclarify.llm.chat_reply import ChatReply, read_reply, storable
 from pgclarify.model import Completion, CompletionRequest
+from pgclarify.protocols import Begin
 
 OPENAI_BASE_URL: Final = "https://api.openai.com/v1"
 
@@ -196,8 +197,8 @@ class Endpoint:
         """
         return self._dialect.most_output_tokens(max_tokens)
 
-    async def complete(self, request: CompletionRequest) -> Completion:
-        """Make one call, as soon as the limit allows.
+    async def complete(self, request: CompletionRequest, begin: Begin | None = None) -> Completion:
+        """Make one call, as soon as the limit allows and unless begin raises.
 
         A reply that is empty, cut off or a refusal is returned as it is: it was paid for, it is kept, and reading it
         says what is wrong with it.
@@ -207,6 +208,8 @@ class Endpoint:
             EndpointUnavailable: If no completion came back, after all retries.
         """
         async with self._mass_limit if request.purpose in _MASS_PURPOSES else nullcontext(), self._limit:
+            if begin is not None:
+                await begin()
             started = time.perf_counter()
             reply = await self._complete(request)
             latency_ms = (time.perf_counter() - started) * 1000

@@ -181,6 +181,10 @@ async def complete_all(
         await _to_the_end(purchase.give_back())
 
 
+class _NotOurs(Exception):
+    """A call is not to be made, or not here."""
+
+
 class _Purchase:
     """One call of complete_all: which leases it holds, and who waits for which reply."""
 
@@ -210,13 +214,17 @@ class _Purchase:
 
     async def run(self) -> None:
         async with asyncio.TaskGroup() as tasks:
-            waiting = await self._claim(tasks, list(self._requests))
-            pause = self._pace.first
-            while waiting:
-                await asyncio.sleep(pause)
-                before = len(waiting)
-                waiting = await self._claim(tasks, waiting)
-                pause = self._pace.first if len(waiting) < before else min(2 * pause, self._pace.longest)
+            await self._get(tasks, list(self._requests))
+
+    async def _get(self, tasks: asyncio.TaskGroup, leaders: list[int]) -> None:
+        """Start what there is to do for requests, and wait for what others have to do first."""
+        waiting = await self._claim(tasks, leaders)
+        pause = self._pace.first
+        while waiting:
+            await asyncio.sleep(pause)
+            before = len(waiting)
+            waiting = await self._claim(tasks, waiting)
+            pause = self._pace.first if len(waiting) < before else min(2 * pause, self._pace.longest)
 
     async def give_back(self) -> None:
         """Release the leases that are left, so that others need not wait for their end."""
@@ -237,7 +245,7 @@ class _Purchase:
             elif claim.completion_id is not None and claim.completion is not None:
                 tasks.create_task(self._deliver(leader, Paid(claim.completion_id, claim.completion, is_reused=True)))
             elif claim.completion_id is not None and claim.is_ours:
-                tasks.create_task(self._call(leader, claim.completion_id))
+                tasks.create_task(self._call(tasks, leader, claim.completion_id, is_taken_over=claim.is_taken_over))
             else:
                 waiting.append(leader)
         return waiting
@@ -247,11 +255,21 @@ class _Purchase:
         self._leased.update(claim.completion_id for claim in claims if claim.completion_id and claim.is_ours)
         return claims
 
-    async def _call(self, leader: int, completion_id: int) -> None:
+    async def _call(self, tasks: asyncio.TaskGroup, leader: int, completion_id: int, *, is_taken_over: bool) -> None:
+        async def claim_again() -> None:
+            await _to_the_end(self._release(completion_id))
+            (claim,) = await _to_the_end(self._lease([leader]))
+            if not claim.is_ours:
+                raise _NotOurs
+
         try:
-            completion = await self._completer.complete(self._requests[leader])
+            # Whose lease it was may have stored the reply while this call stood in line.
+            begin = claim_again if is_taken_over else None
+            completion = await self._completer.complete(self._requests[leader], begin)
             if not is_storable(completion.reply):
                 raise InvalidReply("a reply holds characters that are no text")
+        except _NotOurs:
+            await self._get(tasks, [leader])
         except CompletionError as error:
             # At once, not at the end of the run: others may be waiting for this very reply.
             await _to_the_end(self._release(completion_id))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pgclarify.protocols.completers import (
     AnswerLister,
+    Begin,
     Completer,
     EntailmentJudge,
     Investigator,
@@ -45,6 +46,7 @@ from pgclarify.protocols.stores import (
 __all__ = [
     "AnswerLister",
     "BaselineModel",
+    "Begin",
     "Classifier",
     "Completer",
     "CompletionKey",

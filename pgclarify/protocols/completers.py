@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Protocol
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Protocol, TypeAlias
 
 from pgclarify.dialogue import Form, PromptScheme, ProposedQuestion, Turn
 from pgclarify.model import Completion, CompletionRequest, Passage, Reading
 from pgclarify.steps import Finding, FollowUp, Step
+
+Begin: TypeAlias = Callable[[], Awaitable[None]]
+"""Awaited when the turn of a call has come, right before it is made; what it raises ends the call unmade."""
 
 
 class Completer(Protocol):
@@ -25,8 +28,8 @@ class Completer(Protocol):
     def prompt_version(self) -> str:
         """One version for all prompts; changes when any of them does."""
 
-    async def complete(self, request: CompletionRequest) -> Completion:
-        """Make the call.
+    async def complete(self, request: CompletionRequest, begin: Begin | None = None) -> Completion:
+        """Make the call, unless begin raises.
 
         Raises:
             EndpointUnavailable: If the endpoint does not answer, after all retries.

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 from pgclarify.errors import CompletionError
 from pgclarify.model import Completion, CompletionRequest, Message
+from pgclarify.protocols import Begin
 
 
 class FakeCompleter:
@@ -46,12 +47,14 @@ class FakeCompleter:
         """Always the same."""
         return "1"
 
-    async def complete(self, request: CompletionRequest) -> Completion:
-        """Say the line.
+    async def complete(self, request: CompletionRequest, begin: Begin | None = None) -> Completion:
+        """Say the line, unless begin raises.
 
         Raises:
             CompletionError: If the line is one.
         """
+        if begin is not None:
+            await begin()
         self.calls.append(request)
         self._in_flight += 1
         self.most_in_flight = max(self.most_in_flight, self._in_flight)

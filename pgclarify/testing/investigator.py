@@ -12,6 +12,7 @@ import numpy as np
 
 from pgclarify.errors import CompletionError, InvalidReply
 from pgclarify.model import Completion, CompletionRequest, Message, Passage, Run
+from pgclarify.protocols import Begin
 from pgclarify.steps import Evidence, Finding, FollowUp, Step
 from pgclarify.testing.store import FakeStore
 
@@ -94,12 +95,14 @@ class FakeInvestigator:
         """Render everything."""
         return self._request("conclusion", question, steps, passages, sample=int(retry))
 
-    async def complete(self, request: CompletionRequest) -> Completion:
-        """Say the line.
+    async def complete(self, request: CompletionRequest, begin: Begin | None = None) -> Completion:
+        """Say the line, unless begin raises.
 
         Raises:
             CompletionError: If the line is one.
         """
+        if begin is not None:
+            await begin()
         self.calls.append(request)
         # A real call gives way to others here.
         await asyncio.sleep(0)

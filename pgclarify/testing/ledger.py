@@ -115,6 +115,7 @@ class FakeLedger:
                 return Claim(None, None, is_ours=False, refusal=BudgetSpent('budget "fake" is spent'))
             if spent + len(self.table.leased) >= self.table.max_calls:
                 return Claim(None, None, is_ours=False)
+        is_taken_over = row.holder is not None
         row.holder = self.worker
         row.leased_until = self.table.now + self.table.lease_seconds
-        return Claim(row.completion_id, row.completion, is_ours=True)
+        return Claim(row.completion_id, row.completion, is_ours=True, is_taken_over=is_taken_over)

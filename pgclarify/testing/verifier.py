@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Collection, Mapping
+from contextlib import nullcontext
 from dataclasses import asdict
 from typing import TypeAlias
 
 from pgclarify.errors import CompletionError, InvalidReply
 from pgclarify.model import Completion, CompletionRequest, Message, Passage, Reading
+from pgclarify.protocols import Begin
 
 Line: TypeAlias = Reading | str | CompletionError | None
 """What is said to one request: a reading, a raw reply, an error to raise, or None for an abstention."""
@@ -79,15 +81,15 @@ class FakeVerifier:
         text = "\n".join(part for part in (passage.title, passage.heading, passage.content) if part)
         return self._request("verdict", question, text, sample=int(retry), content=passage.content)
 
-    async def complete(self, request: CompletionRequest) -> Completion:
-        """Say the line.
+    async def complete(self, request: CompletionRequest, begin: Begin | None = None) -> Completion:
+        """Say the line, unless begin raises.
 
         Raises:
             CompletionError: If the line is one.
         """
-        if self._slots is None:
-            return await self._say(request)
-        async with self._slots:
+        async with self._slots or nullcontext():
+            if begin is not None:
+                await begin()
             return await self._say(request)
 
     def read_relaxation(self, completion: Completion) -> str:

@@ -35,6 +35,7 @@ from pgclarify.embedding.cross_encoders import CrossEncoders
 from pgclarify.embedding.registry import Embedders
 from pgclarify.llm.extractive import ExtractiveVerifier
 from pgclarify.model import Completion, CompletionRequest, Passage, Reading
+from pgclarify.protocols import Begin
 from pgclarify.worker.hand import Hand
 from pgclarify.worker.judges import Judges
 from pgclarify.worker.quarantine import Quarantine
@@ -139,7 +140,7 @@ class Oracle:
             reading = {"interpretation": given.reading, "answer": given.names[0], "quote": passage.content[:200]}
         return self._request("verdict", {"passage": passage.passage_id, "question": question}, reading)
 
-    async def complete(self, request: CompletionRequest) -> Completion:
+    async def complete(self, request: CompletionRequest, begin: Begin | None = None) -> Completion:
         """Say what was decided."""
         await asyncio.sleep(self._seconds)
         assert request.payload is not None

@@ -26,6 +26,7 @@ from pgclarify.algorithms.metrics import covered_answers
 from pgclarify.embedding.registry import Embedders
 from pgclarify.llm.extractive import ExtractiveVerifier
 from pgclarify.model import Completion, CompletionRequest, Passage
+from pgclarify.protocols import Begin
 from pgclarify.steps import Evidence, Finding
 from pgclarify.testing import FakeInvestigator
 from pgclarify.worker.judges import Judges
@@ -88,7 +89,7 @@ class KnowingInvestigator(FakeInvestigator):
         payload = {"asked": asked, "reply": asdict(self._finding(question, passages))}
         return CompletionRequest("answer", self.model, {}, "1", (), sample=int(retry), payload=payload)
 
-    async def complete(self, request: CompletionRequest) -> Completion:
+    async def complete(self, request: CompletionRequest, begin: Begin | None = None) -> Completion:
         """Say what was decided."""
         assert request.payload is not None
         return Completion(json.dumps(request.payload["reply"]), 0, 0, 0.0)

@@ -40,7 +40,7 @@ from pgclarify.llm.rewriter import EndpointRewriter
 from pgclarify.model import Completion, CompletionRequest
 from pgclarify.pipelines.detection import Detector
 from pgclarify.pipelines.rewriting import rewrite
-from pgclarify.protocols import Embedder
+from pgclarify.protocols import Begin, Embedder
 from pgclarify.testing import FakeDialogueStore, FakeStore
 from tests.benchmark.ambiguity_quality import trained_on_one_side
 from tests.benchmark.ingest import MODEL
@@ -94,7 +94,7 @@ class _KeptRewriter(EndpointRewriter):
         super().__init__(endpoint)
         self.kept = KeptReplies(EndpointRewriter(endpoint), path)
 
-    async def complete(self, request: CompletionRequest) -> Completion:
+    async def complete(self, request: CompletionRequest, begin: Begin | None = None) -> Completion:
         return await self.kept.complete(request)
 
 

@@ -24,6 +24,7 @@ class Claims:
     ours: dict[str, int]
     answered: dict[str, str]
     others: set[str]
+    taken_over: set[str]
 
 
 def claim(worker: HandWorker, run_id: int, inputs: Sequence[str], lease: float = 60, sample: int = 0) -> Claims:
@@ -48,6 +49,7 @@ def claim(worker: HandWorker, run_id: int, inputs: Sequence[str], lease: float =
         {text: row["completion_id"] for text, row in by_input.items() if row["is_ours"]},
         {text: row["reply"] for text, row in by_input.items() if row["reply"] is not None},
         {text for text, row in by_input.items() if not row["is_ours"] and row["reply"] is None},
+        {text for text, row in by_input.items() if row["is_taken_over"]},
     )
 
 
@@ -166,6 +168,20 @@ class TestClaims:
         dying.die()
 
         assert set(claim(living, 2, ["a"]).ours) == {"a"}
+
+    def test_a_claim_says_whose_lease_was_anothers(self, hire: Hire) -> None:
+        dying, hanging, living = hire(), hire(), hire()
+        claim(dying, 1, ["dead"], lease=3600)
+        claim(hanging, 2, ["late"], lease=-1)
+        claim(living, 3, ["mine"])
+        hanging.give_back(list(claim(hanging, 2, ["given back"]).ours.values()))
+        dying.die()
+
+        claims = claim(living, 3, ["late", "new", "mine", "given back", "dead", "new"])
+        assert set(claims.ours) == {"late", "new", "mine", "given back", "dead"}
+        # What an earlier attempt of the run asked may be answered late as well.
+        assert claims.taken_over == {"dead", "late", "mine"}
+        assert claim(hanging, 2, ["late"]) == Claims({}, {}, {"late"}, set())
 
     def test_a_run_that_starts_again_takes_its_own_leases_back(self, hire: Hire) -> None:
         worker = hire()

@@ -14,6 +14,7 @@ from pgclarify.database.pool import Pool
 from pgclarify.errors import DatabaseBusy
 from pgclarify.model import Completion, CompletionRequest, Message
 from pgclarify.pipelines.completions import Pace, Paid, complete_all
+from pgclarify.protocols import Begin
 from pgclarify.testing.completer import FakeCompleter
 from tests.integration.by_hand import Connect, Connection, Hire, MakeRole, scalar, state_of
 from tests.integration.spending import budget, claim, enter, price, status, store
@@ -174,10 +175,10 @@ class TestWhileAnAdministratorLocks:
 
             is_called = asyncio.Event()
 
-            async def complete(self, request: CompletionRequest) -> Completion:
+            async def complete(self, request: CompletionRequest, begin: Begin | None = None) -> Completion:
                 lock()
                 self.is_called.set()
-                return await super().complete(request)
+                return await super().complete(request, begin)
 
         class Watched(Runs):
             """Tells when a lock stands in the way."""

@@ -15,7 +15,7 @@ from pgclarify.llm.extractive.scoring import THRESHOLD, features, probability
 from pgclarify.llm.extractive.terms import coverage, stem, words
 from pgclarify.llm.extractive.topics import Topic, read_topic
 from pgclarify.model import Completion, CompletionRequest, Passage, Reading
-from pgclarify.protocols import Embedder
+from pgclarify.protocols import Begin, Embedder
 
 MODEL: Final = "extractive-1"
 PROMPT_VERSION: Final = "extractive-5"
@@ -77,12 +77,14 @@ class ExtractiveVerifier:
             },
         )
 
-    async def complete(self, request: CompletionRequest) -> Completion:
+    async def complete(self, request: CompletionRequest, begin: Begin | None = None) -> Completion:
         """Judge the passage in the request.
 
         Raises:
             EmbeddingError: If the embedding model fails.
         """
+        if begin is not None:
+            await begin()
         started = time.perf_counter()
         payload = request.payload or {}
         reading = await self._judge(payload)

@@ -114,6 +114,31 @@ async def test_what_opens_a_run_does_not_wait_for_the_verdicts_of_all_others(ser
     assert order == ["0", "opens", "1", "2", "3"]
 
 
+async def test_what_stands_in_line_is_asked_about_when_its_turn_has_come(server):
+    class Refused(Exception):
+        """It is not to be made."""
+
+    begun = []
+
+    async def begin() -> None:
+        begun.append(server.calls)
+        if len(begun) == 1:
+            raise Refused
+
+    server.script.append(openai_server.HANG)
+    async with endpoint_of(server, concurrency=1) as endpoint:
+        first = asyncio.create_task(endpoint.complete(request("Question: 0")))
+        await arrivals(server, 1)
+        others = [asyncio.create_task(endpoint.complete(request(f"Question: {place}"), begin)) for place in (1, 2)]
+        await settled()
+        assert not begun
+        first.cancel()
+        results = await asyncio.gather(*others, return_exceptions=True)
+    assert isinstance(results[0], Refused)
+    assert begun == [1, 1]
+    assert [body["messages"][1]["content"] for body in server.bodies] == ["Question: 0", "Question: 2"]
+
+
 async def settled() -> None:
     """Give everything that could run the chance to, a round trip included."""
     for _ in range(200):

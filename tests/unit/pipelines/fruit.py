@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from pgclarify.errors import CompletionError
 from pgclarify.model import Candidate, Completion, CompletionRequest, Found, Passage, Reading, Run
 from pgclarify.pipelines.reranking import Rerankers
-from pgclarify.protocols import Embedder
+from pgclarify.protocols import Begin, Embedder
 from pgclarify.testing import FakeExplorationStore, FakeStore, FakeVerifier, RunRecord
 from tests.unit.pipelines.rental_cars import clarify_with
 
@@ -31,9 +31,9 @@ class Slow(FakeVerifier):
 
     seconds: Mapping[str, float] = {}
 
-    async def complete(self, request: CompletionRequest) -> Completion:
+    async def complete(self, request: CompletionRequest, begin: Begin | None = None) -> Completion:
         await asyncio.sleep(self.seconds.get(str((request.payload or {}).get("content")), 0))
-        return await super().complete(request)
+        return await super().complete(request, begin)
 
 
 class Rankings(FakeExplorationStore):

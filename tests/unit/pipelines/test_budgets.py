@@ -13,6 +13,7 @@ from pgclarify.pipelines.completions import Pace
 from pgclarify.pipelines.reranking import Rerankers
 from pgclarify.pipelines.search import search
 from pgclarify.pipelines.trace import Tally
+from pgclarify.protocols import Begin
 from pgclarify.testing import (
     FakeEmbedder,
     FakeExplorationStore,
@@ -154,10 +155,10 @@ class TestClarify:
 
     async def test_a_budget_does_not_hide_an_endpoint_that_is_away(self) -> None:
         class Away(FakeVerifier):
-            async def complete(self, request: CompletionRequest) -> Completion:
+            async def complete(self, request: CompletionRequest, begin: Begin | None = None) -> Completion:
                 if request.purpose != "relaxation":
                     raise EndpointUnavailable("the endpoint cannot be reached")
-                return await super().complete(request)
+                return await super().complete(request, begin)
 
         class Refused(FakeStore):
             async def claim_completions(self, requests: Sequence[CompletionRequest]) -> list[Claim]:

@@ -8,6 +8,7 @@ import pytest
 from pgclarify.dialogue import EvidenceCitation
 from pgclarify.errors import CompletionError, EndpointUnavailable
 from pgclarify.model import Completion, CompletionRequest, Reading, RunStatus
+from pgclarify.protocols import Begin
 from pgclarify.testing import FakeEmbedder, FakeLedgerTable, FakeQuestioner, FakeStore
 from tests.unit.pipelines.harbor import (
     BERTH,
@@ -189,9 +190,9 @@ class TestTrouble:
 
     async def test_a_run_that_is_lost_is_left_alone(self) -> None:
         class LosingVerifier(HarborVerifier):
-            async def complete(self, request: CompletionRequest) -> Completion:
+            async def complete(self, request: CompletionRequest, begin: Begin | None = None) -> Completion:
                 store.cancel(store.runs[1].run)
-                return await super().complete(request)
+                return await super().complete(request, begin)
 
         store = FakeStore()
         asked = await ask_back(verifier=LosingVerifier(dict(READINGS)), store=store)

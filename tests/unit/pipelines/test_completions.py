@@ -158,6 +158,61 @@ async def test_an_expired_lease_is_taken_over() -> None:
     assert replies(await buy(FakeLedger(table), FakeVerifier({"a": "one"}), [request("a")])) == ["one"]
 
 
+async def stand_in_line_with_a_dead_workers_lease(
+    table: FakeLedgerTable,
+) -> tuple[asyncio.Event, FakeVerifier, asyncio.Task[list[Paid | CompletionError]]]:
+    """Have a worker take over what a dead one was asking, and stand in line behind a call that ends with the event."""
+    await FakeLedger(table, worker="dead").claim_completions([request("a")])
+    table.kill("dead")
+    gate = asyncio.Event()
+    verifier = FakeVerifier({"a": "anew", "b": "two"}, concurrency=1, gate=gate, gated={"b"})
+    purchase = asyncio.create_task(buy(FakeLedger(table), verifier, [request("b"), request("a")]))
+    await until_in_flight(verifier, 1)
+    assert table.row(request("a")).holder == "worker"
+    return gate, verifier, purchase
+
+
+async def test_a_reply_that_comes_late_spares_a_call_in_line() -> None:
+    table = FakeLedgerTable()
+    gate, verifier, purchase = await stand_in_line_with_a_dead_workers_lease(table)
+    completion_id = table.row(request("a")).completion_id
+    await FakeLedger(table, worker="dead").store_completion(completion_id, Completion("late", 1, 1, 1.0))
+    gate.set()
+
+    results = await purchase
+    assert replies(results) == ["two", "late"]
+    assert reused(results) == [False, True]
+    assert [call.payload for call in verifier.calls] == [{"content": "b"}]
+    assert not table.leased
+
+
+async def test_a_call_in_line_that_another_took_over_is_waited_for() -> None:
+    table = FakeLedgerTable(lease_seconds=60)
+    gate, verifier, purchase = await stand_in_line_with_a_dead_workers_lease(table)
+    table.now = 61
+    other = FakeLedger(table, worker="other")
+    (claim,) = await other.claim_completions([request("a")])
+    assert claim.is_ours
+    gate.set()
+    await eventually(lambda: table.claims >= 6)
+    assert claim.completion_id is not None
+    await other.store_completion(claim.completion_id, Completion("theirs", 1, 1, 1.0))
+
+    assert replies(await purchase) == ["two", "theirs"]
+    assert [call.payload for call in verifier.calls] == [{"content": "b"}]
+
+
+async def test_a_call_in_line_that_nobody_has_answered_is_made_once() -> None:
+    table = FakeLedgerTable()
+    gate, verifier, purchase = await stand_in_line_with_a_dead_workers_lease(table)
+    gate.set()
+
+    assert replies(await purchase) == ["two", "anew"]
+    assert len(verifier.calls) == 2
+    # The dead worker's, ours, and the second look, which only what was taken over takes.
+    assert table.claims == 3
+
+
 class RecordingLedger(FakeLedger):
     """Notes how many requests each claim is for."""
 

@@ -12,7 +12,7 @@ from pgclarify.errors import CompletionError, EndpointUnavailable, ModelNotFound
 from pgclarify.model import Candidate, Completion, CompletionRequest, Passage, RunStatus
 from pgclarify.pipelines.listing import cut_evidence, list_answers
 from pgclarify.pipelines.reranking import Rerankers
-from pgclarify.protocols import CrossEncoder
+from pgclarify.protocols import Begin, CrossEncoder
 from pgclarify.steps import Evidence, Finding
 from pgclarify.testing import (
     FakeAnswerLister,
@@ -330,10 +330,10 @@ class TestTrouble:
 
     async def test_a_cancelled_run_is_left_quietly(self) -> None:
         class Cancelling(FakeAnswerLister):
-            async def complete(self, request: CompletionRequest) -> Completion:
+            async def complete(self, request: CompletionRequest, begin: Begin | None = None) -> Completion:
                 if len(self.calls) == 1:
                     world.store.cancel(world.run)
-                return await super().complete(request)
+                return await super().complete(request, begin)
 
         world = World(lister=Cancelling([HOLM, BERG]))
         record = await world.carry_out()
