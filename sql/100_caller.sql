@@ -83,7 +83,9 @@ begin atomic
                             select named.name
                             from pgclarify.named_role as named
                             inner join pg_catalog.pg_roles as present on named.name = present.rolname
-                            where named.role_oid <> present.oid
+                            group by named.name, present.oid
+                            -- Of two transactions that note a name at once, one may have seen an earlier role.
+                            having bool_and(named.role_oid <> present.oid)
                         )
                     ) then pgclarify._role_mark(granted.oid)
                     else granted.rolname
@@ -129,7 +131,9 @@ begin atomic
                             select named.name
                             from pgclarify.named_role as named
                             inner join pg_catalog.pg_roles as present on named.name = present.rolname
-                            where named.role_oid <> present.oid
+                            group by named.name, present.oid
+                            -- Of two transactions that note a name at once, one may have seen an earlier role.
+                            having bool_and(named.role_oid <> present.oid)
                         )
                     ) then pgclarify._role_mark(pg_roles.oid)
                     else pg_roles.rolname

@@ -206,9 +206,10 @@ begin
             raise exception 'role "%" does not exist', pgclarify._shown(v_role)
                 using errcode = 'undefined_object', hint = 'Create the role first, or name another one.';
         end if;
-        if exists (
-            select from pgclarify.named_role as named
-            where named.name = v_role and named.role_oid <> pgclarify._role_oid(v_role::name)
+        if (
+            select bool_and(named.role_oid <> pgclarify._role_oid(v_role::name))
+            from pgclarify.named_role as named
+            where named.name = v_role
         ) then
             raise exception 'role "%" is not the one that this database means by that name', pgclarify._shown(v_role)
                 using errcode = 'object_not_in_prerequisite_state',

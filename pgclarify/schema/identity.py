@@ -1,4 +1,4 @@
-"""Which roles stored names mean: revision 0022."""
+"""Which roles stored names mean: revision 0018."""
 
 from sqlalchemy import BigInteger, Column, Identity, Index, PrimaryKeyConstraint, Table, text
 from sqlalchemy.dialects.postgresql import OID
