@@ -5,14 +5,19 @@ from __future__ import annotations
 import asyncio
 import logging
 import secrets
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from datetime import datetime
+from typing import Any
 
 import procrastinate
-from procrastinate.jobs import Job, Status
-from procrastinate.manager import JobManager
+import psycopg
+from procrastinate.connector import BaseConnector
+from procrastinate.jobs import Job, JobInserted, Status
+from procrastinate.manager import JobManager, NotificationCallback, get_channel_for_queues
 from procrastinate.worker import Worker
+from psycopg import sql
+from psycopg.conninfo import make_conninfo
 
 from pgclarify.database import Connections, translated, with_keepalives
 from pgclarify.database.queries import queries
@@ -33,8 +38,12 @@ _LONGEST_PAUSE_SECONDS = 4
 _OFTEN, _LONGEST_PAUSE_SECONDS_OF_OFTEN = 10, 60
 # When the database is gone, jobs cannot be put back, and a worker that is to start over does not wait for long.
 _CONNECTION_SECONDS = 10.0
-# One connection listens; the others fetch jobs and mark them done.
+# Of the pool, which fetches jobs and marks them done. One more listens.
 _MOST_CONNECTIONS = 4
+# However many notifications come in, the tables are looked at no more often.
+_WAKE_SECONDS = 0.05
+# So that a server that refuses at once does not fill the log.
+_LISTEN_AGAIN_SECONDS = 1.0
 
 # It reports every job at INFO, twice.
 logging.getLogger("procrastinate").setLevel(logging.WARNING)
@@ -56,7 +65,45 @@ class _WhenInterrupted(procrastinate.BaseRetryStrategy):
 
 
 class _OwnJobs(JobManager):
-    """Ends jobs and puts them back only while this worker has them: one that slept may have lost them meanwhile."""
+    """Ends jobs and puts them back only while this worker has them: one that slept may have lost them meanwhile.
+
+    Believes no notification, since every role that can connect may send any: each one only wakes the worker, which
+    looks at the tables.
+
+    Args:
+        connector: procrastinate's.
+        connect: Opens the connection that listens, in autocommit.
+    """
+
+    def __init__(
+        self,
+        connector: BaseConnector,
+        connect: Callable[[], AbstractAsyncContextManager[psycopg.AsyncConnection[Any]]],
+    ) -> None:
+        super().__init__(connector)
+        self._connect = connect
+
+    async def listen_for_jobs(
+        self, *, on_notification: NotificationCallback, queues: Iterable[str] | None = None
+    ) -> None:
+        heard = asyncio.Event()
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self._listen(list(get_channel_for_queues(queues)), heard))
+            group.create_task(_wake(on_notification, heard))
+
+    async def _listen(self, channels: list[str], heard: asyncio.Event) -> None:
+        while True:
+            try:
+                async with self._connect() as connection:
+                    for channel in channels:
+                        await connection.execute(sql.SQL("listen {}").format(sql.Identifier(channel)))
+                    # What came before was not heard.
+                    heard.set()
+                    async for _ in connection.notifies():
+                        heard.set()
+            except Exception as error:  # whatever it is: without a listener, jobs would wait to be polled
+                _logger.warning("no notifications of the queue, listening again: %s", error)
+            await asyncio.sleep(_LISTEN_AGAIN_SECONDS)
 
     async def finish_job(self, job: Job, status: Status, delete_job: bool) -> None:
         await self.connector.execute_query_async(
@@ -83,6 +130,15 @@ class _OwnJobs(JobManager):
             attempts=job.attempts,
             retry_at=retry_at,
         )
+
+
+async def _wake(on_notification: NotificationCallback, heard: asyncio.Event) -> None:
+    while True:
+        await heard.wait()
+        heard.clear()
+        # The worker takes the next job of the table, whatever the id.
+        await on_notification(channel="", notification=JobInserted(type="job_inserted", job_id=0))
+        await asyncio.sleep(_WAKE_SECONDS)
 
 
 class Queue:
@@ -149,22 +205,29 @@ async def open_queue(
     Raises:
         ServerUnavailable: If there is no connection.
     """
+    conninfo = make_conninfo(
+        with_keepalives(dsn),
+        application_name="pgclarify queue",
+        # A temporary table, which could be somebody's, comes last.
+        options="-c search_path=pgclarify_queue,pg_catalog,pg_temp",
+    )
     app = procrastinate.App(
         connector=procrastinate.PsycopgConnector(
-            conninfo=with_keepalives(dsn),
+            conninfo=conninfo,
             min_size=1,
             max_size=_MOST_CONNECTIONS,
             timeout=_CONNECTION_SECONDS,
             configure=connections.prepare,
-            kwargs={
-                "application_name": "pgclarify queue",
-                # A temporary table, which could be somebody's, comes last.
-                "options": "-c search_path=pgclarify_queue,pg_catalog,pg_temp",
-            },
         )
     )
 
-    app.job_manager = _OwnJobs(app.connector)
+    @asynccontextmanager
+    async def connect() -> AsyncIterator[psycopg.AsyncConnection[Any]]:
+        async with await psycopg.AsyncConnection.connect(conninfo, autocommit=True) as connection:
+            await connections.prepare(connection)
+            yield connection
+
+    app.job_manager = _OwnJobs(app.connector, connect)
 
     @app.task(name=_TASK, queue=_QUEUE, retry=_WhenInterrupted())
     async def carry_out_run(run_id: int) -> None:

@@ -1,0 +1,80 @@
+"""Every login may send notifications: whatever they say, workers do what the tables say, and go on listening."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import psycopg
+import pytest
+
+from tests.integration.holding_back import held_back
+from tests.openai_server import Server
+from tests.workers import Worker, load, scalar, submit_many, until, wait, wait_until_searchable
+
+Connection = psycopg.Connection[Any]
+
+SEND = "select pg_notify('procrastinate_queue_v1#runs', %s)"
+ABORT_ALL = """
+    select pg_notify(
+        'procrastinate_queue_v1#runs', json_build_object('type', 'abort_job_requested', 'job_id', job_id)::text
+    )
+    from generate_series(1, 100) as job_id
+"""
+LISTENERS = """
+    select coalesce(array_agg(pid), '{}')
+    from pg_stat_activity
+    where datname = current_database() and application_name = 'pgclarify queue' and starts_with(lower(query), 'listen')
+"""
+
+
+@pytest.fixture
+def stranger(connect: Callable[..., Connection], make_role: Callable[..., str]) -> Connection:
+    """A login without any role of ours."""
+    return connect(make_role())
+
+
+@pytest.fixture
+def listener(
+    database: str, connection: Connection, own_model: Server, run_worker: Callable[..., Worker], stranger: Connection
+) -> int:
+    """The process of the server to which the only worker listens; a corpus is loaded."""
+    run_worker(database, own_model.base_url)
+    load(connection)
+    wait_until_searchable(connection)
+    until(lambda: scalar(connection, LISTENERS))
+    (process_id,) = scalar(connection, LISTENERS)
+    return int(process_id)
+
+
+def test_a_strangers_aborts_end_no_attempt_and_lose_no_call(
+    connection: Connection, stranger: Connection, own_model: Server, listener: int
+) -> None:
+    running = "select count(*) from pgclarify.run where status = 'running'"
+    with held_back(own_model):
+        run_ids = submit_many(connection, 3)
+        until(lambda: scalar(connection, running) == 3)
+        for _ in range(20):
+            stranger.execute(ABORT_ALL)
+        # It is told of this one after all of those.
+        run_ids += submit_many(connection, 1, "late")
+        until(lambda: scalar(connection, running) == 4)
+
+    assert wait(connection, run_ids) == ["succeeded"] * 4
+    assert connection.execute("select distinct attempt from pgclarify.run").fetchall() == [(1,)]
+    assert own_model.stats["repeated_inputs"] == 0
+
+
+def test_malformed_notifications_leave_the_listener_alive(
+    connection: Connection, stranger: Connection, listener: int
+) -> None:
+    for payload in ("x", "", "7", "null", "[]", "{}", '{"type": "abort_job_requested"}', "[" * 7000):
+        stranger.execute(SEND, [payload])
+    assert wait(connection, submit_many(connection, 2)) == ["succeeded"] * 2
+    assert scalar(connection, LISTENERS) == [listener]
+
+
+def test_a_listener_that_is_ended_listens_again(connection: Connection, listener: int) -> None:
+    assert scalar(connection, "select pg_terminate_backend(%s, 60000)", listener)
+    until(lambda: scalar(connection, LISTENERS))
+    assert wait(connection, submit_many(connection, 1)) == ["succeeded"]

@@ -1,0 +1,106 @@
+"""Notifications only wake the worker: whatever they say, however many there are, and whatever ends the listening."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any, cast
+
+import psycopg
+import pytest
+from procrastinate.connector import BaseConnector
+from procrastinate.jobs import Notification
+from psycopg import Notify
+
+from pgclarify import jobs
+
+CHANNEL = "procrastinate_queue_v1#runs"
+ABORT = '{"type": "abort_job_requested", "job_id": 1}'
+
+
+class Sender:
+    """Stands for the server: one connection after another, each bringing what the test puts, or an exception."""
+
+    def __init__(self) -> None:
+        self.opened = 0
+        self.listened: list[str] = []
+        self.batches: asyncio.Queue[list[str] | Exception] = asyncio.Queue()
+
+    @asynccontextmanager
+    async def connect(self) -> AsyncIterator[psycopg.AsyncConnection[Any]]:
+        self.opened += 1
+        yield cast("psycopg.AsyncConnection[Any]", self)
+
+    async def execute(self, statement: psycopg.sql.Composed) -> None:
+        self.listened.append(statement.as_string())
+
+    async def notifies(self) -> AsyncIterator[Notify]:
+        while not isinstance(batch := await self.batches.get(), Exception):
+            for payload in batch:
+                yield Notify(CHANNEL, payload, 1)
+        raise batch
+
+
+class Woken:
+    """What the worker was told, and when it is told again."""
+
+    def __init__(self) -> None:
+        self.notifications: list[Notification] = []
+        self.again: asyncio.Queue[None] = asyncio.Queue()
+
+    async def __call__(self, *, channel: str, notification: Notification) -> None:
+        self.notifications.append(notification)
+        self.again.put_nowait(None)
+
+    async def once_more(self) -> None:
+        async with asyncio.timeout(60):
+            await self.again.get()
+
+
+@pytest.fixture
+def sender() -> Sender:
+    return Sender()
+
+
+@pytest.fixture
+async def woken(sender: Sender, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Woken]:
+    """Of a worker that listens, and has looked at the tables once because it began to."""
+    monkeypatch.setattr(jobs, "_LISTEN_AGAIN_SECONDS", 0.0)
+    woken = Woken()
+    manager = jobs._OwnJobs(BaseConnector(), sender.connect)
+    listening = asyncio.create_task(manager.listen_for_jobs(on_notification=woken, queues=["runs"]))
+    await woken.once_more()
+    yield woken
+    assert not listening.done()
+    listening.cancel()
+    await asyncio.gather(listening, return_exceptions=True)
+
+
+@pytest.mark.parametrize("payload", [ABORT, "x", "", "7", "null", "{}"])
+async def test_nothing_in_a_notification_is_believed(sender: Sender, woken: Woken, payload: str) -> None:
+    sender.batches.put_nowait([payload])
+    await woken.once_more()
+    assert [notification["type"] for notification in woken.notifications] == ["job_inserted"] * 2
+    assert (sender.opened, sender.listened) == (1, [f'listen "{CHANNEL}"'])
+
+
+async def test_a_flood_wakes_once(sender: Sender, woken: Woken) -> None:
+    sender.batches.put_nowait([ABORT] * 10_000)
+    await woken.once_more()
+    sender.batches.put_nowait([ABORT])
+    await woken.once_more()
+    assert len(woken.notifications) == 3
+
+
+@pytest.mark.parametrize(
+    "error", [psycopg.OperationalError("gone"), UnicodeDecodeError("ascii", b"\xff", 0, 1, "no"), OSError("gone")]
+)
+async def test_what_ends_the_listening_is_logged_and_it_begins_again(
+    sender: Sender, woken: Woken, caplog: pytest.LogCaptureFixture, error: Exception
+) -> None:
+    sender.batches.put_nowait(error)
+    # Something may have come meanwhile.
+    await woken.once_more()
+    assert sender.opened == 2
+    assert [record.name for record in caplog.records if record.levelname == "WARNING"] == ["pgclarify.jobs"]
