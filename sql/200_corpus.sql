@@ -231,6 +231,8 @@ create or replace function pgclarify._create_corpus(
 returns bigint
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
+-- It waits for whoever makes another one, and not for ever.
+set lock_timeout = '5s'
 as $$
 declare
     v_owner name := pgclarify._verify_caller(_create_corpus.caller);
@@ -275,21 +277,32 @@ begin
     end;
     perform pgclarify._check_roles_exist(array[v_settings ->> 'reader', v_settings ->> 'analyst']);
     perform pgclarify._check_groups(array[v_settings ->> 'reader', v_settings ->> 'analyst'], null);
-    insert into pgclarify.corpus (name, search_config, graph_degree, graph_similarity, owner, owner_oid, reader, analyst)
-    values (
-        _create_corpus.name, v_search_config, (v_settings ->> 'graph_degree')::integer,
-        v_settings ->> 'graph_similarity', v_owner, pgclarify._role_oid(v_owner), v_settings ->> 'reader',
-        v_settings ->> 'analyst'
-    )
-    on conflict on constraint corpus_name_key do nothing
-    returning corpus_id into v_corpus_id;
-    if v_corpus_id is null then
-        raise exception 'corpus "%" already exists', _create_corpus.name
-            using errcode = 'duplicate_object', hint = 'Choose another name, or drop that one with pgclarify.drop_corpus.';
-    end if;
-    perform pgclarify._note_roles(array[v_settings ->> 'reader', v_settings ->> 'analyst']::name[]);
-    insert into pgclarify.embedding_space (corpus_id, model) values (v_corpus_id, _create_corpus.embedding_model);
-    perform pgclarify._add_partition('passage', 'corpus_id', v_corpus_id);
+    begin
+        insert into pgclarify.corpus (
+            name, search_config, graph_degree, graph_similarity, owner, owner_oid, reader, analyst
+        )
+        values (
+            _create_corpus.name, v_search_config, (v_settings ->> 'graph_degree')::integer,
+            v_settings ->> 'graph_similarity', v_owner, pgclarify._role_oid(v_owner), v_settings ->> 'reader',
+            v_settings ->> 'analyst'
+        )
+        on conflict on constraint corpus_name_key do nothing
+        returning corpus_id into v_corpus_id;
+        if v_corpus_id is null then
+            raise exception 'corpus "%" already exists', _create_corpus.name
+                using errcode = 'duplicate_object',
+                    hint = 'Choose another name, or drop that one with pgclarify.drop_corpus.';
+        end if;
+        perform pgclarify._note_roles(array[v_settings ->> 'reader', v_settings ->> 'analyst']::name[]);
+        insert into pgclarify.embedding_space (corpus_id, model) values (v_corpus_id, _create_corpus.embedding_model);
+        perform pgclarify._add_partition('passage', 'corpus_id', v_corpus_id);
+    exception
+        when lock_not_available then
+            raise exception 'another transaction makes a corpus'
+                using errcode = 'lock_not_available',
+                    detail = 'Only one transaction at a time can make a corpus, or be the first to name a role.',
+                    hint = 'Call it again when that transaction has ended.';
+    end;
     return v_corpus_id;
 end
 $$;

@@ -136,6 +136,24 @@ class TestCreating:
         worker.index_everything()
         assert scalar(connection, "select count(*) from pgclarify.passage_embedding") == 2
 
+    @pytest.mark.parametrize("name", ["new", "newer"])
+    def test_one_that_is_being_made_is_not_waited_for_without_end(
+        self, connection: Connection, connect: Connect, name: str
+    ) -> None:
+        maker = connect()
+        maker.execute("begin")
+        scalar(maker, "select pgclarify.create_corpus('new')")
+
+        # Ends the wait if nothing else does.
+        connection.execute("set statement_timeout = '60s'")
+        with pytest.raises(psycopg.errors.LockNotAvailable) as refused:
+            scalar(connection, "select pgclarify.create_corpus(%s)", name)
+        assert refused.value.diag.message_detail
+        assert refused.value.diag.message_hint
+
+        maker.execute("rollback")
+        assert state_of(connection, "select pgclarify.create_corpus(%s)", [name]) is None
+
 
 class TestFinding:
     def test_the_only_one_need_not_be_named(self, connection: Connection) -> None:
