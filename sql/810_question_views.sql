@@ -1,76 +1,6 @@
 -- Views of questions for dashboards: what is asked most, what the corpus does not answer, what is ambiguous, what is out of
 -- date. A row is a group of questions that mean the same, as far as you may see its runs; the words shown are of one of these.
 
-create or replace function pgclarify._requester_revision(caller pgclarify._caller, run_id bigint)
-returns bigint
-language plpgsql stable security definer
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-    v_roles name[] := pgclarify._roles_of(pgclarify._verify_caller(_requester_revision.caller));
-    v_run pgclarify.run;
-    v_requester_roles name[];
-begin
-    select run.* into v_run from pgclarify.run where run.run_id = _requester_revision.run_id;
-    v_requester_roles := pgclarify._roles_of(v_run.requested_by, v_run.requested_by_oid);
-    return (
-        select seen.revision
-        from pgclarify._visible_corpora(v_requester_roles) as visible
-        cross join lateral pgclarify._seen_revision(visible.corpus_id, v_requester_roles) as seen
-        where
-            visible.corpus_id = v_run.corpus_id
-            and (
-                pgclarify._is_held(v_run.requested_by, v_run.requested_by_oid, v_roles)
-                or visible.analyst = any(v_roles)
-                or 'pgclarify_owner'::name = any(v_roles)
-            )
-    );
-end
-$$;
-
-comment on function pgclarify._requester_revision(pgclarify._caller, bigint) is
-'The revision of a run''s corpus that the role which asked sees now, for those who see its runs; null if that role may not '
-'search the corpus, or is gone.';
-grant execute on function pgclarify._requester_revision(pgclarify._caller, bigint) to pgclarify_reader;
-
-create or replace view pgclarify._asked_run with (security_invoker) as
-select
-    run.run_id,
-    run.question_group_id,
-    run.corpus_id,
-    run.corpus_name,
-    run.requested_by,
-    run.status,
-    run.interpretations,
-    run.corpus_revision,
-    run.created_at,
-    run.served,
-    run.last_served_at,
-    run.served + run.is_counted::integer as times_asked
-from pgclarify.run
-where
-    run.operation = 'clarify'
-    and run.question_group_id is not null
-    -- An evaluation asks for nobody, but may have answered somebody since.
-    and (run.is_counted or run.served > 0);
-
-comment on view pgclarify._asked_run is
-'Runs of clarify that have a group and that somebody wanted to know the answer of: what views of questions are about.';
-comment on column pgclarify._asked_run.run_id is 'The run.';
-comment on column pgclarify._asked_run.question_group_id is 'The group of its question.';
-comment on column pgclarify._asked_run.corpus_id is 'The corpus; null if it was dropped.';
-comment on column pgclarify._asked_run.corpus_name is 'Its name when it was asked.';
-comment on column pgclarify._asked_run.requested_by is 'Role that asked.';
-comment on column pgclarify._asked_run.status is 'As in run.';
-comment on column pgclarify._asked_run.interpretations is 'Readings found; null unless it succeeded or is partial.';
-comment on column pgclarify._asked_run.corpus_revision is 'Revision of the corpus that its role saw.';
-comment on column pgclarify._asked_run.created_at is 'When it was asked.';
-comment on column pgclarify._asked_run.served is 'How often it answered an equal question again.';
-comment on column pgclarify._asked_run.last_served_at is 'When it last did; null if it never has.';
-comment on column pgclarify._asked_run.times_asked is
-'How often that was asked: once, if it counts, and as often as it served.';
-grant select on pgclarify._asked_run to pgclarify_reader;
-
 create or replace view pgclarify.asked_question with (security_invoker) as
 select
     asked.question_group_id,
@@ -134,9 +64,13 @@ select
     asked.last_answered_at,
     asked.last_run_id > asked.last_answered_run_id is not false as is_open,
     (
-        select
-            pgclarify._requester_revision(_caller, run.run_id) <> run.corpus_revision
-        from pgclarify.run where run.run_id = asked.last_run_id
+        select seen.revision <> run.corpus_revision
+        from pgclarify.run
+        inner join pgclarify._seen_by_requester as seen
+            on run.corpus_id = seen.corpus_id
+                and run.requested_by = seen.requested_by
+                and run.requested_by_oid = seen.requested_by_oid
+        where run.run_id = asked.last_run_id
     ) as has_corpus_changed,
     asked.last_run_id,
     (
@@ -166,8 +100,7 @@ from (
     where run.status = 'succeeded' or run.status = 'partial' and run.interpretations > 0
     group by run.question_group_id
     having count(*) filter (where run.interpretations = 0) > 0
-) as asked
-cross join pgclarify._caller;
+) as asked;
 
 comment on view pgclarify.content_gap is
 'Questions that the corpus did not answer, a row for those that mean the same: clarify succeeded and found no reading. Runs '
@@ -287,15 +220,16 @@ from (
         run.interpretations,
         run.served,
         run.last_served_at,
-        run.corpus_revision
+        run.corpus_revision,
+        run.requested_by_oid
     from pgclarify._asked_run as run
     where run.interpretations > 0
     order by run.question_group_id desc, run.requested_by asc, run.run_id desc
 ) as answered
-cross join pgclarify._caller
-cross join lateral (
-    select pgclarify._requester_revision(_caller, answered.run_id) as revision
-) as revised
+left join pgclarify._seen_by_requester as revised
+    on answered.corpus_id = revised.corpus_id
+        and answered.requested_by = revised.requested_by
+        and answered.requested_by_oid = revised.requested_by_oid
 where
     answered.corpus_id is not null
     and (revised.revision = answered.corpus_revision) is not true;

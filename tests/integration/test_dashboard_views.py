@@ -365,3 +365,17 @@ def test_views_of_questions_are_flat(connection: Connection) -> None:
     }
 
     assert types <= {"bigint", "boolean", "double precision", "integer", "name", "text", "timestamp with time zone"}
+
+
+@pytest.mark.parametrize(("view", "column"), [("stale_answer", "corpus_changes"), ("content_gap", "has_corpus_changed")])
+def test_what_a_role_sees_is_looked_up_once(office: Office, view: str, column: str) -> None:
+    for question in ("cars", "pets"):
+        office.carry_out(office.alice, question, ["one"] if view == "stale_answer" else [])
+    office.change("two", "Trucks.")
+    office.catch_up()
+
+    with office.maintenance.transaction():
+        office.maintenance.execute("set local track_functions = 'all'")
+        assert len(seen(office.maintenance, view, f"question, {column}")) == 2
+        calls = "select calls from pg_stat_xact_user_functions where funcname = '_requester_revision'"
+        assert scalar(office.maintenance, calls) == 1

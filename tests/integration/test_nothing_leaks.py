@@ -62,6 +62,7 @@ TABLES = (
     "conversation_turn", "answer_list", "investigation_step", "investigation_citation", "budget",
     "budget_counter", "budget_status", "usage", "citation_tally", "_asked_run", "asked_question", "content_gap",
     "ambiguous_question", "stale_answer", "cited_document", "named_role",
+    "_seen_by_requester",
 )  # fmt: skip
 
 

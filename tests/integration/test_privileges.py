@@ -220,6 +220,7 @@ def test_a_reader_can_start_nothing_and_spend_nothing(connection: psycopg.Connec
     assert readable(connection, reader) == {
         "pgclarify._asked_run",
         "pgclarify._caller",
+        "pgclarify._seen_by_requester",
         "pgclarify.ambiguity_detection",
         "pgclarify.ambiguity_rule",
         "pgclarify.ambiguous_question",
