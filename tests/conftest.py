@@ -215,7 +215,7 @@ def hurry(dsn: str) -> None:
 
 
 def trust_everybody(dsn: str) -> None:
-    """Let a server ask no role for a password on its socket until it is started again, for tests that come as one role or another."""
+    """Let a server ask no role for a password on its socket until it is started again."""
     role = f"probe_{uuid4().hex[:12]}"
     with closing(psycopg.connect(dsn, autocommit=True)) as connection:
         row = connection.execute("show hba_file").fetchone()

@@ -367,7 +367,9 @@ def test_views_of_questions_are_flat(connection: Connection) -> None:
     assert types <= {"bigint", "boolean", "double precision", "integer", "name", "text", "timestamp with time zone"}
 
 
-@pytest.mark.parametrize(("view", "column"), [("stale_answer", "corpus_changes"), ("content_gap", "has_corpus_changed")])
+@pytest.mark.parametrize(
+    ("view", "column"), [("stale_answer", "corpus_changes"), ("content_gap", "has_corpus_changed")]
+)
 def test_what_a_role_sees_is_looked_up_once(office: Office, view: str, column: str) -> None:
     for question in ("cars", "pets"):
         office.carry_out(office.alice, question, ["one"] if view == "stale_answer" else [])
