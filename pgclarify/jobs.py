@@ -5,14 +5,15 @@ from __future__ import annotations
 import asyncio
 import logging
 import secrets
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from datetime import datetime
 from typing import Any
 
 import procrastinate
 import psycopg
 from procrastinate.connector import BaseConnector
+from procrastinate.exceptions import ConnectorException
 from procrastinate.jobs import Job, JobInserted, Status
 from procrastinate.manager import JobManager, NotificationCallback, get_channel_for_queues
 from procrastinate.worker import Worker
@@ -132,6 +133,24 @@ class _OwnJobs(JobManager):
         )
 
 
+@contextmanager
+def _translated_queue() -> Iterator[None]:
+    """Raise our own exceptions in place of the queue's.
+
+    Raises:
+        ServerUnavailable: If the connection broke, or could not be had.
+        DatabaseError: For any other error of the server.
+    """
+    with translated():
+        try:
+            yield
+        except ConnectorException as error:
+            # The queue wraps every error of the database in one of its own.
+            if isinstance(error.__cause__, psycopg.Error):
+                raise error.__cause__ from None
+            raise
+
+
 async def _wake(on_notification: NotificationCallback, heard: asyncio.Event) -> None:
     while True:
         await heard.wait()
@@ -175,7 +194,7 @@ class Queue:
         Raises:
             ServerUnavailable: If the connection breaks.
         """
-        with translated():
+        with _translated_queue():
             await self._worker.run()
 
     def stop(self) -> None:
@@ -233,7 +252,7 @@ async def open_queue(
     async def carry_out_run(run_id: int) -> None:
         await carry_out(run_id)
 
-    with translated():
+    with _translated_queue():
         await app.open_async()
     try:
         yield Queue(app, concurrency=concurrency, grace=grace)

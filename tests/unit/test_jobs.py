@@ -10,10 +10,12 @@ from typing import Any, cast
 import psycopg
 import pytest
 from procrastinate.connector import BaseConnector
+from procrastinate.exceptions import ConnectorException
 from procrastinate.jobs import Notification
 from psycopg import Notify
 
 from pgclarify import jobs
+from pgclarify.errors import ServerUnavailable
 
 CHANNEL = "procrastinate_queue_v1#runs"
 ABORT = '{"type": "abort_job_requested", "job_id": 1}'
@@ -104,3 +106,9 @@ async def test_what_ends_the_listening_is_logged_and_it_begins_again(
     await woken.once_more()
     assert sender.opened == 2
     assert [record.name for record in caplog.records if record.levelname == "WARNING"] == ["pgclarify.jobs"]
+
+
+def test_a_server_that_goes_is_unavailable_also_where_the_queue_says_it_otherwise() -> None:
+    """The worker starts over then, where any other error would end it."""
+    with pytest.raises(ServerUnavailable), jobs._translated_queue():
+        raise ConnectorException from psycopg.OperationalError("server closed the connection unexpectedly")
