@@ -78,15 +78,13 @@ begin atomic
         coalesce(
             array_agg(
                 case
-                    when granted.rolname = any(
-                        array(
-                            select named.name
-                            from pgclarify.named_role as named
-                            inner join pg_catalog.pg_roles as present on named.name = present.rolname
-                            group by named.name, present.oid
-                            -- Of two transactions that note a name at once, one may have seen an earlier role.
-                            having bool_and(named.role_oid <> present.oid)
-                        )
+                    -- Of two transactions that note a name at once, one may have seen an earlier role.
+                    when granted.rolname in (
+                        select named.name
+                        from pgclarify.named_role as named
+                        inner join pg_catalog.pg_roles as present on named.name = present.rolname
+                        group by named.name, present.oid
+                        having bool_and(named.role_oid <> present.oid)
                     ) then pgclarify._role_mark(granted.oid)
                     else granted.rolname
                 end order by granted.rolname
@@ -126,15 +124,13 @@ begin atomic
         coalesce(
             array_agg(
                 case
-                    when pg_roles.rolname = any(
-                        array(
-                            select named.name
-                            from pgclarify.named_role as named
-                            inner join pg_catalog.pg_roles as present on named.name = present.rolname
-                            group by named.name, present.oid
-                            -- Of two transactions that note a name at once, one may have seen an earlier role.
-                            having bool_and(named.role_oid <> present.oid)
-                        )
+                    -- Of two transactions that note a name at once, one may have seen an earlier role.
+                    when pg_roles.rolname in (
+                        select named.name
+                        from pgclarify.named_role as named
+                        inner join pg_catalog.pg_roles as present on named.name = present.rolname
+                        group by named.name, present.oid
+                        having bool_and(named.role_oid <> present.oid)
                     ) then pgclarify._role_mark(pg_roles.oid)
                     else pg_roles.rolname
                 end
