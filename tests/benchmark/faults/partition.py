@@ -5,13 +5,10 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
-from pathlib import Path
-
-import psycopg
 
 from tests.benchmark.faults.accounts import ENDS
-from tests.benchmark.faults.proxy import Proxy
 from tests.benchmark.faults.stage import Stage, staged
+from tests.integration.partitioning import network
 
 _RUNS = 24
 # The network stops as soon as the worker has so many runs.
@@ -53,16 +50,15 @@ def measure(bound: float = BOUND_SECONDS) -> bool:
         Whether all runs have succeeded, and nothing was written by the first worker or paid for twice.
     """
     with staged() as stage, ExitStack() as stack:
-        proxy = Proxy(_socket_of(stage.dsn))
-        stack.enter_context(proxy.serving())
+        way, dsn_through_it = stack.enter_context(network(stage.dsn))
         stage.endpoint.latency = _LATENCY
-        first = stage.crew.hire(psycopg.conninfo.make_conninfo(stage.dsn, host="127.0.0.1", port=proxy.port))
+        first = stage.crew.hire(dsn_through_it)
         ((first_id,),) = stage.query("select worker_id from pgclarify.worker_status where is_alive")
         stage.crew.hire(stage.dsn)
         stage.begin()
         run_ids = stage.ask([f"partition: question {number}" for number in range(_RUNS)])
         _until(lambda: len(_held(stage, run_ids, first_id)) >= _HELD)
-        proxy.stall()
+        way.part()
         began = time.perf_counter()
         held = _held(stage, run_ids, first_id)
         taken: dict[int, float] = {}
@@ -81,7 +77,7 @@ def measure(bound: float = BOUND_SECONDS) -> bool:
         all_over = stage.wait(run_ids, bound)
         print(f"all runs over: {all_over}, {time.perf_counter() - began:.1f} s after the cut", flush=True)
         before = _written(stage, run_ids)
-        proxy.go_on()
+        way.heal()
         time.sleep(_AFTERWARDS_SECONDS)
         after = _written(stage, run_ids)
         names = ("runs", "candidates", "verdicts", "completions")
@@ -109,12 +105,6 @@ def _held(stage: Stage, run_ids: list[int], worker_id: int) -> list[int]:
 def _written(stage: Stage, run_ids: list[int]) -> tuple[str, ...]:
     (row,) = stage.query(_WRITTEN, *[run_ids] * 4)
     return row
-
-
-def _socket_of(dsn: str) -> Path:
-    """The Unix socket that a connection string names."""
-    parameters = psycopg.conninfo.conninfo_to_dict(dsn)
-    return Path(str(parameters["host"])) / f".s.PGSQL.{parameters['port']}"
 
 
 def _until(what: Callable[[], bool], seconds: float = 60.0) -> bool:
