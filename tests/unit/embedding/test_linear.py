@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import multiprocessing
 from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -58,3 +60,27 @@ def test_vectors_of_the_real_model_stay_what_they_are(one_thread: None) -> None:
     np.testing.assert_allclose(
         model.encode(texts, normalize_embeddings=True, show_progress_bar=False), before, atol=1e-6
     )
+
+
+def _kilobytes() -> int:
+    (line,) = (line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("VmRSS"))
+    return int(line.split()[1])
+
+
+def _growth_over_shapes() -> int:
+    """Kilobytes that this process grows by over 500 shapes of input."""
+    torch.set_num_threads(1)
+    model = torch.nn.Sequential(torch.nn.Linear(64, 256), torch.nn.Linear(256, 64))
+    use_onednn(model)
+    with torch.inference_mode():
+        model(torch.rand(1, 64))
+        before = _kilobytes()
+        for rows in range(2, 502):
+            model(torch.rand(rows, 64))
+    return _kilobytes() - before
+
+
+def test_memory_does_not_grow_with_shapes_of_input() -> None:
+    # A process of its own, since the bounds are read once in each. Without them it grows by over 500 MB.
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        assert pool.apply(_growth_over_shapes) < 100_000
