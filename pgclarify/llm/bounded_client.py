@@ -114,7 +114,8 @@ class BoundedClient(openai.DefaultAioHttpClient):
 
     Args:
         silence: Seconds in which a server has to begin to answer, between two signs of life, and in which an answer
-            that has begun has to be complete. White space, by which some keep a connection alive, is a sign of life.
+            that has begun has to be complete. White space, by which some keep a connection alive, is a sign of life for
+            twice as long; a call has time for two such tries.
         connections: Most connections.
     """
 
@@ -189,6 +190,7 @@ class BoundedClient(openai.DefaultAioHttpClient):
         """The body, inflated, without the white space before it."""
         encoding = response.headers.get("Content-Encoding", "identity").strip().lower()
         inflater = None if encoding in ("identity", "") else zlib.decompressobj(_GZIP_OR_ZLIB)
+        begins_by = self._from_now() + self._silence
         seen, has_begun = 0, False
         async for raw in response.aiter_raw():
             # Of what could become a thousand times as much, no more is inflated than what shows that it is too much.
@@ -199,7 +201,7 @@ class BoundedClient(openai.DefaultAioHttpClient):
             if not has_begun:
                 piece = piece.lstrip()
                 has_begun = bool(piece)
-                clock.reschedule(self._from_now())
+                clock.reschedule(self._from_now() if has_begun else min(self._from_now(), begins_by))
             if piece:
                 yield piece
         if inflater is not None and not inflater.eof:
