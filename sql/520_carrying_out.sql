@@ -18,7 +18,7 @@ as $$
 declare
     -- From the second crash on a run is carried out alone: only crashes that it was alone with can fail it.
     v_alone_from constant integer := 2;
-    v_most_crashes constant integer := 5;
+    v_most_crashes constant integer := 10;
     v_run pgclarify.run;
     v_roles name[];
     v_error text;

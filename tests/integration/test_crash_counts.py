@@ -9,7 +9,7 @@ import pytest
 from tests.integration.by_hand import Connection, HandWorker, Hire, scalar
 from tests.integration.spending import claim
 
-ALONE_FROM, MOST_CRASHES = 2, 5
+ALONE_FROM, MOST_CRASHES = 2, 10
 
 
 class Fleet:
