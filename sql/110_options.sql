@@ -1,5 +1,41 @@
 -- What callers pass in: questions, histories, top_k, timeouts and options, checked before anything else happens.
 
+create or replace function pgclarify._unknown_option_hint(name text, known jsonb)
+returns text
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_near text;
+begin
+    if exists (
+        select from pg_proc
+        where pg_proc.pronamespace = 'pgclarify'::regnamespace
+            and not starts_with(pg_proc.proname, '_')
+            and 'options' = any(pg_proc.proargnames)
+            -- Parameters come before the columns of what is returned.
+            and _unknown_option_hint.name = any(pg_proc.proargnames[:pg_proc.pronargs])
+    ) then
+        return format(
+            'It is a parameter and no option: where a function has it, pass %s => … beside options.', _unknown_option_hint.name
+        );
+    end if;
+    select likest.name into v_near
+    from (
+        select option.name, pgclarify._likeness(option.name, left(_unknown_option_hint.name, 200)) as likeness
+        from jsonb_object_keys(_unknown_option_hint.known) as option (name)
+    ) as likest
+    where likest.likeness >= 0.4
+    order by likest.likeness desc, likest.name
+    limit 1;
+    return case when v_near is null then 'Check its spelling.' else format('Did you mean "%s"?', v_near) end;
+end
+$$;
+
+comment on function pgclarify._unknown_option_hint(text, jsonb) is
+'What to do about an option that is not among the known ones: it is a parameter of a function that takes options, or is '
+'spelled like one of them.';
+
 create or replace function pgclarify._check_options(options jsonb, known jsonb)
 returns jsonb
 language plpgsql stable
@@ -30,7 +66,7 @@ begin
                         'The options are: %s.',
                         (select string_agg(name, ', ' order by name) from jsonb_object_keys(_check_options.known) as name)
                     ),
-                    hint = 'Check its spelling.';
+                    hint = pgclarify._unknown_option_hint(v_option.key, _check_options.known);
         end if;
         -- null asks for the default.
         continue when v_option.value = 'null';

@@ -124,6 +124,7 @@ begin
                     else format('You can search: %s.', array_to_string(v_names, ', '))
                 end,
                 hint = case
+                    when v_name ~ '^\s*{' then 'This looks like options: pass options => ''{…}''.'
                     when v_near is null then 'Name one that exists, or make one with pgclarify.create_corpus(''name'').'
                     else format('Did you mean "%s"?', v_near)
                 end;
@@ -252,10 +253,7 @@ begin
                 detail = format('It has %s.', coalesce(length(_create_corpus.name), 0)),
                 hint = 'Pass name => ''insurance'', say.';
     end if;
-    if coalesce(_create_corpus.embedding_model, '') = '' then
-        raise exception 'a corpus needs an embedding model'
-            using errcode = 'invalid_parameter_value', hint = 'Leave the parameter out for all-MiniLM-L6-v2.';
-    end if;
+    perform pgclarify._check_embedding_model(_create_corpus.embedding_model);
     if (v_settings ->> 'graph_degree')::numeric not between 1 and 1000
         or (v_settings ->> 'graph_degree')::numeric % 1 <> 0 then
         raise exception 'option "graph_degree" has a wrong value'

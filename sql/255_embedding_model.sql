@@ -1,4 +1,44 @@
--- Another embedding model: what the owner of a corpus asks for. Workers do it (250_space.sql).
+-- The embedding model of a corpus: what names it, and changing it. Workers load it and do the rest (250_space.sql).
+
+create or replace function pgclarify._check_embedding_model(model text)
+returns void
+language plpgsql stable security definer
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+    if coalesce(_check_embedding_model.model, '') = '' then
+        raise exception 'a corpus needs an embedding model'
+            using errcode = 'invalid_parameter_value',
+                hint = 'Name one that the workers can load: all-MiniLM-L6-v2, say, or a path.';
+    end if;
+    if length(_check_embedding_model.model) > 500
+        -- A name as model hubs have them, or a path.
+        or _check_embedding_model.model !~ '^([A-Za-z0-9][A-Za-z0-9._/@:+-]*|[./~][^\u0001-\u001f\u007f-\u009f]*)$' then
+        raise exception 'this cannot be the name of an embedding model'
+            using errcode = 'invalid_parameter_value',
+                detail = format('It is "%s".', pgclarify._shown(_check_embedding_model.model)),
+                hint = case
+                    when _check_embedding_model.model ~ '^\s*{' then 'This looks like options: pass options => ''{…}''.'
+                    else 'Pass a sentence-transformers name, such as all-MiniLM-L6-v2, or a path that starts with / or ./ '
+                        'and has 500 characters at most.'
+                end;
+    end if;
+    -- The default cannot be misspelt. Without a worker there is nothing to say: the next one may have any model.
+    if _check_embedding_model.model <> 'all-MiniLM-L6-v2'
+        and exists (select from pgclarify._serving_workers())
+        and not exists (
+            select from pgclarify._living_workers() as living
+            where _check_embedding_model.model = any(living.embedding_models)
+        ) then
+        raise warning 'no running worker has loaded the embedding model "%" so far', _check_embedding_model.model
+            using hint = 'A worker tries to after this transaction. If it cannot, column error of pgclarify.corpus_status '
+                'says why.';
+    end if;
+end
+$$;
+
+comment on function pgclarify._check_embedding_model(text) is
+'Error 22023 for what cannot be the name or the path of an embedding model; a warning if workers run and none has loaded it.';
 
 create or replace function pgclarify._give_up_space(corpus_id bigint)
 returns boolean
@@ -31,11 +71,7 @@ declare
     v_corpus pgclarify.corpus := pgclarify._owned_corpus(_set_embedding_model.caller, _set_embedding_model.corpus);
     v_space_id bigint;
 begin
-    if coalesce(_set_embedding_model.model, '') = '' then
-        raise exception 'a corpus needs an embedding model'
-            using errcode = 'invalid_parameter_value',
-                hint = 'Name one that the workers can load: all-MiniLM-L6-v2, say, or a path.';
-    end if;
+    perform pgclarify._check_embedding_model(_set_embedding_model.model);
     -- Two who change the model follow each other; who adds documents is not held up.
     perform from pgclarify.corpus where corpus.corpus_id = v_corpus.corpus_id for no key update;
     perform pgclarify._hold_corpus(v_corpus.corpus_id);

@@ -34,6 +34,11 @@ from pgclarify.cli import hints
             "Wait with: select * from pgclarify.wait(array[17]). What it did: select pgclarify.explain(17).",
             'Wait with: pgclarify psql -c "select * from pgclarify.wait(array[17])". What it did: pgclarify explain 17',
         ),
+        ("Make one with pgclarify.create_corpus('name').", "Make one with pgclarify load NAME PATH."),
+        (
+            "It is a parameter and no option: where a function has it, pass top_k => … beside options.",
+            "It is a parameter and no option: where a command has it, write --top-k ….",
+        ),
         ("Ask again; what was paid for is kept.", "Ask again; what was paid for is kept."),
         (None, None),
     ],
@@ -43,5 +48,8 @@ def test_hints_are_something_to_type(hint: str | None, told: str | None) -> None
 
 
 def test_the_server_says_what_is_translated() -> None:
-    corpora = Path(__file__).parents[3] / "sql" / "200_corpus.sql"
-    assert "Pass corpus => ''name'', or SET pgclarify.corpus = ''name''." in corpora.read_text()
+    folder = Path(__file__).parents[3] / "sql"
+    corpora = (folder / "200_corpus.sql").read_text()
+    assert "Pass corpus => ''name'', or SET pgclarify.corpus = ''name''." in corpora
+    assert "pgclarify.create_corpus(''name'')" in corpora
+    assert "where a function has it, pass %s => … beside options." in (folder / "110_options.sql").read_text()

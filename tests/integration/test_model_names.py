@@ -1,0 +1,36 @@
+"""What can be the name of an embedding model, and what is said of one that no worker has loaded."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.integration.by_hand import Connection, Hire, scalar, state_of
+
+INVALID_PARAMETER = "22023"
+
+
+@pytest.mark.parametrize(
+    "model",
+    ["all-MiniLM-L6-v2", "BAAI/bge-m3", "./models/my model (2)", "/srv/modèles/é", "~/m", "sub/folder/m.v2"],
+)
+def test_a_model_is_a_name_or_a_path(connection: Connection, model: str) -> None:
+    assert state_of(connection, "select pgclarify.create_corpus('a', %s)", [model]) is None
+    assert state_of(connection, "select pgclarify.set_embedding_model('a', %s)", [model]) is None
+    assert state_of(connection, "select pgclarify.set_embedding_model('a', '{}')") == INVALID_PARAMETER
+
+
+def test_a_model_that_no_worker_has_loaded_is_warned_of(connection: Connection, hire: Hire) -> None:
+    told: list[str | None] = []
+    connection.add_notice_handler(lambda said: told.append(said.severity_nonlocalized))
+    # Without a worker there is nothing to know.
+    scalar(connection, "select pgclarify.create_corpus('a', 'misspelt')")
+    assert told == []
+    hire()
+    scalar(connection, "select pgclarify.create_corpus('b', 'misspelt')")
+    assert told == ["WARNING"]
+    scalar(connection, "select pgclarify.set_embedding_model('b', 'misspelt-again')")
+    assert told == ["WARNING"] * 2
+    scalar(connection, "select pgclarify.create_corpus('c')")
+    connection.execute("update pgclarify.worker set embedding_models = array['known']")
+    scalar(connection, "select pgclarify.create_corpus('d', 'known')")
+    assert told == ["WARNING"] * 2

@@ -1,0 +1,63 @@
+"""Options that are none: what is said of a parameter that stands among them, and of a misspelt name."""
+
+from __future__ import annotations
+
+import psycopg
+import pytest
+
+from tests.integration.by_hand import Connection, scalar
+
+INVALID_PARAMETER = "22023"
+
+
+def refused(connection: Connection, statement: str) -> psycopg.errors.Diagnostic:
+    with pytest.raises(psycopg.errors.InvalidParameterValue) as caught:
+        connection.execute(statement.encode())
+    return caught.value.diag
+
+
+@pytest.mark.parametrize(
+    ("call", "parameter"),
+    [
+        ("clarify('q', options => %s)", "top_k"),
+        ("clarify('q', options => %s)", "timeout"),
+        ("clarify_many(array['q'], options => %s)", "top_k"),
+        ("submit('q', options => %s)", "top_k"),
+        ("submit_many(array['q'], options => %s)", "corpus"),
+        ("estimate(array['q'], options => %s)", "top_k"),
+        ("search('q', options => %s)", "top_k"),
+        ("investigate('q', options => %s)", "corpus"),
+        ("submit_investigation('q', options => %s)", "corpus"),
+        ("list_answers('q', options => %s)", "corpus"),
+        ("detect_ambiguity('q', options => %s)", "history"),
+        ("detect_ambiguity_many(array['q'], options => %s)", "questions"),
+        ("rewrite('q', options => %s)", "history"),
+        ("clarifying_questions('q', options => %s)", "history"),
+        ("create_corpus('b', options => %s)", "embedding_model"),
+        ("alter_corpus('a', options => %s)", "name"),
+        ("set_budget('b', 'a', options => %s)", "corpus"),
+        ("explain(1, options => %s)", "run_id"),
+    ],
+)
+def test_a_parameter_among_options_is_named(connection: Connection, call: str, parameter: str) -> None:
+    scalar(connection, "select pgclarify.create_corpus('a')")
+    options = f"""'{{"{parameter}": 5}}'"""
+    told = refused(connection, f"select pgclarify.{call.replace('%s', options)}")
+    assert told.sqlstate == INVALID_PARAMETER
+    assert f"pass {parameter} =>" in str(told.message_hint)
+
+
+def test_the_likest_option_is_named(connection: Connection) -> None:
+    scalar(connection, "select pgclarify.create_corpus('a')")
+    misspelt = refused(connection, """select pgclarify.clarify('q', options => '{"retreival": "adaptive"}')""")
+    assert '"retrieval"' in str(misspelt.message_hint)
+    other = refused(connection, """select pgclarify.clarify('q', options => '{"zzz": 1}')""")
+    assert '"' not in str(other.message_hint)
+
+
+def test_options_in_the_place_of_another_parameter_are_recognized(connection: Connection) -> None:
+    scalar(connection, "select pgclarify.create_corpus('a')")
+    for call in ("create_corpus('b', %s)", "submit('q', %s)", "set_budget('b', %s)"):
+        with pytest.raises(psycopg.Error) as caught:
+            connection.execute(f"select pgclarify.{call}".encode(), ['{"x": 1}'])
+        assert "options =>" in str(caught.value.diag.message_hint)
