@@ -27,7 +27,7 @@ from pgclarify.install.functions import apply_sql, drop_routines
 from pgclarify.install.loopback import write_keys
 from pgclarify.install.readers import admit_readers, make_role_maker
 from pgclarify.install.revisions import current_revision, known_revisions, run_alembic
-from pgclarify.install.roles import CAPTURE_SCHEMA, create_roles, create_schemas
+from pgclarify.install.roles import CAPTURE_SCHEMA, create_roles, create_schemas, mend_roles
 from pgclarify.schema import SCHEMA
 
 # pg_advisory_xact_lock(1885823084, 0): the first key is ours, workers take their ids as the second.
@@ -62,6 +62,7 @@ class Installation:
         has_loopback_password: False if another database of the server has the password of pgclarify_loopback, and this
             one was not told: calls that wait fail where the server asks for it.
         adopted: What roles have been given of earlier roles of their names; empty unless asked for.
+        mended: Statements that gave roles which were there before what they lacked.
     """
 
     previous: str | None
@@ -69,6 +70,7 @@ class Installation:
     has_dblink: bool
     has_loopback_password: bool
     adopted: tuple[AdoptedRole, ...] = ()
+    mended: tuple[str, ...] = ()
 
 
 def install(
@@ -95,7 +97,8 @@ def install(
 
     Raises:
         ServerUnavailable: If there is no connection.
-        ConfigurationError: If the server is too old, or has no pgvector.
+        ConfigurationError: If the server is too old or has no pgvector, or a role that was there before lacks what it
+            needs.
         SchemaMismatch: If the schema in the database is newer than this version of pgclarify.
         DatabaseError: If calls in progress keep the schema from being changed.
     """
@@ -105,6 +108,7 @@ def install(
         newest = known_revisions()[0]
         create_extensions(cursor)
         new_roles = create_roles(cursor)
+        mended = mend_roles(cursor)
         create_schemas(cursor)
         grant_extensions(cursor)
         make_role_maker(cursor)
@@ -122,7 +126,7 @@ def install(
             loopback_password,
             is_role_new="pgclarify_loopback" in new_roles,
         )
-        return Installation(previous, newest, has_dblink(cursor), has_password, adopted)
+        return Installation(previous, newest, has_dblink(cursor), has_password, adopted, mended)
 
 
 def _adopt_roles(cursor: psycopg.Cursor[Any]) -> tuple[AdoptedRole, ...]:

@@ -53,6 +53,43 @@ def create_roles(cursor: psycopg.Cursor[Any]) -> frozenset[str]:
     return frozenset(made)
 
 
+def mend_roles(cursor: psycopg.Cursor[Any]) -> tuple[str, ...]:
+    """Give roles that were there before us what we would have made them with.
+
+    Returns:
+        The statements that were needed.
+
+    Raises:
+        ConfigurationError: If one is needed that we may not run.
+    """
+    cursor.execute(
+        """
+        select format('alter role %I %s', rolname, lacking)
+        from pg_roles
+        cross join lateral (
+            values
+                (case when rolname = 'pgclarify_loopback' and not rolcanlogin then 'login' end),
+                (case when rolname = 'pgclarify_role_maker' and not rolcreaterole then 'createrole' end)
+        ) as needed (lacking)
+        where lacking is not null
+        order by rolname
+        """
+    )
+    statements = tuple(statement for (statement,) in cursor.fetchall())
+    for statement in statements:
+        try:
+            with cursor.connection.transaction():
+                cursor.execute(statement.encode())
+        except psycopg.errors.InsufficientPrivilege as error:
+            raise ConfigurationError(
+                "a role of pgclarify was there before, and lacks what it needs",
+                detail=f"You may not run: {statement}.",
+                hint=f"Have a superuser run: {'; '.join(statements)}; then run pgclarify init again.",
+                sqlstate=error.sqlstate,
+            ) from None
+    return statements
+
+
 def grant_role(cursor: psycopg.Cursor[Any], granted: str, member: str, rights: tuple[str, ...]) -> None:
     """Make a role a member of another, unless it has the rights already.
 

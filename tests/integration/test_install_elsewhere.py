@@ -174,6 +174,26 @@ def test_a_superuser_sees_that_there_is_no_password_yet(
     assert ask(new_server) == NO_WORKER
 
 
+def test_a_role_that_was_there_is_given_what_it_lacks(
+    make_tenant: Callable[[str], str], new_server: str, root: psycopg.Connection[Any]
+) -> None:
+    root.execute("create role pgclarify_loopback nologin")
+    root.execute("create role pgclarify_role_maker")
+    needed = ("alter role pgclarify_loopback login", "alter role pgclarify_role_maker createrole")
+
+    # A role that it has not made, a tenant may not alter; nothing is left behind.
+    with pytest.raises(ConfigurationError) as refused:
+        install.install(make_tenant("first"))
+    assert refused.value.sqlstate == "42501"
+    assert "; ".join(needed) in str(refused.value.hint)
+    assert scalar(root, "select count(*) from pg_roles where rolname = 'pgclarify_owner'") == 0
+
+    assert install.install(new_server).mended == needed
+    assert install.install(new_server).mended == ()
+    demand_password(root)
+    assert ask(new_server) == NO_WORKER
+
+
 def test_pgvector_in_a_schema_of_its_own(
     make_database: Callable[..., str], make_role: Callable[..., str], run_worker: Callable[..., Worker]
 ) -> None:
