@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import os
 import re
+from collections.abc import Mapping
+from difflib import get_close_matches
 from enum import StrEnum
 from pathlib import Path
 
 import platformdirs
+from dotenv import dotenv_values
 from pydantic import AliasChoices, Field, SecretStr, field_validator
 from pydantic_core import PydanticCustomError
 from pydantic_settings import BaseSettings, SettingsConfigDict
+
+# How an unexpected error is shown, and what the dbt package's own projects read.
+_OTHER_VARIABLES = ("PGCLARIFY_DEBUG", "PGCLARIFY_DBT")
 
 
 class Provider(StrEnum):
@@ -94,3 +101,23 @@ class Settings(BaseSettings):
                 "key", "a key is ASCII without blanks or control characters; was it copied from an example, or in part?"
             )
         return key
+
+
+def unknown_variables() -> Mapping[str, str | None]:
+    """Variables of the environment and of .env that are named like settings and are none.
+
+    Returns:
+        For each of them the name of the setting that it is most like, or None.
+    """
+    prefix = Settings.model_config["env_prefix"]
+    aliased = {name.upper() for name, field in Settings.model_fields.items() if field.validation_alias}
+    ours = {f"{prefix}{name.upper()}" for name in Settings.model_fields if name.upper() not in aliased}
+    # Without the prefix, which alone would make any two alike.
+    names = {name.removeprefix(prefix): name for name in sorted(ours | aliased)}
+    return {
+        name: next((names[near] for near in get_close_matches(name.upper().removeprefix(prefix), names, n=1)), None)
+        for name in sorted({*os.environ, *dotenv_values(Settings.model_config["env_file"])})
+        if name.upper().startswith(prefix)
+        and name.upper() not in ours
+        and not name.upper().startswith(_OTHER_VARIABLES)
+    }

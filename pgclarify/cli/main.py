@@ -28,6 +28,7 @@ from pgclarify.cli import (
     investigating,
     listing,
     loading,
+    programs,
     reporting,
     server,
     status,
@@ -54,7 +55,6 @@ _PROGRAM = {"allow_extra_args": True, "ignore_unknown_options": True, "help_opti
 app = typer.Typer(
     name="pgclarify",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -80,9 +80,9 @@ app.command(epilog=granting.GRANT_EXAMPLES)(granting.grant)
 app.command(epilog=granting.REVOKE_EXAMPLES)(granting.revoke)
 app.command(epilog=server.INIT_EXAMPLES)(server.init)
 app.command(epilog=server.WORKER_EXAMPLES)(server.worker)
-app.command(epilog=server.PSQL_EXAMPLES, context_settings=_PROGRAM)(server.psql)
-app.command("pg_dump", epilog=server.PG_DUMP_EXAMPLES, context_settings=_PROGRAM)(server.pg_dump)
-app.command("pg_dumpall", epilog=server.PG_DUMPALL_EXAMPLES, context_settings=_PROGRAM)(server.pg_dumpall)
+app.command(epilog=programs.PSQL_EXAMPLES, context_settings=_PROGRAM)(programs.psql)
+app.command("pg_dump", epilog=programs.PG_DUMP_EXAMPLES, context_settings=_PROGRAM)(programs.pg_dump)
+app.command("pg_dumpall", epilog=programs.PG_DUMPALL_EXAMPLES, context_settings=_PROGRAM)(programs.pg_dumpall)
 app.command(epilog=server.DSN_EXAMPLES)(server.dsn)
 app.add_typer(graph.app, name="graph")
 evaluating.app.command("list", epilog=evaluation_list.LIST_EXAMPLES)(evaluation_list.list_evaluations)

@@ -187,9 +187,18 @@ def _runs(runs: Sequence[Row]) -> Table:
 def _error(row: Row) -> Text:
     text = Text()
     text.append(f"run {row['run_id']} {row['status']}", style=_STYLES[row["status"]])
+    text.append(f" {_age(row['age_seconds'])} ago")
     if row["failed_passages"]:
         text.append(f", {counted(row['failed_passages'], 'passage')} not judged")
     return text.append(f": {printable(row['error'] or 'no reason was kept')}")
+
+
+def _age(seconds: float) -> str:
+    """A time that has passed, in the largest unit of which there is a whole one."""
+    for noun, size in (("day", 86_400), ("hour", 3_600), ("minute", 60)):
+        if seconds >= size:
+            return counted(int(seconds // size), noun)
+    return counted(max(int(seconds), 0), "second")
 
 
 def _shortened(question: str) -> str:

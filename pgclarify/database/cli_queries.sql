@@ -110,6 +110,7 @@ limit %(most)s;
 -- Of the last runs those that failed or came out in part, newest first, and what went wrong or why they stopped.
 select
     run_summary.run_id, run_summary.corpus, run_summary.question, run_summary.status, run_summary.finished_at,
+    extract(epoch from clock_timestamp() - run_summary.finished_at)::double precision as age_seconds,
     coalesce(run_summary.error, failure.error, step.reason, checking.note, run_summary.stop_reason) as error,
     failure.failed_passages
 from pgclarify.run_summary

@@ -59,6 +59,7 @@ def examine(settings: Settings) -> Iterator[Check]:
 
     # A name that is not on this machine is not looked for elsewhere, which takes minutes where there is no network.
     os.environ.setdefault("HF_HUB_OFFLINE", "1")
+    yield from machine.check_variables()
     yield from machine.check_packages(settings)
     yield machine.check_data_dir(settings.data_dir, is_embedded=settings.database_url is None)
     yield machine.check_disk(settings.data_dir, holds_database=settings.database_url is None)

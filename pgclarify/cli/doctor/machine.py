@@ -9,13 +9,25 @@ import stat
 from pathlib import Path
 
 from pgclarify.cli.doctor.check import Check, ok, problem, warning
-from pgclarify.config import Settings
+from pgclarify.config import Settings, unknown_variables
 from pgclarify.errors import EmbeddingError, ModelNotFound, PgclarifyError
 
 # A full disk stops the server; 1,000 documents take some 10 MB with their vectors and indexes.
 _LEAST_BYTES = 200_000_000
 _FEW_BYTES = 2_000_000_000
 _FILE_PACKAGES = {"bs4": "HTML", "markdownify": "HTML", "pypdf": "PDF"}
+
+
+def check_variables() -> list[Check]:
+    """Variables that are named like settings and are none: misspelt, they would have no effect and no error."""
+    return [
+        warning(
+            "settings",
+            f"{name} is no setting, and has no effect",
+            "See docs/settings.md." if likest is None else f"Did you mean {likest}?",
+        )
+        for name, likest in unknown_variables().items()
+    ] or [ok("settings", "all variables of pgclarify are known")]
 
 
 def check_packages(settings: Settings) -> list[Check]:

@@ -221,3 +221,20 @@ def test_a_terminal_without_utf8_is_no_reason_to_fail(encoding: str, tmp_path: P
     )
     assert finished.returncode == 2
     assert b"Traceback" not in finished.stderr
+
+
+def test_a_shell_completes_commands(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setenv("_PGCLARIFY_COMPLETE", "complete_bash")
+    monkeypatch.setenv("COMP_WORDS", "pgclarify inv")
+    monkeypatch.setenv("COMP_CWORD", "1")
+    with pytest.raises(SystemExit) as caught:
+        main([])
+    assert caught.value.code == 0
+    assert capsys.readouterr().out.split() == ["investigate"]
+
+
+def test_the_script_of_completion_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as caught:
+        main(["--show-completion", "zsh"])
+    assert caught.value.code == 0
+    assert "_PGCLARIFY_COMPLETE" in capsys.readouterr().out

@@ -54,13 +54,14 @@ def test_a_run_may_ask_no_corpus() -> None:
 
 
 def test_errors_with_their_reason() -> None:
+    said = "the endpoint refused the key"
     errors = [
-        {"run_id": 17, "status": "partial", "error": "no JSON\nat all", "failed_passages": 2},
-        {"run_id": 16, "status": "failed", "error": "the endpoint refused the key", "failed_passages": 0},
+        {"run_id": 17, "status": "partial", "error": "no JSON\nat all", "failed_passages": 2, "age_seconds": 59.9},
+        {"run_id": 16, "status": "failed", "error": said, "failed_passages": 0, "age_seconds": 3 * 86_400},
     ]
     output = shown(errors=errors)
-    assert "run 17 partial, 2 passages not judged: no JSON at all" in output
-    assert "run 16 failed: the endpoint refused the key" in output
+    assert "run 17 partial 59 seconds ago, 2 passages not judged: no JSON at all" in output
+    assert "run 16 failed 3 days ago: the endpoint refused the key" in output
 
 
 def test_a_model_that_cannot_be_loaded() -> None:

