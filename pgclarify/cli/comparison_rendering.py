@@ -15,10 +15,12 @@ from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderR
 from rich.table import Table
 from rich.text import Text
 
+from pgclarify.cli.evaluation_rendering import VERDICTS_ARE_CALLS
 from pgclarify.cli.rendering import Indented, counted, printable
 from pgclarify.evaluated import EvaluatedCase, Evaluation
 from pgclarify.evaluation.changes import Change, ReadingChange, is_known, known_answers, reading_changes, readings
 from pgclarify.evaluation.comparison import Comparison, PairedCase
+from pgclarify.evaluation.configurations import EXTRACTIVE
 from pgclarify.evaluation.paired_metrics import NEITHER_IS_BETTER, MetricComparison, Verdict
 from pgclarify.model import RunStatus
 
@@ -57,6 +59,8 @@ def head(comparison: Comparison) -> RenderableType:
         for one in comparison.differing:
             table.add_row(printable(one.name), _setting(one.first), _setting(one.second))
         parts += [Text(), table]
+    if EXTRACTIVE in (comparison.first.plan.provider, comparison.second.plan.provider):
+        parts += [Text(), Text(VERDICTS_ARE_CALLS, style="dim")]
     return Group(*parts, Text())
 
 

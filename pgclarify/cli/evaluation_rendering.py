@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from pgclarify.evaluation.estimate import Estimate
     from pgclarify.evaluation.runner import Finished, Progress
 
+VERDICTS_ARE_CALLS = "Calls of the extractive provider are its verdicts: no language model is called."
 _MISSING = "-"
 _MOST_REASONS = 3
 _MOST_ERROR_CHARS = 300
@@ -132,9 +133,7 @@ def finished(given: Sequence[Finished]) -> RenderableType:
     shown = _shown_columns(summaries)
     table = _table("id", "configuration", *(title for title, _, _ in shown))
     for one in given:
-        # The extractive provider's verdicts are no calls of a model.
-        known = one.summaries if one.plan.provider != EXTRACTIVE else {**one.summaries, "calls": Summary(0, 0, 0, 0)}
-        cells = [write(known[metric]) if metric in one.summaries else _MISSING for _, metric, write in shown]
+        cells = [write(one.summaries[metric]) if metric in one.summaries else _MISSING for _, metric, write in shown]
         table.add_row(str(one.eval_run_id), Text(printable(one.plan.name)), *cells)
     cases = given[0].plan.planned_cases
     told = (
@@ -146,6 +145,8 @@ def finished(given: Sequence[Finished]) -> RenderableType:
     # A ranking or a label is not judged by anybody.
     if judges := dict.fromkeys(printable(one.plan.judge) for one in given if not JUDGED.isdisjoint(one.summaries)):
         told += f" Judged by {', '.join(judges)}."
+    if any(one.plan.provider == EXTRACTIVE for one in given):
+        told += f" {VERDICTS_ARE_CALLS}"
     return Group(table, Text(told, style="dim"), *_failures(given))
 
 
