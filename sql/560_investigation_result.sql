@@ -63,7 +63,7 @@ cross join lateral (
     offset 0
 ) as found;
 
-comment on view pgclarify.investigation_citation is 'What proves each step''s answer, joined to the document it is from.';
+comment on view pgclarify.investigation_citation is 'What is cited for each step''s answer, joined to the document it is from.';
 comment on column pgclarify.investigation_citation.run_id is 'The run.';
 comment on column pgclarify.investigation_citation.step_ordinal is 'The step''s place in the run, from 1.';
 comment on column pgclarify.investigation_citation.question is 'What the step asked.';
@@ -74,7 +74,7 @@ comment on column pgclarify.investigation_citation.title is 'Its title now; null
 comment on column pgclarify.investigation_citation.uri is 'Where a person finds it; null if nowhere or gone.';
 comment on column pgclarify.investigation_citation.passage_id is 'The passage.';
 comment on column pgclarify.investigation_citation.heading is 'Headings above the passage when it was cited.';
-comment on column pgclarify.investigation_citation.quote is 'The words that prove the answer, verbatim.';
+comment on column pgclarify.investigation_citation.quote is 'The words that are cited for the answer, verbatim.';
 comment on column pgclarify.investigation_citation.start_char is
 'Offset of the quote in the document as it is now, from 0; where it stood when it was cited, if it is gone.';
 comment on column pgclarify.investigation_citation.end_char is 'Offset after the quote, likewise.';

@@ -24,7 +24,7 @@ cross join lateral (
 ) as found;
 
 comment on view pgclarify.evidence_citation is
-'What proves each entry of a run''s list (a clarifying question, an answer), joined to the document it is from.';
+'What is cited for each entry of a run''s list (a clarifying question, an answer), joined to the document it is from.';
 comment on column pgclarify.evidence_citation.run_id is 'The run.';
 comment on column pgclarify.evidence_citation.ordinal is 'The entry''s place in the run''s list, from 1.';
 comment on column pgclarify.evidence_citation.rank is 'Place among its citations, from 1.';
@@ -33,7 +33,7 @@ comment on column pgclarify.evidence_citation.title is 'Its title now; null if i
 comment on column pgclarify.evidence_citation.uri is 'Where a person finds it; null if nowhere or gone.';
 comment on column pgclarify.evidence_citation.passage_id is 'The passage.';
 comment on column pgclarify.evidence_citation.heading is 'Headings above the passage when it was cited.';
-comment on column pgclarify.evidence_citation.quote is 'The words that prove it, verbatim.';
+comment on column pgclarify.evidence_citation.quote is 'The words that are cited, verbatim.';
 comment on column pgclarify.evidence_citation.start_char is
 'Offset of the quote in the document as it is now, from 0; where it stood when it was cited, if it is gone.';
 comment on column pgclarify.evidence_citation.end_char is 'Offset after the quote, likewise.';
@@ -83,7 +83,7 @@ begin atomic
 end;
 
 comment on function pgclarify._evidence(bigint, integer, name[]) is
-'What proves an entry of a run''s list, as an array of objects with the columns of view evidence_citation. Quotes stay, as in '
+'What is cited for an entry of a run''s list, as an array of objects with the columns of view evidence_citation. Quotes stay, as in '
 '_citations; of the documents, what holders of these roles may read now.';
 
 create or replace function pgclarify._evidence_document_ids(run_id bigint, ordinal integer)

@@ -82,7 +82,7 @@ end
 $$;
 
 comment on function pgclarify.clarify(text, text, integer, interval, jsonb) is
-'The readings of a vague question that the corpus really answers, each with its answer and the documents that prove it; no '
+'The readings of a vague question that the corpus answers, each with its answer and the documents that it cites; no '
 'row if it answers none. question: 1 to 10,000 characters. corpus: its name; null means pgclarify.corpus, or the only one. '
 'top_k: passages to judge, 1 to 1000. timeout: how long to wait; null means without end. options: search (hybrid, dense, '
 'lexical), consolidation (default, conservative), embed (question_answer, question), singletons (keep, drop), retrieval '

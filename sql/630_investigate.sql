@@ -97,7 +97,7 @@ end
 $$;
 
 comment on function pgclarify.investigate(text, text, jsonb) is
-'One answer to a question that may take several steps, each with what proves it. One row, also if there is no answer: outcome '
+'One answer to a question that may take several steps, each with its citations. One row, also if there is no answer: outcome '
 'says why. It needs a language model. question: 1 to 10,000 characters. corpus: its name; null means pgclarify.corpus, or the '
 'only one. options: search (hybrid, dense, lexical), reranker (signal, model, or a name), top_k (passages that an answer is '
 'read from, 10), budget (passages scored a step, 32), batch (16), max_steps (4), max_calls (60), samples (5), penalty '

@@ -22,7 +22,7 @@ from pgclarify.clarifying_question as listed
 inner join pgclarify.run on listed.run_id = run.run_id;
 
 comment on view pgclarify.clarifying_question_list is
-'What was asked back, or offered to choose from. What proves that it can be answered is in view evidence_citation.';
+'What was asked back, or offered to choose from. Its citations are in view evidence_citation.';
 comment on column pgclarify.clarifying_question_list.run_id is 'The run.';
 comment on column pgclarify.clarifying_question_list.corpus is
 'The corpus''s name when it was asked; null for what was asked of no corpus.';

@@ -18,7 +18,7 @@ from pgclarify.listed_answer as listed
 inner join pgclarify.run on listed.run_id = run.run_id;
 
 comment on view pgclarify.answer_list is
-'Answers that were listed, also while a run goes on. What proves them is in view evidence_citation.';
+'Answers that were listed, also while a run goes on. Their citations are in view evidence_citation.';
 comment on column pgclarify.answer_list.run_id is 'The run.';
 comment on column pgclarify.answer_list.corpus is 'The corpus''s name when it was asked.';
 comment on column pgclarify.answer_list.question is 'The question.';
@@ -141,7 +141,7 @@ end
 $$;
 
 comment on function pgclarify.list_answers(text, text, jsonb) is
-'The answers of a question that has several, one by one, each found knowing those before it and proven by a quote; no rows if '
+'The answers of a question that has several, one by one, each found knowing those before it and with a quote; no rows if '
 'the corpus has none. It needs a language model. While it goes on, view answer_list has those found so far. question: 1 to '
 '10,000 characters. corpus: its name; null means pgclarify.corpus, or the only one. options: search (hybrid, dense, lexical), '
 'reranker (signal, model, or a name), top_k (passages that are found, 20), evidence_tokens (how much of them is read, 3000), '

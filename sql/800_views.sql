@@ -34,7 +34,7 @@ cross join lateral (
     offset 0
 ) as found;
 
-comment on view pgclarify.interpretation_citation is 'What proves each interpretation, joined to the document it is from.';
+comment on view pgclarify.interpretation_citation is 'What each interpretation cites, joined to the document it is from.';
 comment on column pgclarify.interpretation_citation.run_id is 'The run.';
 comment on column pgclarify.interpretation_citation.ordinal is 'The interpretation''s place in the run, from 1.';
 comment on column pgclarify.interpretation_citation.interpretation is 'The reading.';
@@ -46,7 +46,7 @@ comment on column pgclarify.interpretation_citation.title is 'Its title now; nul
 comment on column pgclarify.interpretation_citation.uri is 'Where a person finds it; null if nowhere or gone.';
 comment on column pgclarify.interpretation_citation.passage_id is 'The passage.';
 comment on column pgclarify.interpretation_citation.heading is 'Headings above the passage when it was cited.';
-comment on column pgclarify.interpretation_citation.quote is 'The words that prove the answer, verbatim.';
+comment on column pgclarify.interpretation_citation.quote is 'The words that are cited for the answer, verbatim.';
 comment on column pgclarify.interpretation_citation.start_char is
 'Offset of the quote in the document as it is now, from 0; where it stood when it was cited, if it is gone.';
 comment on column pgclarify.interpretation_citation.end_char is 'Offset after the quote, likewise.';

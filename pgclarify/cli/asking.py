@@ -66,7 +66,7 @@ def ask(
         bool, typer.Option("--json", metavar="", help="JSON lines: one object for each reading.")
     ] = False,
 ) -> None:
-    """Ask a vague question; get every reading that documents answer."""
+    """Ask a vague question; get the readings that documents answer."""
     from pgclarify.cli import dialogue_rendering, rendering
 
     options = with_flags(context, option or [], ask_back="auto" if ask_back else None, threshold=threshold)

@@ -196,7 +196,7 @@ def _open_up(database: connection.Database, rows: Sequence[Row], console: Consol
     (run,) = connection.fetch(database, "cli_get_run", run_id=rows[0]["run_id"])
     console.print(
         f"\nWhat is different: of the {run['candidates']} passages that were read, {len(cited)} answer a reading of the"
-        " question. No reading is guessed: each comes from a passage, and its quote is checked."
+        " question. Each reading is read out of a passage, and its quote is checked to stand there."
     )
 
 
