@@ -74,6 +74,34 @@ def test_pages_open_quietly_and_fit(site: Path, visit: Visit) -> None:
     assert visit.said == []
 
 
+def test_code_is_seen_whole(site: Path, visit: Visit) -> None:
+    covered = """
+        pre => {
+            const button = pre.querySelector("button").getBoundingClientRect();
+            const texts = document.createTreeWalker(pre.querySelector("code"), NodeFilter.SHOW_TEXT);
+            const under = [];
+            while (texts.nextNode()) {
+                const range = document.createRange();
+                range.selectNodeContents(texts.currentNode);
+                const isUnder = [...range.getClientRects()].some(
+                    line => line.right > button.left && line.left < button.right
+                        && line.bottom > button.top && line.top < button.bottom
+                );
+                if (isUnder && texts.currentNode.data.trim()) under.push(texts.currentNode.data);
+            }
+            return under;
+        }
+    """
+    for name in ("quick-start", "dbt", "budgets"):
+        visit.page.goto((site / f"{name}.html").as_uri())
+        typed = visit.page.locator(".highlight:not(.language-text) pre")
+        typed.locator("button").first.wait_for()
+        for pre in typed.all():
+            assert pre.evaluate(covered) == [], pre.inner_text()
+            assert pre.locator("code").evaluate("code => code.scrollWidth <= code.clientWidth"), pre.inner_text()
+        assert visit.page.locator(".language-text button:visible").count() == 0
+
+
 def test_words_in_tables_are_whole(site: Path, visit: Visit) -> None:
     visit.page.goto((site / "clients.html").as_uri())
     for word in ("text[]", "timestamptz"):
