@@ -17,6 +17,7 @@ print('\n'.join(project['dependencies'] + extras['minilm'] + extras['files']))" 
 COPY README.md LICENSE ./
 COPY migrations migrations
 COPY sql sql
+COPY dbt dbt
 COPY pgclarify pgclarify
 RUN pip install --no-cache-dir --no-deps .
 

@@ -84,6 +84,7 @@ app.command(epilog=programs.PSQL_EXAMPLES, context_settings=_PROGRAM)(programs.p
 app.command("pg_dump", epilog=programs.PG_DUMP_EXAMPLES, context_settings=_PROGRAM)(programs.pg_dump)
 app.command("pg_dumpall", epilog=programs.PG_DUMPALL_EXAMPLES, context_settings=_PROGRAM)(programs.pg_dumpall)
 app.command(epilog=server.DSN_EXAMPLES)(server.dsn)
+app.command("dbt-package", epilog=server.DBT_PACKAGE_EXAMPLES)(server.dbt_package)
 app.add_typer(graph.app, name="graph")
 evaluating.app.command("list", epilog=evaluation_list.LIST_EXAMPLES)(evaluation_list.list_evaluations)
 evaluating.app.command(epilog=comparing.COMPARE_EXAMPLES)(comparing.compare)

@@ -5,6 +5,7 @@ from pgclarify.install.functions import drop_routines
 from pgclarify.install.installer import AdoptedRole, Installation, install, migrate, uninstall
 from pgclarify.install.revisions import check_schema
 from pgclarify.install.roles import ROLES
+from pgclarify.install.shipped import shipped
 
 __all__ = [
     "OLDEST_SERVER",
@@ -16,5 +17,6 @@ __all__ = [
     "drop_routines",
     "install",
     "migrate",
+    "shipped",
     "uninstall",
 ]

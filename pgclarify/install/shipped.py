@@ -1,4 +1,4 @@
-"""What travels with the package: the migrations, and the files of sql/."""
+"""What travels with the package: the migrations, the files of sql/, and the dbt package."""
 
 from __future__ import annotations
 

@@ -54,6 +54,13 @@ def test_the_wheel_works_away_from_the_checkout(empty_house: House, tmp_path: Pa
     assert {path.name for path in (CHECKOUT / "sql").glob("*.sql")} == {
         path.name for path in (packages / "pgclarify" / "_sql").glob("*.sql")
     }
+    # The dbt package, as dbt deps takes it.
+    shipped = Path(house.done("dbt-package").strip())
+    assert shipped.is_relative_to(packages)
+    kept = (CHECKOUT / "dbt" / "dbt_project.yml", *(CHECKOUT / "dbt").glob("m*/**/*.*"))
+    assert {path.relative_to(shipped) for path in shipped.rglob("*.*")} == {
+        path.relative_to(CHECKOUT / "dbt") for path in kept
+    }
     trained = Path("pgclarify", "algorithms", "ambiguity", "classifier.npz")
     assert (packages / trained).read_bytes() == (CHECKOUT / trained).read_bytes()
     reports = Path("pgclarify", "reports")

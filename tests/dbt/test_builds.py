@@ -338,12 +338,13 @@ def test_the_project_of_the_page_is_built(
         assert named, block.code
         written = tmp_path / named[1]
         written.parent.mkdir(exist_ok=True)
-        written.write_text(block.code.replace("../pgclarify/dbt", str(project.folder.parent)))
+        written.write_text(block.code)
     parameters = psycopg.conninfo.conninfo_to_dict(service.dsn)
     variables = {
         "PGHOST": str(parameters["host"]),
         "PGUSER": service.asker,
         "PGDATABASE": str(parameters["dbname"]),
+        "PGCLARIFY_DBT_PACKAGE": str(project.folder.parent),
     }
     shown = Project(forks, tmp_path, "searches", variables)
     shown.done("deps")

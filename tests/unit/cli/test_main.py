@@ -37,6 +37,7 @@ COMMANDS = (
     "dsn",
     "grant",
     "revoke",
+    "dbt-package",
 )
 
 
