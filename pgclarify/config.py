@@ -15,6 +15,7 @@ from pydantic import AliasChoices, Field, SecretStr, field_validator
 from pydantic_core import PydanticCustomError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+_ENV_FILE = ".env"
 # How an unexpected error is shown, and what the dbt package's own projects read.
 _OTHER_VARIABLES = ("PGCLARIFY_DEBUG", "PGCLARIFY_DBT")
 
@@ -40,7 +41,7 @@ class Settings(BaseSettings):
 
     model_config = SettingsConfigDict(
         env_prefix="PGCLARIFY_",
-        env_file=".env",
+        env_file=_ENV_FILE,
         extra="ignore",
         populate_by_name=True,
         frozen=True,
@@ -116,7 +117,7 @@ def unknown_variables() -> Mapping[str, str | None]:
     names = {name.removeprefix(prefix): name for name in sorted(ours | aliased)}
     return {
         name: next((names[near] for near in get_close_matches(name.upper().removeprefix(prefix), names, n=1)), None)
-        for name in sorted({*os.environ, *dotenv_values(Settings.model_config["env_file"])})
+        for name in sorted({*os.environ, *dotenv_values(_ENV_FILE)})
         if name.upper().startswith(prefix)
         and name.upper() not in ours
         and not name.upper().startswith(_OTHER_VARIABLES)

@@ -2,7 +2,7 @@
 
 create or replace function pgclarify._check_embedding_model(model text)
 returns void
-language plpgsql stable security definer
+language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
 begin
