@@ -83,8 +83,8 @@ begin atomic
 end;
 
 comment on function pgclarify._evidence(bigint, integer, name[]) is
-'What is cited for an entry of a run''s list, as an array of objects with the columns of view evidence_citation. Quotes stay, as in '
-'_citations; of the documents, what holders of these roles may read now.';
+'What is cited for an entry of a run''s list, as an array of objects with the columns of view evidence_citation. Quotes stay, '
+'as in _citations; of the documents, what holders of these roles may read now.';
 
 create or replace function pgclarify._evidence_document_ids(run_id bigint, ordinal integer)
 returns text[]

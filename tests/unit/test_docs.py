@@ -25,7 +25,7 @@ WORDS_BETWEEN_COMMANDS = {"&&", "||", "|", ";"}
 # The folder that a default names depends on who runs it, and on what.
 DEFAULTS_IN_WORDS = {"PGCLARIFY_DATA_DIR": "the user's data folder"}
 # Not ours: the shell's, Docker Compose's, and one that a person debugs with.
-OTHER_VARIABLES = {"PATH", "POSTGRES_PASSWORD", "PGCLARIFY_DEBUG"}
+OTHER_VARIABLES = {"PATH", "POSTGRES_PASSWORD", "PGCLARIFY_DEBUG", "PGCLARIFY_DBT_PACKAGE"}
 
 
 def name(page: Path) -> str:
@@ -137,6 +137,9 @@ def check(words: list[str]) -> None:
             asked = re.fullmatch(r"pgclarify\[([\w,]+)\]", package)
             assert asked, package
             assert set(asked[1].split(",")) <= extras.keys()
+        case ["pip", "install", "torch", "--index-url", _]:
+            # The usual build of a package that we bring.
+            assert "torch" in (CHECKOUT / "constraints.txt").read_text()
         case ["pip", "install", core, "dbt-postgres"]:
             bounds = re.findall(r'"([<>=]+[\d.]+)"', (CHECKOUT / "dbt" / "dbt_project.yml").read_text())
             assert bounds
