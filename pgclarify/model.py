@@ -27,6 +27,21 @@ class RunStatus(StrEnum):
     CANCELLED = "cancelled"
 
 
+class StopCode(StrEnum):
+    """Why a run that ended by itself has no result, or not all of it; docs/run-states.md says what each means."""
+
+    NOT_ANSWERED = "not_answered"
+    NO_LANGUAGE_MODEL = "no_language_model"
+    LANGUAGE = "language"
+    THRESHOLD = "threshold"
+    UNPROVEN = "unproven"
+    NO_PASSAGE = "no_passage"
+    CONTRADICTED = "contradicted"
+    LIMIT = "limit"
+    BUDGET = "budget"
+    FAILED_CALLS = "failed_calls"
+
+
 class Outcome(StrEnum):
     """What was decided about one candidate."""
 
@@ -296,20 +311,23 @@ class Claim:
     is_taken_over: bool = False
 
 
-def as_ended(status: RunStatus, stop_reason: str | None, refusal: NotAllowed | None) -> tuple[RunStatus, str | None]:
+def as_ended(
+    status: RunStatus, stop_reason: str | None, stop_code: StopCode | None, refusal: NotAllowed | None
+) -> tuple[RunStatus, str | None, StopCode | None]:
     """Say how a run ended of which a budget did not let a call through: it is never complete, and names the budget.
 
     Args:
         status: How it ended by what it came to.
         stop_reason: Why it went no further, by the same.
+        stop_code: The same in one word, as far as the tables do not tell it.
         refusal: What it was told when it asked for the first such call; None if there was none.
 
     Returns:
-        Status and stop_reason to keep.
+        Status, stop_reason and stop_code to keep.
     """
     if refusal is None:
-        return status, stop_reason
-    return RunStatus.PARTIAL if status is RunStatus.SUCCEEDED else status, refusal.message
+        return status, stop_reason, stop_code
+    return RunStatus.PARTIAL if status is RunStatus.SUCCEEDED else status, refusal.message, StopCode.BUDGET
 
 
 @dataclass(frozen=True, slots=True)
@@ -339,6 +357,8 @@ class Verdict:
         reason: Why it abstained.
         error: What went wrong; set if and only if the outcome is failed.
         is_refused: True if that is that a budget did not let the call through.
+        stop_code: Why it abstained, in one word: not_answered, no_language_model, threshold or unproven; None unless it
+            did.
     """
 
     rank: int
@@ -354,6 +374,7 @@ class Verdict:
     reason: str | None = None
     error: str | None = None
     is_refused: bool = False
+    stop_code: StopCode | None = None
 
 
 @dataclass(frozen=True, slots=True)

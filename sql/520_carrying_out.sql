@@ -346,7 +346,8 @@ create or replace function pgclarify._finish_run(
     error text,
     interpretations jsonb,
     stages jsonb,
-    stop_reason text
+    stop_reason text,
+    stop_code text default null
 )
 returns void
 language plpgsql volatile security definer
@@ -398,6 +399,14 @@ begin
         status = _finish_run.status,
         error = _finish_run.error,
         stop_reason = _finish_run.stop_reason,
+        stop_code = pgclarify._stop_code(
+            v_run,
+            _finish_run.status,
+            -- Workers of an earlier version do not tell it.
+            coalesce(
+                _finish_run.stop_code, case when pgclarify._is_of_a_budget(_finish_run.stop_reason) then 'budget' end
+            )
+        ),
         finished_at = clock_timestamp(),
         interpretations = case
             when v_run.operation in ('clarify', 'consolidate') and _finish_run.status in ('succeeded', 'partial')
@@ -425,7 +434,8 @@ begin
 end
 $$;
 
-comment on function pgclarify._finish_run(bigint, integer, text, text, jsonb, jsonb, text) is
+comment on function pgclarify._finish_run(bigint, integer, text, text, jsonb, jsonb, text, text) is
 'End a run. interpretations: array of objects with interpretation, answer, support, cohesion and citations (candidate_rank, '
-'is_medoid, quote, start_char, end_char), in order. stages: array of objects with the columns of table stage, in order.';
-grant execute on function pgclarify._finish_run(bigint, integer, text, text, jsonb, jsonb, text) to pgclarify_worker;
+'is_medoid, quote, start_char, end_char), in order. stages: array of objects with the columns of table stage, in order. '
+'stop_code: what the worker alone knows of it; the rest follows from the tables.';
+grant execute on function pgclarify._finish_run(bigint, integer, text, text, jsonb, jsonb, text, text) to pgclarify_worker;

@@ -219,7 +219,8 @@ begin atomic
                 then (select count(*) from pgclarify.interpretation where interpretation.run_id = run.run_id)::integer
         end,
         run.stop_reason,
-        run.cost_usd
+        run.cost_usd,
+        run.stop_code
     from unnest(_run_outcomes.run_ids) with ordinality as asked (run_id, ordinal)
     inner join pgclarify.run on asked.run_id = run.run_id
     order by asked.ordinal;
@@ -281,6 +282,8 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
     v_stop_reason constant text := _raise_unless_answered.run_outcome.stop_reason;
+    v_stop_code constant text := _raise_unless_answered.run_outcome.stop_code;
+    v_known record;
 begin
     case _raise_unless_answered.run_outcome.status
         when 'failed' then
@@ -299,7 +302,7 @@ begin
                         'Wait for it with: select * from pgclarify.wait(array[%s]).', _raise_unless_answered.run_outcome.run_id
                     );
         when 'partial' then
-            if pgclarify._is_of_a_budget(v_stop_reason) then
+            if v_stop_code = 'budget' then
                 raise warning 'run % is partial: %', _raise_unless_answered.run_outcome.run_id, v_stop_reason
                     using detail = 'What it came to is sound. Asked again, it pays for what is missing alone.',
                         hint = 'See: select * from pgclarify.budget_status.';
@@ -322,13 +325,26 @@ begin
                         hint = format('See: select pgclarify.explain(%s).', _raise_unless_answered.run_outcome.run_id);
             end if;
         else
-            null;
+            -- No row would say that it is not known whether the corpus has an answer.
+            select known.meaning, known.help into v_known
+            from pgclarify._stop_codes() as known
+            where known.stop_code = v_stop_code
+                and v_stop_code in ('no_language_model', 'language', 'threshold', 'unproven', 'no_passage');
+            if found then
+                raise warning 'run % found nothing: %', _raise_unless_answered.run_outcome.run_id, v_known.meaning
+                    using detail = format('Its stop_code is %s.', v_stop_code),
+                        hint = format(
+                            '%s See the closest passages: select pgclarify.explain(%s).',
+                            v_known.help, _raise_unless_answered.run_outcome.run_id
+                        );
+            end if;
     end case;
 end
 $$;
 
 comment on function pgclarify._raise_unless_answered(pgclarify.run_outcome, text) is
-'Error PC003 for a failed or cancelled run, 55000 for one that is not over; a warning for a partial one.';
+'Error PC003 for a failed or cancelled run, 55000 for one that is not over; a warning for a partial one, and for one that '
+'found nothing where the corpus may have an answer all the same.';
 
 create or replace function pgclarify._warn_of_partial(run_ids bigint[])
 returns void
@@ -339,11 +355,12 @@ declare
     v_partial bigint;
     v_refusal text;
     v_example bigint;
+    v_unknown record;
 begin
     select
         count(*),
         -- What stopped most of them.
-        mode() within group (order by outcome.stop_reason) filter (where pgclarify._is_of_a_budget(outcome.stop_reason)),
+        mode() within group (order by outcome.stop_reason) filter (where outcome.stop_code = 'budget'),
         min(outcome.run_id)
     into v_partial, v_refusal, v_example
     from pgclarify._current_outcomes(_warn_of_partial.run_ids) as outcome
@@ -357,8 +374,26 @@ begin
                     else 'See: select * from pgclarify.budget_status.'
                 end;
     end if;
+    select
+        count(*) as runs, min(outcome.run_id) as example,
+        mode() within group (order by known.meaning) as meaning, mode() within group (order by known.help) as help
+    into v_unknown
+    from pgclarify._current_outcomes(_warn_of_partial.run_ids) as outcome
+    inner join pgclarify._stop_codes() as known using (stop_code)
+    where
+        outcome.status = 'succeeded'
+        and outcome.stop_code in ('no_language_model', 'language', 'threshold', 'unproven', 'no_passage');
+    if v_unknown.runs > 0 then
+        raise warning 'nothing was found for % of % questions, most often since %',
+            v_unknown.runs, cardinality(_warn_of_partial.run_ids), v_unknown.meaning
+            using detail = 'Their rows have a stop_code each, and no reading.',
+                hint = format(
+                    '%s See, for one: select pgclarify.explain(%s).', v_unknown.help, v_unknown.example
+                );
+    end if;
 end
 $$;
 
 comment on function pgclarify._warn_of_partial(bigint[]) is
-'One warning for all runs of a call that are partial, each counted as often as it was asked; none if there is none.';
+'One warning for all runs of a call that are partial, each counted as often as it was asked, and one for those that found '
+'nothing where the corpus may have an answer all the same; none if there is none.';

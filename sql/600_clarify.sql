@@ -83,7 +83,8 @@ $$;
 
 comment on function pgclarify.clarify(text, text, integer, interval, jsonb) is
 'The readings of a vague question that the corpus answers, each with its answer and the documents that it cites; no '
-'row if it answers none. question: 1 to 10,000 characters. corpus: its name; null means pgclarify.corpus, or the only one. '
+'row if it answers none. Where it is not known whether it does, a warning says why no reading was found. question: 1 to '
+'10,000 characters. corpus: its name; null means pgclarify.corpus, or the only one. '
 'top_k: passages to judge, 1 to 1000. timeout: how long to wait; null means without end. options: search (hybrid, dense, '
 'lexical), consolidation (default, conservative), embed (question_answer, question), singletons (keep, drop), retrieval '
 '(fixed; adaptive, where the verdicts say which passages are judged and when it is enough), budget (most passages to judge; '
@@ -127,7 +128,7 @@ begin
     perform pgclarify._warn_of_partial(v_run_ids);
     return query
     with outcome as materialized (
-        select distinct seen.run_id, seen.status
+        select distinct seen.run_id, seen.status, seen.stop_code
         from pgclarify._current_outcomes(v_run_ids) as seen
     ),
     reading as materialized (
@@ -139,11 +140,11 @@ begin
     select
         asked.ordinal::integer, _clarify_many.keys[asked.ordinal], asked.question, asked.run_id, outcome.status,
         reading.ordinal, reading.interpretation, reading.answer, reading.support, reading.cohesion,
-        reading.document_ids, reading.citations
+        reading.document_ids, reading.citations, outcome.stop_code
     from unnest(v_questions, v_run_ids) with ordinality as asked (question, run_id, ordinal)
     inner join outcome on outcome.run_id = asked.run_id
     left join reading on reading.run_id = asked.run_id
-    where reading.run_id is not null or outcome.status <> 'succeeded'
+    where reading.run_id is not null or outcome.status <> 'succeeded' or outcome.stop_code <> 'not_answered'
     order by asked.ordinal, reading.ordinal;
 end
 $$;
@@ -180,8 +181,9 @@ $$;
 
 comment on function pgclarify.clarify_many(text[], text[], text, integer, interval, jsonb) is
 'clarify for many questions at once; equal questions are asked once. A question that the corpus does not answer has no row; '
-'one whose run failed, was cancelled, or is partial without a reading, has one row that says so in status and is null in '
-'what follows. questions: the questions. keys: your own key of each, given back as question_key. timeout: for all together; '
+'one whose run failed, was cancelled, is partial without a reading, or found nothing although the corpus may have an answer, '
+'has one row that says so in status and stop_code, and is null in between. questions: the questions. keys: your own key of '
+'each, given back as question_key. timeout: for all together; '
 'null means without end. The rest as in clarify.';
 grant execute on function pgclarify.clarify_many(
     text[], text[], text, integer, interval, jsonb

@@ -125,6 +125,10 @@ begin
         return next '  Stopped: ' || pgclarify._shown(v_run.stop_reason, 200);
     end if;
     return query
+    select format('  Stop code: %s, %s. %s', known.stop_code, known.meaning, known.help)
+    from pgclarify._stop_codes() as known
+    where known.stop_code = v_run.stop_code;
+    return query
     select
         '  Calls: ' || string_agg(
             case

@@ -94,7 +94,8 @@ select
     run.cost_usd,
     run.served,
     run.last_served_at,
-    run.question_group_id
+    run.question_group_id,
+    run.stop_code
 from pgclarify.run;
 
 comment on view pgclarify.run_summary is 'Runs that you may see, with what they have come to; also while they go on.';
@@ -133,6 +134,9 @@ comment on column pgclarify.run_summary.served is 'How often it answered an equa
 comment on column pgclarify.run_summary.last_served_at is 'When it last did; null if it never has.';
 comment on column pgclarify.run_summary.question_group_id is
 'Questions of its corpus that mean the same have the same; null until a worker has looked, after its end.';
+comment on column pgclarify.run_summary.stop_code is
+'Why it has no result, or not all of it: not_answered, no_language_model, language, threshold, unproven, no_passage, '
+'contradicted, limit, budget or failed_calls; null if it has its whole result, has failed, or goes on.';
 grant select on pgclarify.run_summary to pgclarify_reader;
 
 create or replace function pgclarify._queue_counts()

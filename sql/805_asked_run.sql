@@ -46,7 +46,8 @@ select
     run.served,
     run.last_served_at,
     run.served + run.is_counted::integer as times_asked,
-    run.requested_by_oid
+    run.requested_by_oid,
+    run.stop_code
 from pgclarify.run
 where
     run.operation = 'clarify'
@@ -70,6 +71,7 @@ comment on column pgclarify._asked_run.last_served_at is 'When it last did; null
 comment on column pgclarify._asked_run.times_asked is
 'How often that was asked: once, if it counts, and as often as it served.';
 comment on column pgclarify._asked_run.requested_by_oid is 'Oid of the role that asked.';
+comment on column pgclarify._asked_run.stop_code is 'As in run.';
 grant select on pgclarify._asked_run to pgclarify_reader;
 
 create or replace view pgclarify._seen_by_requester with (security_invoker) as

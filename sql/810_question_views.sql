@@ -17,7 +17,8 @@ select
         select count(distinct counted.requested_by)
         from pgclarify._asked_run as counted
         where counted.question_group_id = asked.question_group_id
-    ) as requesters
+    ) as requesters,
+    asked.unread_runs
 from (
     select
         run.question_group_id,
@@ -25,7 +26,8 @@ from (
         sum(run.times_asked) as times_asked,
         count(*) as runs,
         count(*) filter (where run.interpretations > 0) as answered_runs,
-        count(*) filter (where run.interpretations = 0 and run.status = 'succeeded') as unanswered_runs,
+        count(*) filter (where run.stop_code = 'not_answered') as unanswered_runs,
+        count(*) filter (where run.interpretations = 0 and run.stop_code <> 'not_answered') as unread_runs,
         min(run.created_at) as first_asked_at,
         max(run.created_at) as last_run_at,
         max(run.last_served_at) as last_served_at,
@@ -44,11 +46,15 @@ comment on column pgclarify.asked_question.times_asked is
 comment on column pgclarify.asked_question.runs is 'Runs, whatever became of them.';
 comment on column pgclarify.asked_question.answered_runs is 'Those that found a reading.';
 comment on column pgclarify.asked_question.unanswered_runs is
-'Those that succeeded and found none. Partial, failed and cancelled runs do not tell whether the corpus could answer.';
+'Those for which a language model judged the passages, and none answers. Other runs that found nothing do not tell whether the '
+'corpus could answer.';
 comment on column pgclarify.asked_question.first_asked_at is 'When it was first asked.';
 comment on column pgclarify.asked_question.last_asked_at is 'When it was last asked.';
 comment on column pgclarify.asked_question.last_run_id is 'Its last run.';
 comment on column pgclarify.asked_question.requesters is 'How many roles asked.';
+comment on column pgclarify.asked_question.unread_runs is
+'Those that found nothing, although the corpus may have an answer: there was no language model, a budget was spent, calls '
+'failed. stop_code in run_summary says which.';
 grant select on pgclarify.asked_question to pgclarify_reader;
 
 create or replace view pgclarify.content_gap with (security_invoker) as
@@ -77,8 +83,7 @@ select
         select count(distinct counted.requested_by)
         from pgclarify._asked_run as counted
         where counted.question_group_id = asked.question_group_id
-            and counted.interpretations = 0
-            and counted.status = 'succeeded'
+            and counted.stop_code = 'not_answered'
     ) as requesters,
     asked.last_answered_run_id is not null
     and (select run.requested_by from pgclarify.run where run.run_id = asked.last_answered_run_id)
@@ -87,24 +92,24 @@ from (
     select
         run.question_group_id,
         max(run.corpus_name) as corpus,
-        sum(run.times_asked) filter (where run.interpretations = 0) as times_asked,
-        count(*) filter (where run.interpretations = 0) as runs,
-        min(run.created_at) filter (where run.interpretations = 0) as first_asked_at,
-        max(run.created_at) filter (where run.interpretations = 0) as last_run_at,
-        max(run.last_served_at) filter (where run.interpretations = 0) as last_served_at,
-        max(run.run_id) filter (where run.interpretations = 0) as last_run_id,
+        sum(run.times_asked) filter (where run.stop_code = 'not_answered') as times_asked,
+        count(*) filter (where run.stop_code = 'not_answered') as runs,
+        min(run.created_at) filter (where run.stop_code = 'not_answered') as first_asked_at,
+        max(run.created_at) filter (where run.stop_code = 'not_answered') as last_run_at,
+        max(run.last_served_at) filter (where run.stop_code = 'not_answered') as last_served_at,
+        max(run.run_id) filter (where run.stop_code = 'not_answered') as last_run_id,
         count(*) filter (where run.interpretations > 0) as answered_runs,
         max(run.created_at) filter (where run.interpretations > 0) as last_answered_at,
         max(run.run_id) filter (where run.interpretations > 0) as last_answered_run_id
     from pgclarify._asked_run as run
-    where run.status = 'succeeded' or run.status = 'partial' and run.interpretations > 0
+    where run.stop_code = 'not_answered' or run.interpretations > 0
     group by run.question_group_id
-    having count(*) filter (where run.interpretations = 0) > 0
+    having count(*) filter (where run.stop_code = 'not_answered') > 0
 ) as asked;
 
 comment on view pgclarify.content_gap is
-'Questions that the corpus did not answer, a row for those that mean the same: clarify succeeded and found no reading. Runs '
-'that are partial, failed or cancelled do not count, since they do not tell.';
+'Questions that the corpus did not answer, a row for those that mean the same: a language model judged what clarify found, and '
+'no passage answers (stop_code not_answered). Other runs that found nothing do not count, since they do not tell.';
 comment on column pgclarify.content_gap.question_group_id is 'The group; run_summary has it, too.';
 comment on column pgclarify.content_gap.corpus is 'The corpus.';
 comment on column pgclarify.content_gap.question is 'The question as it was last asked in vain.';

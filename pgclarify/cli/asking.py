@@ -28,6 +28,8 @@ ASK_EXAMPLES = terminal.examples(
 )
 # Waiting inside the call needs a second connection, which the server may not have or not allow.
 _NO_LOOPBACK = "PC005"
+# Passages that are shown where no answer was found.
+_MOST_CLOSEST = 3
 # What the warning about a run says whom a budget has ended.
 _OF_A_BUDGET = 'budget "'
 
@@ -235,19 +237,31 @@ def answer(
     database: connection.Database, question: str, corpus: str | None, rows: list[Row], *, operation: str = "clarify"
 ) -> RenderableType:
     """What a person sees for the rows of a run that has just ended."""
-    from pgclarify.cli import rendering
+    from pgclarify.cli import nothing_rendering, rendering
 
     if rows:
         return rendering.readings(question, rows)
     # No row names it.
     runs = connection.fetch(database, "cli_find_run", operation=operation, question=question.strip())
-    if runs and runs[0]["status"] == "partial":
-        return rendering.not_looked_at(runs[0])
+    passages: Sequence[Row] = []
+    codes: Sequence[Row] = []
+    if runs:
+        passages = connection.fetch(database, "client_closest_passages", run_id=runs[0]["run_id"], top_k=_MOST_CLOSEST)
+        codes = connection.fetch(database, "cli_get_stop_code", stop_code=runs[0]["stop_code"])
+        if runs[0]["status"] == "partial":
+            return nothing_rendering.not_looked_at(runs[0], passages)
     corpora = connection.fetch(database, "client_list_corpora")
     asked = corpora if corpus is None else [row for row in corpora if row["corpus"] == corpus]
     if _hold_nothing(asked):
         return rendering.empty_corpus(corpus)
-    return rendering.nothing_found(question, corpus, pending=sum(row["pending"] or 0 for row in asked))
+    return nothing_rendering.nothing_found(
+        question,
+        corpus,
+        run=runs[0] if runs else None,
+        why=codes[0] if codes else None,
+        passages=passages,
+        pending=sum(row["pending"] or 0 for row in asked),
+    )
 
 
 def is_empty(database: connection.Database, corpus: str | None) -> bool:

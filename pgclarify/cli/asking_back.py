@@ -137,8 +137,13 @@ def _show(database: connection.Database, question: str, corpus: str | None, rows
 
     console = terminal.results()
     if not rows:
-        is_empty = asking.is_empty(database, corpus)
-        console.print(rendering.empty_corpus(corpus) if is_empty else dialogue_rendering.nothing_to_ask_back(question))
+        runs = connection.fetch(database, "cli_find_run", operation="clarifying_questions", question=question.strip())
+        if asking.is_empty(database, corpus):
+            console.print(rendering.empty_corpus(corpus))
+        elif runs and runs[0]["stop_code"] not in (None, "not_answered"):
+            console.print(asking.answer(database, question, corpus, [], operation="clarifying_questions"))
+        else:
+            console.print(dialogue_rendering.nothing_to_ask_back(question))
         return
     console.print(dialogue_rendering.proposals(question, rows))
     (run,) = connection.fetch(database, "cli_get_run", run_id=rows[0]["run_id"])

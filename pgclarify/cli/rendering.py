@@ -154,11 +154,8 @@ def citation(number: int, row: Row) -> list[RenderableType]:
         row: With the columns that all views of citations have.
     """
     source = Text(printable(row["document_id"]), style="cyan")
-    # The heading path of a Markdown passage usually begins with the title; it is shown once.
-    title, heading = row["title"], row["heading"]
-    place = heading if heading and title and heading.startswith(title) else ", ".join(filter(None, (title, heading)))
-    if place:
-        source.append(f"  {printable(place)}", style="default")
+    if where := place(row):
+        source.append(f"  {printable(where)}", style="default")
     if not row["is_current"]:
         source.append("  (the document has changed since)", style="yellow")
     lead = Text.assemble("   ", (f"[{number}] ", "cyan"))
@@ -166,38 +163,10 @@ def citation(number: int, row: Row) -> list[RenderableType]:
     return [Indented(lead, source), Indented(Text(" " * lead.cell_len), quote)]
 
 
-def nothing_found(question: str, corpus: str | None, *, pending: int) -> RenderableType:
-    """A plain sentence that says that nothing was found, and what to try."""
-    where = f"the corpus {printable(corpus)}" if corpus else "this corpus"
-    text = Text(f'No document in {where} answers any reading of "{printable(question)}".\n')
-    if pending:
-        text.append(f"{counted(pending, 'document')} of it cannot be searched yet: ask again in a moment.\n", "yellow")
-    text.append("Try other words, or look further down the ranking: --top-k 50\n")
-    text.append("See in psql what comes closest: ")
-    text.append("select * from pgclarify.search(", style="cyan")
-    text.append(_sql_literal(question), style="cyan")
-    if corpus:
-        text.append(f", corpus => {_sql_literal(corpus)}", style="cyan")
-    text.append(");", style="cyan")
-    return text
-
-
-def not_looked_at(run: Row) -> Text:
-    """A plain sentence where a run found nothing and did not look at all that it would have.
-
-    Args:
-        run: As statement cli_find_run has it: a partial one.
-    """
-    how = "Looked at in part" if run["judged"] else "Not looked at"
-    reason = printable(run["stop_reason"]) if run["is_over_budget"] else "calls of the model failed"
-    text = Text(f"{how}: {reason}; {run['judged']:,} of {counted(run['candidates'], 'passage')} judged", style="yellow")
-    text.append(", and none of those answers it.\n" if run["judged"] else ".\n")
-    text.append("Asked again, it pays for what is missing alone. See ", style="default")
-    if run["is_over_budget"]:
-        text.append("what is left of budgets: pgclarify status", style="default")
-    else:
-        text.append(f"why: pgclarify explain {run['run_id']}", style="default")
-    return text
+def place(row: Row) -> str:
+    """Title and headings of a passage; the heading path of a Markdown passage usually begins with the title."""
+    title, heading = row["title"], row["heading"]
+    return heading if heading and title and heading.startswith(title) else ", ".join(filter(None, (title, heading)))
 
 
 def empty_corpus(corpus: str | None) -> Text:
@@ -316,10 +285,6 @@ def _proven(row: Row, margin: Text, first_citation: int, *, remark: str | None) 
     for number, cited in enumerate(row["citations"], start=first_citation):
         parts.extend(citation(number, cited))
     return parts
-
-
-def _sql_literal(text: str) -> str:
-    return "'" + printable(text).replace("'", "''") + "'"
 
 
 def loaded(corpus: str, changed: int, unchanged: int, *, is_searchable: bool) -> Text:

@@ -32,7 +32,7 @@ from pgclarify.client.records import (
     Verdict,
 )
 from pgclarify.dialogue import AmbiguityType
-from pgclarify.model import Document, Outcome, RunStatus
+from pgclarify.model import Document, Outcome, RunStatus, StopCode
 from pgclarify.steps import StepKind, StepOutcome
 
 __all__ = [
@@ -63,6 +63,7 @@ __all__ = [
     "StepCitation",
     "StepKind",
     "StepOutcome",
+    "StopCode",
     "Verdict",
     "connect",
     "connect_async",

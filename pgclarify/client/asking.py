@@ -13,11 +13,12 @@ from pgclarify.client.records import (
     SearchResult,
     read_interpretation,
     read_outcome,
+    read_stop_code,
     record,
 )
 from pgclarify.client.scripts import Script, Session, Statement, interval, listed, timed, to_json
 from pgclarify.errors import InputError
-from pgclarify.model import RunStatus
+from pgclarify.model import RunStatus, StopCode
 
 
 def clarify(
@@ -33,7 +34,8 @@ def clarify(
     """Ask a vague question, and wait for the readings that the corpus really answers.
 
     Interrupted (Ctrl-C, a cancelled task), it cancels the run. A run that is partial is also logged as a warning of
-    logger "pgclarify.client", since an empty list would not show it.
+    logger "pgclarify.client", since an empty list would not show it; so is one that found nothing where the corpus may
+    have an answer all the same, with the reason.
 
         for reading in client.clarify("rental cars", corpus="insurance"):
             print(reading.interpretation, reading.answer, reading.document_ids)
@@ -46,7 +48,7 @@ def clarify(
         options: As in SQL: search, consolidation, embed, singletons, retrieval, budget, reranker.
 
     Returns:
-        Readings by falling support; none if the corpus answers no reading.
+        Readings by falling support; none if no passage answers, or none could be read: a warning then says why.
 
     Raises:
         InputError: If the question, top_k, the timeout or an option cannot be used.
@@ -130,13 +132,14 @@ def clarify_many(
 
 
 def _answer(question: str, key: str | None, rows: Sequence[Row]) -> Answer:
-    """Read one question's rows: none means that nothing was found, one without a reading that its run failed."""
+    """Read one question's rows: none means that no passage answers, one without a reading has a code that says why."""
     return Answer(
         question=question,
         key=key,
         status=RunStatus(rows[0]["status"]) if rows else RunStatus.SUCCEEDED,
         run_id=rows[0]["run_id"] if rows else None,
         interpretations=tuple(read_interpretation(row) for row in rows if row["ordinal"] is not None),
+        stop_code=read_stop_code(rows[0]) if rows else StopCode.NOT_ANSWERED,
     )
 
 
@@ -317,4 +320,20 @@ def search(
             "options": to_json(timed({"method": method, **options}, timeout), "an option"),
         },
     )
+    return [record(SearchResult, row) for row in rows]
+
+
+def closest_passages(session: Session, /, run_id: int, *, top_k: int = 5) -> Script[list[SearchResult]]:
+    """Read which passages a run found, as its search ranks them: what comes closest, where no answer was found.
+
+    No model is called, and no run made.
+
+    Args:
+        run_id: A run that you may see, of any operation that searches.
+        top_k: Most passages, from 1.
+
+    Returns:
+        Best first, those that still stand and that you may read.
+    """
+    rows = yield Statement("client_closest_passages", {"run_id": run_id, "top_k": top_k})
     return [record(SearchResult, row) for row in rows]

@@ -119,6 +119,7 @@ class AsyncClient(Session):
     explain = _call(explaining.explain)
     consolidate = _call(asking.consolidate)
     search = _call(asking.search)
+    closest_passages = _call(asking.closest_passages)
     investigate = _call(investigating.investigate)
     submit_investigation = _call(investigating.submit_investigation)
     steps = _iteration(watching.steps)

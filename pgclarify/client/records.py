@@ -13,7 +13,7 @@ from datetime import timedelta
 from decimal import Decimal
 from typing import Any, TypeAlias, TypeVar
 
-from pgclarify.model import Outcome, RunStatus
+from pgclarify.model import Outcome, RunStatus, StopCode
 from pgclarify.steps import StepKind, StepOutcome
 
 Row: TypeAlias = Mapping[str, Any]
@@ -86,8 +86,9 @@ class Answer:
         question: The question, as it was passed.
         key: The key that was passed with it; None without keys.
         status: succeeded, partial, failed or cancelled.
-        run_id: Its run; `result(run_id)` says why it failed. None if it succeeded and nothing was found.
-        interpretations: What was found, by falling support; empty if the corpus answers no reading of it.
+        run_id: Its run; `result(run_id)` says why it failed. None if stop_code is not_answered.
+        interpretations: What was found, by falling support. Where it is empty, stop_code says why.
+        stop_code: As in RunOutcome; not_answered if the corpus answers no reading of it.
     """
 
     question: str
@@ -95,6 +96,7 @@ class Answer:
     status: RunStatus
     run_id: int | None
     interpretations: tuple[Interpretation, ...]
+    stop_code: StopCode | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,9 +107,12 @@ class RunOutcome:
         run_id: The run.
         status: Its state; queued or running if it is not over.
         error: Why it failed; None unless it did.
-        interpretations: Readings found: 0 means that the corpus answers none; None unless succeeded or partial.
+        interpretations: Readings found; None unless succeeded or partial. Where there is none, stop_code says why.
         stop_reason: Why it went no further where it might have, such as a budget that is spent; None if there was
             nothing to decide, or it is not over.
+        stop_code: Why it has no result, or not all of it: not_answered if a language model judged what was found and
+            none of it answers; other codes if it is not known whether the corpus has an answer. None if it has its
+            whole result, has failed, or is not over.
         cost_usd: What it cost, in US dollars: 0 if it paid for no call; None if the cost of one is not known, or it is
             not over.
     """
@@ -118,6 +123,7 @@ class RunOutcome:
     interpretations: int | None
     stop_reason: str | None = None
     cost_usd: Decimal | None = None
+    stop_code: StopCode | None = None
 
     @property
     def is_over(self) -> bool:
@@ -339,9 +345,14 @@ def read_interpretation(row: Row) -> Interpretation:
     )
 
 
+def read_stop_code(row: Row) -> StopCode | None:
+    """Read the stop code of a run."""
+    return None if row["stop_code"] is None else StopCode(row["stop_code"])
+
+
 def read_outcome(row: Row) -> RunOutcome:
     """Read a row of type pgclarify.run_outcome."""
-    return record(RunOutcome, row, status=RunStatus(row["status"]))
+    return record(RunOutcome, row, status=RunStatus(row["status"]), stop_code=read_stop_code(row))
 
 
 def read_verdict(row: Row) -> Verdict:

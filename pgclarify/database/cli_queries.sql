@@ -62,7 +62,7 @@ order by ordinal;
 -- name: cli_find_run
 -- The caller's last run that asked this trimmed question by an operation: how it stands, and how much it looked at.
 select
-    run_id, status, stop_reason, pgclarify._is_over_budget(stop_reason) as is_over_budget, candidates,
+    run_id, status, stop_reason, stop_code, coalesce(stop_code = 'budget', false) as is_over_budget, candidates,
     (
         select count(*) from pgclarify.verdict
         where verdict.run_id = run_summary.run_id and verdict.outcome <> 'failed'
@@ -71,6 +71,10 @@ from pgclarify.run_summary
 where operation = %(operation)s and requested_by = current_user and question = %(question)s
 order by run_id desc
 limit 1;
+
+-- name: cli_get_stop_code
+-- What a stop code means, and what helps.
+select stop_code, meaning, help from pgclarify._stop_codes() where stop_code = %(stop_code)s;
 
 -- name: cli_count_foreign_documents
 -- Documents of a corpus whose ids are not among those given.
@@ -82,8 +86,8 @@ where corpus.name = %(corpus)s and document.id <> all(%(document_ids)s::text[]);
 -- name: cli_get_run
 -- How one run stands, how much it looked at, why it went no further, and what it cost.
 select
-    status, candidates, verdicts, interpretations, stop_reason, pgclarify._is_over_budget(stop_reason) as is_over_budget,
-    cost_usd
+    status, candidates, verdicts, interpretations, stop_reason, stop_code,
+    coalesce(stop_code = 'budget', false) as is_over_budget, cost_usd
 from pgclarify.run_summary
 where run_id = %(run_id)s;
 

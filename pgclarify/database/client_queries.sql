@@ -16,7 +16,8 @@ order by ordinal;
 -- name: client_clarify_many
 -- Ask many questions at once, and wait for the readings of all.
 select
-    question_ordinal, run_id, status, ordinal, interpretation, answer, support, cohesion, document_ids, citations
+    question_ordinal, run_id, status, ordinal, interpretation, answer, support, cohesion, document_ids, citations,
+    stop_code
 from pgclarify.clarify_many(
     questions => %(questions)s::text[],
     corpus => %(corpus)s,
@@ -38,7 +39,7 @@ select
 
 -- name: client_wait
 -- Wait for runs.
-select run_id, status, error, interpretations, stop_reason, cost_usd
+select run_id, status, error, interpretations, stop_reason, cost_usd, stop_code
 from pgclarify.wait(run_ids => %(run_ids)s::bigint[], timeout => %(timeout)s::interval);
 
 -- name: client_result
@@ -47,6 +48,22 @@ select
     run_id, status, ordinal, interpretation, answer, support, cohesion, document_ids, citations
 from pgclarify.result(run_id => %(run_id)s)
 order by ordinal;
+
+-- name: client_closest_passages
+-- The passages that a run found and its search ranks first, as far as the caller may read them; no model is called.
+select
+    candidate.rank, candidate.passage_id, candidate.document_id, document.title, candidate.heading, passage.content,
+    candidate.score, candidate.origin
+from pgclarify.candidate
+inner join pgclarify.passage
+    on
+        candidate.corpus_id = passage.corpus_id
+        and candidate.document_id = passage.document_id
+        and candidate.passage_id = passage.id
+inner join pgclarify.document on candidate.corpus_id = document.corpus_id and candidate.document_id = document.id
+where candidate.run_id = %(run_id)s
+order by candidate.rank
+limit %(top_k)s;
 
 -- name: client_consolidate
 -- Group a run's verdicts again.

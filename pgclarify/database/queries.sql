@@ -405,7 +405,8 @@ select
         %(error)s,
         %(interpretations)s::jsonb,
         %(stages)s::jsonb,
-        %(stop_reason)s
+        %(stop_reason)s,
+        %(stop_code)s
     );
 
 -- name: list_unfinished_runs

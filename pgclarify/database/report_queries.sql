@@ -11,9 +11,10 @@ select
     run.settings, run.parent_run_id, run.requested_by, run.status, run.error, run.corpus_revision, run.model,
     run.prompt_version, run.completions, run.reused_completions, run.prompt_tokens, run.completion_tokens, run.cost_usd,
     run.created_at, run.started_at, run.finished_at, run.stop_reason,
-    pgclarify._is_over_budget(run.stop_reason) as is_over_budget, run.route, run.saved_completions,
-    current_user as seen_by
+    coalesce(run.stop_code = 'budget', false) as is_over_budget, run.route, run.saved_completions,
+    current_user as seen_by, run.stop_code, known.meaning as stop_meaning, known.help as stop_help
 from pgclarify.run
+left join pgclarify._stop_codes() as known on run.stop_code = known.stop_code
 where run.run_id = %(run_id)s;
 
 -- name: report_passages

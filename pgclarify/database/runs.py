@@ -27,6 +27,7 @@ from pgclarify.model import (
     Run,
     RunStatus,
     Stage,
+    StopCode,
     Verdict,
     as_ended,
 )
@@ -322,9 +323,10 @@ class RunTables(LedgerTables):
         *,
         stages: Sequence[Stage] = (),
         stop_reason: str | None = None,
+        stop_code: StopCode | None = None,
     ) -> None:
         """See RunStore."""
-        status, stop_reason = as_ended(status, stop_reason, self.refusal)
+        status, stop_reason, stop_code = as_ended(status, stop_reason, stop_code, self.refusal)
         await fetch(
             self._runs.pool,
             "finish_run",
@@ -335,6 +337,7 @@ class RunTables(LedgerTables):
             interpretations=json.dumps([asdict(interpretation) for interpretation in interpretations]),
             stages=json.dumps([asdict(stage) for stage in stages], default=datetime.isoformat),
             stop_reason=stop_reason,
+            stop_code=None if stop_code is None else stop_code.value,
         )
         self._is_finished = True
 

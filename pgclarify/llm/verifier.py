@@ -11,7 +11,7 @@ from pgclarify.errors import InvalidReply
 from pgclarify.llm import prompts
 from pgclarify.llm.completer import EndpointCompleter
 from pgclarify.llm.replies import one_line, read_form, shown, text_or_null
-from pgclarify.model import Completion, CompletionRequest, Passage, Reading
+from pgclarify.model import Completion, CompletionRequest, Passage, Reading, StopCode
 
 _RELAXATION_TOKENS: Final = 256
 _VERDICT_TOKENS: Final = 1024
@@ -72,8 +72,8 @@ class EndpointVerifier(EndpointCompleter):
         """
         return read_form(_RelaxationReply, completion).query
 
-    def read_verdict(self, completion: Completion) -> Reading | None:
-        """Read the reading, or None for an abstention.
+    def read_verdict(self, completion: Completion) -> Reading | StopCode:
+        """Read the reading, or not_answered for an abstention.
 
         A blank string counts as null. A reading that speaks of "the passage" does not stand on its own, so it counts
         as an abstention: it fits the form, and asking again costs a call for a reading of little worth.
@@ -83,12 +83,12 @@ class EndpointVerifier(EndpointCompleter):
         """
         reply = read_form(_VerdictReply, completion)
         if reply.interpretation is None:
-            return None
+            return StopCode.NOT_ANSWERED
         if reply.answer is None or reply.quote is None:
             missing = "an answer" if reply.answer is None else "a quote"
             raise InvalidReply(
                 f"the model gave a reading without {missing}", detail=f"It replied: {shown(completion.reply)}"
             )
         if _LEANS_ON_SOURCE.search(reply.interpretation):
-            return None
+            return StopCode.NOT_ANSWERED
         return Reading(interpretation=reply.interpretation, answer=reply.answer, quote=reply.quote)

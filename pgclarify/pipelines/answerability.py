@@ -9,7 +9,7 @@ from functools import partial
 from pgclarify.algorithms import find_quote
 from pgclarify.dialogue import EvidenceCitation
 from pgclarify.errors import CompletionError
-from pgclarify.model import Candidate, Found, Passage, Reading, Run
+from pgclarify.model import Candidate, Found, Passage, Reading, Run, StopCode
 from pgclarify.pipelines.completions import Answer, Inquiry, Pace, ask_all
 from pgclarify.pipelines.exploration import Query
 from pgclarify.pipelines.failures import counted, describe
@@ -84,12 +84,12 @@ class AnswerabilityCheck:
         citations: list[dict[int, EvidenceCitation]] = [{} for _ in questions]
         errors: list[list[CompletionError]] = [[] for _ in questions]
 
-        async def land(index: int, answer: Answer[Reading | None]) -> None:
+        async def land(index: int, answer: Answer[Reading | StopCode]) -> None:
             question, place, candidate = asked[index]
             if isinstance(answer.value, CompletionError):
                 errors[question].append(answer.value)
                 return
-            citation = None if answer.value is None else _cite(answer.value, candidate)
+            citation = _cite(answer.value, candidate) if isinstance(answer.value, Reading) else None
             if citation is not None:
                 citations[question][place] = citation
 
@@ -133,7 +133,7 @@ class AnswerabilityCheck:
             if (candidate := candidates[one.passage.passage_id]).rank in kept
         ]
 
-    def _inquiry(self, question: str, passage: Passage) -> Inquiry[Reading | None]:
+    def _inquiry(self, question: str, passage: Passage) -> Inquiry[Reading | StopCode]:
         render = partial(self._verifier.verdict_request, question, passage)
         return Inquiry(render(), partial(render, retry=True), self._verifier.read_verdict)
 

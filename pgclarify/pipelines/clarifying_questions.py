@@ -13,7 +13,7 @@ from functools import partial
 from pgclarify.algorithms import proposes_same
 from pgclarify.dialogue import ClarifyingQuestion, Form, PromptScheme, ProposedQuestion
 from pgclarify.errors import CompletionError, EmbeddingError, InvalidReply, RunLost
-from pgclarify.model import Completion, Run, RunStatus
+from pgclarify.model import Completion, Run, RunStatus, StopCode
 from pgclarify.pipelines.answerability import Answerability, AnswerabilityCheck
 from pgclarify.pipelines.completions import Inquiry, Pace, ask_one, check_storable
 from pgclarify.pipelines.failures import counted, describe
@@ -103,6 +103,7 @@ class _Proposing:
         ]
         if not kept:
             self.trace.stop_reason = f"no document answers any of {counted(len(proposed), 'proposal')}"
+            self.trace.stop_code = StopCode.NOT_ANSWERED
         elif len(kept) < len(proposed):
             left_out = counted(len(proposed) - len(kept), "proposal")
             self.trace.stop_reason = f"{left_out} left out that no document answers"
@@ -121,6 +122,7 @@ class _Proposing:
             None,
             stages=self.trace.stages,
             stop_reason=self.trace.stop_reason,
+            stop_code=self.trace.stop_code,
         )
 
     async def _propose(self) -> list[ProposedQuestion]:

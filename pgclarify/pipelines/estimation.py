@@ -14,7 +14,7 @@ from typing import Final
 
 from pgclarify.errors import ConfigurationError, EmbeddingError, InvalidReply, RunLost
 from pgclarify.estimated import Prospect
-from pgclarify.model import Found, Reading, Run, RunStatus
+from pgclarify.model import Found, Reading, Run, RunStatus, StopCode
 from pgclarify.pipelines.asking_back import READ_TOKENS, Gate, answer_inquiry
 from pgclarify.pipelines.completions import Inquiry
 from pgclarify.pipelines.detection import summarize
@@ -281,7 +281,7 @@ class _Survey:
     async def _judge(self, asked: Sequence[tuple[str, Sequence[Found]]]) -> None:
         """Count the verdicts on passages."""
 
-        def put() -> list[Inquiry[Reading | None]]:
+        def put() -> list[Inquiry[Reading | StopCode]]:
             return [
                 verdict_inquiry(self._verifier, question, one.passage) for question, found in asked for one in found
             ]

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from pgclarify.algorithms import GROUPINGS, Grouping, Mode, consolidate, relate_readings
 from pgclarify.errors import BudgetSpent
-from pgclarify.model import Citation, Cluster, Interpretation, Outcome, Run, RunStatus, Verdict
+from pgclarify.model import Citation, Cluster, Interpretation, Outcome, Run, RunStatus, StopCode, Verdict
 from pgclarify.pipelines.failures import summarize
 from pgclarify.pipelines.trace import Trace
 from pgclarify.protocols import RunStore
@@ -124,7 +124,19 @@ async def conclude(run: Run, verdicts: Sequence[tuple[str, Verdict]], store: Run
         interpretations = await interpret(run, [Grounded.of(*pair) for pair in grounded], vectors_of(grounded))
         tally.rows = len(interpretations)
     status = RunStatus.PARTIAL if errors else RunStatus.SUCCEEDED
-    await store.finish_run(run, status, interpretations, None, stages=trace.stages, stop_reason=trace.stop_reason)
+    if not interpretations:
+        # An answer that was found and not shown says more than passages without one.
+        codes = {verdict.stop_code for _, verdict in verdicts}
+        trace.stop_code = next((code for code in (StopCode.THRESHOLD, StopCode.UNPROVEN) if code in codes), None)
+    await store.finish_run(
+        run,
+        status,
+        interpretations,
+        None,
+        stages=trace.stages,
+        stop_reason=trace.stop_reason,
+        stop_code=trace.stop_code,
+    )
 
 
 def vectors_of(grounded: Sequence[tuple[object, Verdict]]) -> NDArray[np.float32]:

@@ -18,7 +18,7 @@ from pgclarify.errors import (
     InvalidReply,
     RunLost,
 )
-from pgclarify.model import Completion, Run, RunStatus
+from pgclarify.model import Completion, Run, RunStatus, StopCode
 from pgclarify.pipelines.answering import StepAnswerer
 from pgclarify.pipelines.calls import CALLS_TO_ANSWER, Calls, OutOfCalls
 from pgclarify.pipelines.completions import Pace, check_storable
@@ -164,6 +164,7 @@ class _Investigation:
         errors = [*self._errors, *self._answerer.errors, *self._conclusion.errors]
         if self._calls.were_short:
             self._trace.stop_reason = self._calls.shortage(kept)
+            self._trace.stop_code = StopCode.LIMIT
         if end.outcome is StepOutcome.NOT_IN_CORPUS:
             # That something is not there cannot be said by who has not looked everywhere.
             gone = next((error for error in errors if isinstance(error, EndpointUnavailable)), None)
@@ -177,7 +178,13 @@ class _Investigation:
         await self._record(end)
         status = RunStatus.PARTIAL if errors or self._calls.were_short else RunStatus.SUCCEEDED
         await self._store.finish_run(
-            self._run, status, [], None, stages=self._trace.stages, stop_reason=self._trace.stop_reason
+            self._run,
+            status,
+            [],
+            None,
+            stages=self._trace.stages,
+            stop_reason=self._trace.stop_reason,
+            stop_code=self._trace.stop_code,
         )
 
     async def _decompose(self) -> str | None:

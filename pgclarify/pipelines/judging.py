@@ -8,12 +8,20 @@ from functools import partial
 
 from pgclarify.algorithms import find_quote
 from pgclarify.errors import CompletionError, EmbeddingError, NotAllowed
-from pgclarify.model import Candidate, Completion, Outcome, Passage, Reading, Run, Verdict
+from pgclarify.model import Candidate, Completion, Outcome, Passage, Reading, Run, StopCode, Verdict
 from pgclarify.pipelines.completions import Answer, Inquiry, Pace, ask_all, check_storable
 from pgclarify.pipelines.failures import describe
 from pgclarify.pipelines.interpretations import reading_text
 from pgclarify.pipelines.trace import Tally
 from pgclarify.protocols import Embedder, RunStore, Verifier
+
+# Why a passage has no verdict, for explain.
+_REASONS = {
+    StopCode.NOT_ANSWERED: "the passage answers no reading of the question",
+    StopCode.NO_LANGUAGE_MODEL: "the rules, which stand in for a language model, read no answer in the passage",
+    StopCode.THRESHOLD: "the answer that the rules read in the passage is too improbable",
+    StopCode.UNPROVEN: "the quote does not occur in the passage",
+}
 
 
 class Judge:
@@ -57,7 +65,7 @@ class Judge:
         Source: VERDICT, Eq. 8 and Algorithm 1, lines 3-7.
         """
 
-        async def keep(index: int, answer: Answer[Reading | None]) -> None:
+        async def keep(index: int, answer: Answer[Reading | StopCode]) -> None:
             if hear is not None:
                 hear(candidates[index])
             verdict = await decide(self._run, candidates[index], answer, self._embedder)
@@ -86,7 +94,7 @@ class Judge:
         verdicts: list[Verdict] = []
         for candidate in candidates:
 
-            async def keep(_: int, answer: Answer[Reading | None], candidate: Candidate = candidate) -> None:
+            async def keep(_: int, answer: Answer[Reading | StopCode], candidate: Candidate = candidate) -> None:
                 verdicts.append(await decide(self._run, candidate, answer, self._embedder))
 
             inquiry = self._inquiry(candidate.passage)
@@ -95,12 +103,12 @@ class Judge:
                 return candidate, verdicts[-1]
         return None
 
-    def _inquiry(self, passage: Passage) -> Inquiry[Reading | None]:
+    def _inquiry(self, passage: Passage) -> Inquiry[Reading | StopCode]:
         # The question itself, not the relaxed one, which served recall.
         return verdict_inquiry(self._verifier, self._run.question, passage)
 
 
-def verdict_inquiry(verifier: Verifier, question: str, passage: Passage) -> Inquiry[Reading | None]:
+def verdict_inquiry(verifier: Verifier, question: str, passage: Passage) -> Inquiry[Reading | StopCode]:
     """Put what is asked about one passage.
 
     Args:
@@ -109,9 +117,9 @@ def verdict_inquiry(verifier: Verifier, question: str, passage: Passage) -> Inqu
         passage: What is judged.
     """
 
-    def read(completion: Completion) -> Reading | None:
+    def read(completion: Completion) -> Reading | StopCode:
         reading = verifier.read_verdict(completion)
-        if reading is not None:
+        if isinstance(reading, Reading):
             # The quote is not kept as the model wrote it.
             check_storable(reading.interpretation, reading.answer)
         return reading
@@ -120,7 +128,7 @@ def verdict_inquiry(verifier: Verifier, question: str, passage: Passage) -> Inqu
     return Inquiry(render(), partial(render, retry=True), read)
 
 
-async def decide(run: Run, candidate: Candidate, answer: Answer[Reading | None], embedder: Embedder) -> Verdict:
+async def decide(run: Run, candidate: Candidate, answer: Answer[Reading | StopCode], embedder: Embedder) -> Verdict:
     """Turn an answer into a verdict: check its quote, and embed the reading.
 
     Args:
@@ -139,12 +147,12 @@ async def decide(run: Run, candidate: Candidate, answer: Answer[Reading | None],
     if isinstance(reading, CompletionError):
         is_refused = isinstance(reading, NotAllowed)
         return replace(verdict, outcome=Outcome.FAILED, error=describe(reading), is_refused=is_refused)
-    if reading is None:
-        return replace(verdict, reason="the passage answers no reading of the question")
+    if not isinstance(reading, Reading):
+        return replace(verdict, reason=_REASONS[reading], stop_code=reading)
     passage = candidate.passage
     span = find_quote(reading.quote, passage.content)
     if span is None:
-        return replace(verdict, reason="the quote does not occur in the passage")
+        return replace(verdict, reason=_REASONS[StopCode.UNPROVEN], stop_code=StopCode.UNPROVEN)
     start, end = span
     text = reading_text(run, reading.interpretation, reading.answer)
     try:

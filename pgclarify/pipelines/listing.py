@@ -13,7 +13,7 @@ from functools import partial
 from pgclarify.algorithms import find_variant, fold, is_last_name, is_variant
 from pgclarify.dialogue import EvidenceCitation, ListedAnswer
 from pgclarify.errors import CompletionError, ConfigurationError, EmbeddingError, InvalidReply, RunLost
-from pgclarify.model import Candidate, Completion, CompletionRequest, Run, RunStatus
+from pgclarify.model import Candidate, Completion, CompletionRequest, Run, RunStatus, StopCode
 from pgclarify.pipelines.calls import CALLS_TO_ANSWER, Calls, Unproven
 from pgclarify.pipelines.completions import Pace
 from pgclarify.pipelines.failures import counted, describe
@@ -76,7 +76,9 @@ async def list_answers(
         except (CompletionError, ConfigurationError, EmbeddingError) as error:
             await store.finish_run(run, RunStatus.FAILED, [], describe(error), stages=trace.stages)
         else:
-            await store.finish_run(run, status, [], None, stages=trace.stages, stop_reason=trace.stop_reason)
+            await store.finish_run(
+                run, status, [], None, stages=trace.stages, stop_reason=trace.stop_reason, stop_code=trace.stop_code
+            )
     except RunLost as lost:
         _logger.info("run %d was left: %s", run.run_id, lost.message)
 
@@ -200,6 +202,7 @@ class _Listing:
         while len(self._entries) < self._most:
             if rounds == self._most_rounds:
                 self._trace.stop_reason = f"the limit of {counted(rounds, 'round')} was reached"
+                self._trace.stop_code = StopCode.LIMIT
                 return RunStatus.SUCCEEDED
             rounds += 1
             known = len(self._read_in)
@@ -222,6 +225,7 @@ class _Listing:
                 case Unproven():
                     another = "a further answer" if self._entries else "the answer"
                     self._trace.stop_reason = f"{another} was not proven: {value.message}"
+                    self._trace.stop_code = StopCode.UNPROVEN
                 case CompletionError() if self._entries:
                     self._trace.stop_reason = f"the model failed: {describe(value)}"
                     return RunStatus.PARTIAL
@@ -229,6 +233,7 @@ class _Listing:
                     raise value
             return RunStatus.SUCCEEDED
         self._trace.stop_reason = f"the limit of {counted(self._most, 'answer')} was reached"
+        self._trace.stop_code = StopCode.LIMIT
         return RunStatus.SUCCEEDED
 
     async def _ask(self, tally: Tally) -> Proven | CompletionError | None:

@@ -12,7 +12,7 @@ from typing import Final
 
 from pgclarify.dialogue import DetectionReason
 from pgclarify.errors import CompletionError
-from pgclarify.model import Candidate, Outcome, Reading, Run
+from pgclarify.model import Candidate, Outcome, Reading, Run, StopCode
 from pgclarify.pipelines.completions import Answer
 from pgclarify.pipelines.failures import counted
 from pgclarify.pipelines.first_stage import ranked
@@ -93,10 +93,10 @@ async def count_readings(
     found = await exploration.find_passages(run, question, vector, method="hybrid", depth=top_k)
     candidates = ranked(found)
 
-    async def judge(candidate: Candidate) -> Answer[Reading | None]:
+    async def judge(candidate: Candidate) -> Answer[Reading | StopCode]:
         try:
             completion = await verifier.complete(verifier.verdict_request(question, candidate.passage))
-            reading: Reading | CompletionError | None = verifier.read_verdict(completion)
+            reading: Reading | StopCode | CompletionError = verifier.read_verdict(completion)
         except CompletionError as error:
             reading = error
         return Answer(reading, None, is_reused=False)

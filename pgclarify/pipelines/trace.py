@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from pgclarify.model import Completion, Stage
+from pgclarify.model import Completion, Stage, StopCode
 
 
 @dataclass(slots=True)
@@ -43,10 +43,12 @@ class Trace:
 
     Attributes:
         stop_reason: Why the run went no further, where it might have; None if there was nothing to decide.
+        stop_code: Why it has no result, or not all of it, as far as the tables do not tell it; None if they do.
     """
 
     def __init__(self) -> None:
         self.stop_reason: str | None = None
+        self.stop_code: StopCode | None = None
         self._stages: list[Stage | None] = []
 
     @property

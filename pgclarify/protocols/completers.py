@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Protocol, TypeAlias
 
 from pgclarify.dialogue import Form, PromptScheme, ProposedQuestion, Turn
-from pgclarify.model import Completion, CompletionRequest, Passage, Reading
+from pgclarify.model import Completion, CompletionRequest, Passage, Reading, StopCode
 from pgclarify.steps import Finding, FollowUp, Step
 
 Begin: TypeAlias = Callable[[], Awaitable[None]]
@@ -60,8 +60,8 @@ class Verifier(Completer, Protocol):
             InvalidReply: If the reply does not fit.
         """
 
-    def read_verdict(self, completion: Completion) -> Reading | None:
-        """Read the reading, or None for an abstention. Whether the quote is in the passage is the caller's to check.
+    def read_verdict(self, completion: Completion) -> Reading | StopCode:
+        """Read the reading, or why there is none. Whether the quote is in the passage is the caller's to check.
 
         Raises:
             InvalidReply: If the reply does not fit.

@@ -26,6 +26,7 @@ from pgclarify.model import (
     Run,
     RunStatus,
     Stage,
+    StopCode,
     Verdict,
 )
 from pgclarify.steps import Step
@@ -104,6 +105,7 @@ class RunStore(Ledger, Protocol):
         *,
         stages: Sequence[Stage] = (),
         stop_reason: str | None = None,
+        stop_code: StopCode | None = None,
     ) -> None:
         """Write the interpretations, their citations, the stages and the end of the run, in one transaction.
 
@@ -114,6 +116,7 @@ class RunStore(Ledger, Protocol):
             error: Why it failed; None unless it did.
             stages: What it did, in order.
             stop_reason: Why it went no further, where it might have; None if there was nothing to decide.
+            stop_code: Why there is no result, or not all of it, as far as the tables do not tell it.
 
         Raises:
             RunLost: If the run is no longer this worker's.

@@ -21,6 +21,9 @@ class RunHead:
     Attributes:
         is_over_budget: Whether stop_reason is that a budget allows no further call.
         seen_by: The role that reads it, and may see less than others.
+        stop_code: Why it has no result, or not all of it; None if it has its whole result, has failed, or goes on.
+        stop_meaning: What that means, as part of a sentence.
+        stop_help: What helps.
     """
 
     run_id: int
@@ -51,6 +54,9 @@ class RunHead:
     route: str | None
     saved_completions: int | None
     seen_by: str
+    stop_code: str | None = None
+    stop_meaning: str | None = None
+    stop_help: str | None = None
 
     @property
     def asked_no_model(self) -> bool:

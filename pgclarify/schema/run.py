@@ -208,6 +208,14 @@ run = Table(
             "reply: from 2 on it is carried out alone, and at 5 it fails."
         ),
     ),
+    Column(
+        "stop_code",
+        Text,
+        comment=(
+            "Why it has no result, or not all of it, in one word; null if it has its whole result, has failed, or goes "
+            "on."
+        ),
+    ),
     PrimaryKeyConstraint("run_id", name="run_pk"),
     CheckConstraint(
         "operation in ('clarify', 'consolidate', 'search', 'investigate', 'detect_ambiguity', "
@@ -220,6 +228,12 @@ run = Table(
         name="run_has_a_corpus",
     ),
     CheckConstraint("route in ('answered', 'clarified')", name="run_route_is_known"),
+    CheckConstraint(
+        "stop_code in ('not_answered', 'no_language_model', 'language', 'threshold', 'unproven', 'no_passage', "
+        "'contradicted', 'limit', 'budget', 'failed_calls')",
+        name="run_stop_code_is_known",
+    ),
+    CheckConstraint("stop_code is null or status in ('succeeded', 'partial')", name="run_stop_code_is_of_an_end"),
     CheckConstraint("saved_completions >= 0", name="run_saved_completions_are_not_negative"),
     CheckConstraint("interpretations >= 0", name="run_interpretations_are_not_negative"),
     CheckConstraint("candidates >= 0", name="run_candidates_are_not_negative"),
@@ -257,6 +271,7 @@ run = Table(
             "last_served_at",
             "corpus_revision",
             "requested_by_oid",
+            "stop_code",
         ],
         postgresql_where=text("question_group_id is not null"),
     ),

@@ -19,6 +19,7 @@ from pgclarify.model import (
     Run,
     RunStatus,
     Stage,
+    StopCode,
     Verdict,
     as_ended,
 )
@@ -50,6 +51,7 @@ class RunRecord:
         error: Why it failed.
         stages: What it did; there once it has ended.
         stop_reason: Why it went no further.
+        stop_code: The same in one word, as far as the tables do not tell it.
     """
 
     run: Run
@@ -63,6 +65,7 @@ class RunRecord:
     error: str | None = None
     stages: list[Stage] = field(default_factory=list)
     stop_reason: str | None = None
+    stop_code: StopCode | None = None
 
 
 class FakeStore(FakeLedger, FakeDocumentStore):
@@ -192,15 +195,16 @@ class FakeStore(FakeLedger, FakeDocumentStore):
         *,
         stages: Sequence[Stage] = (),
         stop_reason: str | None = None,
+        stop_code: StopCode | None = None,
     ) -> None:
         """End the run."""
-        status, stop_reason = as_ended(status, stop_reason, self.refusal)
+        status, stop_reason, stop_code = as_ended(status, stop_reason, stop_code, self.refusal)
         record = await self.record(run)
         # The invariant that the table checks.
         if (status is RunStatus.FAILED) != (error is not None):
             raise ValueError(f"a run that {status} with the error {error!r}")
         record.status, record.interpretations, record.error = status, list(interpretations), error
-        record.stages, record.stop_reason = list(stages), stop_reason
+        record.stages, record.stop_reason, record.stop_code = list(stages), stop_reason, stop_code
 
     def _searchable(self) -> list[Passage]:
         return self._passages + [

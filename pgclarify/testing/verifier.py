@@ -10,7 +10,7 @@ from dataclasses import asdict
 from typing import TypeAlias
 
 from pgclarify.errors import CompletionError, InvalidReply
-from pgclarify.model import Completion, CompletionRequest, Message, Passage, Reading
+from pgclarify.model import Completion, CompletionRequest, Message, Passage, Reading, StopCode
 from pgclarify.protocols import Begin
 
 Line: TypeAlias = Reading | str | CompletionError | None
@@ -103,15 +103,15 @@ class FakeVerifier:
             raise InvalidReply("a relaxation is empty")
         return relaxed
 
-    def read_verdict(self, completion: Completion) -> Reading | None:
-        """Read the reading, or None for an abstention.
+    def read_verdict(self, completion: Completion) -> Reading | StopCode:
+        """Read the reading, or not_answered for an abstention.
 
         Raises:
             InvalidReply: If the reply is neither.
         """
         try:
             reading = json.loads(completion.reply)
-            return None if reading is None else Reading(**reading)
+            return StopCode.NOT_ANSWERED if reading is None else Reading(**reading)
         except (ValueError, TypeError):
             raise InvalidReply("a verdict has the wrong form") from None
 

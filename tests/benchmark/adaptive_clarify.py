@@ -34,7 +34,7 @@ from pgclarify.database import Presence, Runs, open_pool
 from pgclarify.embedding.cross_encoders import CrossEncoders
 from pgclarify.embedding.registry import Embedders
 from pgclarify.llm.extractive import ExtractiveVerifier
-from pgclarify.model import Completion, CompletionRequest, Passage, Reading
+from pgclarify.model import Completion, CompletionRequest, Passage, Reading, StopCode
 from pgclarify.protocols import Begin
 from pgclarify.worker.hand import Hand
 from pgclarify.worker.judges import Judges
@@ -150,10 +150,10 @@ class Oracle:
         """Read the question."""
         return str(json.loads(completion.reply))
 
-    def read_verdict(self, completion: Completion) -> Reading | None:
+    def read_verdict(self, completion: Completion) -> Reading | StopCode:
         """Read the reading."""
         reading = json.loads(completion.reply)
-        return None if reading is None else Reading(**reading)
+        return StopCode.NOT_ANSWERED if reading is None else Reading(**reading)
 
     def _request(self, purpose: str, asked: object, reply: object) -> CompletionRequest:
         payload = {"asked": asked, "reply": asked if purpose == "relaxation" else reply}

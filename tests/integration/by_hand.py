@@ -362,6 +362,7 @@ class HandWorker:
         interpretations: Sequence[Mapping[str, Any]] = (),
         stages: Sequence[Mapping[str, Any]] = (),
         stop_reason: str | None = None,
+        stop_code: str | None = None,
     ) -> None:
         """End a run; stages: objects with the columns of table stage."""
         self.send(
@@ -373,6 +374,7 @@ class HandWorker:
             interpretations=json.dumps(list(interpretations)),
             stages=json.dumps(list(stages)),
             stop_reason=stop_reason,
+            stop_code=stop_code,
         )
 
     def answer(self, run_id: int) -> None:

@@ -206,9 +206,9 @@ class TestList:
 
     def test_nothing(self, run: Run) -> None:
         done = run("list", "zzzz qqqq?", "-o", "search=lexical")
-        assert (done.code, "No document in" in done.out) == (0, True)
+        assert (done.code, "(no_passage)" in done.out) == (0, True)
         as_json = run("list", "zzzz qqqq?", "-o", "search=lexical", "--json")
-        assert (as_json.out, "No document in" in as_json.err) == ("", True)
+        assert (as_json.out, "(no_passage)" in as_json.err) == ("", True)
 
 
 class TestAskThroughTheGate:
@@ -236,7 +236,7 @@ class TestAskThroughTheGate:
     def test_where_nothing_is_found(self, run: Run) -> None:
         done = run("ask", "zzzz qqqq", "--ask-back", "-o", "search=lexical", "--json")
         assert (done.code, done.out) == (0, "")
-        assert "No document in" in done.err
+        assert "(no_passage)" in done.err
         assert "The question is ambiguous (syntactic: " in done.err
 
     def test_a_timeout_that_is_none_asks_nothing(self, run: Run, superuser: psycopg.Connection[Any]) -> None:

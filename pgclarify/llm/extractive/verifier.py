@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 import re
 import time
-from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 from pgclarify.errors import InvalidReply
 from pgclarify.llm.extractive.evidence import Evidence, gather_evidence
@@ -14,11 +13,11 @@ from pgclarify.llm.extractive.readings import Asked, read_evidence
 from pgclarify.llm.extractive.scoring import THRESHOLD, features, probability
 from pgclarify.llm.extractive.terms import coverage, stem, words
 from pgclarify.llm.extractive.topics import Topic, read_topic
-from pgclarify.model import Completion, CompletionRequest, Passage, Reading
+from pgclarify.model import Completion, CompletionRequest, Passage, Reading, StopCode
 from pgclarify.protocols import Begin, Embedder
 
 MODEL: Final = "extractive-1"
-PROMPT_VERSION: Final = "extractive-5"
+PROMPT_VERSION: Final = "extractive-6"
 """Changes with every change of what the verifier makes of a passage, so that old completions are not served."""
 
 MAX_ENCODED: Final = 8
@@ -87,8 +86,10 @@ class ExtractiveVerifier:
             await begin()
         started = time.perf_counter()
         payload = request.payload or {}
-        reading = await self._judge(payload)
-        reply = {name: getattr(reading, name) if reading else None for name in _FIELDS}
+        best = await self._most_probable(payload["question"], payload["title"], payload["heading"], payload["content"])
+        reading = best[1] if best and best[0] >= THRESHOLD else None
+        reply: dict[str, object] = {name: getattr(reading, name) if reading else None for name in _FIELDS}
+        reply["is_improbable"] = best is not None and reading is None
         latency_ms = (time.perf_counter() - started) * 1000.0
         return Completion(json.dumps(reply, ensure_ascii=False), 0, 0, latency_ms)
 
@@ -100,8 +101,8 @@ class ExtractiveVerifier:
         """
         raise InvalidReply("the extractive verifier does not relax questions")
 
-    def read_verdict(self, completion: Completion) -> Reading | None:
-        """Read the reading; None for an abstention.
+    def read_verdict(self, completion: Completion) -> Reading | StopCode:
+        """Read the reading, or why there is none: threshold if it was too improbable, else no_language_model.
 
         Raises:
             InvalidReply: If the reply is none of this verifier's.
@@ -109,10 +110,11 @@ class ExtractiveVerifier:
         try:
             reply = json.loads(completion.reply)
             interpretation, answer, quote = (reply[name] for name in _FIELDS)
+            is_improbable = reply["is_improbable"]
         except (ValueError, KeyError, TypeError) as error:
             raise InvalidReply("the reply is not that of the extractive verifier") from error
         if interpretation is None and answer is None and quote is None:
-            return None
+            return StopCode.THRESHOLD if is_improbable else StopCode.NO_LANGUAGE_MODEL
         if not (isinstance(interpretation, str) and isinstance(answer, str) and isinstance(quote, str)):
             raise InvalidReply("the reply is not that of the extractive verifier")
         return Reading(interpretation, answer, quote)
@@ -128,11 +130,6 @@ class ExtractiveVerifier:
             EmbeddingError: If the embedding model fails.
         """
         return await self._most_probable(question, passage.title, passage.heading, passage.content)
-
-    async def _judge(self, payload: Mapping[str, Any]) -> Reading | None:
-        """The most probable reading of a passage, if it is probable enough."""
-        best = await self._most_probable(payload["question"], payload["title"], payload["heading"], payload["content"])
-        return best[1] if best and best[0] >= THRESHOLD else None
 
     async def _most_probable(
         self, question: str, title: str | None, heading: str | None, content: str

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console, RenderableType
 
-from pgclarify.cli import overview, rendering
+from pgclarify.cli import nothing_rendering, overview, rendering
 
 HOSTILE = "\x1b[2J\x1b]0;owned\x07[bold red]loud[/bold red] \u202egnp.exe\r\nnext\x9b31m :smile:"
 
@@ -80,6 +80,11 @@ def investigation(*steps: dict[str, Any], status: str = "succeeded") -> dict[str
     return end | {"run_id": 1, "status": status, "steps": list(steps)}
 
 
+def near(text: str) -> dict[str, Any]:
+    """A row of statement client_closest_passages."""
+    return {"rank": 1, "document_id": text, "title": text, "heading": None, "score": 0.03, "content": text}
+
+
 def every_rendering(text: str) -> list[RenderableType]:
     row = reading(
         interpretation=text,
@@ -90,7 +95,14 @@ def every_rendering(text: str) -> list[RenderableType]:
     corpus = dict.fromkeys(("documents", "passages", "pending", "embedded", "linked", "failed"), 1) | {"corpus": text}
     return [
         rendering.readings(text, [row]),
-        rendering.nothing_found(text, text, pending=1),
+        nothing_rendering.nothing_found(
+            text,
+            text,
+            run={"stop_code": text},
+            why={"stop_code": text, "meaning": text, "help": text},
+            passages=[near(text)],
+            pending=1,
+        ),
         rendering.empty_corpus(text),
         rendering.step(step(question=text, answer=text, citations=row["citations"]), first_citation=1),
         rendering.step(unanswered("failed", text or None, question=text), first_citation=1),
@@ -263,7 +275,7 @@ def test_one_of_something_is_singular() -> None:
 def test_what_was_not_looked_at_is_not_said_to_be_missing() -> None:
     def told(**run: Any) -> str:
         usual = {"run_id": 7, "is_over_budget": True, "stop_reason": f'budget "a" is spent{HOSTILE}', "candidates": 20}
-        output = shown(rendering.not_looked_at(usual | run))
+        output = shown(nothing_rendering.not_looked_at(usual | run, []))
         assert "\x1b" not in output
         return output
 
@@ -276,11 +288,28 @@ def test_what_was_not_looked_at_is_not_said_to_be_missing() -> None:
     assert "pgclarify explain 7" in failed
 
 
-def test_nothing_found_gives_a_statement_that_can_be_pasted() -> None:
-    output = shown(rendering.nothing_found("what's up", "o'brien", pending=0))
-    assert "select * from pgclarify.search('what''s up', corpus => 'o''brien');" in output
-    assert "ask again" not in output
-    assert "3 documents of it cannot be searched yet" in shown(rendering.nothing_found("q", None, pending=3))
+def test_nothing_found_says_whether_it_is_known_and_what_comes_closest() -> None:
+    def told(stop_code: str, pending: int = 0, judged: int = 20) -> str:
+        run = {"stop_code": stop_code, "judged": judged}
+        why = {"stop_code": stop_code, "meaning": "so it is", "help": "Do this."}
+        passages = [near("hail.md") | {"content": "Hail is covered. " * 40}]
+        return shown(
+            nothing_rendering.nothing_found(
+                "what's up", "o'brien", run=run, why=why, passages=passages, pending=pending
+            )
+        )
+
+    known, unknown = told("not_answered"), told("no_language_model")
+    assert known.startswith("None of the 20 passages that were looked at in the corpus o'brien answers any reading of")
+    assert told("not_answered", judged=1).startswith("The one passage that was looked at")
+    assert "answers any reading" not in unknown
+    for output in (known, unknown):
+        assert "Why: so it is (" in output
+        assert "\nWhat helps: Do this.\n" in output
+        assert "1. hail.md" in output
+        assert len(output) < 800, "the beginning of a passage is enough"
+    assert "3 documents of it cannot be searched yet" in told("not_answered", pending=3)
+    assert "ask again" not in known
 
 
 def test_an_empty_corpus_is_named_as_such() -> None:

@@ -12,7 +12,7 @@ from pgclarify.client import asking, investigating
 from pgclarify.client.records import Answer, Citation, Interpretation, RunOutcome
 from pgclarify.client.scripts import Session
 from pgclarify.errors import InputError, RunTimeout
-from pgclarify.model import RunStatus
+from pgclarify.model import RunStatus, StopCode
 from tests.unit.client.playing import play
 
 SESSION = Session()
@@ -41,6 +41,7 @@ READING: dict[str, Any] = {
     "document_ids": ["17"],
     "citations": [CITATION | {"run_id": 3, "ordinal": 1, "interpretation": "How long?", "answer": "thirty days"}],
     "invented_later": 1,
+    "stop_code": None,
 }
 RECORD = Interpretation(3, RunStatus.SUCCEEDED, 1, "How long?", "thirty days", 1, 1.0, ("17",), (Citation(**CITATION),))
 
@@ -53,6 +54,7 @@ def outcome(status: str) -> dict[str, Any]:
         "interpretations": None,
         "stop_reason": None,
         "cost_usd": None,
+        "stop_code": None,
     }
 
 
@@ -125,19 +127,25 @@ def test_a_search_has_its_method_among_its_options() -> None:
 
 
 def test_each_question_has_its_answer() -> None:
-    nothing = dict.fromkeys(READING) | {"run_id": 4, "status": "failed"}
+    nothing = dict.fromkeys(READING) | {"run_id": 4, "status": "failed", "stop_code": None}
+    unread = nothing | {"run_id": 5, "status": "succeeded", "stop_code": "no_language_model"}
     rows = [
         nothing | {"question_ordinal": 2},
         READING | {"question_ordinal": 3},
         READING | {"question_ordinal": 3, "ordinal": 2},
+        unread | {"question_ordinal": 4},
     ]
-    played = play(asking.clarify_many(SESSION, ["unheard of", "refused", "rental"], ["a", "b", "c"]), rows)
+    played = play(
+        asking.clarify_many(SESSION, ["unheard of", "refused", "rental", "unread"], ["a", "b", "c", "d"]), rows
+    )
 
     found = played.returned[2]
     assert played.returned[:2] == [
-        Answer("unheard of", "a", RunStatus.SUCCEEDED, None, ()),
+        Answer("unheard of", "a", RunStatus.SUCCEEDED, None, (), StopCode.NOT_ANSWERED),
         Answer("refused", "b", RunStatus.FAILED, 4, ()),
     ]
+    unread_answer = Answer("unread", "d", RunStatus.SUCCEEDED, 5, (), StopCode.NO_LANGUAGE_MODEL)
+    assert played.returned[3] == unread_answer
     assert (found.question, found.key, found.status, found.run_id) == ("rental", "c", RunStatus.SUCCEEDED, 3)
     assert [reading.ordinal for reading in found.interpretations] == [1, 2]
 

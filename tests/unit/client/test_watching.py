@@ -39,6 +39,7 @@ def outcome(status: str) -> dict[str, Any]:
         "interpretations": None,
         "stop_reason": None,
         "cost_usd": None,
+        "stop_code": None,
     }
 
 

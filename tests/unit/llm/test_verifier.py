@@ -8,7 +8,7 @@ from pgclarify.errors import InvalidReply
 from pgclarify.llm.endpoint import Endpoint
 from pgclarify.llm.prompts import PROMPT_VERSION
 from pgclarify.llm.verifier import EndpointVerifier
-from pgclarify.model import Completion, Passage, Reading
+from pgclarify.model import Completion, Passage, Reading, StopCode
 from pgclarify.protocols import Verifier
 from tests import openai_server
 from tests.openai_server import serve
@@ -45,7 +45,7 @@ def reading(**changes: object) -> dict[str, object]:
 async def test_a_passage_is_judged_over_http(verifier: Verifier, server):
     request = verifier.verdict_request(QUESTION, PASSAGE)
     verdict = verifier.read_verdict(await verifier.complete(request))
-    assert verdict is not None
+    assert isinstance(verdict, Reading)
     assert verdict.quote == "The bridge opened in 1902."
     assert verdict.quote in PASSAGE.content
     body = server.bodies[0]
@@ -56,7 +56,7 @@ async def test_a_passage_is_judged_over_http(verifier: Verifier, server):
 
 async def test_a_short_passage_is_abstained_from_over_http(verifier):
     request = verifier.verdict_request(QUESTION, Passage("d1", 1, "See above."))
-    assert verifier.read_verdict(await verifier.complete(request)) is None
+    assert verifier.read_verdict(await verifier.complete(request)) is StopCode.NOT_ANSWERED
 
 
 async def test_a_question_is_relaxed_over_http(verifier, server):
@@ -78,7 +78,7 @@ async def test_a_retry_is_another_input_and_another_sample(verifier, server):
     again = verifier.verdict_request(QUESTION, PASSAGE, retry=True)
     with pytest.raises(InvalidReply):
         verifier.read_verdict(await verifier.complete(first))
-    assert verifier.read_verdict(await verifier.complete(again)) is not None
+    assert isinstance(verifier.read_verdict(await verifier.complete(again)), Reading)
     assert (first.sample, again.sample) == (0, 1)
     assert first.input_hash != again.input_hash
     assert server.stats["distinct_inputs"] == 2
@@ -115,7 +115,7 @@ def test_wrapping_around_the_json_is_taken_off(reader, wrapped):
     ],
 )
 def test_null_and_blank_are_an_abstention(reader, reply):
-    assert reader.read_verdict(said(reply)) is None
+    assert reader.read_verdict(said(reply)) is StopCode.NOT_ANSWERED
 
 
 @pytest.mark.parametrize(
@@ -130,7 +130,7 @@ def test_null_and_blank_are_an_abstention(reader, reply):
     ],
 )
 def test_a_reading_that_leans_on_the_passage_is_an_abstention(reader, interpretation):
-    assert reader.read_verdict(said(reading(interpretation=interpretation))) is None
+    assert reader.read_verdict(said(reading(interpretation=interpretation))) is StopCode.NOT_ANSWERED
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import pytest
 
 from pgclarify.errors import BudgetSpent, EndpointUnavailable, PriceMissing
-from pgclarify.model import Claim, Completion, CompletionRequest, Outcome, Passage, RunStatus, as_ended
+from pgclarify.model import Claim, Completion, CompletionRequest, Outcome, Passage, RunStatus, StopCode, as_ended
 from pgclarify.pipelines.completions import Pace
 from pgclarify.pipelines.reranking import Rerankers
 from pgclarify.pipelines.search import search
@@ -200,9 +200,10 @@ class TestListing:
 
 def test_no_run_that_was_refused_something_is_complete() -> None:
     refusal = BudgetSpent(SPENT)
-    assert as_ended(RunStatus.SUCCEEDED, "all is said", None) == (RunStatus.SUCCEEDED, "all is said")
-    assert as_ended(RunStatus.SUCCEEDED, "all is said", refusal) == (RunStatus.PARTIAL, SPENT)
-    assert as_ended(RunStatus.FAILED, None, refusal) == (RunStatus.FAILED, SPENT)
+    limit, budget = StopCode.LIMIT, StopCode.BUDGET
+    assert as_ended(RunStatus.SUCCEEDED, "all is said", limit, None) == (RunStatus.SUCCEEDED, "all is said", limit)
+    assert as_ended(RunStatus.SUCCEEDED, "all is said", limit, refusal) == (RunStatus.PARTIAL, SPENT, budget)
+    assert as_ended(RunStatus.FAILED, None, None, refusal) == (RunStatus.FAILED, SPENT, budget)
 
 
 def store(table: FakeLedgerTable, first: int = 4) -> FakeStore:

@@ -7,7 +7,7 @@ import pytest
 from pgclarify.errors import InvalidReply
 from pgclarify.llm.extractive import ExtractiveVerifier
 from pgclarify.llm.extractive.verifier import MAX_ENCODED
-from pgclarify.model import Completion, Passage, Reading
+from pgclarify.model import Completion, Passage, Reading, StopCode
 from pgclarify.protocols import Verifier
 from tests.unit.llm.extractive.conftest import BagOfWords
 
@@ -22,6 +22,11 @@ def passage(content: str, title: str | None = None, heading: str | None = None) 
 
 
 async def judge(embedder: BagOfWords, question: str, judged: Passage) -> Reading | None:
+    read = await judge_or_say_why(embedder, question, judged)
+    return read if isinstance(read, Reading) else None
+
+
+async def judge_or_say_why(embedder: BagOfWords, question: str, judged: Passage) -> Reading | StopCode:
     verifier: Verifier = ExtractiveVerifier(embedder)
     return verifier.read_verdict(await verifier.complete(verifier.verdict_request(question, judged)))
 

@@ -1,0 +1,234 @@
+-- Stop codes: why a run that ended by itself has no result, or not all of it. Other places read from here what each means.
+
+create or replace function pgclarify._stop_codes()
+returns table (stop_code text, meaning text, help text)
+language sql immutable parallel safe
+set search_path = pg_catalog, pg_temp
+rows 10
+begin atomic
+    select known.stop_code, known.meaning, known.help
+    from (
+        values
+        (
+            'not_answered',
+            'a language model judged the passages that were found, and none of them answers the question',
+            'Ask in other words, or look further down the ranking with a larger top_k.'
+        ),
+        (
+            'no_language_model',
+            'rules judged the passages without a language model and found no answer in them, but the corpus may have one',
+            'Give the worker a language model (OPENAI_BASE_URL or OPENAI_API_KEY, and PGCLARIFY_LLM_MODEL): it reads more than '
+            'the rules do. Without one, ask in English, in other words.'
+        ),
+        (
+            'language',
+            'the question, or what was found, is in a language that is not read without a language model or in this search',
+            'Give the worker a language model (OPENAI_BASE_URL or OPENAI_API_KEY, and PGCLARIFY_LLM_MODEL): without one, only '
+            'English is read. A search by words reads the language of the corpus''s search_config.'
+        ),
+        (
+            'threshold',
+            'rules judged the passages without a language model, and what they found is too improbable to be shown',
+            'Give the worker a language model (OPENAI_BASE_URL or OPENAI_API_KEY, and PGCLARIFY_LLM_MODEL): it reads more than '
+            'the rules do. Without one, ask in English, in other words.'
+        ),
+        (
+            'unproven',
+            'the language model gave answers, but none has a quote that stands in the documents',
+            'Ask in other words, or take another language model.'
+        ),
+        (
+            'no_passage',
+            'the search found no passage that could be judged',
+            'Ask in other words, and see in corpus_status whether documents of the corpus are searchable.'
+        ),
+        (
+            'contradicted',
+            'the evidence contradicts itself, and does not decide',
+            'See the steps and their quotes.'
+        ),
+        (
+            'limit',
+            'the calls or rounds that the options allow did not suffice',
+            'Allow more of them: max_calls of investigate, max_answers of list_answers.'
+        ),
+        (
+            'budget',
+            'a budget let no further call through',
+            'See what is left in budget_status. Asked again, it pays for what is missing alone.'
+        ),
+        (
+            'failed_calls',
+            'calls failed, so that not all was judged',
+            'See why with explain. Asked again, it pays for what is missing alone.'
+        )
+    ) as known (stop_code, meaning, help);
+end;
+
+comment on function pgclarify._stop_codes() is
+'All stop codes of runs: what each means, as part of a sentence, and what helps.';
+grant execute on function pgclarify._stop_codes() to pgclarify_reader;
+
+create or replace function pgclarify._language_of(content text)
+returns text
+language sql stable strict
+set search_path = pg_catalog, pg_temp
+begin atomic
+    with read as (
+        select lower(left(_language_of.content, 4000)) as content
+    ),
+    word as materialized (
+        select token.word, count(*) as occurrences
+        from read
+        cross join lateral regexp_split_to_table(read.content, '[^[:alpha:]]+') as token (word)
+        where token.word <> ''
+        group by token.word
+    ),
+    hit as materialized (
+        select left(dictionary.dictname, -5) as language, sum(word.occurrences) as hits
+        from pg_ts_dict as dictionary
+        cross join word
+        where
+            dictionary.dictnamespace = 'pg_catalog'::regnamespace
+            and dictionary.dictname like '%\_stem'
+            and dictionary.dictinitoption like '%stopwords%'
+            -- What a dictionary makes of one of its stop words.
+            and ts_lexize(dictionary.oid::regdictionary, word.word) = '{}'
+        group by dictionary.dictname
+    )
+    select
+        coalesce(
+            (
+                select hit.language
+                from hit
+                where hit.hits >= 2
+                -- English wins a tie: "in", "was" and "a" are words of many languages.
+                order by hit.hits desc, hit.language = 'english' desc, hit.language
+                limit 1
+            ),
+            (
+                -- Letters of scripts that English is not written in.
+                select 'another'
+                from read
+                where
+                    regexp_count(read.content, '[\u0370-\u1FFF\u3040-\uD7FF]') > regexp_count(read.content, '[a-z]')
+            )
+        );
+end;
+
+comment on function pgclarify._language_of(text) is
+'The language of a text, by the stop words of PostgreSQL''s own dictionaries: a name such as english; "another" if it is not '
+'in Latin letters and has none of these words; null if nothing tells. Reads the first 4,000 characters.';
+
+create or replace function pgclarify._is_foreign(run pgclarify.run)
+returns boolean
+language plpgsql stable security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_run alias for $1;
+    -- What is not the name of a language, such as simple, says nothing of one.
+    v_searched constant text := (
+        select corpus.search_config
+        from pgclarify.corpus
+        inner join pg_ts_dict as dictionary
+            on dictionary.dictname = corpus.search_config || '_stem'
+                and dictionary.dictnamespace = 'pg_catalog'::regnamespace
+        where corpus.corpus_id = v_run.corpus_id
+    );
+    v_asked constant text := pgclarify._language_of(v_run.question);
+    v_found constant text := pgclarify._language_of((
+        select string_agg(left(passage.content, 1000), ' ')
+        from (
+            select candidate.corpus_id, candidate.document_id, candidate.passage_id
+            from pgclarify.candidate
+            where candidate.run_id = v_run.run_id
+            order by candidate.rank
+            limit 4
+        ) as near
+        inner join pgclarify.passage
+            on passage.corpus_id = near.corpus_id
+                and passage.document_id = near.document_id
+                and passage.id = near.passage_id
+    ));
+begin
+    if pgclarify._is_extractive(v_run.model)
+        and (v_asked <> 'english' or coalesce(v_found, v_searched) <> 'english') then
+        return true;
+    end if;
+    return v_run.settings ->> 'search' = 'lexical' and v_asked <> v_searched;
+end
+$$;
+
+comment on function pgclarify._is_foreign(pgclarify.run) is
+'Whether a run may have found nothing because of a language: the rules of the extractive provider read English, and a search '
+'by words reads that of the corpus''s search_config.';
+
+create or replace function pgclarify._has_result(run pgclarify.run)
+returns boolean
+language sql stable security definer
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select
+        case ($1).operation
+            when 'search' then exists (select from pgclarify.candidate where candidate.run_id = ($1).run_id)
+            when 'investigate' then exists (
+                select from pgclarify.step
+                where step.run_id = ($1).run_id and step.kind = 'conclusion' and step.outcome = 'answered'
+            )
+            when 'list_answers' then exists (
+                select from pgclarify.listed_answer where listed_answer.run_id = ($1).run_id
+            )
+            when 'clarifying_questions' then exists (
+                select from pgclarify.clarifying_question where clarifying_question.run_id = ($1).run_id
+            )
+            when 'clarify' then exists (select from pgclarify.interpretation where interpretation.run_id = ($1).run_id)
+            when 'consolidate' then exists (
+                select from pgclarify.interpretation where interpretation.run_id = ($1).run_id
+            )
+            else true
+        end;
+end;
+
+comment on function pgclarify._has_result(pgclarify.run) is
+'Whether a run came to what its operation looks for; true for operations that do not look for answers in documents.';
+
+create or replace function pgclarify._stop_code(run pgclarify.run, status text, known text)
+returns text
+language plpgsql stable security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_run alias for $1;
+    v_status alias for $2;
+    v_known alias for $3;
+begin
+    if v_status not in ('succeeded', 'partial') then
+        -- The error says why.
+        return null;
+    elsif v_known in ('budget', 'limit', 'failed_calls') then
+        return v_known;
+    elsif v_status = 'partial' then
+        return 'failed_calls';
+    elsif pgclarify._has_result(v_run) then
+        return null;
+    elsif v_run.operation = 'consolidate' then
+        -- It has the grounded verdicts of another run, and cannot know why there is none.
+        return (select parent.stop_code from pgclarify.run as parent where parent.run_id = v_run.parent_run_id);
+    elsif exists (
+        select from pgclarify.step
+        where step.run_id = v_run.run_id and step.kind = 'conclusion' and step.outcome = 'contradicted'
+    ) then
+        return 'contradicted';
+    elsif pgclarify._is_foreign(v_run) then
+        return 'language';
+    elsif not exists (select from pgclarify.candidate where candidate.run_id = v_run.run_id) then
+        return 'no_passage';
+    end if;
+    return coalesce(v_known, case when pgclarify._is_extractive(v_run.model) then 'no_language_model' else 'not_answered' end);
+end
+$$;
+
+comment on function pgclarify._stop_code(pgclarify.run, text, text) is
+'The stop code of a run that ends with a status: null if it has its whole result, or failed. known: what the worker alone '
+'knows, such as that a budget refused a call; null if it knows no more than the tables.';

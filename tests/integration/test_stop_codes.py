@@ -1,0 +1,187 @@
+"""Why a run has no result: known where a language model judged what was found, and said to be unknown elsewhere."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from pgclarify.model import StopCode
+from tests.integration.by_hand import Connect, Connection, HandWorker, Hire, MakeRole, scalar, vector_of
+
+DOCS = Path(__file__).parents[2] / "docs"
+LUGGAGE = "We replace lost baggage for up to $1,800."
+GERMAN = "Wir ersetzen das verlorene Gepäck, wenn die Tasche nicht mehr da ist, bis zu einem Betrag von 1800 Dollar."
+GREEK = "Αντικαθιστούμε τις χαμένες αποσκευές έως 1800 δολάρια."
+
+
+class Desk:
+    """A corpus, a role that asks, and a worker.
+
+    Args:
+        provider: extractive (the rules) or openai (a language model).
+    """
+
+    def __init__(self, maintenance: Connection, asker: Connection, provider: str) -> None:
+        self.maintenance = maintenance
+        self.asker = asker
+        model = "extractive-1" if provider == "extractive" else "gpt-x"
+        self.worker = HandWorker(maintenance, model=model, provider=provider)
+
+    def add(self, corpus: str, content: str | None, config: str = "english") -> None:
+        """Make a corpus of one document, or of none."""
+        self.maintenance.execute(
+            "select pgclarify.create_corpus(%s, options => jsonb_build_object('search_config', %s::text))",
+            [corpus, config],
+        )
+        if content is not None:
+            self.maintenance.execute("select pgclarify.add_document(%s, 'one', %s)", [corpus, content])
+        self.worker.index_everything()
+
+    def ask(
+        self,
+        question: str,
+        corpus: str = "c",
+        *,
+        status: str = "succeeded",
+        error: str | None = None,
+        stop_code: str | None = None,
+        options: str = "{}",
+    ) -> int:
+        """Ask, and end the run with nothing found."""
+        run_id = int(scalar(self.asker, "select pgclarify.submit(%s, %s, options => %s)", question, corpus, options))
+        assert self.worker.start(run_id) is not None
+        self.worker.retrieve(run_id, 1, question, None if "lexical" in options else vector_of(question))
+        self.worker.finish(run_id, status=status, error=error, stop_code=stop_code)
+        return run_id
+
+    def code(self, run_id: int) -> str | None:
+        """What run_summary says."""
+        found: str | None = scalar(self.asker, "select stop_code from pgclarify.run_summary where run_id = %s", run_id)
+        return found
+
+
+@pytest.fixture
+def rules(connection: Connection, connect: Connect, make_role: MakeRole) -> Desk:
+    """Without a language model."""
+    return Desk(connection, connect(make_role("pgclarify_user")), "extractive")
+
+
+@pytest.fixture
+def model(connection: Connection, connect: Connect, make_role: MakeRole) -> Desk:
+    """With one."""
+    return Desk(connection, connect(make_role("pgclarify_user")), "openai")
+
+
+@pytest.mark.parametrize(
+    ("question", "content", "config", "code"),
+    [
+        ("Does travel insurance pay for lost luggage?", LUGGAGE, "english", "no_language_model"),
+        ("luggage", "Bags: 1800", "english", "no_language_model"),
+        ("luggage", None, "english", "no_passage"),
+        ("luggage", GERMAN, "english", "language"),
+        ("Gepäck", "Gepäck: 1800", "german", "language"),
+        ("Was ist mit dem Gepäck, das nicht da ist?", LUGGAGE, "english", "language"),
+        ("luggage", GREEK, "english", "language"),
+    ],
+)
+def test_without_a_language_model(rules: Desk, question: str, content: str | None, config: str, code: str) -> None:
+    rules.add("c", content, config)
+    assert rules.code(rules.ask(question)) == code
+
+
+def test_a_threshold_is_named_where_a_language_is_not_the_cause(rules: Desk) -> None:
+    rules.add("c", LUGGAGE)
+    rules.add("d", GERMAN)
+    assert rules.code(rules.ask("luggage", stop_code="threshold")) == "threshold"
+    assert rules.code(rules.ask("luggage", "d", stop_code="threshold")) == "language"
+
+
+def test_with_a_language_model(model: Desk) -> None:
+    model.add("c", GERMAN)
+    model.add("empty", None)
+    assert model.code(model.ask("luggage")) == "not_answered"
+    assert model.code(model.ask("bags", stop_code="unproven")) == "unproven"
+    assert model.code(model.ask("luggage", "empty")) == "no_passage"
+    assert model.code(model.ask("trunks", status="partial")) == "failed_calls"
+    assert model.code(model.ask("cases", status="partial", stop_code="budget")) == "budget"
+    assert model.code(model.ask("sacks", status="failed", error="the endpoint is gone")) is None
+
+
+def test_a_search_by_words_in_another_language_than_the_corpus(model: Desk) -> None:
+    model.add("c", LUGGAGE)
+    asked = "Was ist mit dem Gepäck, das nicht da ist?"
+    assert model.code(model.ask(asked, options='{"search": "lexical"}')) == "language"
+    assert model.code(model.ask("zebras", options='{"search": "lexical"}')) == "no_passage"
+
+
+def test_wait_and_result_say_it(rules: Desk) -> None:
+    rules.add("c", LUGGAGE)
+    run_id = rules.ask("luggage")
+    waited = rules.asker.execute("select interpretations, stop_code from pgclarify.wait(array[%s])", [run_id])
+    assert waited.fetchall() == [(0, "no_language_model")]
+    heard: list[str | None] = []
+    rules.asker.add_notice_handler(lambda notice: heard.append(notice.message_detail))
+    assert rules.asker.execute("select * from pgclarify.result(%s)", [run_id]).fetchall() == []
+    assert heard == ["Its stop_code is no_language_model."]
+
+
+def test_a_question_of_many_that_could_not_be_read_has_a_row(rules: Desk) -> None:
+    rules.add("c", LUGGAGE)
+    # The worker of these tests serves nothing by itself: both are served from these runs.
+    for question in ("luggage", "bags"):
+        rules.ask(question)
+    rows = rules.asker.execute(
+        "select question_ordinal, status, stop_code, ordinal from pgclarify.clarify_many(array['luggage', 'bags'])"
+    ).fetchall()
+    assert rows == [(1, "succeeded", "no_language_model", None), (2, "succeeded", "no_language_model", None)]
+
+
+def test_only_what_a_language_model_judged_is_a_gap(rules: Desk, connection: Connection) -> None:
+    rules.add("c", LUGGAGE)
+    rules.ask("Does travel insurance pay for lost luggage?")
+    reading = Desk(connection, rules.asker, "openai")
+    reading.ask("pizza")
+    reading.ask("towing", status="partial", stop_code="budget")
+    rules.worker.send("group_questions", most=100, run_ids=[], vectors=[], skipped_models=[])
+    gaps = rules.asker.execute("select question from pgclarify.content_gap").fetchall()
+    asked = rules.asker.execute(
+        "select question, unanswered_runs, unread_runs from pgclarify.asked_question order by question"
+    ).fetchall()
+    assert gaps == [("pizza",)]
+    assert asked == [("Does travel insurance pay for lost luggage?", 0, 1), ("pizza", 1, 0), ("towing", 0, 1)]
+
+
+def test_explain_says_it(rules: Desk) -> None:
+    rules.add("c", LUGGAGE)
+    run_id = rules.ask("luggage")
+    lines = [row[0] for row in rules.asker.execute("select pgclarify.explain(%s)", [run_id])]
+    assert any(line.startswith("  Stop code: no_language_model, ") for line in lines)
+
+
+def test_the_closest_passages_are_there_without_a_call(rules: Desk) -> None:
+    rules.add("c", LUGGAGE)
+    run_id = rules.ask("luggage")
+    block = re.search(r"```sql\n(select candidate\.rank.*?);\n```", (DOCS / "run-states.md").read_text(), re.S)
+    assert block is not None
+    rows = rules.asker.execute(block[1].replace("run_id = 1", f"run_id = {run_id}").encode()).fetchall()
+    assert [(row[0], row[1], row[-1]) for row in rows] == [(1, "one", LUGGAGE)]
+
+
+def test_all_codes_are_in_one_list(connection: Connection) -> None:
+    known = [row[0] for row in connection.execute("select stop_code from pgclarify._stop_codes()")]
+    checked: Sequence[str] = re.findall(
+        r"'(\w+)'::text",
+        scalar(
+            connection, "select pg_get_constraintdef(oid) from pg_constraint where conname = 'run_stop_code_is_known'"
+        ),
+    )
+    _, *documented = re.findall(r"^\| `(\w+)` \| [^|]+ \| [^|]+ \|$", section("Stop codes"), re.M)
+    assert known == [*checked] == documented == [code.value for code in StopCode]
+
+
+def section(name: str) -> str:
+    """A section of the page about runs."""
+    return (DOCS / "run-states.md").read_text().partition(f"## {name}\n")[2].partition("\n## ")[0]
