@@ -16,7 +16,7 @@ begin atomic
         ),
         (
             'no_language_model',
-            'rules judged the passages without a language model and found no answer in them, but the corpus may have one',
+            'rules judged the passages without a language model and found no answer in them',
             'Give the worker a language model (OPENAI_BASE_URL or OPENAI_API_KEY, and PGCLARIFY_LLM_MODEL): it reads more than '
             'the rules do. Without one, ask in English, in other words.'
         ),

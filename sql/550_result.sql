@@ -332,7 +332,7 @@ begin
                 and v_stop_code in ('no_language_model', 'language', 'threshold', 'unproven', 'no_passage');
             if found then
                 raise warning 'run % found nothing: %', _raise_unless_answered.run_outcome.run_id, v_known.meaning
-                    using detail = format('Its stop_code is %s.', v_stop_code),
+                    using detail = format('Its stop_code is %s: the corpus may have an answer all the same.', v_stop_code),
                         hint = format(
                             '%s See the closest passages: select pgclarify.explain(%s).',
                             v_known.help, _raise_unless_answered.run_outcome.run_id
@@ -386,7 +386,7 @@ begin
     if v_unknown.runs > 0 then
         raise warning 'nothing was found for % of % questions, most often since %',
             v_unknown.runs, cardinality(_warn_of_partial.run_ids), v_unknown.meaning
-            using detail = 'Their rows have a stop_code each, and no reading.',
+            using detail = 'Their rows have a stop_code each, and no reading. The corpus may have answers all the same.',
                 hint = format(
                     '%s See, for one: select pgclarify.explain(%s).', v_unknown.help, v_unknown.example
                 );

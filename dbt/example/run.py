@@ -20,7 +20,7 @@ DBT = os.environ.get("PGCLARIFY_DBT", str(HERE.parents[1] / ".venv-dbt" / "bin" 
 NEXT = """
 What to look at next
   pgclarify psql -c 'select query, interpretation, answer from searches.search_interpretations order by 1'
-  pgclarify psql -c 'select query, times from searches.content_gaps order by times desc'
+  pgclarify psql -c 'select query, stop_code, closest_document_id from searches.unanswered_searches order by times desc'
   pgclarify psql -c 'select title, searches from searches.cited_documents order by times desc limit 10'
   make dbt-example     once more: nothing has changed, so no model is called
   pgclarify down       stop it all"""

@@ -18,7 +18,7 @@ from pgclarify.protocols import Embedder, RunStore, Verifier
 # Why a passage has no verdict, for explain.
 _REASONS = {
     StopCode.NOT_ANSWERED: "the passage answers no reading of the question",
-    StopCode.NO_LANGUAGE_MODEL: "the rules, which stand in for a language model, read no answer in the passage",
+    StopCode.NO_LANGUAGE_MODEL: "the rules read no answer to the question in the passage",
     StopCode.THRESHOLD: "the answer that the rules read in the passage is too improbable",
     StopCode.UNPROVEN: "the quote does not occur in the passage",
 }

@@ -83,6 +83,13 @@ def test_ask_what_nothing_answers(loaded: House) -> None:
     assert result.stdout == ""
 
 
+def test_ask_what_cannot_be_read_shows_the_closest_passages(loaded: House) -> None:
+    printed = loaded.done("ask", "zzzz", "--corpus", "fees")
+    assert "answers any reading" not in printed, "nobody who reads has looked"
+    assert "(no_language_model)" in printed
+    assert re.search(r"^  1\. \S+", printed, re.MULTILINE)
+
+
 @pytest.mark.parametrize("command", ["investigate", "ask-back", "list"])
 def test_what_takes_a_language_model_says_so(loaded: House, command: str) -> None:
     result = loaded.run(command, "who pays the refueling fee", "--corpus", "fees")

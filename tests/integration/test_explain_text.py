@@ -58,7 +58,7 @@ def test_foreign_text_stays_harmless_and_short(desk: Desk) -> None:
     assert f"  Stopped: {harmless}" in lines
     assert sum(harmless in line for line in lines) >= 7
     assert sum(line.count("…") for line in lines) >= 5
-    assert len(lines) == 16
+    assert len(lines) == 17
 
 
 @pytest.mark.parametrize(

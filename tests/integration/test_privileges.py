@@ -198,6 +198,7 @@ def test_a_reader_can_start_nothing_and_spend_nothing(connection: psycopg.Connec
         "pgclarify._requester_revision(pgclarify._caller,bigint)",
         "pgclarify._asked(text,jsonb)",
         "pgclarify._is_over_budget(text)",
+        "pgclarify._stop_codes()",
         "pgclarify._find_quote(text,text,integer)",
         "pgclarify._corpus_statuses(pgclarify._caller)",
         "pgclarify._source_statuses(pgclarify._caller)",

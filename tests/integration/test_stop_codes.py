@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from pgclarify.model import StopCode
-from tests.integration.by_hand import Connect, Connection, HandWorker, Hire, MakeRole, scalar, vector_of
+from tests.integration.by_hand import Connect, Connection, HandWorker, MakeRole, scalar, vector_of
 
 DOCS = Path(__file__).parents[2] / "docs"
 LUGGAGE = "We replace lost baggage for up to $1,800."
@@ -122,10 +122,10 @@ def test_wait_and_result_say_it(rules: Desk) -> None:
     run_id = rules.ask("luggage")
     waited = rules.asker.execute("select interpretations, stop_code from pgclarify.wait(array[%s])", [run_id])
     assert waited.fetchall() == [(0, "no_language_model")]
-    heard: list[str | None] = []
-    rules.asker.add_notice_handler(lambda notice: heard.append(notice.message_detail))
+    heard: list[str] = []
+    rules.asker.add_notice_handler(lambda notice: heard.append(f"{notice.severity} {notice.message_detail}"))
     assert rules.asker.execute("select * from pgclarify.result(%s)", [run_id]).fetchall() == []
-    assert heard == ["Its stop_code is no_language_model."]
+    assert [re.findall("WARNING|no_language_model", one) for one in heard] == [["WARNING", "no_language_model"]]
 
 
 def test_a_question_of_many_that_could_not_be_read_has_a_row(rules: Desk) -> None:

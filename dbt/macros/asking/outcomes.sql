@@ -11,6 +11,12 @@
         ~ found.partial ~ " partial, " ~ found.failed ~ " failed"
         ~ ("; model calls: " ~ progress.calls | int if progress.has_model else ""), info=true
     ) %}
+    {% if found.unread | int %}
+        {% do log(
+            model.name ~ ": " ~ pgclarify.counted(found.unread, "question") ~ " without an answer where it is not known whether"
+            ~ " the documents have one; most often stop_code = " ~ found.stop_code, info=true
+        ) %}
+    {% endif %}
     {% if found.partial | int %}
         {# What is there is sound: no reason to end the build, and none to keep silent. #}
         {% do pgclarify.complain(
@@ -43,10 +49,13 @@
             where exists (select from pgclarify.interpretation as found where found.run_id = kept.built_run_id)
         ) as answered,
         count(*) filter (where run.status = 'partial') as partial,
+        count(*) filter (where run.status = 'succeeded' and run.stop_code <> 'not_answered') as unread,
+        mode() within group (order by run.stop_code) filter (
+            where run.status = 'succeeded' and run.stop_code <> 'not_answered'
+        ) as stop_code,
         mode() within group (
             order by case
-                -- Budgets, and models without a price, are what a run stops for by these words.
-                when run.stop_reason ~ '^(budget|model) "' then run.stop_reason
+                when run.stop_code = 'budget' then run.stop_reason
                 else 'some passages could not be judged'
             end
         ) filter (where run.status = 'partial') as shortage,

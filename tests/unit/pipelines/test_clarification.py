@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from pgclarify.algorithms import GROUPINGS, Mode, consolidate
 from pgclarify.errors import EndpointUnavailable
-from pgclarify.model import Citation, Cluster, Outcome, Passage, Reading, RunStatus
+from pgclarify.model import Citation, Cluster, Outcome, Passage, Reading, RunStatus, StopCode
 from pgclarify.pipelines import interpretations
 from pgclarify.pipelines.clarification import clarify
 from pgclarify.protocols import Embedder, ExplorationStore, RunStore, Verifier

@@ -1,8 +1,11 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from pgclarify.errors import InvalidReply
 from pgclarify.llm.extractive import ExtractiveVerifier
@@ -233,3 +236,18 @@ def test_does_not_relax(embedder: BagOfWords) -> None:
 def test_a_reply_of_another_form_is_refused(embedder: BagOfWords, reply: str) -> None:
     with pytest.raises(InvalidReply):
         ExtractiveVerifier(embedder).read_verdict(Completion(reply, 0, 0, 1.0))
+
+
+async def test_an_improbable_reading_is_told_from_none(embedder: BagOfWords) -> None:
+    class Opposite(BagOfWords):
+        """Finds nothing similar to anything."""
+
+        async def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
+            vectors = await super().encode(texts)
+            vectors[1:] = -vectors[:1]
+            return vectors
+
+    question = "How much does rental reimbursement pay a day in Norway?"
+    improbable = await judge_or_say_why(Opposite(), question, passage(RENTAL))
+    assert improbable is StopCode.THRESHOLD
+    assert await judge_or_say_why(embedder, "pizza", passage(RENTAL)) is StopCode.NO_LANGUAGE_MODEL
