@@ -40,8 +40,8 @@ investigate in insurance: "Whom does the fee go to?"  (run 1, succeeded, time=1,
         ->  reasoning  (time=461..561 ms, 10%, calls=1, tokens=300+9)
   Passages: 2 found
   Stopped: a question was asked twice
-  Stop code: not_answered, a language model judged the passages that were found, and none of them answers the question. \
-Ask in other words, or look further down the ranking with a larger top_k.
+  Stop code: not_answered, a language model judged the passages that were found, and none of them answers the \
+question. Ask in other words, or look further down the ranking with a larger top_k.
   Calls: 1 for follow_up, 90 ms; 1 for answer, 200 ms; 1 for conclusion, 100 ms
   Total: calls=3, reused=3, tokens=550+39
   Asked again: served from this run, with no call, while the corpus stays at revision 1"""
