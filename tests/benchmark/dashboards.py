@@ -132,7 +132,8 @@ _MAKE = (
         operation, corpus_id, corpus_name, question, question_vector, embedding_model, settings, requested_by,
         requested_by_oid, reuse_key, status, error, attempt, worker_id, corpus_revision, model, prompt_version,
         completions, reused_completions, prompt_tokens, completion_tokens, cost_usd, created_at, started_at,
-        finished_at, interpretations, candidates, verdicts, served, last_served_at, question_group_id, stop_reason
+        finished_at, interpretations, candidates, verdicts, served, last_served_at, question_group_id, stop_reason,
+        stop_code
     )
     select
         operation, 1 + meaning %% %(corpora)s, 'corpus ' || 1 + meaning %% %(corpora)s,
@@ -148,7 +149,11 @@ _MAKE = (
                 then case when meaning %% 5 = 0 then 0 else 1 + meaning %% 5 end
         end,
         20, 20, served, case when served > 0 then asked_at + interval '2 days' end, meaning,
-        case when number %% 7 = 0 then 'no new reading in a batch' end
+        case when number %% 7 = 0 then 'no new reading in a batch' end,
+        case
+            when status = 'partial' then 'failed_calls'
+            when operation = 'clarify' and status = 'succeeded' and meaning %% 5 = 0 then 'not_answered'
+        end
     from (
         select
             number,
