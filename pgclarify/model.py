@@ -61,6 +61,9 @@ class Document:
         uri: Where a person finds the original.
         metadata: Any JSON object.
         readers: Roles that may read it; None means every reader of the corpus.
+        origin: The file that it comes from, as `pgclarify.ingest.naming` spells it; None if it comes from none. A file
+            replaces only its own document, which keeps its id.
+        known_as: Another origin of the same file, under which its document may be stored; None if there is none.
     """
 
     document_id: str
@@ -69,6 +72,8 @@ class Document:
     uri: str | None = None
     metadata: Mapping[str, Any] = field(default_factory=dict)
     readers: tuple[str, ...] | None = None
+    origin: str | None = None
+    known_as: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,6 +58,60 @@ $$;
 comment on function pgclarify._refuse_by_hand(bigint, text) is
 'Error 55000: the document belongs to an attached table, and is not changed by hand.';
 
+create or replace function pgclarify._made_document(
+    document_id text, content text, title text, uri text, metadata jsonb, readers name[], origin text
+)
+returns pgclarify.document
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_document pgclarify.document;
+begin
+    if not pgclarify._is_document_id(_made_document.document_id) then
+        raise exception 'a document needs an id of 1 to 1000 characters, in at most 2600 bytes'
+            using errcode = 'invalid_parameter_value',
+                detail = format(
+                    'It has %s, in %s bytes.',
+                    coalesce(length(_made_document.document_id), 0),
+                    coalesce(octet_length(_made_document.document_id), 0)
+                ),
+                hint = 'Pass document_id => your table''s key, as text.';
+    end if;
+    if pgclarify._is_blank(_made_document.content) then
+        raise exception 'a document needs content'
+            using errcode = 'invalid_parameter_value',
+                detail = format('Document "%s" has only white space.', _made_document.document_id),
+                hint = 'Leave empty documents out.';
+    end if;
+    if length(_made_document.content) > 10000000 then
+        raise exception 'a document may have 10000000 characters'
+            using errcode = 'program_limit_exceeded',
+                detail = format('Document "%s" has %s.', _made_document.document_id, length(_made_document.content)),
+                hint = 'Split it, by chapters say, and add each part under an id of its own.';
+    end if;
+    v_document.metadata := coalesce(_made_document.metadata, '{}');
+    if jsonb_typeof(v_document.metadata) <> 'object' then
+        raise exception 'metadata must be a JSON object'
+            using errcode = 'invalid_parameter_value',
+                detail = format('It is a JSON %s.', jsonb_typeof(v_document.metadata)),
+                hint = 'Pass metadata => ''{"key": "value"}''.';
+    end if;
+    v_document.id := _made_document.document_id;
+    v_document.content := _made_document.content;
+    v_document.title := _made_document.title;
+    v_document.uri := _made_document.uri;
+    v_document.readers := _made_document.readers;
+    v_document.content_hash := pgclarify._content_hash(_made_document.title, _made_document.content);
+    v_document.origin := coalesce(_made_document.origin, '');
+    return v_document;
+end
+$$;
+
+comment on function pgclarify._made_document(text, text, text, text, jsonb, name[], text) is
+'A document as _merge_documents takes it, or an error that says what is wrong with it. origin: the file that it comes from; '
+'null if it comes from none.';
+
 create or replace function pgclarify._add_document(
     caller pgclarify._caller,
     corpus text,
@@ -74,43 +128,12 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
     v_corpus pgclarify.corpus := pgclarify._owned_corpus(_add_document.caller, _add_document.corpus);
-    v_document pgclarify.document;
+    v_document pgclarify.document := pgclarify._made_document(
+        _add_document.document_id, _add_document.content, _add_document.title, _add_document.uri,
+        _add_document.metadata, _add_document.readers, null
+    );
     v_merged record;
 begin
-    if not pgclarify._is_document_id(_add_document.document_id) then
-        raise exception 'a document needs an id of 1 to 1000 characters, in at most 2600 bytes'
-            using errcode = 'invalid_parameter_value',
-                detail = format(
-                    'It has %s, in %s bytes.',
-                    coalesce(length(_add_document.document_id), 0), coalesce(octet_length(_add_document.document_id), 0)
-                ),
-                hint = 'Pass document_id => your table''s key, as text.';
-    end if;
-    if pgclarify._is_blank(_add_document.content) then
-        raise exception 'a document needs content'
-            using errcode = 'invalid_parameter_value',
-                detail = format('Document "%s" has only white space.', _add_document.document_id),
-                hint = 'Leave empty documents out.';
-    end if;
-    if length(_add_document.content) > 10000000 then
-        raise exception 'a document may have 10000000 characters'
-            using errcode = 'program_limit_exceeded',
-                detail = format('Document "%s" has %s.', _add_document.document_id, length(_add_document.content)),
-                hint = 'Split it, by chapters say, and add each part under an id of its own.';
-    end if;
-    v_document.metadata := coalesce(_add_document.metadata, '{}');
-    if jsonb_typeof(v_document.metadata) <> 'object' then
-        raise exception 'metadata must be a JSON object'
-            using errcode = 'invalid_parameter_value',
-                detail = format('It is a JSON %s.', jsonb_typeof(v_document.metadata)),
-                hint = 'Pass metadata => ''{"key": "value"}''.';
-    end if;
-    v_document.id := _add_document.document_id;
-    v_document.content := _add_document.content;
-    v_document.title := _add_document.title;
-    v_document.uri := _add_document.uri;
-    v_document.readers := _add_document.readers;
-    v_document.content_hash := pgclarify._content_hash(_add_document.title, _add_document.content);
     perform pgclarify._hold_corpus(v_corpus.corpus_id);
     v_merged := pgclarify._merge_documents(v_corpus.corpus_id, null, array[v_document], '{}');
     if cardinality(v_merged.refused) > 0 then

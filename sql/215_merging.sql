@@ -13,6 +13,20 @@ end;
 comment on function pgclarify._is_left(bigint) is
 'True if an attached table is followed no more: its documents are there for who wants them. False for null.';
 
+create or replace function pgclarify._may_replace(source_id bigint, origin text, new_origin text)
+returns boolean
+language sql immutable parallel safe
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select
+        coalesce(_may_replace.new_origin, '') = ''
+        or _may_replace.source_id is null and coalesce(_may_replace.origin = _may_replace.new_origin, true);
+end;
+
+comment on function pgclarify._may_replace(bigint, text, text) is
+'True if the document of a file, new_origin, may take the place of a document with this source_id and origin: if that is of '
+'the same file, or of an unknown one. Always true for a document that comes from no file: whoever adds it named its id.';
+
 create or replace function pgclarify._put_documents(
     corpus_id bigint,
     source_id bigint,
@@ -39,6 +53,12 @@ declare
     v_many bigint;
     v_reread_tally pgclarify.corpus_tally;
     v_readers name[];
+    -- The origin of each document that comes from a file, by its id.
+    v_origins jsonb := (
+        select coalesce(jsonb_object_agg(given.id, given.origin), '{}')
+        from unnest(_put_documents.documents) as given
+        where given.origin <> ''
+    );
     v_tally pgclarify.corpus_tally;
 begin
     added := 0;
@@ -58,10 +78,10 @@ begin
         -- New ones. In the order of ids, here and below, or two who write the same ones deadlock.
         with inserted as (
             insert into pgclarify.document
-            (corpus_id, id, content, title, uri, metadata, readers, content_hash, error, source_id)
+            (corpus_id, id, content, title, uri, metadata, readers, content_hash, error, source_id, origin)
             select
                 _put_documents.corpus_id, given.id, given.content, given.title, given.uri, given.metadata,
-                given.readers, given.content_hash, given.error, _put_documents.source_id
+                given.readers, given.content_hash, given.error, _put_documents.source_id, given.origin
             from unnest(v_left) as given
             order by given.id
             on conflict on constraint document_pk do nothing
@@ -97,6 +117,8 @@ begin
                     document.source_id is not distinct from _put_documents.source_id
                     or pgclarify._is_left(document.source_id)
                 )
+                -- No join: when this has waited for a lock, PostgreSQL checks the new row against this condition only.
+                and pgclarify._may_replace(document.source_id, document.origin, v_origins ->> document.id)
             order by document.id
             for no key update
         ),
@@ -185,6 +207,7 @@ begin
                 content_hash = given.content_hash,
                 error = given.error,
                 source_id = _put_documents.source_id,
+                origin = given.origin,
                 updated_at = now()
             from unnest(v_left) as given
             where document.corpus_id = _put_documents.corpus_id
@@ -200,6 +223,14 @@ begin
             )
             select v_tally.pending + count(*) filter (where not queued.was_pending) into v_tally.pending from queued;
         end if;
+        -- Where it comes from is no change of a document.
+        update pgclarify.document
+        set origin = given.origin
+        from unnest(v_left) as given
+        where document.corpus_id = _put_documents.corpus_id
+            and document.id = any(v_kept)
+            and document.id = given.id
+            and document.origin is distinct from given.origin;
         if cardinality(v_failed) > 0 then
             -- What cannot be indexed is not found by what it was before.
             delete from pgclarify.pending_document as pending
@@ -221,8 +252,11 @@ begin
             on others.corpus_id = _put_documents.corpus_id
             and others.id = any(v_ids)
             and others.id = given.id
-            and others.source_id is distinct from _put_documents.source_id
-            and not pgclarify._is_left(others.source_id)
+            and (
+                others.source_id is distinct from _put_documents.source_id
+                and not pgclarify._is_left(others.source_id)
+                or not pgclarify._may_replace(others.source_id, others.origin, given.origin)
+            )
         where kept.id is null;
     end loop;
     tally := v_tally;
@@ -324,4 +358,5 @@ $$;
 comment on function pgclarify._merge_documents(bigint, bigint, pgclarify.document[], text[]) is
 'Make documents of a corpus be as given, and remove those that are gone; returns how many were added, changed and removed, and '
 'the ids that are somebody else''s and were left alone. Called with the corpus held. source_id: the attached table whose rows '
-'they are, null by hand. documents: without created_at and the like, no id twice; with an error, one that is not indexed.';
+'they are, null by hand. documents: without created_at and the like, no id twice; with an error, one that is not indexed; '
+'with the origin of a file, one that replaces only a document of that file.';

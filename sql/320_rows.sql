@@ -236,7 +236,7 @@ begin
                     _read_rows.source.corpus_id, made.id, coalesce(made.content, ''), made.title, made.uri, made.metadata,
                     made.readers, pgclarify._content_hash(made.title, coalesce(made.content, '')),
                     case when made.is_too_long then 'its content has more than 10000000 characters' end,
-                    null, null, null, _read_rows.source.source_id
+                    null, null, null, _read_rows.source.source_id, null
                 )::pgclarify.document
             ) filter (
                 where pgclarify._is_document_id(made.id)

@@ -56,12 +56,15 @@ def add_documents(
         corpus: One that exists.
         documents: As the readers of files yield them.
         on_batch: Called with the report so far after every batch.
+
+    Raises:
+        psycopg.errors.UniqueViolation: If an id is that of a document from elsewhere; its batch has changed nothing.
     """
     report = LoadReport()
     seen: set[str] = set()
     for batch in batches(documents, report):
-        report.repeated.extend(document.document_id for document in batch if document.document_id in seen)
-        seen.update(document.document_id for document in batch)
+        report.repeated.extend(document.document_id for document in batch if _key(document) in seen)
+        seen.update(map(_key, batch))
         _add_batch(database, corpus, batch, report)
         on_batch(report)
     return report
@@ -76,9 +79,9 @@ def batches(documents: Iterable[Document | UnreadableFile], report: LoadReport) 
             reason = " ".join(part for part in (document.detail, document.hint) if part)
             report.problems.append(f"{document.message}: {reason}")
             continue
-        if document.document_id in batch:
+        if _key(document) in batch:
             report.repeated.append(document.document_id)
-        batch[document.document_id] = document
+        batch[_key(document)] = document
         chars += len(document.content)
         if len(batch) == BATCH_DOCUMENTS or chars >= BATCH_CHARS:
             yield [*batch.values()]
@@ -87,11 +90,16 @@ def batches(documents: Iterable[Document | UnreadableFile], report: LoadReport) 
         yield [*batch.values()]
 
 
+def _key(document: Document) -> str:
+    """What makes two documents of a load one: their file. It may have another id than the one that is proposed here."""
+    return document.origin or document.document_id
+
+
 def _add_batch(database: connection.Database, corpus: str, batch: Sequence[Document], report: LoadReport) -> None:
     import psycopg
 
     try:
-        rows = connection.fetch(
+        (counts,) = connection.fetch(
             database,
             "client_add_documents",
             corpus=corpus,
@@ -101,7 +109,12 @@ def _add_batch(database: connection.Database, corpus: str, batch: Sequence[Docum
             uris=[document.uri for document in batch],
             metadata=[json.dumps(dict(document.metadata)) for document in batch],
             readers=[None if document.readers is None else json.dumps(document.readers) for document in batch],
+            origins=[document.origin for document in batch],
+            known_as=[document.known_as for document in batch],
         )
+    except psycopg.errors.UniqueViolation:
+        # Another source has taken an id since the load was checked. No smaller batch would do.
+        raise
     except (psycopg.DataError, psycopg.IntegrityError, psycopg.errors.ProgramLimitExceeded) as error:
         # A document that PostgreSQL cannot hold must not keep its neighbors out: halve until it stands alone.
         if len(batch) == 1:
@@ -112,9 +125,8 @@ def _add_batch(database: connection.Database, corpus: str, batch: Sequence[Docum
         _add_batch(database, corpus, batch[:middle], report)
         _add_batch(database, corpus, batch[middle:], report)
         return
-    changed = sum(row["is_changed"] for row in rows)
-    report.changed += changed
-    report.unchanged += len(rows) - changed
+    report.changed += counts["changed"]
+    report.unchanged += counts["unchanged"]
 
 
 def ensure_corpus(database: connection.Database, corpus: str, settings: Settings) -> bool:

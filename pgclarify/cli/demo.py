@@ -84,11 +84,12 @@ def _documents() -> list[Document]:
         UnreadableFile: If the installation is damaged.
     """
     from pgclarify.errors import UnreadableFile
+    from pgclarify.ingest.naming import Naming
     from pgclarify.ingest.readers import read_documents
 
     documents = []
     with as_file(files("pgclarify.cli") / "demo_corpus") as folder:
-        for document in read_documents([folder]):
+        for document in read_documents([folder], naming=Naming(source="pgclarify demo")):
             if isinstance(document, UnreadableFile):
                 raise document
             documents.append(document)

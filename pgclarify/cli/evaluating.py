@@ -212,15 +212,16 @@ def _load(settings: Settings, dsn: str, corpus_name: str, paths: Sequence[str]) 
     """Load documents, all of which must be there before anything is measured.
 
     Raises:
-        InputError: If one could not be loaded or indexed.
+        InputError: If one could not be loaded or indexed, or would replace a document from elsewhere.
     """
-    from pgclarify.cli import corpus, rendering
-    from pgclarify.cli.sources import read
-    from pgclarify.ingest.records import FieldMapping
+    from pgclarify.cli import corpus, planning, rendering
+    from pgclarify.cli.sources import Sources
 
+    sources = Sources(paths)
     with connection.connect(dsn) as database, corpus.progress_bar() as progress:
+        planning.check(database, corpus_name, sources.names())
         corpus.ensure_corpus(database, corpus_name, settings)
-        report = corpus.add_documents(database, corpus_name, read(paths, fields=FieldMapping()))
+        report = corpus.add_documents(database, corpus_name, sources.documents())
         corpus.wait_until_searchable(database, corpus_name, progress)
         failed = connection.fetch(database, "cli_list_failed_documents", corpus=corpus_name)
     terminal.notices().print(rendering.loaded(corpus_name, report.changed, report.unchanged, is_searchable=True))

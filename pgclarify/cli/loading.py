@@ -7,14 +7,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pgclarify.cli import connection, corpus, terminal
-from pgclarify.cli.sources import Format, read
+from pgclarify.cli import connection, corpus, planning, terminal
+from pgclarify.cli.confirming import confirm
+from pgclarify.cli.sources import Format, Sources
 from pgclarify.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pgclarify.cli.corpus import LoadReport
+    from pgclarify.cli.planning import Plan
     from pgclarify.cli.rendering import Row
     from pgclarify.ingest.records import FieldMapping
 
@@ -22,9 +24,12 @@ LOAD_EXAMPLES = terminal.examples(
     "pgclarify load insurance policies/ letters/*.html",
     "pgclarify load insurance 'archive/**/*.pdf'",
     "pgclarify load wiki pages.jsonl --id-field url --content-field text --title-field name",
-    "psql -Atc 'select row_to_json(faq) from faq' | pgclarify load faq - --format jsonl",
+    "pgclarify load handbook . --as handbook --mirror --yes",
+    "psql -Atc 'select row_to_json(faq) from faq' | pgclarify load faq - --format jsonl --as faq",
     "man psql | pgclarify load manuals - --id psql",
 )
+
+_MOST_GONE = 20
 
 
 def load(
@@ -59,23 +64,62 @@ def load(
     title: Annotated[
         str | None, typer.Option("--title", metavar="TITLE", help="Standard input: the document's title.")
     ] = None,
+    source: Annotated[
+        str | None,
+        typer.Option(
+            "--as",
+            metavar="NAME",
+            help="What this source is called, in place of machine and folder: what was loaded under that name is"
+            " replaced, wherever it was loaded from.",
+        ),
+    ] = None,
+    prefix: Annotated[
+        str, typer.Option(metavar="TEXT", help="What stands before the id of each document that is new.")
+    ] = "",
+    mirror: Annotated[
+        bool,
+        typer.Option(
+            "--mirror",
+            metavar="",
+            help="Remove what these folders or JSON lines had before and have no more; asks.",
+        ),
+    ] = False,
+    yes: Annotated[bool, typer.Option("--yes", metavar="", help="With --mirror: do not ask.")] = False,
     no_wait: Annotated[bool, typer.Option("--no-wait", metavar="", help="Return before all is searchable.")] = False,
     as_json: Annotated[bool, typer.Option("--json", metavar="", help="One JSON object that sums it up.")] = False,
 ) -> None:
     """Load documents into a corpus. Loading the same again changes nothing.
 
+    The id of a document is the path of its file below the folder that is given; of a file given by itself, its name;
+    JSON lines bring their own. A file that was loaded before keeps its id, however it or its folder is named now. Where
+    a document from elsewhere has that id, nothing is loaded: --prefix keeps both, --as says which source it is.
+
     What cannot be read or stored is named, one line each, and the rest is loaded; the exit code is 1 then.
     """
+    from pgclarify.ingest.naming import Naming
     from pgclarify.ingest.readers import SUPPORTED_SUFFIXES
 
     settings = connection.load_settings()
     fields = _field_mapping(id=id_field, content=content_field, title=title_field, uri=uri_field)
-    documents = read(paths, fields=fields, kind=kind, document_id=document_id, title=title)
+    sources = Sources(
+        paths,
+        fields=fields,
+        naming=Naming(source=source, prefix=prefix),
+        kind=kind,
+        document_id=document_id,
+        title=title,
+    )
+    whole = sources.whole() if mirror else []
+    documents = sources.documents()
     first = next(documents, None)
     if first is None:
         kinds = ", ".join(sorted(SUPPORTED_SUFFIXES))
         raise InputError("there is nothing to load", hint=f"Name files or folders with any of {kinds}.")
     with connection.connect(connection.running_dsn(settings)) as database:
+        plan = planning.check(database, corpus_name, sources.names())
+        gone = planning.gone(database, corpus_name, whole, plan)
+        if gone:
+            _confirm_removal(corpus_name, gone, is_confirmed=yes)
         is_new = corpus.ensure_corpus(database, corpus_name, settings)
         if is_new:
             terminal.notices().print(f"corpus {corpus_name} created")
@@ -88,19 +132,21 @@ def load(
                 lambda report: progress.update(reading, completed=report.changed + report.unchanged),
             )
             progress.remove_task(reading)
+            removed = planning.remove(database, corpus_name, gone)
             if not no_wait:
                 corpus.wait_until_searchable(database, corpus_name, progress)
         failed = [] if no_wait else connection.fetch(database, "cli_list_failed_documents", corpus=corpus_name)
     if as_json:
-        terminal.print_json(summary(corpus_name, report, failed, is_new=is_new, is_searchable=not no_wait))
+        terminal.print_json(summary(corpus_name, report, failed, removed, is_new=is_new, is_searchable=not no_wait))
     else:
         _say(corpus_name, report, failed, is_searchable=not no_wait)
+        _say_names(corpus_name, plan, removed, has_prefix=bool(prefix), is_mirror=mirror)
     if report.problems or failed:
         raise typer.Exit(1)
 
 
 def summary(
-    corpus_name: str, report: LoadReport, failed: Sequence[Row], *, is_new: bool, is_searchable: bool
+    corpus_name: str, report: LoadReport, failed: Sequence[Row], removed: int, *, is_new: bool, is_searchable: bool
 ) -> dict[str, object]:
     """What `--json` prints.
 
@@ -108,6 +154,7 @@ def summary(
         corpus_name: The corpus.
         report: What became of the documents.
         failed: Rows of documents that are stored but cannot be indexed.
+        removed: How many documents were removed, because their source has them no more.
         is_new: Whether the corpus was made.
         is_searchable: Whether all but the failed ones can be searched.
     """
@@ -116,6 +163,7 @@ def summary(
         "created": is_new,
         "changed": report.changed,
         "unchanged": report.unchanged,
+        "removed": removed,
         "searchable": is_searchable,
         "problems": report.problems,
         "repeated": report.repeated,
@@ -137,6 +185,40 @@ def _say(corpus_name: str, report: LoadReport, failed: Sequence[Row], *, is_sear
         say(rendering.unreadable(report.problems), soft_wrap=True)
     if failed:
         say(rendering.not_indexed(failed), soft_wrap=True)
+
+
+def _confirm_removal(corpus_name: str, gone: Sequence[tuple[str, str]], *, is_confirmed: bool) -> None:
+    """Show what is gone from the sources, and ask.
+
+    Raises:
+        InputError: If nobody can be asked, and --yes was not given.
+    """
+    from pgclarify.cli.rendering import counted, printable
+
+    say = terminal.notices().print
+    for document_id, origin in gone[:_MOST_GONE]:
+        say(f"gone: {printable(document_id)}  ({printable(origin)})", soft_wrap=True)
+    if len(gone) > _MOST_GONE:
+        say(f"... and {len(gone) - _MOST_GONE:,} more")
+    confirm(f"{counted(len(gone), 'document')} of {printable(corpus_name)} would be removed", is_confirmed=is_confirmed)
+
+
+def _say_names(corpus_name: str, plan: Plan, removed: int, *, has_prefix: bool, is_mirror: bool) -> None:
+    from pgclarify.cli.rendering import counted, printable
+
+    say = terminal.notices().print
+    if removed:
+        say(f"{counted(removed, 'document')} removed, which the source has no more.")
+    elif is_mirror and not plan.is_complete:
+        say("Nothing was removed, because not all of the source could be read.", style="yellow")
+    if plan.renamed and has_prefix:
+        say(f"{counted(plan.renamed, 'file')} had been loaded before, and kept the id that it had then.")
+    if plan.unnoted:
+        say(
+            f"{counted(plan.unnoted, 'document')} of {printable(corpus_name)} came from an unknown source, since an"
+            " earlier version did not note it. Each is now the document of the file that was loaded.",
+            style="yellow",
+        )
 
 
 def _field_mapping(**fields: str | None) -> FieldMapping:

@@ -18,6 +18,7 @@ from pgclarify.cli import (
     comparing,
     demo,
     detecting,
+    documents,
     estimating,
     evaluating,
     evaluation_list,
@@ -65,6 +66,10 @@ app.command()(demo.demo)
 app.command(epilog=server.UP_EXAMPLES)(server.up)
 app.command(epilog=server.DOWN_EXAMPLES)(server.down)
 app.command(epilog=loading.LOAD_EXAMPLES)(loading.load)
+app.command(epilog=documents.CORPORA_EXAMPLES)(documents.corpora)
+app.command(epilog=documents.DOCUMENTS_EXAMPLES)(documents.documents)
+app.command(epilog=documents.REMOVE_EXAMPLES)(documents.remove)
+app.command(epilog=documents.DROP_EXAMPLES)(documents.drop)
 app.command(epilog=asking.ASK_EXAMPLES)(asking.ask)
 app.command(epilog=asking_back.ASK_BACK_EXAMPLES)(asking_back.ask_back)
 app.command("list", epilog=listing.LIST_EXAMPLES)(listing.list_answers)

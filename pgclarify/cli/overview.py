@@ -60,7 +60,7 @@ def status(
     lines.append(f"{queue['queued']} waiting, {queue['running']} running\n")
     _head(lines, "corpora")
     lines.append(str(len(corpora)) if corpora else "none yet: load one with pgclarify load NAME PATH")
-    parts: list[RenderableType] = [lines, _beside(_corpora(corpora))] if corpora else [lines]
+    parts: list[RenderableType] = [lines, _beside(corpora_table(corpora))] if corpora else [lines]
     parts.extend(
         _beside(Text(f"{printable(corpus['corpus'])}: {printable(corpus['error'])}", style="red"))
         for corpus in corpora
@@ -108,7 +108,12 @@ def _table() -> Table:
     return Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
 
 
-def _corpora(corpora: Sequence[Row]) -> Table:
+def corpora_table(corpora: Sequence[Row]) -> Table:
+    """A line for each corpus.
+
+    Args:
+        corpora: Rows of `pgclarify.corpus_status`.
+    """
     table = _table()
     table.add_column("corpus", overflow="fold")
     for name in _COUNTERS:

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import glob
+import os
+import shutil
 import sys
+import tempfile
+import weakref
 from collections.abc import Iterator, Sequence
 from enum import StrEnum
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
 
+from pgclarify.errors import UnreadableFile
+
 if TYPE_CHECKING:
     from typing import BinaryIO
 
-    from pgclarify.errors import UnreadableFile
+    from pgclarify.ingest.naming import Name, Naming
     from pgclarify.ingest.records import FieldMapping
     from pgclarify.model import Document
 
@@ -67,48 +72,117 @@ def _matches(pattern: str) -> list[Path]:
     return [path for path in found if path.is_file()] if "**" in pattern else found
 
 
-def read(
-    given: Sequence[str],
-    *,
-    fields: FieldMapping,
-    kind: Format | None = None,
-    document_id: str | None = None,
-    title: str | None = None,
-    stdin: BinaryIO | None = None,
-) -> Iterator[Document | UnreadableFile]:
-    """Read all that was given, as a stream.
+class Sources:
+    """All that was given to load, which is read twice: first for the names of documents, then whole."""
 
-    Args:
-        given: Files, folders, patterns, and "-" for standard input.
-        fields: Which fields of JSON lines make up a document.
-        kind: What standard input holds; None: plain text.
-        document_id: Id of the one document in standard input, unless that is JSON lines.
-        title: Its title.
-        stdin: Standard input, as bytes; None: the process's own.
+    def __init__(
+        self,
+        given: Sequence[str],
+        *,
+        fields: FieldMapping | None = None,
+        naming: Naming | None = None,
+        kind: Format | None = None,
+        document_id: str | None = None,
+        title: str | None = None,
+        stdin: BinaryIO | None = None,
+    ) -> None:
+        """Look for all of it.
 
-    Raises:
-        typer.BadParameter: If there is no such file, or the options do not fit what was given.
-    """
-    from pgclarify.ingest.readers import read_documents, read_stream
+        Args:
+            given: Files, folders, patterns, and "-" for standard input.
+            fields: Which fields of JSON lines make up a document; None for the usual ones.
+            naming: How documents are named; None: by their places.
+            kind: What standard input holds; None: plain text.
+            document_id: Id of the one document in standard input, unless that is JSON lines.
+            title: Its title.
+            stdin: Standard input, as bytes; None: the process's own.
 
-    is_piped = STANDARD_INPUT in given
-    is_one_document = is_piped and kind is not Format.JSONL
-    if not is_piped and (kind or document_id or title):
-        raise typer.BadParameter("--format, --id and --title are for standard input: give - as a path.")
-    if is_one_document and not document_id:
-        raise typer.BadParameter("A document from standard input needs an id: add --id, or --format jsonl.")
-    if is_piped and not is_one_document and (document_id or title):
-        raise typer.BadParameter("JSON lines bring their own ids and titles: leave --id and --title out.")
-    # All are looked for before the first is read.
-    files = read_documents(expand([argument for argument in given if argument != STANDARD_INPUT]), fields=fields)
-    if not is_piped:
-        return files
-    piped = read_stream(
-        stdin or sys.stdin.buffer,
-        (kind or Format.TEXT).suffix,
-        name="standard input",
-        document_id=document_id,
-        title=title,
-        fields=fields,
-    )
-    return chain(files, piped)
+        Raises:
+            typer.BadParameter: If there is no such file, or the options do not fit what was given.
+        """
+        from pgclarify.ingest.naming import Naming
+
+        self._naming = naming or Naming()
+        self._fields = fields
+        self._is_piped = STANDARD_INPUT in given
+        self._kind = kind or Format.TEXT
+        self._document_id = document_id
+        self._title = title
+        self._holds_many = self._is_piped and kind is Format.JSONL
+        if not self._is_piped and (kind or document_id or title):
+            raise typer.BadParameter("--format, --id and --title are for standard input: give - as a path.")
+        if self._is_piped and not self._holds_many and not document_id:
+            raise typer.BadParameter("A document from standard input needs an id: add --id, or --format jsonl.")
+        if self._holds_many and (document_id or title):
+            raise typer.BadParameter("JSON lines bring their own ids and titles: leave --id and --title out.")
+        if self._holds_many and self._naming.source is None:
+            raise typer.BadParameter(
+                "JSON lines from standard input come from nowhere: name their source with --as, so that the next ones"
+                " of that name replace them, and others do not."
+            )
+        # All are looked for before the first is read.
+        self.paths = expand([argument for argument in given if argument != STANDARD_INPUT])
+        self._copy = _copied(stdin or sys.stdin.buffer, self) if self._is_piped else None
+
+    def names(self) -> Iterator[Name | UnreadableFile]:
+        """What the documents are called, and what stands in the way of knowing all of them."""
+        from pgclarify.ingest.readers import find_names
+
+        yield from find_names(self.paths, fields=self._fields, naming=self._naming)
+        if self._is_piped and not self._holds_many:
+            yield self._naming.of_piped(self._document_id or "")
+            return
+        for document in self._piped():
+            yield document if isinstance(document, UnreadableFile) else self._naming.of_piped(document.document_id)
+
+    def documents(self) -> Iterator[Document | UnreadableFile]:
+        """The documents, as a stream."""
+        from pgclarify.ingest.readers import read_documents
+
+        yield from read_documents(self.paths, fields=self._fields, naming=self._naming)
+        for document in self._piped():
+            if isinstance(document, UnreadableFile):
+                yield document
+            else:
+                yield self._naming.of_piped(document.document_id).given_to(document)
+
+    def whole(self) -> list[str]:
+        """What the origins of all documents begin with that these sources have ever had.
+
+        Raises:
+            typer.BadParameter: If a file of one document is given, from which nothing can be gone.
+        """
+        from pgclarify.ingest.readers import holds_many
+
+        if not all(path.is_dir() or holds_many(path) for path in self.paths) or self._is_piped > self._holds_many:
+            raise typer.BadParameter("--mirror takes folders and JSON lines: name the folder in place of its files.")
+        found = {
+            self._naming.folder(path) if path.is_dir() else self._naming.file(path, path.parent) for path in self.paths
+        }
+        everything = found | {self._naming.pipe()} if self._is_piped else found
+        return sorted(
+            one for one in everything if not any(one != other and one.startswith(other) for other in everything)
+        )
+
+    def _piped(self) -> Iterator[Document | UnreadableFile]:
+        from pgclarify.ingest.readers import read_stream
+
+        if self._copy is None:
+            return
+        with self._copy.open("rb") as stream:
+            yield from read_stream(
+                stream,
+                self._kind.suffix,
+                name="standard input",
+                document_id=self._document_id,
+                title=self._title,
+                fields=self._fields,
+            )
+
+
+def _copied(stream: BinaryIO, owner: Sources) -> Path:
+    """A copy of standard input on disk, since a pipe can be read only once. It goes with its owner."""
+    with tempfile.NamedTemporaryFile(prefix="pgclarify-", delete=False) as copy:
+        weakref.finalize(owner, os.unlink, copy.name)
+        shutil.copyfileobj(stream, copy)
+    return Path(copy.name)

@@ -63,6 +63,9 @@ def add_documents(session: Session, /, documents: Iterable[Document], *, corpus:
 
         client.add_documents([pgclarify.Document("17", "Rental cars are covered for thirty days.", title="Coverage")])
 
+    A document of a file, as `pgclarify.ingest.read_documents` reads it, keeps the id that its file was first added
+    under. It does not replace a document that comes from elsewhere.
+
     Args:
         documents: Any number; read as they are sent.
         corpus: As in clarify.
@@ -72,12 +75,13 @@ def add_documents(session: Session, /, documents: Iterable[Document], *, corpus:
 
     Raises:
         InputError: If a document cannot be stored.
+        AlreadyExists: If a document of a file would replace one that is not of that file; its batch is not stored.
         NotFound: If there is no such corpus.
         PermissionDenied: If it belongs to somebody else.
     """
     changed = 0
     for batch in _batches(documents):
-        rows = yield Statement(
+        (row,) = yield Statement(
             "client_add_documents",
             {
                 "corpus": corpus or session.corpus,
@@ -87,9 +91,11 @@ def add_documents(session: Session, /, documents: Iterable[Document], *, corpus:
                 "uris": [document.uri for document in batch],
                 "metadata": [to_json(document.metadata, "metadata") for document in batch],
                 "readers": [_readers(document) for document in batch],
+                "origins": [document.origin for document in batch],
+                "known_as": [document.known_as for document in batch],
             },
         )
-        changed += sum(row["is_changed"] for row in rows)
+        changed += int(row["changed"])
     return changed
 
 
@@ -213,7 +219,13 @@ def _check(document: Document) -> None:
     Raises:
         InputError: If PostgreSQL cannot hold a text of it.
     """
-    texts = {"id": document.document_id, "content": document.content, "title": document.title, "uri": document.uri}
+    texts = {
+        "id": document.document_id,
+        "content": document.content,
+        "title": document.title,
+        "uri": document.uri,
+        "origin": document.origin,
+    }
     for part, text in texts.items():
         if text is None:
             continue

@@ -22,6 +22,7 @@ from pgclarify.errors import (
 
 REFUSALS: Mapping[str, type[PgclarifyError]] = {
     "22": InputError,
+    "23505": AlreadyExists,
     "42501": PermissionDenied,
     "42704": NotFound,
     "42710": AlreadyExists,

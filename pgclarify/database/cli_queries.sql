@@ -46,6 +46,71 @@ where corpus = %(corpus)s;
 -- Make a corpus.
 select pgclarify.create_corpus(name => %(corpus)s, embedding_model => %(embedding_model)s);
 
+-- name: cli_check_load
+-- Under which ids files would be stored, and which ids documents from elsewhere have.
+select located.ordinal, located.document_id, located.is_taken, located.is_unnoted, located.taken_from, located.relation
+from
+    pgclarify._caller as caller,
+    pgclarify._check_load(
+        caller => caller,
+        corpus => %(corpus)s,
+        document_ids => %(document_ids)s::text[],
+        origins => %(origins)s::text[],
+        known_as => %(known_as)s::text[]
+    ) as located
+order by located.ordinal;
+
+-- name: cli_list_loaded
+-- A page of the documents that come from a source.
+select loaded.document_id, loaded.origin
+from
+    pgclarify._caller as caller,
+    pgclarify._loaded_from(
+        caller => caller,
+        corpus => %(corpus)s,
+        origin_prefix => %(origin_prefix)s,
+        after => %(after)s,
+        max_rows => %(most)s
+    ) as loaded
+order by loaded.origin;
+
+-- name: cli_remove_loaded
+-- Remove documents that still come from these files.
+select
+    pgclarify._remove_loaded(
+        caller => caller,
+        corpus => %(corpus)s,
+        document_ids => %(document_ids)s::text[],
+        origins => %(origins)s::text[]
+    ) as removed
+from pgclarify._caller as caller;
+
+-- name: cli_remove_documents
+-- Remove documents by their ids: whether there was one, for each.
+select
+    given.document_id,
+    pgclarify.remove_document(corpus => %(corpus)s, document_id => given.document_id) as is_removed
+from unnest(%(document_ids)s::text[]) with ordinality as given (document_id, ordinal)
+order by given.ordinal;
+
+-- name: cli_list_documents
+-- A page of the documents of a corpus that the caller may read, by id.
+select
+    document.id as document_id,
+    document.title,
+    document.uri,
+    document.origin,
+    document.source_id,
+    document.created_at,
+    document.updated_at,
+    document.indexed_at,
+    document.error
+from pgclarify.document
+inner join pgclarify.corpus on document.corpus_id = corpus.corpus_id
+where corpus.name = %(corpus)s and document.id > coalesce(%(after)s::text, '')
+order by document.id
+limit %(most)s;
+
 -- name: cli_clarify
 -- Ask, and wait for the readings.
 select

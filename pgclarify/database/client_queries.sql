@@ -165,28 +165,22 @@ from pgclarify.corpus_status
 order by corpus;
 
 -- name: client_add_documents
--- Add a batch of documents in one round trip; one row each, in order: whether anything changed.
-select
-    pgclarify.add_document(
+-- Add a batch of documents in one round trip: how many are new or have changed, and how many were just so.
+select loaded.changed, loaded.unchanged
+from
+    pgclarify._caller as caller,
+    pgclarify._load_documents(
+        caller => caller,
         corpus => %(corpus)s,
-        document_id => batch.document_id,
-        content => batch.content,
-        title => batch.title,
-        uri => batch.uri,
-        metadata => batch.metadata,
-        -- An array of arrays would have to be rectangular, so readers come as JSON.
-        readers => case
-            when batch.readers is not null then array(select jsonb_array_elements_text(batch.readers))::name[]
-        end
-    ) as is_changed
-from unnest(
-    %(document_ids)s::text[],
-    %(contents)s::text[],
-    %(titles)s::text[],
-    %(uris)s::text[],
-    %(metadata)s::jsonb[],
-    %(readers)s::jsonb[]
-) as batch (document_id, content, title, uri, metadata, readers);
+        document_ids => %(document_ids)s::text[],
+        contents => %(contents)s::text[],
+        titles => %(titles)s::text[],
+        uris => %(uris)s::text[],
+        metadata => %(metadata)s::jsonb[],
+        readers => %(readers)s::jsonb[],
+        origins => %(origins)s::text[],
+        known_as => %(known_as)s::text[]
+    ) as loaded;
 
 -- name: client_submit_investigation
 -- Have a question investigated, and come back for the answer.

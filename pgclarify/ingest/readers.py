@@ -10,6 +10,7 @@ from typing import IO
 
 from pgclarify.errors import UnreadableFile
 from pgclarify.ingest.apart import ParsingProcess, ReadingLimits
+from pgclarify.ingest.naming import Name, Naming
 from pgclarify.ingest.parsing import HTML, MARKDOWN, PDF, TEXT, Parsed, parse
 from pgclarify.ingest.records import FieldMapping, read_record_stream, read_records
 from pgclarify.ingest.text import MAX_DOCUMENT_BYTES, unstorable
@@ -28,6 +29,7 @@ def read_documents(
     fields: FieldMapping | None = None,
     root: Path | None = None,
     limits: ReadingLimits | None = None,
+    naming: Naming | None = None,
 ) -> Iterator[Document | UnreadableFile]:
     """Read documents from files and folders, as a stream.
 
@@ -40,6 +42,7 @@ def read_documents(
         fields: Which fields of JSON lines make up a document; None for the usual ones.
         root: Folder that ids are relative to.
         limits: What parsing one file may take; None for the usual.
+        naming: What stands before ids, and what the source is called; None: nothing, and its place.
 
     Yields:
         Documents, and beside them, in its place, each file or line that could not be read, as an UnreadableFile that
@@ -48,25 +51,66 @@ def read_documents(
     Raises:
         ConfigurationError: If a file needs an extra that is not installed.
     """
-    mapping = fields or FieldMapping()
-    paths_by_id: dict[str, Path] = {}
+    names = naming or Naming()
+    for located in _located(paths, root):
+        if isinstance(located, UnreadableFile):
+            yield located
+            continue
+        path, base = located
+        if _suffix(path) in _RECORDS:
+            for record in read_records(path, fields or FieldMapping()):
+                if isinstance(record, Document):
+                    yield names.of_record(record.document_id, path, base).given_to(record)
+                else:
+                    yield record
+            continue
+        try:
+            document_id = _document_id(path, base)
+            yield names.of_file(document_id, path, base).given_to(_read_file(path, document_id, limits))
+        except UnreadableFile as problem:
+            yield problem
+
+
+def find_names(
+    paths: Iterable[Path], *, fields: FieldMapping | None = None, naming: Naming | None = None
+) -> Iterator[Name | UnreadableFile]:
+    """Say how read_documents will name what it reads. Only files of several documents are opened for that.
+
+    Args:
+        paths: As in read_documents.
+        fields: Likewise.
+        naming: Likewise.
+
+    Yields:
+        Names, and beside them what stands in the way of knowing all of them.
+    """
+    names = naming or Naming()
+    for located in _located(paths, None):
+        if isinstance(located, UnreadableFile):
+            yield located
+            continue
+        path, base = located
+        if _suffix(path) in _RECORDS:
+            for record in read_records(path, fields or FieldMapping()):
+                yield names.of_record(record.document_id, path, base) if isinstance(record, Document) else record
+            continue
+        try:
+            yield names.of_file(_document_id(path, base), path, base)
+        except UnreadableFile as problem:
+            yield problem
+
+
+def holds_many(path: Path) -> bool:
+    """Whether a file may hold several documents, by its name."""
+    return _suffix(path) in _RECORDS
+
+
+def _located(paths: Iterable[Path], root: Path | None) -> Iterator[tuple[Path, Path] | UnreadableFile]:
+    """Each file, and the folder that ids are relative to."""
     for given in paths:
+        base = root or (given if given.is_dir() else given.parent)
         for path in _files(given):
-            if _suffix(path) in _RECORDS:
-                yield from read_records(path, mapping)
-                continue
-            base = root or (given if given.is_dir() else given.parent)
-            try:
-                document_id = _document_id(path, base)
-                if paths_by_id.setdefault(document_id, path).absolute() != path.absolute():
-                    raise UnreadableFile(
-                        f"cannot use {path}",
-                        detail=f"Its id would be {document_id!r}, as that of {paths_by_id[document_id]}.",
-                        hint="Load a folder above both.",
-                    )
-                yield _read_file(path, document_id, limits)
-            except UnreadableFile as problem:
-                yield problem
+            yield path if isinstance(path, UnreadableFile) else (path, base)
 
 
 def read_stream(
@@ -109,16 +153,19 @@ def read_stream(
         yield problem
 
 
-def _files(given: Path) -> Iterator[Path]:
+def _files(given: Path) -> Iterator[Path | UnreadableFile]:
     if not given.is_dir():
         yield given
         return
-    for folder, subfolders, names in os.walk(given):
+    closed: list[OSError] = []
+    for folder, subfolders, names in os.walk(given, onerror=closed.append):
         subfolders[:] = sorted(name for name in subfolders if not name.startswith("."))
         for name in sorted(names):
             path = Path(folder, name)
             if not name.startswith(".") and _suffix(path) in SUPPORTED_SUFFIXES:
                 yield path
+    for error in closed:
+        yield UnreadableFile(f"cannot read the folder {error.filename}", detail=f"{error.strerror}.")
 
 
 def _suffix(path: Path) -> str:

@@ -1,4 +1,4 @@
-"""Corpora, their documents, passages and vectors: revision 0003, with columns of 0005 to 0007."""
+"""Corpora, their documents, passages and vectors: revision 0003, with columns of 0005 to 0007 and 0024."""
 
 from pgvector.sqlalchemy import HALFVEC
 from sqlalchemy import (
@@ -372,10 +372,21 @@ document = Table(
         ForeignKey("pgclarify.source.source_id", name="document_source_id_fk"),
         comment="The attached table that it is a row of; null if it was added by hand.",
     ),
+    Column(
+        "origin",
+        Text(collation="C"),
+        comment=(
+            "The file that it was loaded from: machine:/path/file, or name/path/file if its source was given a name; "
+            "and #id for one of several documents in a file. Empty if a statement or a client added it. Null if it is "
+            "a row of an attached table, or was added before this column was."
+        ),
+    ),
     PrimaryKeyConstraint("corpus_id", "id", name="document_pk"),
     CheckConstraint("length(id) between 1 and 1000 and octet_length(id) <= 2600", name="document_id_is_short"),
     CheckConstraint("jsonb_typeof(metadata) = 'object'", name="document_metadata_is_an_object"),
+    CheckConstraint("octet_length(origin) <= 2600", name="document_origin_is_short"),
     Index("document_source_id_id_idx", "source_id", "id", postgresql_where=text("source_id is not null")),
+    Index("document_corpus_id_origin_idx", "corpus_id", "origin", postgresql_where=text("origin <> ''")),
     comment="One citable document.",
 )
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 import typer
 
-from pgclarify.cli.sources import Format, expand, read
+from pgclarify.cli.sources import Format, Sources, expand
 from pgclarify.errors import UnreadableFile
-from pgclarify.ingest.records import FieldMapping
+from pgclarify.ingest.naming import Name, Naming
 from pgclarify.model import Document
 
 
@@ -50,12 +50,16 @@ def test_what_is_not_there_is_wrong_usage(folder: Path, given: str) -> None:
 
 
 def piped(data: bytes, *given: str, **options: object) -> list[Document | UnreadableFile]:
-    return [*read(given or ["-"], fields=FieldMapping(), stdin=BytesIO(data), **options)]  # type: ignore[arg-type]
+    sources = Sources(given or ["-"], stdin=BytesIO(data), **options)  # type: ignore[arg-type]
+    names = [name for name in sources.names() if isinstance(name, Name)]
+    found = list(sources.documents())
+    assert {document.origin for document in found if isinstance(document, Document)} <= {name.origin for name in names}
+    return found
 
 
 def test_a_text_from_standard_input() -> None:
-    assert piped(b"Hail is covered.", document_id="hail") == [Document("hail", "Hail is covered.")]
-    assert piped(b"x", document_id="hail", title="Hail") == [Document("hail", "x", title="Hail")]
+    assert piped(b"Hail is covered.", document_id="hail") == [Document("hail", "Hail is covered.", origin="-#hail")]
+    assert piped(b"x", document_id="hail", title="Hail") == [Document("hail", "x", title="Hail", origin="-#hail")]
 
 
 def test_markdown_and_html_from_standard_input_have_titles() -> None:
@@ -67,9 +71,14 @@ def test_markdown_and_html_from_standard_input_have_titles() -> None:
 
 def test_json_lines_from_standard_input_bring_their_ids_and_lose_no_line() -> None:
     first, problem, last = piped(
-        b'{"id": 1, "text": "one"}\n{"id": 2,\n\n{"id": 3, "text": "three"}\n', kind=Format.JSONL
+        b'{"id": 1, "text": "one"}\n{"id": 2,\n\n{"id": 3, "text": "three"}\n',
+        kind=Format.JSONL,
+        naming=Naming("faq", "f"),
     )
-    assert [first, last] == [Document("1", "one"), Document("3", "three")]
+    assert [first, last] == [
+        Document("f1", "one", origin="faq#1"),
+        Document("f3", "three", origin="faq#3"),
+    ]
     assert isinstance(problem, UnreadableFile)
     assert "line 2 of standard input" in problem.message
 
@@ -92,6 +101,7 @@ def test_standard_input_of_another_kind_is_a_problem(data: bytes) -> None:
     [
         (["-"], {}),
         (["-"], {"kind": Format.MARKDOWN}),
+        (["-"], {"kind": Format.JSONL}),
         (["-"], {"kind": Format.JSONL, "document_id": "x"}),
         (["-"], {"kind": Format.JSONL, "title": "x"}),
         (["c.txt"], {"document_id": "x"}),
@@ -104,3 +114,36 @@ def test_options_that_do_not_fit(
     monkeypatch.chdir(folder)
     with pytest.raises(typer.BadParameter):
         piped(b"text", *given, **options)
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        (["."], ["docs/"]),
+        ([".", "deep", "r.jsonl"], ["docs/"]),
+        (["r.jsonl", "-"], ["docs#", "docs/r.jsonl#"]),
+    ],
+)
+def test_a_mirror_covers_all_that_its_sources_have_ever_had(
+    folder: Path, given: list[str], expected: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(folder)
+    (folder / "r.jsonl").write_text("")
+    kind = Format.JSONL if "-" in given else None
+    sources = Sources(given, kind=kind, stdin=BytesIO(), naming=Naming("docs"))
+    assert sources.whole() == expected
+
+
+def test_a_mirror_of_places_is_not_wider_than_its_folders(folder: Path) -> None:
+    (whole,) = Sources([str(folder / "deep"), str(folder / "deep" / "er")]).whole()
+    assert whole.endswith("/deep/")
+
+
+@pytest.mark.parametrize("given", [["a.md"], ["*.md"], [".", "a.md"], [".", "-"]])
+def test_of_a_file_of_one_document_nothing_can_be_gone(
+    folder: Path, given: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(folder)
+    sources = Sources(given, document_id="x" if "-" in given else None, stdin=BytesIO(b"text"))
+    with pytest.raises(typer.BadParameter):
+        sources.whole()

@@ -39,7 +39,7 @@ def batches_of(given: Sequence[Document]) -> list[Statement]:
         while True:
             assert isinstance(step, Statement)
             sent.append(step)
-            step = script.send([{"is_changed": True} for _ in step.parameters["document_ids"]])  # type: ignore[attr-defined]
+            step = script.send([{"changed": len(step.parameters["document_ids"])}])  # type: ignore[arg-type]
     except StopIteration as end:
         assert end.value == len(given)
         return sent
@@ -77,6 +77,8 @@ def test_what_a_document_has_is_sent() -> None:
         "uris": ["https://example.org"],
         "metadata": ['{"year": 2026}'],
         "readers": ['["alice", "bob"]'],
+        "origins": [None],
+        "known_as": [None],
     }
 
 
@@ -93,12 +95,12 @@ def test_the_document_that_cannot_be_stored_is_named(document: Document) -> None
     script = documents.add_documents(SESSION, [Document("good", "text")] * 500 + [document])
     assert isinstance(next(script), Statement)
     with pytest.raises(InputError) as caught:
-        script.send([{"is_changed": True}])
+        script.send([{"changed": 500}])
     assert repr(document.document_id) in caught.value.message
 
 
 def test_only_the_changed_ones_are_counted() -> None:
-    rows = [{"is_changed": True}, {"is_changed": False}]
+    rows = [{"changed": 1, "unchanged": 1}]
     script = documents.add_documents(SESSION, [Document("1", "text"), Document("2", "text")], corpus="wiki")
     played = play(script, rows)
     assert played.returned == 1

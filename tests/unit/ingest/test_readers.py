@@ -1,21 +1,25 @@
 from __future__ import annotations
 
+import json
 import os
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from pgclarify.errors import ConfigurationError, UnreadableFile
+from pgclarify.errors import ConfigurationError, InputError, UnreadableFile
 from pgclarify.ingest import read_documents
 from pgclarify.ingest.markup import read_html
+from pgclarify.ingest.naming import Name, Naming
+from pgclarify.ingest.readers import find_names
 from pgclarify.model import Document
 
 
 def read_one(path: Path) -> Document:
     (document,) = read_documents([path])
     assert isinstance(document, Document), document
-    return document
+    return replace(document, origin=None)
 
 
 def problem_of(path: Path) -> UnreadableFile:
@@ -48,15 +52,58 @@ def test_root_is_what_ids_are_relative_to(tmp_path: Path) -> None:
     assert ids([path], tmp_path / "elsewhere") == []
 
 
-def test_two_files_of_one_id_are_a_problem_and_one_file_twice_is_not(tmp_path: Path) -> None:
-    for name in ("a", "b"):
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "same.txt").write_text(name)
+def test_a_file_is_the_same_however_it_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "a" / "sub" / "x.txt"
+    path.parent.mkdir(parents=True)
+    path.write_text("text")
+    (tmp_path / "link").symlink_to("a")
+    monkeypatch.chdir(tmp_path / "a")
+    named = [".", "sub", "sub/x.txt", "../a", "../link", "../link/sub/x.txt", str(tmp_path)]
 
-    first, second = read_documents([tmp_path / "a", tmp_path / "b"])
-    assert isinstance(first, Document) and first.content == "a"
-    assert isinstance(second, UnreadableFile)
-    assert all(isinstance(d, Document) for d in read_documents([tmp_path / "a", tmp_path / "a" / "same.txt"]))
+    found = [document for name in named for document in read_documents([Path(name)])]
+
+    assert len({document.origin for document in found if isinstance(document, Document)}) == 1
+    assert [document.document_id for document in found if isinstance(document, Document)] == [
+        "sub/x.txt", "x.txt", "x.txt", "sub/x.txt", "sub/x.txt", "x.txt", "a/sub/x.txt",
+    ]  # fmt: skip
+
+
+def test_names_are_those_of_the_documents(tmp_path: Path) -> None:
+    (tmp_path / "x#1%.txt").write_text("text")
+    (tmp_path / "r.jsonl").write_text('{"id": 7, "text": "line"}\n{"id": 8, "text": "line"}\nnothing\n')
+    naming = Naming(source="docs", prefix="p/")
+
+    documents = list(read_documents([tmp_path], naming=naming))
+    names = list(find_names([tmp_path], naming=naming))
+
+    assert [name.given_to(document) for name, document in zip(names, documents, strict=True)
+            if isinstance(name, Name) and isinstance(document, Document)] == documents[:2] + documents[3:]  # fmt: skip
+    assert [(name.document_id, name.origin) for name in names if isinstance(name, Name)] == [
+        ("p/7", "docs/r.jsonl#7"),
+        ("p/8", "docs/r.jsonl#8"),
+        ("p/x#1%.txt", "docs/x%231%25.txt"),
+    ]
+    assert isinstance(documents[2], UnreadableFile) and isinstance(names[2], UnreadableFile)
+
+
+def test_the_longest_names_have_an_origin_that_an_index_holds(tmp_path: Path) -> None:
+    lines = [json.dumps({"id": "ä" * 999 + end, "text": "line"}) for end in "ab"]
+    (tmp_path / "r.jsonl").write_text("\n".join(lines))
+    origins = {name.origin for name in find_names([tmp_path]) if isinstance(name, Name)}
+    assert len(origins) == 2
+    assert max(len(origin.encode()) for origin in origins) <= 2600
+
+
+@pytest.mark.parametrize("name", ["", "-", "a#b", "a\n", "x" * 501, "\udcff"])
+def test_a_source_has_a_name_that_is_no_part_of_an_origin(name: str) -> None:
+    with pytest.raises(InputError):
+        Naming(source=name)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root reads every folder")
+def test_a_folder_that_cannot_be_read_is_a_problem(tmp_path: Path) -> None:
+    (tmp_path / "closed").mkdir(mode=0)
+    assert [type(found) for found in read_documents([tmp_path])] == [UnreadableFile]
 
 
 def test_text_is_taken_as_it_is(tmp_path: Path) -> None:

@@ -1,0 +1,32 @@
+"""Asking before something goes that does not come back."""
+
+from __future__ import annotations
+
+import sys
+
+import typer
+
+from pgclarify.cli import terminal
+from pgclarify.errors import InputError
+
+
+def confirm(what: str, *, is_confirmed: bool) -> None:
+    """Ask on a terminal whether to go on; a script has to say so beforehand.
+
+    Args:
+        what: What would happen, as a clause without a full stop.
+        is_confirmed: Whether --yes was given.
+
+    Raises:
+        InputError: If --yes is missing, and standard input is no terminal.
+        typer.Exit: If the answer is no; the code is 1.
+    """
+    if is_confirmed:
+        return
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        raise InputError(
+            f"{what}, and that takes a yes", detail="Nothing has changed.", hint="Repeat the command with --yes."
+        )
+    if not typer.confirm(f"{what}. Go on?", default=False, err=True):
+        terminal.notices().print("Nothing has changed.")
+        raise typer.Exit(1)

@@ -1,0 +1,358 @@
+"""The command load: what a file's document is called, what it replaces, and what it must not."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from pgclarify.cli.main import main
+from tests.integration.by_hand import Connect, Connection, MakeRole, scalar
+
+Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def run(database: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Run:
+    """Runs a command on the test's database, in a folder of its own: its exit code, and what it prints."""
+    monkeypatch.setenv("PGCLARIFY_DATABASE_URL", database)
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments: str, stdin: bytes = b"") -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
+        with pytest.raises(SystemExit) as caught:
+            main(arguments)
+        return int(caught.value.code or 0), *capsys.readouterr()
+
+    return run
+
+
+@pytest.fixture
+def load(run: Run) -> Callable[..., int]:
+    """Loads into corpus "c": the exit code."""
+
+    def load(*arguments: str, stdin: bytes = b"") -> int:
+        return run("load", "c", *arguments, "--no-wait", stdin=stdin)[0]
+
+    return load
+
+
+def write(**contents: str) -> None:
+    """Files in the working directory: `a__x` is a/x.md."""
+    for name, content in contents.items():
+        path = Path(f"{name.replace('__', '/')}.md")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(content)
+
+
+def stored(connection: Connection) -> dict[str, str]:
+    return dict(connection.execute("select id, content from pgclarify.document order by id").fetchall())
+
+
+class TestOneFileIsOneDocument:
+    @pytest.mark.parametrize(
+        "again",
+        ["a", "./a", "a/", "a/../a", "a/x.md", "a/sub", "a/sub/x.md", "a/sub/*.md", "a/**", ".", "link", "link/sub"],
+    )
+    def test_however_it_or_its_folder_is_named(
+        self, load: Callable[..., int], connection: Connection, again: str
+    ) -> None:
+        write(a__x="One.", a__sub__x="Two.")
+        Path("link").symlink_to("a")
+        assert load("a") == 0
+        write(a__x="One, new.", a__sub__x="Two, new.")
+
+        assert load(again) == 0
+        assert load(str(Path("a").absolute())) == 0
+
+        assert stored(connection) == {"sub/x.md": "Two, new.", "x.md": "One, new."}
+
+    def test_two_links_in_a_folder_are_two_documents(self, load: Callable[..., int], connection: Connection) -> None:
+        write(x="One.")
+        Path("a").mkdir()
+        for name in ("y.md", "z.md"):
+            Path("a", name).symlink_to("../x.md")
+
+        assert [load("a"), load("x.md"), load("a/y.md")] == [0, 0, 0]
+
+        assert list(stored(connection)) == ["x.md", "y.md", "z.md"]
+
+    def test_first_alone_and_then_with_its_folder(self, load: Callable[..., int], connection: Connection) -> None:
+        write(a__x="One.", a__sub__y="Two.")
+        assert load("a/sub/y.md") == 0
+
+        assert load("a") == 0
+
+        assert stored(connection) == {"y.md": "Two.", "x.md": "One."}
+
+    def test_a_prefix_is_for_new_documents(self, load: Callable[..., int], connection: Connection) -> None:
+        write(a__x="One.")
+        assert load("a") == 0
+        write(a__y="Two.")
+
+        assert load("a", "--prefix", "p/") == 0
+
+        assert list(stored(connection)) == ["p/y.md", "x.md"]
+
+
+class TestAnotherDocumentIsNotReplaced:
+    @pytest.mark.parametrize(
+        ("first", "second"),
+        [
+            (["a"], ["b"]),
+            (["a/x.md"], ["b/x.md"]),
+            (["a/x.md"], ["a/sub"]),
+            (["a", "--as", "one"], ["b", "--as", "two"]),
+            (["a", "--as", "one"], ["a"]),
+            (["one.jsonl"], ["two.jsonl"]),
+            (["-", "--id", "x.md"], ["a"]),
+        ],
+    )
+    def test_of_another_source(
+        self, run: Run, load: Callable[..., int], connection: Connection, first: list[str], second: list[str]
+    ) -> None:
+        write(a__x="One.", a__sub__x="Two.", b__x="Three.", b__new="Four.")
+        for name in ("one", "two"):
+            Path(f"{name}.jsonl").write_text(json.dumps({"id": "x.md", "text": name}))
+        assert load(*first, stdin=b"Piped.") == 0
+        before = stored(connection)
+
+        code, _, said = run("load", "c", *second, "--no-wait")
+
+        assert code == 1
+        assert "x.md" in said and "--prefix" in said
+        assert stored(connection) == before
+        assert load(*second, "--prefix", "new/") == 0
+        assert stored(connection).items() > before.items()
+
+    def test_of_a_statement_or_a_table(self, load: Callable[..., int], connection: Connection) -> None:
+        write(a__x="One.")
+        connection.execute("select pgclarify.create_corpus('c')")
+        connection.execute("select pgclarify.add_document('c', 'x.md', 'By hand.')")
+        assert load("a") == 1
+        connection.execute("select pgclarify.remove_document('c', 'x.md')")
+        connection.execute("create table article (id text primary key, body text)")
+        connection.execute("insert into article values ('x.md', 'A row.')")
+        source = scalar(connection, "select pgclarify.attach_table('c', 'article', 'id', 'body')")
+        (row,) = connection.execute(
+            "select source from pgclarify.source where source_id = %s", [source]
+        ).fetchone() or (None,)
+        connection.execute("select pgclarify._merge_rows(%s::pgclarify.source, array['x.md'])", [row])
+
+        assert load("a") == 1
+        assert stored(connection) == {"x.md": "A row."}
+        connection.execute("select pgclarify.detach_table('c', 'article')")
+        assert load("a") == 1
+        assert stored(connection) == {"x.md": "A row."}
+
+    def test_two_files_of_one_id_in_one_load(self, load: Callable[..., int], connection: Connection) -> None:
+        write(a__x="One.", b__x="Two.")
+        assert load("a", "b") == 1
+        assert stored(connection) == {}
+        assert [load("a"), load("b", "--prefix", "b/"), load("a", "b")] == [0, 0, 0]
+        assert stored(connection) == {"b/x.md": "Two.", "x.md": "One."}
+
+    def test_a_statement_replaces_what_it_names_and_then_owns_it(
+        self, load: Callable[..., int], connection: Connection
+    ) -> None:
+        write(a__x="One.")
+        assert load("a") == 0
+        assert scalar(connection, "select pgclarify.add_document('c', 'x.md', 'By hand.', readers => '{boss}')")
+        assert load("a") == 1
+        assert stored(connection) == {"x.md": "By hand."}
+
+    def test_of_an_unknown_source_it_is(self, run: Run, load: Callable[..., int], connection: Connection) -> None:
+        """Documents from before sources were noted: the first load since takes them for its own, and says so."""
+        write(a__x="One.", b__x="Two.")
+        assert load("a") == 0
+        connection.execute("update pgclarify.document set origin = null")
+
+        code, _, said = run("load", "c", "a", "--no-wait")
+
+        assert (code, said.count("unknown source")) == (0, 1)
+        assert load("b") == 1
+        assert "unknown" not in run("load", "c", "a", "--no-wait")[2]
+
+
+class TestNamedSources:
+    def test_replace_what_was_loaded_under_the_name(self, load: Callable[..., int], connection: Connection) -> None:
+        write(old__x="One.", new__x="Two.")
+        assert load("old", "--as", "docs") == 0
+        assert load("new", "--as", "docs") == 0
+        assert stored(connection) == {"x.md": "Two."}
+
+    def test_can_be_a_place_that_is_gone(self, run: Run, load: Callable[..., int], connection: Connection) -> None:
+        write(old__x="One.")
+        assert load("old") == 0
+        Path("old").rename("new")
+        write(new__x="Two.")
+        said = run("load", "c", "new", "--no-wait")[2]
+        (_, _, advised) = said.partition("--as ")
+
+        assert load("new", "--as", advised.split()[0].strip("'")) == 0
+
+        assert stored(connection) == {"x.md": "Two."}
+
+    def test_can_be_given_later(self, load: Callable[..., int], connection: Connection) -> None:
+        write(a__x="One.")
+        assert load("a") == 0
+        updated = "select xmin::text from pgclarify.passage union all select updated_at::text from pgclarify.document"
+        before = connection.execute(updated).fetchall()
+        assert load("a", "--as", "docs") == 0
+        assert scalar(connection, "select origin from pgclarify.document") == "docs/x.md"
+        assert connection.execute(updated).fetchall() == before
+
+    def test_of_standard_input(self, load: Callable[..., int], connection: Connection) -> None:
+        def lines(*ids: int) -> bytes:
+            return "".join(json.dumps({"id": number, "text": "Text."}) + "\n" for number in ids).encode()
+
+        piped = ("-", "--format", "jsonl")
+        assert load(*piped, stdin=lines(1, 2)) == 2
+        assert load(*piped, "--as", "faq", stdin=lines(1, 2)) == 0
+        assert load(*piped, "--as", "other", stdin=lines(2, 3)) == 1
+        assert load(*piped, "--as", "faq", "--mirror", "--yes", stdin=lines(2, 3)) == 0
+        assert list(stored(connection)) == ["2", "3"]
+
+
+class TestMirror:
+    def test_what_is_gone_goes_and_nothing_else(
+        self, run: Run, load: Callable[..., int], connection: Connection
+    ) -> None:
+        write(a__x="One.", a__sub__y="Two.", ab__z="Three.", other__w="Four.")
+        Path("a/r.jsonl").write_text("".join(json.dumps({"id": number, "text": "Text."}) + "\n" for number in (7, 8)))
+        assert load("a", "ab", "other") == 0
+        connection.execute("select pgclarify.add_document('c', 'by hand', 'Text.')")
+        Path("a/sub/y.md").unlink()
+        Path("other/w.md").unlink()
+        Path("a/r.jsonl").write_text(json.dumps({"id": 8, "text": "Text."}))
+
+        code, _, said = run("load", "c", "a", "--mirror", "--no-wait")
+        assert code == 1 and "--yes" in said
+        assert all(name in said for name in ("sub/y.md", "#7"))
+        assert len(stored(connection)) == 7
+
+        code, told, _ = run("load", "c", "a", "--mirror", "--yes", "--no-wait", "--json")
+        assert (code, json.loads(told)["removed"]) == (0, 2)
+        assert list(stored(connection)) == ["8", "by hand", "w.md", "x.md", "z.md"]
+
+    def test_nothing_goes_while_not_all_can_be_read(self, load: Callable[..., int], connection: Connection) -> None:
+        Path("a").mkdir()
+        Path("a/r.jsonl").write_text("".join(json.dumps({"id": number, "text": "Text."}) + "\n" for number in (7, 8)))
+        assert load("a") == 0
+        Path("a/r.jsonl").write_text(json.dumps({"id": 7, "text": "Text."}) + "\n{")
+
+        assert load("a", "--mirror", "--yes") == 1
+
+        assert list(stored(connection)) == ["7", "8"]
+
+    def test_an_empty_folder_is_nothing_to_load(self, load: Callable[..., int], connection: Connection) -> None:
+        write(a__x="One.")
+        assert load("a") == 0
+        Path("a/x.md").unlink()
+        assert load("a", "--mirror", "--yes") == 1
+        assert stored(connection) == {"x.md": "One."}
+
+
+class TestAtOnce:
+    def test_a_file_that_two_find_is_one_document(self, connect: Connect, connection: Connection) -> None:
+        """Both have seen that it is new, each under an id of its own."""
+        connection.execute("select pgclarify.create_corpus('c')")
+        with ThreadPoolExecutor() as threads, connect() as first, first.transaction():
+            assert put(first, "sub/x.md", "m:/a/sub/x.md") == 1
+            second = threads.submit(put, connect(), "x.md", "m:/a/sub/x.md")
+            wait_until_blocked(connection)
+        assert second.result() == 0
+        assert list(stored(connection)) == ["sub/x.md"]
+
+    def test_of_two_with_one_id_the_second_is_refused(self, connect: Connect, connection: Connection) -> None:
+        connection.execute("select pgclarify.create_corpus('c')")
+        with ThreadPoolExecutor() as threads, connect() as first, first.transaction():
+            first.execute("select pgclarify.add_document('c', 'x.md', 'By hand.')")
+            second = threads.submit(put, connect(), "x.md", "m:/a/x.md")
+            wait_until_blocked(connection)
+        with pytest.raises(psycopg.errors.UniqueViolation):
+            second.result()
+        assert stored(connection) == {"x.md": "By hand."}
+
+
+class TestCommands:
+    def test_documents_page_by_page(self, run: Run, load: Callable[..., int], connection: Connection) -> None:
+        write(a__x="One.", a__y="Two.")
+        assert load("a", "--as", "docs") == 0
+        connection.execute("select pgclarify.add_document('c', 'z', 'Text.')")
+        seen = []
+        after: list[str] = []
+        while True:
+            page = json.loads(run("documents", "c", "--limit", "1", *after, "--json")[1])
+            seen += [(row["document_id"], row["source"], row["origin"]) for row in page["documents"]]
+            if page["next_after"] is None:
+                break
+            after = ["--after", page["next_after"]]
+        assert seen == [("x.md", "file", "docs/x.md"), ("y.md", "file", "docs/y.md"), ("z", "statement", None)]
+        assert "docs/x.md" in run("documents", "c")[1]
+        assert run("documents", "missing")[0] == 1
+
+    def test_remove(self, run: Run, load: Callable[..., int], connection: Connection) -> None:
+        write(a__x="One.", a__y="Two.", b__z="Three.")
+        assert [load("a", "--as", "docs"), load("b")] == [0, 0]
+        assert run("remove", "c", "x.md")[0] == 0
+        code, told, _ = run("remove", "c", "x.md", "--json")
+        assert (code, json.loads(told)) == (1, {"corpus": "c", "removed": 0, "missing": ["x.md"]})
+        assert run("remove", "c")[0] == 2
+        assert run("remove", "c", "--source", "doc", "--yes")[0] == 1
+        assert run("remove", "c", "--source", "docs")[0] == 1
+        assert run("remove", "c", "--source", "docs", "--yes")[0] == 0
+        assert list(stored(connection)) == ["z.md"]
+
+    def test_drop_asks_first(self, run: Run, load: Callable[..., int]) -> None:
+        write(a__x="One.")
+        assert load("a") == 0
+        assert run("drop", "c")[0] == 1
+        assert [row["corpus"] for row in json.loads(run("corpora", "--json")[1])["corpora"]] == ["c"]
+        assert "c" in run("corpora")[1]
+        assert run("drop", "c", "--yes")[0] == 0
+        assert json.loads(run("corpora", "--json")[1]) == {"corpora": []}
+        assert run("drop", "c", "--yes")[0] == 1
+
+    def test_only_the_owner_loads_and_sees_what_is_loaded(
+        self, connection: Connection, connect: Connect, make_role: MakeRole
+    ) -> None:
+        connection.execute("select pgclarify.create_corpus('c')")
+        stranger = connect(make_role("pgclarify_user"))
+        for call in (
+            "_check_load(caller, 'c', '{x}', '{m:/x}', '{null}')",
+            "_load_documents(caller, 'c', '{x}', '{y}', '{null}', '{null}', '{null}', '{null}', '{m:/x}', '{null}')",
+            "_loaded_from(caller, 'c', 'm:/', null, 10)",
+            "_remove_loaded(caller, 'c', '{x}', '{m:/x}')",
+        ):
+            with pytest.raises(psycopg.errors.InsufficientPrivilege):
+                stranger.execute(f"select * from pgclarify._caller as caller, pgclarify.{call}")  # noqa: S608 - ours
+
+
+def put(connection: Connection, document_id: str, origin: str) -> int:
+    """Load one document of a file into corpus "c": how many have changed."""
+    return int(
+        scalar(
+            connection,
+            "select changed from pgclarify._caller as caller, pgclarify._load_documents("
+            "caller, 'c', array[%s], '{Text.}', '{null}', '{null}', '{null}', '{null}', array[%s], '{null}')",
+            document_id,
+            origin,
+        )
+    )
+
+
+def wait_until_blocked(connection: Connection) -> None:
+    """Until a session of this database waits for a lock."""
+    while not scalar(
+        connection,
+        "select exists (select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock')",
+    ):
+        time.sleep(0.02)
