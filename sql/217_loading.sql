@@ -63,8 +63,8 @@ end;
 
 comment on function pgclarify._located(bigint, text[], text[], text[]) is
 'Under which ids documents of files are stored: that of the file if it is known, else the one given. origins: null for a '
-'document of no file. known_as: another origin of the same file; null for none. is_taken: a document of another origin has that '
-'id, namely taken_from, or a row of the attached table relation. is_unnoted: the document of that id is older than origins.';
+'document of no file. known_as: another origin of the same file; null for none. is_taken: a document of another origin has '
+'that id, namely taken_from, or a row of the attached table relation. is_unnoted: the document of that id is older than origins.';
 
 create or replace function pgclarify._check_load(
     caller pgclarify._caller, corpus text, document_ids text[], origins text[], known_as text[]
@@ -208,7 +208,7 @@ comment on function pgclarify._load_documents(
     pgclarify._caller, text, text[], text[], text[], text[], jsonb[], jsonb[], text[], text[]
 ) is
 'add_document for many at once, element by element. origins: the file of each, null for one that comes from no file; the '
-'file''s document is changed if it is known, and error 23505 says which ids are those of other documents: nothing has changed then. '
+'file''s document is changed if it is known, and error 23505 says which ids are those of other documents: nothing has changed. '
 'known_as: another origin that the same file may be known by, which becomes this one. Returns how many are new or have '
 'changed, and how many were just so.';
 grant execute on function pgclarify._load_documents(

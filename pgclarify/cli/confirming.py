@@ -14,7 +14,7 @@ def confirm(what: str, *, is_confirmed: bool) -> None:
     """Ask on a terminal whether to go on; a script has to say so beforehand.
 
     Args:
-        what: What would happen, as a clause without a full stop.
+        what: What would happen, as a clause that begins with "this would".
         is_confirmed: Whether --yes was given.
 
     Raises:
@@ -25,8 +25,8 @@ def confirm(what: str, *, is_confirmed: bool) -> None:
         return
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         raise InputError(
-            f"{what}, and that takes a yes", detail="Nothing has changed.", hint="Repeat the command with --yes."
+            f"{what}, so it needs a confirmation", detail="Nothing has changed.", hint="Repeat the command with --yes."
         )
-    if not typer.confirm(f"{what}. Go on?", default=False, err=True):
+    if not typer.confirm(f"{what[0].upper()}{what[1:]}. Go on?", default=False, err=True):
         terminal.notices().print("Nothing has changed.")
         raise typer.Exit(1)

@@ -109,7 +109,7 @@ def drop(corpus_name: _Corpus, yes: _Yes = False, as_json: _AsJson = False) -> N
     with connection.connect(connection.running_dsn(connection.load_settings())) as database:
         found = _find(database, corpus_name)
         many = counted(found["documents"], "document")
-        confirm(f"{printable(corpus_name)} would be dropped, with {many}", is_confirmed=yes)
+        confirm(f"this would drop {printable(corpus_name)}, with {many}", is_confirmed=yes)
         connection.fetch(database, "client_drop_corpus", name=corpus_name)
     if as_json:
         terminal.print_json({"corpus": corpus_name, "dropped": True, "documents": found["documents"]})
@@ -173,5 +173,5 @@ def _remove_source(database: connection.Database, corpus_name: str, source: str,
             detail=f"It is {source!a}.",
             hint=f"See where documents come from: pgclarify documents {corpus_name}",
         )
-    confirm(f"{counted(len(found), 'document')} of {corpus_name} would be removed", is_confirmed=is_confirmed)
+    confirm(f"this would remove {counted(len(found), 'document')} of {corpus_name}", is_confirmed=is_confirmed)
     return planning.remove(database, corpus_name, found)

@@ -90,9 +90,9 @@ def load(
 ) -> None:
     """Load documents into a corpus. Loading the same again changes nothing.
 
-    The id of a document is the path of its file below the folder that is given; of a file given by itself, its name;
-    JSON lines bring their own. A file that was loaded before keeps its id, however it or its folder is named now. Where
-    a document from elsewhere has that id, nothing is loaded: --prefix keeps both, --as says which source it is.
+    The id of a document is the path of its file below the folder that is given. A file given by itself has its name.
+    A file that was loaded before keeps its id, however it or its folder is named now.
+    Where a document from elsewhere has an id, nothing is loaded: --prefix keeps both, --as says which source it is.
 
     What cannot be read or stored is named, one line each, and the rest is loaded; the exit code is 1 then.
     """
@@ -200,7 +200,9 @@ def _confirm_removal(corpus_name: str, gone: Sequence[tuple[str, str]], *, is_co
         say(f"gone: {printable(document_id)}  ({printable(origin)})", soft_wrap=True)
     if len(gone) > _MOST_GONE:
         say(f"... and {len(gone) - _MOST_GONE:,} more")
-    confirm(f"{counted(len(gone), 'document')} of {printable(corpus_name)} would be removed", is_confirmed=is_confirmed)
+    confirm(
+        f"this would remove {counted(len(gone), 'document')} of {printable(corpus_name)}", is_confirmed=is_confirmed
+    )
 
 
 def _say_names(corpus_name: str, plan: Plan, removed: int, *, has_prefix: bool, is_mirror: bool) -> None:

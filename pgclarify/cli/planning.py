@@ -173,9 +173,9 @@ def _refusal(corpus: str, clashes: Sequence[_Clash], many: int) -> AlreadyExists
     more = f"; and {many - len(clashes):,} more" if many > len(clashes) else ""
     sources = {clash.source for clash in clashes}
     source = sources.pop() if len(sources) == 1 else None
-    replacing = f" To replace them, load as their source: --as {shlex.quote(source)}" if source else ""
+    replacing = f" If this is the same source in another place: --as {shlex.quote(source)}" if source else ""
     return AlreadyExists(
-        f"{counted(many, 'document')} of {corpus} would be replaced from elsewhere, so nothing was loaded",
+        f"nothing was loaded, or {counted(many, 'document')} of {corpus} from elsewhere would be replaced",
         detail=f"{listed}{more}.",
         hint=f"To keep both, put something before the new ids: --prefix 'new/'.{replacing}",
     )

@@ -70,6 +70,7 @@ class TestOneFileIsOneDocument:
         write(a__x="One, new.", a__sub__x="Two, new.")
 
         assert load(again) == 0
+        assert {name: content[:3] for name, content in stored(connection).items()} == {"sub/x.md": "Two", "x.md": "One"}
         assert load(str(Path("a").absolute())) == 0
 
         assert stored(connection) == {"sub/x.md": "Two, new.", "x.md": "One, new."}
