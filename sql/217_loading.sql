@@ -64,7 +64,7 @@ end;
 comment on function pgclarify._located(bigint, text[], text[], text[]) is
 'Under which ids documents of files are stored: that of the file if it is known, else the one given. origins: null for a '
 'document of no file. known_as: another origin of the same file; null for none. is_taken: a document of another origin has '
-'that id, namely taken_from, or a row of the attached table relation. is_unnoted: the document of that id is older than origins.';
+'that id: taken_from, or a row of the table relation. is_unnoted: the document of that id is older than origins.';
 
 create or replace function pgclarify._check_load(
     caller pgclarify._caller, corpus text, document_ids text[], origins text[], known_as text[]
