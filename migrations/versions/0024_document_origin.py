@@ -7,7 +7,7 @@ Revises: 0020
 from alembic import op
 
 revision = "0024"
-down_revision = "0020"
+down_revision = "0023"
 branch_labels = None
 depends_on = None
 

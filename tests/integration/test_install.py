@@ -15,7 +15,7 @@ from pgclarify import install
 from pgclarify.errors import ConfigurationError, SchemaMismatch, ServerUnavailable
 from tests.conftest import in_database
 
-HEAD = "0020"
+HEAD = "0024"
 
 
 def test_installing_twice_changes_nothing(database: str, connection: psycopg.Connection[Any]) -> None:
