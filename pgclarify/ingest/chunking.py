@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
+import hashlib
+from bisect import bisect_left, bisect_right
+from collections import OrderedDict
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -24,6 +26,11 @@ _SMALL_TOKENS = 16
 # English has 4 to 5 characters a token.
 _MAX_CHARS_PER_TOKEN = 16
 _MEASURED_AT_ONCE = 256
+# A part: what is cut, embedded and stored in one step of a long document. The time to cut a text grows faster than its length.
+PART_CHARS = 150_000
+PART_CHUNKS = 256
+# Documents whose headings are remembered: to find those of ten million characters takes seconds, for each part.
+_REMEMBERED_DOCUMENTS = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +47,7 @@ class Chunker:
 
     Every heading starts a chunk: a passage gets one verdict, so two sections in one would cost a reading. A section
     that does not fit is cut at the highest boundary that does: block, sentence, word. Chunks do not overlap, and
-    together they hold every character of the document but white space between them.
+    together they hold every character of the document but white space between them. A long document is cut part by part.
 
     Args:
         tokenizer: The model's tokenizer, without truncation or padding.
@@ -61,6 +68,7 @@ class Chunker:
             )
         self._splitter = MarkdownSplitter.from_huggingface_tokenizer(tokenizer, self._capacity)
         self._char_splitter = TextSplitter(self._capacity * _MAX_CHARS_PER_TOKEN)
+        self._remembered: OrderedDict[bytes, tuple[list[Heading], HeadingPaths]] = OrderedDict()
 
     @cached_property
     def _half_splitter(self) -> MarkdownSplitter:
@@ -76,20 +84,58 @@ class Chunker:
             Chunks in order; none if the content is white space only. chunk.content equals
             content[chunk.start_char:chunk.end_char].
         """
-        headings = find_headings(content)
-        paths = HeadingPaths(headings)
-        spans = self._join_small(content, self._split_spans(content, headings), headings)
-        return [
+        chunks, next_start = self.split_part(content)
+        while next_start is not None:
+            part, next_start = self.split_part(content, next_start, ordinal=len(chunks) + 1)
+            chunks += part
+        return chunks
+
+    def split_part(self, content: str, start: int = 0, *, ordinal: int = 1) -> tuple[list[Chunk], int | None]:
+        """Cut the next part of a document into at most 256 chunks, which depend on nothing but the document.
+
+        Args:
+            content: The whole document.
+            start: 0, or where the part before says that the next one starts.
+            ordinal: Of the part's first chunk.
+
+        Returns:
+            Chunks in order, none if the part is white space only; and where the next part starts, None if this is the
+            last one.
+        """
+        headings, paths = self._headings(content)
+        end = _part_end(content, start, headings)
+        spans = self._join_small(content, self._split_spans(content, start, end, headings), headings)
+        next_start = end if end < len(content) else None
+        if len(spans) > PART_CHUNKS:
+            next_start = spans[PART_CHUNKS].start
+            spans = spans[:PART_CHUNKS]
+        chunks = [
             Chunk(
-                ordinal=ordinal,
+                ordinal=number,
                 # A title right above the first section stands above its text, too.
                 heading=paths.at(min(_text_start(content, span, headings), span.end - 1)),
                 content=content[span.start : span.end],
                 start_char=span.start,
                 end_char=span.end,
             )
-            for ordinal, span in enumerate(spans, start=1)
+            for number, span in enumerate(spans, start=ordinal)
         ]
+        return chunks, next_start
+
+    def _headings(self, content: str) -> tuple[list[Heading], HeadingPaths]:
+        """The headings of a document; those of the last long ones are remembered."""
+        if len(content) <= PART_CHARS:
+            headings = find_headings(content)
+            return headings, HeadingPaths(headings)
+        key = hashlib.sha256(content.encode("utf-8", "surrogatepass")).digest()
+        found = self._remembered.pop(key, None)
+        if found is None:
+            headings = find_headings(content)
+            found = headings, HeadingPaths(headings)
+        self._remembered[key] = found
+        while len(self._remembered) > _REMEMBERED_DOCUMENTS:
+            self._remembered.popitem(last=False)
+        return found
 
     def embedding_text(self, title: str | None, heading: str | None, content: str) -> str:
         """Render what is embedded for a passage: title, headings and content, a line each, what is empty left out.
@@ -109,17 +155,19 @@ class Chunker:
             preface = preface[: encoding.offsets[PREFACE_TOKENS - 1][1]]
         return f"{preface}\n{content}" if preface else content
 
-    def _split_spans(self, content: str, headings: list[Heading]) -> list[_Span]:
+    def _split_spans(self, content: str, start: int, end: int, headings: list[Heading]) -> list[_Span]:
         """Cut at headings, and sections into spans within the capacity, by tokens and by characters."""
-        bounds = [0, *(heading.start_char for heading in headings), len(content)]
+        first = bisect_right(headings, start, key=lambda heading: heading.start_char)
+        last = bisect_left(headings, end, key=lambda heading: heading.start_char)
+        bounds = [start, *(heading.start_char for heading in headings[first:last]), end]
         pieces: list[tuple[int, str]] = []
         for section_start, section_end in pairwise(bounds):
             for offset, text in self._splitter.chunk_indices(content[section_start:section_end]):
-                start = section_start + offset
+                piece = section_start + offset
                 if len(text) <= self._capacity * _MAX_CHARS_PER_TOKEN:
-                    pieces.append((start, text))
+                    pieces.append((piece, text))
                 else:
-                    pieces.extend((start + offset, part) for offset, part in self._char_splitter.chunk_indices(text))
+                    pieces.extend((piece + offset, part) for offset, part in self._char_splitter.chunk_indices(text))
         return self._measured(pieces)
 
     def _join_small(self, content: str, spans: list[_Span], headings: list[Heading]) -> list[_Span]:
@@ -182,6 +230,25 @@ class Chunker:
         return spans
 
 
+def _part_end(content: str, start: int, headings: list[Heading]) -> int:
+    """Where the part of a document ends that starts somewhere: before a heading if it can, else between paragraphs."""
+    limit, least = start + PART_CHARS, start + PART_CHARS // 2
+    if limit >= len(content):
+        return len(content)
+    for position in range(bisect_right(headings, limit, key=lambda heading: heading.start_char) - 1, 0, -1):
+        heading = headings[position]
+        if heading.start_char < least:
+            break
+        # A heading right above another one stays with it.
+        if content[headings[position - 1].end_char : heading.start_char].strip():
+            return heading.start_char
+    for boundary in ("\n\n", "\n", " "):
+        end = content.rfind(boundary, least, limit)
+        if end >= 0:
+            return end + len(boundary)
+    return limit
+
+
 def _heads(span: _Span, headings: list[Heading]) -> bool:
     """Whether a span starts with a heading."""
     index = bisect_right(headings, span.start, key=lambda heading: heading.start_char) - 1
@@ -200,7 +267,8 @@ def _text_start(content: str, span: _Span, headings: list[Heading]) -> int:
         return span.start
     index = bisect_right(headings, span.start, key=lambda heading: heading.start_char)
     start = headings[index - 1].end_char
-    for heading in headings[index:]:
+    for position in range(index, len(headings)):
+        heading = headings[position]
         if start >= span.end or content[start : heading.start_char].strip():
             break
         start = heading.end_char
