@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
+from uuid import UUID
 
 import numpy as np
 from numpy.typing import NDArray
@@ -437,6 +438,28 @@ class PendingDocument:
     embedding_space_id: int
     embedding_model: str
     dimensions: int
+
+
+@dataclass(frozen=True, slots=True)
+class LongDocument:
+    """A document that is indexed part by part, claimed by this worker for the next one.
+
+    Attributes:
+        document: As it is claimed for each part.
+        batch_id: Of the passages that are staged; None if none is.
+        staged_passages: How many those are.
+        staged_chars: Where the next part starts; the document's length if all are staged.
+    """
+
+    document: PendingDocument
+    batch_id: UUID | None
+    staged_passages: int
+    staged_chars: int
+
+    @property
+    def is_staged(self) -> bool:
+        """Whether all that is left is to move it into place."""
+        return self.staged_chars >= len(self.document.content)
 
 
 @dataclass(frozen=True, slots=True)

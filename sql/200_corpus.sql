@@ -343,6 +343,10 @@ begin
     -- transaction, since it takes a lock on their parent. Nobody sees what they hold, and a worker drops them.
     perform from pgclarify.run where corpus_id = v_corpus.corpus_id order by run_id for no key update;
     update pgclarify.run set corpus_id = null where corpus_id = v_corpus.corpus_id;
+    delete from pgclarify.staged_passage
+    where batch_id in (
+        select pending.batch_id from pgclarify.pending_document as pending where pending.corpus_id = v_corpus.corpus_id
+    );
     delete from pgclarify.pending_document where corpus_id = v_corpus.corpus_id;
     delete from pgclarify.document where corpus_id = v_corpus.corpus_id;
     -- The triggers of attached tables go with the functions that they call: a worker drops those, too.

@@ -14,7 +14,8 @@ select
     coalesce(sum(corpus_tally.lexemes), 0)::bigint as lexemes,
     (corpus.revision + coalesce(sum(corpus_tally.revision), 0))::bigint as revision,
     coalesce(sum(corpus_tally.restricted_lexemes), 0)::bigint as restricted_lexemes,
-    coalesce(sum(corpus_tally.graph_revision), 0)::bigint as graph_revision
+    coalesce(sum(corpus_tally.graph_revision), 0)::bigint as graph_revision,
+    coalesce(sum(corpus_tally.pending_passages), 0)::bigint as pending_passages
 from pgclarify.corpus
 left join pgclarify.corpus_tally on corpus.corpus_id = corpus_tally.corpus_id
 group by corpus.corpus_id;
@@ -35,6 +36,8 @@ comment on column pgclarify._corpus_count.revision is
 comment on column pgclarify._corpus_count.restricted_lexemes is 'Lexeme occurrences of passages with readers of their own.';
 comment on column pgclarify._corpus_count.graph_revision is
 'How often passages without readers of their own got neighbors.';
+comment on column pgclarify._corpus_count.pending_passages is
+'Passages of pending documents that wait to be embedded, about: how many a document has is known once it has been cut.';
 
 create or replace function pgclarify._count_reader_changes(
     corpus_id bigint, readers name[], revision bigint, graph_revision bigint
@@ -98,12 +101,13 @@ begin
     total as (
         insert into pgclarify.corpus_tally (
             corpus_id, documents, restricted_documents, pending, failed, passages, restricted_passages, embedded, linked,
-            lexemes, restricted_lexemes, graph_revision
+            lexemes, restricted_lexemes, graph_revision, pending_passages
         )
         select
             folded.corpus_id, sum(folded.documents), sum(folded.restricted_documents), sum(folded.pending),
             sum(folded.failed), sum(folded.passages), sum(folded.restricted_passages), sum(folded.embedded),
-            sum(folded.linked), sum(folded.lexemes), sum(folded.restricted_lexemes), sum(folded.graph_revision)
+            sum(folded.linked), sum(folded.lexemes), sum(folded.restricted_lexemes), sum(folded.graph_revision),
+            sum(folded.pending_passages)
         from folded
         group by folded.corpus_id
     )
@@ -156,7 +160,8 @@ returns table (
     embedding_model text,
     error text,
     next_embedding_model text,
-    next_embedded bigint
+    next_embedded bigint,
+    pending_passages bigint
 )
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
@@ -174,7 +179,8 @@ begin atomic
         space.model,
         coalesce(space.error, next_space.error),
         next_space.model,
-        case when not hidden.is_anything then next_space.embedded end
+        case when not hidden.is_anything then next_space.embedded end,
+        case when not hidden.is_anything then counted.pending_passages + attached.pending end
     from (
         select pgclarify._roles_of(pgclarify._verify_caller(_corpus_statuses.caller)) as roles
     ) as asked
@@ -240,13 +246,21 @@ begin atomic
         ) as changed
         where source.corpus_id = visible.corpus_id and source.state in ('loading', 'following')
     ) as attached
-    left join lateral (
-        select pending_document.added_at
-        from pgclarify.pending_document
-        where pending_document.corpus_id = visible.corpus_id
-        order by pending_document.added_at
-        limit 1
-    ) as oldest on true;
+    cross join lateral (
+        -- A probe of the index each.
+        select least(
+            (
+                select min(pending.added_at)
+                from pgclarify.pending_document as pending
+                where pending.corpus_id = visible.corpus_id and not pending.is_long
+            ),
+            (
+                select min(pending.added_at)
+                from pgclarify.pending_document as pending
+                where pending.corpus_id = visible.corpus_id and pending.is_long
+            )
+        ) as added_at
+    ) as oldest;
 end;
 
 comment on function pgclarify._corpus_statuses(pgclarify._caller) is 'Rows of view corpus_status for a caller.';
@@ -267,7 +281,8 @@ select
     status.error,
     status.next_embedding_model,
     status.next_embedded,
-    extract(epoch from status.lag)::double precision as lag_seconds
+    extract(epoch from status.lag)::double precision as lag_seconds,
+    status.pending_passages
 from pgclarify._caller
 cross join lateral pgclarify._corpus_statuses(_caller) as status;
 
@@ -276,7 +291,7 @@ comment on view pgclarify.corpus_status is
 comment on column pgclarify.corpus_status.corpus is 'Name of the corpus.';
 comment on column pgclarify.corpus_status.documents is
 'Documents in it. Whoever is neither its owner nor its analyst is told only, here and in what follows, of those without '
-'readers of their own; and if there are others, pending, linked, lag and next_embedded are null.';
+'readers of their own; and if there are others, pending, pending_passages, linked, lag and next_embedded are null.';
 comment on column pgclarify.corpus_status.passages is 'Passages in it.';
 comment on column pgclarify.corpus_status.pending is
 'Documents whose present content is not searchable yet, and changes of attached tables that no worker has taken (counted up '
@@ -296,4 +311,7 @@ comment on column pgclarify.corpus_status.next_embedding_model is
 'The model that is being changed to (see set_embedding_model); null if none is.';
 comment on column pgclarify.corpus_status.next_embedded is 'Passages with a vector of that model; null if there is none.';
 comment on column pgclarify.corpus_status.lag_seconds is 'The same as lag, in seconds.';
+comment on column pgclarify.corpus_status.pending_passages is
+'Passages that wait to be embedded, about: a document that no worker has cut yet counts by its length, and what waits in an '
+'attached table as one each. A long document becomes searchable as a whole, with its last passage.';
 grant select on pgclarify.corpus_status to pgclarify_reader;

@@ -50,7 +50,7 @@ declare
     v_reread text[];
     v_pending text[];
     v_failed text[];
-    v_many bigint;
+    v_passages bigint;
     v_reread_tally pgclarify.corpus_tally;
     v_readers name[];
     -- The origin of each document that comes from a file, by its id.
@@ -66,6 +66,7 @@ begin
     refused := '{}';
     unindexable := '{}';
     v_tally.pending := 0;
+    v_tally.pending_passages := 0;
     v_tally.failed := 0;
     v_tally.restricted_documents := 0;
     v_tally.restricted_passages := 0;
@@ -93,8 +94,15 @@ begin
             v_tally.restricted_documents + count(inserted.readers)
         into v_kept, v_pending, v_tally.restricted_documents
         from inserted;
-        insert into pgclarify.pending_document (corpus_id, document_id)
-        select _put_documents.corpus_id, new.id from unnest(v_pending) as new (id);
+        with queued as (
+            insert into pgclarify.pending_document (corpus_id, document_id, passages)
+            select _put_documents.corpus_id, given.id, pgclarify._expected_passages(given.content)
+            from unnest(v_left) as given
+            inner join unnest(v_pending) as new (id) on new.id = given.id
+            order by given.id
+            returning pending_document.passages
+        )
+        select v_tally.pending_passages + coalesce(sum(queued.passages), 0) into v_tally.pending_passages from queued;
         added := added + cardinality(v_kept);
         v_tally.pending := v_tally.pending + cardinality(v_pending);
         v_tally.failed := v_tally.failed + cardinality(v_kept) - cardinality(v_pending);
@@ -214,14 +222,23 @@ begin
                 and document.id = any(v_changed)
                 and document.id = given.id;
             changed := changed + cardinality(v_changed);
+            -- What a worker has made of the old content goes; its next write is refused by the hash.
+            v_passages := pgclarify._restart_indexing(_put_documents.corpus_id, v_pending);
             with queued as (
-                insert into pgclarify.pending_document (corpus_id, document_id)
-                select _put_documents.corpus_id, new.id from unnest(v_pending) as new (id)
-                -- Being indexed as it was: the worker's write is refused by the hash, and the row is free again.
-                on conflict on constraint pending_document_pk do update set leased_by = null, leased_until = null
-                returning xmax <> 0 as was_pending
+                insert into pgclarify.pending_document (corpus_id, document_id, passages)
+                select _put_documents.corpus_id, given.id, pgclarify._expected_passages(given.content)
+                from unnest(v_left) as given
+                inner join unnest(v_pending) as new (id) on new.id = given.id
+                order by given.id
+                on conflict on constraint pending_document_pk do update
+                set leased_by = null, leased_until = null, is_long = false, passages = excluded.passages
+                returning xmax <> 0 as was_pending, pending_document.passages
             )
-            select v_tally.pending + count(*) filter (where not queued.was_pending) into v_tally.pending from queued;
+            select
+                v_tally.pending + count(*) filter (where not queued.was_pending),
+                v_tally.pending_passages - v_passages + coalesce(sum(queued.passages), 0)
+            into v_tally.pending, v_tally.pending_passages
+            from queued;
         end if;
         -- Where it comes from is no change of a document.
         update pgclarify.document
@@ -233,10 +250,9 @@ begin
             and document.origin is distinct from given.origin;
         if cardinality(v_failed) > 0 then
             -- What cannot be indexed is not found by what it was before.
-            delete from pgclarify.pending_document as pending
-            where pending.corpus_id = _put_documents.corpus_id and pending.document_id = any(v_failed);
-            get diagnostics v_many = row_count;
-            v_tally.pending := v_tally.pending - v_many;
+            select v_tally.pending - dequeued.documents, v_tally.pending_passages - dequeued.passages
+            into v_tally.pending, v_tally.pending_passages
+            from pgclarify._dequeue_documents(_put_documents.corpus_id, v_failed) as dequeued;
             unindexable := unindexable || v_failed;
         end if;
 
@@ -265,7 +281,7 @@ $$;
 
 comment on function pgclarify._put_documents(bigint, bigint, pgclarify.document[]) is
 'The part of _merge_documents that adds and changes. unindexable: those that have become so, whose passages are to go. tally: '
-'pending, failed, restricted_documents, restricted_passages and restricted_lexemes, and revision 1 if passages came to have '
+'pending, pending_passages, failed, restricted_documents, restricted_passages and restricted_lexemes, and revision 1 if passages came to have '
 'readers, or no longer have any.';
 
 create or replace function pgclarify._merge_documents(
@@ -285,7 +301,6 @@ declare
     v_put record;
     v_kept text[];
     v_gone text[];
-    v_many bigint;
     v_passages pgclarify.corpus_tally;
     v_tally pgclarify.corpus_tally;
 begin
@@ -326,10 +341,9 @@ begin
         from held;
         delete from pgclarify.document
         where document.corpus_id = _merge_documents.corpus_id and document.id = any(v_kept);
-        delete from pgclarify.pending_document as pending
-        where pending.corpus_id = _merge_documents.corpus_id and pending.document_id = any(v_kept);
-        get diagnostics v_many = row_count;
-        v_tally.pending := v_tally.pending - v_many;
+        select v_tally.pending - dequeued.documents, v_tally.pending_passages - dequeued.passages
+        into v_tally.pending, v_tally.pending_passages
+        from pgclarify._dequeue_documents(_merge_documents.corpus_id, v_kept) as dequeued;
         removed := cardinality(v_kept);
         v_gone := v_gone || v_kept;
     end if;
@@ -338,14 +352,15 @@ begin
         v_tally.revision := greatest(v_tally.revision, v_passages.revision);
     end if;
 
-    if added > 0 or removed > 0 or v_tally.pending <> 0 or v_tally.failed <> 0 or v_tally.restricted_documents <> 0
+    if added > 0 or removed > 0 or v_tally.pending <> 0 or v_tally.pending_passages <> 0 or v_tally.failed <> 0 or v_tally.restricted_documents <> 0
         or v_tally.restricted_passages <> 0 or v_tally.revision <> 0 or v_passages.passages <> 0 then
         insert into pgclarify.corpus_tally (
-            corpus_id, documents, restricted_documents, pending, failed, passages, restricted_passages, embedded, linked,
-            lexemes, restricted_lexemes, revision
+            corpus_id, documents, restricted_documents, pending, pending_passages, failed, passages, restricted_passages,
+            embedded, linked, lexemes, restricted_lexemes, revision
         )
         values (
-            _merge_documents.corpus_id, added - removed, v_tally.restricted_documents, v_tally.pending, v_tally.failed,
+            _merge_documents.corpus_id, added - removed, v_tally.restricted_documents, v_tally.pending,
+            v_tally.pending_passages, v_tally.failed,
             coalesce(v_passages.passages, 0),
             v_tally.restricted_passages + coalesce(v_passages.restricted_passages, 0),
             coalesce(v_passages.embedded, 0), coalesce(v_passages.linked, 0), coalesce(v_passages.lexemes, 0),

@@ -131,7 +131,7 @@ declare
     v_readers name[];
     v_tally pgclarify.corpus_tally;
     v_unlinked bigint;
-    v_cleared integer;
+    v_cleared record;
 begin
     select corpus.* into v_corpus
     from pgclarify.corpus where corpus.corpus_id = _store_documents.corpus_id for key share skip locked;
@@ -357,13 +357,13 @@ begin
         update pgclarify.document
         set indexed_at = now()
         where document.corpus_id = _store_documents.corpus_id and document.id = any(v_stored);
-        delete from pgclarify.pending_document as pending
-        where pending.corpus_id = _store_documents.corpus_id and pending.document_id = any(v_stored);
-        get diagnostics v_cleared = row_count;
-        insert into pgclarify.corpus_tally
-        (corpus_id, pending, passages, restricted_passages, embedded, linked, lexemes, restricted_lexemes, revision)
+        v_cleared := pgclarify._dequeue_documents(_store_documents.corpus_id, v_stored);
+        insert into pgclarify.corpus_tally (
+            corpus_id, pending, pending_passages, passages, restricted_passages, embedded, linked, lexemes,
+            restricted_lexemes, revision
+        )
         values (
-            _store_documents.corpus_id, -v_cleared, v_tally.passages, v_tally.restricted_passages, v_tally.passages,
+            _store_documents.corpus_id, -v_cleared.documents, -v_cleared.passages, v_tally.passages, v_tally.restricted_passages, v_tally.passages,
             -v_unlinked, v_tally.lexemes, v_tally.restricted_lexemes, v_tally.revision
         );
         perform pgclarify._count_reader_changes(_store_documents.corpus_id, v_readers, 1, 0);

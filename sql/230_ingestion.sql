@@ -1,7 +1,13 @@
--- What workers do to make documents searchable: lease them, and say which cannot be. Storing is in 225_storing.sql.
+-- What workers do to make documents searchable: lease them, and say which cannot be. Storing is in 225_storing.sql, and
+-- 232_long_document.sql has those that take several steps.
 
 create or replace function pgclarify._claim_documents(
-    worker_id bigint, max_documents integer, max_chars bigint, lease interval, skipped_models text[]
+    worker_id bigint,
+    max_documents integer,
+    max_chars bigint,
+    lease interval,
+    skipped_models text[],
+    after_corpus_id bigint
 )
 returns table (
     corpus_id bigint,
@@ -33,32 +39,12 @@ begin
         return;
     end if;
     v_living := array(select living.worker_id from pgclarify._living_workers() as living);
-    -- One corpus at a time, the one that has waited longest; spaces that are not open yet wait. Where all that waits is
-    -- locked by somebody's transaction, the next corpus has its turn.
+    -- One corpus at a time, by turns. Where all that waits is locked by somebody's transaction, the next one has its turn.
     for v_corpus_id in
-        select corpus.corpus_id
-        from pgclarify.corpus
-        inner join pgclarify.embedding_space as space on space.embedding_space_id = corpus.embedding_space_id
-        cross join lateral (
-            select pending.added_at
-            from pgclarify.pending_document as pending
-            where pending.corpus_id = corpus.corpus_id
-                and (pending.leased_until is null or pending.leased_until < now() or pending.leased_by <> all(v_living))
-            order by pending.added_at
-            limit 1
-        ) as oldest
-        where space.model <> all(_claim_documents.skipped_models)
-            and not pgclarify._is_paused(corpus.corpus_id)
-            -- The space of another model is all but complete, and is waited for (_hold_ingestion).
-            and not exists (
-                select from pgclarify.embedding_space as next
-                where next.corpus_id = corpus.corpus_id
-                    and next.state = 'building'
-                    and next.ingestion_held_until > now()
-            )
-        order by oldest.added_at
-        -- So many are hardly ever all locked, and a call stays short if they are.
-        limit 100
+        select waiting.corpus_id
+        from pgclarify._waiting_corpora(
+            false, _claim_documents.skipped_models, _claim_documents.after_corpus_id, v_living
+        ) as waiting
     loop
         perform from pgclarify.corpus where corpus.corpus_id = v_corpus_id for key share skip locked;
         -- It is being dropped.
@@ -70,6 +56,7 @@ begin
             inner join pgclarify.document
                 on document.corpus_id = v_corpus_id and document.id = pending.document_id
             where pending.corpus_id = v_corpus_id
+                and not pending.is_long
                 and (pending.leased_until is null or pending.leased_until < now() or pending.leased_by <> all(v_living))
             order by pending.added_at
             limit _claim_documents.max_documents
@@ -121,13 +108,37 @@ begin
 end
 $$;
 
-comment on function pgclarify._claim_documents(bigint, integer, bigint, interval, text[]) is
-'Lease up to max_documents pending documents of one corpus, of about max_chars characters together, at least one. Leases of '
-'dead workers and those that have run out are taken over. skipped_models: embedding models that the worker has not; corpora '
-'of theirs are left to others.';
-grant execute on function pgclarify._claim_documents(bigint, integer, bigint, interval, text[]) to pgclarify_worker;
+comment on function pgclarify._claim_documents(bigint, integer, bigint, interval, text[], bigint) is
+'Lease up to max_documents pending documents of one corpus, of about max_chars characters together, at least one; not those '
+'that are known to be long. Leases of dead workers and those that have run out are taken over. skipped_models: embedding '
+'models that the worker has not; corpora of theirs are left to others. after_corpus_id: the corpus whose turn was the last '
+'one, 0 at first.';
+grant execute on function pgclarify._claim_documents(bigint, integer, bigint, interval, text[], bigint) to pgclarify_worker;
 
-create or replace function pgclarify._release_documents(worker_id bigint)
+create or replace function pgclarify._leased_documents(
+    worker_id bigint, corpus_id bigint, document_ids text[], content_hashes bytea[]
+)
+returns setof text
+language sql stable security definer
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select document.id
+    from unnest(_leased_documents.document_ids, _leased_documents.content_hashes) as given (id, content_hash)
+    inner join pgclarify.document
+        on document.corpus_id = _leased_documents.corpus_id
+        and document.id = given.id
+        and document.content_hash = given.content_hash
+    inner join pgclarify.pending_document as pending
+        on pending.corpus_id = _leased_documents.corpus_id
+        and pending.document_id = given.id
+        and pending.leased_by = _leased_documents.worker_id;
+end;
+
+comment on function pgclarify._leased_documents(bigint, bigint, text[], bytea[]) is
+'Those of these documents that the worker still has leased, and that are as they were: the others it need not embed.';
+grant execute on function pgclarify._leased_documents(bigint, bigint, text[], bytea[]) to pgclarify_worker;
+
+create or replace function pgclarify._release_documents(worker_id bigint, are_long boolean)
 returns bigint
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
@@ -138,19 +149,20 @@ begin
     where (pending_document.corpus_id, pending_document.document_id) in (
         select pending.corpus_id, pending.document_id
         from pgclarify.pending_document as pending
-        where pending.leased_by = _release_documents.worker_id
+        where pending.leased_by = _release_documents.worker_id and pending.is_long = _release_documents.are_long
         for update skip locked
     );
     return (
         select count(*) from pgclarify.pending_document as pending
-        where pending.leased_by = _release_documents.worker_id
+        where pending.leased_by = _release_documents.worker_id and pending.is_long = _release_documents.are_long
     );
 end
 $$;
 
-comment on function pgclarify._release_documents(bigint) is
-'Give back what a worker has leased, and return how many leases it keeps because somebody holds the rows.';
-grant execute on function pgclarify._release_documents(bigint) to pgclarify_worker;
+comment on function pgclarify._release_documents(bigint, boolean) is
+'Give back what a worker has leased, and return how many leases it keeps because somebody holds the rows. are_long: those '
+'that take several steps, or the others: a worker is at work on both.';
+grant execute on function pgclarify._release_documents(bigint, boolean) to pgclarify_worker;
 
 create or replace function pgclarify._fail_document(
     worker_id bigint, corpus_id bigint, document_id text, content_hash bytea, error text
@@ -161,6 +173,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
     v_had_failed boolean;
+    v_dequeued record;
 begin
     -- The corpus first, as everywhere; if it has been or is being dropped, so is the document.
     perform from pgclarify.corpus where corpus.corpus_id = _fail_document.corpus_id for key share skip locked;
@@ -176,18 +189,20 @@ begin
     if not found then
         return;
     end if;
-    delete from pgclarify.pending_document as pending
+    perform from pgclarify.pending_document as pending
     where pending.corpus_id = _fail_document.corpus_id
         and pending.document_id = _fail_document.document_id
-        and pending.leased_by = _fail_document.worker_id;
+        and pending.leased_by = _fail_document.worker_id
+    for update;
     if not found then
         return;
     end if;
+    v_dequeued := pgclarify._dequeue_documents(_fail_document.corpus_id, array[_fail_document.document_id]);
     update pgclarify.document
     set error = _fail_document.error
     where document.corpus_id = _fail_document.corpus_id and document.id = _fail_document.document_id;
-    insert into pgclarify.corpus_tally (corpus_id, pending, failed)
-    values (_fail_document.corpus_id, -1, (not v_had_failed)::integer);
+    insert into pgclarify.corpus_tally (corpus_id, pending, pending_passages, failed)
+    values (_fail_document.corpus_id, -v_dequeued.documents, -v_dequeued.passages, (not v_had_failed)::integer);
 end
 $$;
 

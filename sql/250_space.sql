@@ -250,10 +250,12 @@ begin
     update pgclarify.corpus
     set embedding_space_id = _switch_space.embedding_space_id
     where corpus.corpus_id = _switch_space.corpus_id;
-    -- What workers are embedding with the old model they can no longer store: it is claimed again.
+    -- What workers are embedding with the old model, or have embedded of long documents, they can no longer store: it is
+    -- claimed again, from its beginning.
     update pgclarify.pending_document as pending
     set leased_by = null, leased_until = null
     where pending.corpus_id = _switch_space.corpus_id and pending.leased_by is not null;
+    perform pgclarify._restart_long_documents(_switch_space.corpus_id);
     -- Every passage has a vector, as before; none has neighbors; and answers may be others.
     insert into pgclarify.corpus_tally (corpus_id, linked, revision)
     select counted.corpus_id, -counted.linked, 1
@@ -275,13 +277,14 @@ as $$
 declare
     v_taken integer;
     v_queued integer;
+    v_passages bigint;
 begin
     perform from pgclarify.corpus where corpus.corpus_id = _cut_anew.corpus_id for key share skip locked;
     if not found then
         return false;
     end if;
     with taken as (
-        select cut.document_id
+        select cut.document_id, pgclarify._expected_passages(document.content) as passages
         from pgclarify.pending_cut as cut
         inner join pgclarify.document on document.corpus_id = _cut_anew.corpus_id and document.id = cut.document_id
         where cut.embedding_space_id = _cut_anew.embedding_space_id
@@ -297,14 +300,16 @@ begin
         where cut.embedding_space_id = _cut_anew.embedding_space_id and cut.document_id = taken.document_id
     ),
     queued as (
-        insert into pgclarify.pending_document (corpus_id, document_id)
-        select _cut_anew.corpus_id, taken.document_id from taken
+        insert into pgclarify.pending_document (corpus_id, document_id, passages)
+        select _cut_anew.corpus_id, taken.document_id, taken.passages from taken
         on conflict on constraint pending_document_pk do nothing
-        returning 1
+        returning pending_document.passages
     )
-    select (select count(*) from taken), (select count(*) from queued) into v_taken, v_queued;
+    select (select count(*) from taken), (select count(*) from queued), (select sum(queued.passages) from queued)
+    into v_taken, v_queued, v_passages;
     if v_queued > 0 then
-        insert into pgclarify.corpus_tally (corpus_id, pending) values (_cut_anew.corpus_id, v_queued);
+        insert into pgclarify.corpus_tally (corpus_id, pending, pending_passages)
+        values (_cut_anew.corpus_id, v_queued, v_passages);
     end if;
     if v_taken > 0 then
         return true;

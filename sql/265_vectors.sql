@@ -1,7 +1,7 @@
 -- Filling a space beside the one that is searched: workers lease passages, and store their vectors or say why they cannot.
 
 create or replace function pgclarify._claim_passages(
-    worker_id bigint, max_passages integer, lease interval, skipped_models text[]
+    worker_id bigint, max_passages integer, lease interval, skipped_models text[], after_space_id bigint
 )
 returns table (
     embedding_space_id bigint,
@@ -38,7 +38,8 @@ begin
             and space.model <> all(_claim_passages.skipped_models)
             -- Those that are stuck must not hold up the others.
             and pgclarify._has_work(space, v_living)
-        order by space.embedding_space_id
+        -- By turns, so that a large corpus does not hold up the others.
+        order by space.embedding_space_id <= _claim_passages.after_space_id, space.embedding_space_id
         limit 100
     loop
         perform from pgclarify.corpus where corpus.corpus_id = v_space.corpus_id for key share skip locked;
@@ -102,10 +103,11 @@ begin
 end
 $$;
 
-comment on function pgclarify._claim_passages(bigint, integer, interval, text[]) is
+comment on function pgclarify._claim_passages(bigint, integer, interval, text[], bigint) is
 'Lease up to max_passages pending passages of one space that is being built, and queue more if there are none. Leases of dead '
-'workers and those that have run out are taken over. skipped_models: embedding models that the worker has not.';
-grant execute on function pgclarify._claim_passages(bigint, integer, interval, text[]) to pgclarify_worker;
+'workers and those that have run out are taken over. skipped_models: embedding models that the worker has not. '
+'after_space_id: the space whose turn was the last one, 0 at first.';
+grant execute on function pgclarify._claim_passages(bigint, integer, interval, text[], bigint) to pgclarify_worker;
 
 create or replace function pgclarify._hold_ingestion(embedding_space_id bigint)
 returns void

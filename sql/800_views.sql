@@ -160,12 +160,24 @@ select
     counted.queued,
     counted.running,
     counted.oldest_queued_at,
-    coalesce(extract(epoch from clock_timestamp() - counted.oldest_queued_at), 0)::double precision as oldest_queued_seconds
-from pgclarify._queue_counts() as counted;
+    coalesce(extract(epoch from clock_timestamp() - counted.oldest_queued_at), 0)::double precision
+    as oldest_queued_seconds,
+    indexing.pending_documents,
+    indexing.pending_passages
+from pgclarify._queue_counts() as counted
+cross join lateral (
+    select
+        coalesce(sum(corpus_status.pending), 0)::bigint as pending_documents,
+        coalesce(sum(corpus_status.pending_passages), 0)::bigint as pending_passages
+    from pgclarify.corpus_status
+) as indexing;
 
-comment on view pgclarify.queue_status is 'How much is waiting, of everyone. One row.';
+comment on view pgclarify.queue_status is
+'How much is waiting: runs of everyone, and what is to be indexed of the corpora that you may search. One row.';
 comment on column pgclarify.queue_status.queued is 'Runs that no worker has started.';
 comment on column pgclarify.queue_status.running is 'Runs that workers are carrying out.';
 comment on column pgclarify.queue_status.oldest_queued_at is 'When the oldest queued run was asked; null if none is queued.';
 comment on column pgclarify.queue_status.oldest_queued_seconds is 'How long ago that is, in seconds; 0 if none is queued.';
+comment on column pgclarify.queue_status.pending_documents is 'The sum of corpus_status.pending, as you see it.';
+comment on column pgclarify.queue_status.pending_passages is 'The sum of corpus_status.pending_passages, as you see it.';
 grant select on pgclarify.queue_status to pgclarify_reader;

@@ -160,17 +160,16 @@ def wait_until_searchable(database: connection.Database, corpus: str, progress: 
         NoWorker: If no worker is there to do it.
         EmbeddingError: If none of them can load the corpus's model.
     """
-    task = None
-    total = 0
+    task = progress.add_task("Indexing passages", total=None)
+    total = done = 0
     last_worker = time.monotonic()
     while True:
         (state,) = connection.fetch(database, "cli_get_corpus", corpus=corpus)
-        pending = int(state["pending"])
-        if task is None and pending:
-            task = progress.add_task("Indexing", total=pending)
-        total = max(total, pending)
-        if task is not None:
-            progress.update(task, total=total, completed=total - pending)
+        pending, passages = int(state["pending"]), int(state["pending_passages"])
+        # An estimate until each document has been cut; what has been done stays done.
+        done = max(done, total - passages)
+        total = max(total, done + passages)
+        progress.update(task, total=total, completed=done)
         if pending == 0:
             return
         if state["error"] and not state["next_embedding_model"]:
@@ -184,7 +183,7 @@ def wait_until_searchable(database: connection.Database, corpus: str, progress: 
         elif time.monotonic() - last_worker > _WORKERLESS_SECONDS:
             raise NoWorker(
                 "no worker is running, so nothing is indexed",
-                detail=f"What was added is stored, and {pending} documents of {corpus} wait for a worker.",
+                detail=f"What was added is stored, and {passages} passages of {corpus} wait for a worker.",
                 hint="Start one with: pgclarify up --detach",
             )
         time.sleep(_POLL_SECONDS)

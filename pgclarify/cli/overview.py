@@ -13,7 +13,7 @@ from rich.text import Text
 from pgclarify.cli.rendering import Row, counted, printable
 from pgclarify.reports.formats import dollars
 
-_COUNTERS = ("documents", "passages", "pending", "embedded", "linked", "failed")
+_COUNTERS = ("documents", "passages", "pending_passages", "embedded", "linked", "failed")
 _MARGIN = 9
 # Statuses that a look has to fall on.
 _STYLES = {"failed": "red", "partial": "yellow", "cancelled": "dim", "queued": "dim", "running": "cyan"}
@@ -57,7 +57,11 @@ def status(
     else:
         lines.append("none: nothing is indexed or answered until one runs (pgclarify up --detach)\n", "yellow")
     _head(lines, "queue")
-    lines.append(f"{queue['queued']} waiting, {queue['running']} running\n")
+    lines.append(f"{counted(queue['queued'], 'run')} waiting, {queue['running']} running")
+    if queue["pending_documents"]:
+        passages, documents = counted(queue["pending_passages"], "passage"), counted(queue["pending_documents"], "document")
+        lines.append(f"; about {passages} of {documents} to be indexed")
+    lines.append("\n")
     _head(lines, "corpora")
     lines.append(str(len(corpora)) if corpora else "none yet: load one with pgclarify load NAME PATH")
     parts: list[RenderableType] = [lines, _beside(corpora_table(corpora))] if corpora else [lines]

@@ -8,6 +8,7 @@ from pgclarify.database.estimates import EstimateTables
 from pgclarify.database.evaluations import EvaluationTables
 from pgclarify.database.exploration import ExplorationTables
 from pgclarify.database.investigations import StepTables
+from pgclarify.database.long_documents import LongDocuments
 from pgclarify.database.pool import open_pool
 from pgclarify.database.presence import Presence
 from pgclarify.database.runs import LedgerTables, Runs, RunTables
@@ -23,6 +24,7 @@ __all__ = [
     "EvaluationTables",
     "ExplorationTables",
     "LedgerTables",
+    "LongDocuments",
     "Presence",
     "RunTables",
     "Runs",

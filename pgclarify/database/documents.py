@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Sequence
 from datetime import timedelta
+from typing import Any
+from uuid import UUID, uuid4
 
 from pgvector import HalfVector
+from psycopg import AsyncConnection
 
 from pgclarify.database.errors import translated
 from pgclarify.database.pool import Pool, fetch
@@ -14,7 +16,7 @@ from pgclarify.database.queries import queries
 from pgclarify.model import IndexedDocument, PendingDocument, passage_hash
 
 # Longer than a slow machine takes for one claim; a dead worker's leases are taken over at once.
-_LEASE = timedelta(minutes=15)
+LEASE = timedelta(minutes=15)
 
 
 class Documents:
@@ -23,6 +25,7 @@ class Documents:
     def __init__(self, pool: Pool, worker_id: int) -> None:
         self._pool = pool
         self._worker_id = worker_id
+        self._last_corpus_id = 0
 
     async def claim_documents(
         self, *, max_documents: int, max_chars: int, skipped_models: Sequence[str] = ()
@@ -34,14 +37,42 @@ class Documents:
             worker_id=self._worker_id,
             max_documents=max_documents,
             max_chars=max_chars,
-            lease=_LEASE,
+            lease=LEASE,
             skipped_models=list(skipped_models),
+            after_corpus_id=self._last_corpus_id,
         )
+        if rows:
+            self._last_corpus_id = rows[0]["corpus_id"]
         return [PendingDocument(**row) for row in rows]
+
+    async def leased_documents(self, documents: Sequence[PendingDocument]) -> set[str]:
+        """See DocumentStore."""
+        if not documents:
+            return set()
+        rows = await fetch(
+            self._pool,
+            "leased_documents",
+            worker_id=self._worker_id,
+            corpus_id=documents[0].corpus_id,
+            document_ids=[document.document_id for document in documents],
+            content_hashes=[document.content_hash for document in documents],
+        )
+        return {row["document_id"] for row in rows}
+
+    async def set_aside_document(self, document: PendingDocument, passages: int) -> None:
+        """See DocumentStore."""
+        await fetch(
+            self._pool,
+            "set_aside_documents",
+            worker_id=self._worker_id,
+            corpus_id=document.corpus_id,
+            document_ids=[document.document_id],
+            passages=[passages],
+        )
 
     async def release_documents(self) -> int:
         """See DocumentStore."""
-        (row,) = await fetch(self._pool, "release_documents", worker_id=self._worker_id)
+        (row,) = await fetch(self._pool, "release_documents", worker_id=self._worker_id, are_long=False)
         return int(row["kept"])
 
     async def passage_hashes(self, documents: Sequence[PendingDocument]) -> dict[str, list[bytes]]:
@@ -56,26 +87,10 @@ class Documents:
 
     async def store_documents(self, documents: Sequence[IndexedDocument]) -> None:
         """See DocumentStore."""
-        batch_id = uuid.uuid4()
+        batch_id = uuid4()
         with translated():
             async with self._pool.connection() as connection, connection.transaction():
-                async with connection.cursor() as cursor, cursor.copy(queries["stage_passages"]) as copy:
-                    copy.set_types(["uuid", "text", "int4", "text", "text", "int4", "int4", "bytea", "halfvec"])
-                    for indexed in documents:
-                        for chunk, vector in zip(indexed.chunks, indexed.vectors, strict=True):
-                            await copy.write_row(
-                                (
-                                    batch_id,
-                                    indexed.document.document_id,
-                                    chunk.ordinal,
-                                    chunk.heading,
-                                    chunk.content,
-                                    chunk.start_char,
-                                    chunk.end_char,
-                                    passage_hash(indexed.document.title, chunk.heading, chunk.content),
-                                    None if vector is None else HalfVector(vector),
-                                )
-                            )
+                await copy_passages(connection, batch_id, documents)
                 await connection.execute(
                     queries["store_documents"],
                     {
@@ -91,12 +106,38 @@ class Documents:
 
     async def fail_document(self, document: PendingDocument, error: str) -> None:
         """See DocumentStore."""
-        await fetch(
-            self._pool,
-            "fail_document",
-            worker_id=self._worker_id,
-            corpus_id=document.corpus_id,
-            document_id=document.document_id,
-            content_hash=document.content_hash,
-            error=error,
-        )
+        await fail_document(self._pool, self._worker_id, document, error)
+
+
+async def copy_passages(connection: AsyncConnection[Any], batch_id: UUID, documents: Sequence[IndexedDocument]) -> None:
+    """Copy chunks and vectors to where store_documents takes them from, in the connection's transaction."""
+    async with connection.cursor() as cursor, cursor.copy(queries["stage_passages"]) as copy:
+        copy.set_types(["uuid", "text", "int4", "text", "text", "int4", "int4", "bytea", "halfvec"])
+        for indexed in documents:
+            for chunk, vector in zip(indexed.chunks, indexed.vectors, strict=True):
+                await copy.write_row(
+                    (
+                        batch_id,
+                        indexed.document.document_id,
+                        chunk.ordinal,
+                        chunk.heading,
+                        chunk.content,
+                        chunk.start_char,
+                        chunk.end_char,
+                        passage_hash(indexed.document.title, chunk.heading, chunk.content),
+                        None if vector is None else HalfVector(vector),
+                    )
+                )
+
+
+async def fail_document(pool: Pool, worker_id: int, document: PendingDocument, error: str) -> None:
+    """Mark a document as one that cannot be indexed."""
+    await fetch(
+        pool,
+        "fail_document",
+        worker_id=worker_id,
+        corpus_id=document.corpus_id,
+        document_id=document.document_id,
+        content_hash=document.content_hash,
+        error=error,
+    )

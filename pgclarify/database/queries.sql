@@ -163,7 +163,9 @@ select pgclarify._advance_space(%(embedding_space_id)s) as is_done;
 select
     embedding_space_id, document_id, passage_id, title, heading, content, content_hash, embedding_model, dimensions
 from
-    pgclarify._claim_passages(%(worker_id)s, %(max_passages)s, %(lease)s, %(skipped_models)s::text[]);
+    pgclarify._claim_passages(
+        %(worker_id)s, %(max_passages)s, %(lease)s, %(skipped_models)s::text[], %(after_space_id)s
+    );
 
 -- name: release_passages
 -- Give back what this worker has leased of them.
@@ -195,12 +197,60 @@ select
     corpus_id, document_id, title, content, content_hash, was_indexed, embedding_space_id, embedding_model, dimensions
 from
     pgclarify._claim_documents(
-        %(worker_id)s, %(max_documents)s, %(max_chars)s, %(lease)s, %(skipped_models)s::text[]
+        %(worker_id)s,
+        %(max_documents)s,
+        %(max_chars)s,
+        %(lease)s,
+        %(skipped_models)s::text[],
+        %(after_corpus_id)s
     );
+
+-- name: leased_documents
+-- Which of claimed documents are still this worker's, and as they were.
+select document_id
+from
+    pgclarify._leased_documents(
+        %(worker_id)s, %(corpus_id)s, %(document_ids)s::text[], %(content_hashes)s::bytea[]
+    ) as document_id;
 
 -- name: release_documents
 -- Give back what this worker has leased.
-select pgclarify._release_documents(%(worker_id)s) as kept;
+select pgclarify._release_documents(%(worker_id)s, %(are_long)s) as kept;
+
+-- name: set_aside_documents
+-- Say that documents take several steps.
+select
+    pgclarify._set_aside_documents(
+        %(worker_id)s, %(corpus_id)s, %(document_ids)s::text[], %(passages)s::integer[]
+    );
+
+-- name: claim_long_document
+-- Lease a document that takes several steps, for the next one.
+select
+    corpus_id, document_id, title, content, content_hash, was_indexed, embedding_space_id, embedding_model, dimensions,
+    batch_id, staged_passages, staged_chars
+from
+    pgclarify._claim_long_document(%(worker_id)s, %(lease)s, %(skipped_models)s::text[], %(after_corpus_id)s);
+
+-- name: unstaged_hashes
+-- What of a claimed document has a vector already, and is not staged to stay.
+select content_hash
+from pgclarify._unstaged_hashes(%(corpus_id)s, %(document_id)s, %(batch_id)s) as content_hash;
+
+-- name: keep_part
+-- Note that a part of a document has been staged.
+select
+    pgclarify._keep_part(
+        %(worker_id)s,
+        %(batch_id)s,
+        %(corpus_id)s,
+        %(document_id)s,
+        %(content_hash)s,
+        %(staged_before)s,
+        %(staged_passages)s,
+        %(staged_chars)s,
+        %(passages_left)s
+    ) as is_kept;
 
 -- name: passage_hashes
 -- What of claimed documents has a vector already.
@@ -222,7 +272,7 @@ select
         %(embedding_space_id)s,
         %(document_ids)s::text[],
         %(content_hashes)s::bytea[]
-    );
+    ) as stored;
 
 -- name: fail_document
 -- Mark a document as one that cannot be indexed.

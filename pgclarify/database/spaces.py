@@ -24,6 +24,7 @@ class EmbeddingSpaces:
     def __init__(self, pool: Pool, worker_id: int) -> None:
         self._pool = pool
         self._worker_id = worker_id
+        self._last_space_id = 0
 
     async def claim_passages(self, *, max_passages: int, skipped_models: Sequence[str] = ()) -> list[PendingPassage]:
         """See SpaceStore."""
@@ -34,7 +35,10 @@ class EmbeddingSpaces:
             max_passages=max_passages,
             lease=_LEASE,
             skipped_models=list(skipped_models),
+            after_space_id=self._last_space_id,
         )
+        if rows:
+            self._last_space_id = rows[0]["embedding_space_id"]
         return [PendingPassage(**row) for row in rows]
 
     async def release_passages(self) -> int:

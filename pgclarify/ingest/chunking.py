@@ -26,7 +26,7 @@ _SMALL_TOKENS = 16
 # English has 4 to 5 characters a token.
 _MAX_CHARS_PER_TOKEN = 16
 _MEASURED_AT_ONCE = 256
-# A part: what is cut, embedded and stored in one step of a long document. The time to cut a text grows faster than its length.
+# A part: what is cut, embedded and stored in one step of a long document. Twice the text takes more than twice the time.
 PART_CHARS = 150_000
 PART_CHUNKS = 256
 # Documents whose headings are remembered: to find those of ten million characters takes seconds, for each part.
@@ -47,7 +47,7 @@ class Chunker:
 
     Every heading starts a chunk: a passage gets one verdict, so two sections in one would cost a reading. A section
     that does not fit is cut at the highest boundary that does: block, sentence, word. Chunks do not overlap, and
-    together they hold every character of the document but white space between them. A long document is cut part by part.
+    together they hold every character of the document but white space between them. They are cut part by part.
 
     Args:
         tokenizer: The model's tokenizer, without truncation or padding.

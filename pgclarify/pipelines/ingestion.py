@@ -19,7 +19,7 @@ from pgclarify.errors import (
     EmbeddingError,
     ServerUnavailable,
 )
-from pgclarify.ingest.chunking import Chunker
+from pgclarify.ingest.chunking import PART_CHUNKS, Chunker
 from pgclarify.model import Chunk, IndexedDocument, PendingDocument, passage_hash
 from pgclarify.pipelines.failures import describe
 from pgclarify.pipelines.models import LOADING_SECONDS, Models
@@ -39,8 +39,8 @@ def is_about_data(error: DatabaseError) -> bool:
 class Splitter(Protocol):
     """Cuts documents into chunks, in a thread; `pgclarify.ingest.chunking.Chunker` is the one in use."""
 
-    def split(self, content: str) -> list[Chunk]:
-        """Cut a document; chunks in order."""
+    def split_part(self, content: str, start: int = 0, *, ordinal: int = 1) -> tuple[list[Chunk], int | None]:
+        """Cut the part of a document that starts somewhere: chunks in order, and where the next part starts, if any."""
 
     def embedding_text(self, title: str | None, heading: str | None, content: str) -> str:
         """Render what is embedded for a chunk."""
@@ -56,10 +56,10 @@ def chunker_of(embedder: Embedder) -> Splitter:
 
 
 class Ingestion:
-    """Indexes pending documents, claim by claim.
+    """Indexes pending documents, claim by claim, each of another corpus if there are several.
 
-    Memory is bounded by what one claim holds (its text and its vectors), however long a document is: chunks go through
-    the model a batch at a time.
+    A claim indexes at most 256 passages or so: what would be more is given back, and a document that is more by itself
+    is set aside for LongDocuments.
 
     Args:
         store: The tables of the corpora.
@@ -68,7 +68,8 @@ class Ingestion:
         loading_seconds: How long other corpora wait for a model that is being loaded.
         max_documents: Most documents in one claim.
         max_chars: Most characters in one claim, unless a single document has more.
-        batch_size: Chunks in one call of the model.
+        max_chunks: Most chunks in one claim.
+        batch_size: Chunks in one call of the model. Between two calls, documents that changed meanwhile are left out.
         retry_seconds: How long a claim that could not be stored is kept for another try.
     """
 
@@ -81,7 +82,8 @@ class Ingestion:
         loading_seconds: float = LOADING_SECONDS,
         max_documents: int = 256,
         max_chars: int = 4_000_000,
-        batch_size: int = 256,
+        max_chunks: int = PART_CHUNKS,
+        batch_size: int = 64,
         retry_seconds: float = 1.0,
     ) -> None:
         self._store = store
@@ -91,6 +93,7 @@ class Ingestion:
         self._may_hold_leases = False
         self._max_documents = max_documents
         self._max_chars = max_chars
+        self._max_chunks = max_chunks
         self._batch_size = batch_size
         self._retry_seconds = retry_seconds
 
@@ -129,9 +132,11 @@ class Ingestion:
             await self._store.release_documents()
             return len(pending)
         try:
-            cut = await self._cut(pending, splitter)
+            cut, is_all = await self._cut(pending, splitter)
             hashes = await self._hashes([document for document, _ in cut if document.was_indexed])
             await self._keep(await self._embed(cut, hashes, splitter, embedder))
+            if not is_all:
+                await self._store.release_documents()
         except ServerUnavailable:
             raise
         except DatabaseError:
@@ -155,14 +160,26 @@ class Ingestion:
 
     async def _cut(
         self, pending: Sequence[PendingDocument], splitter: Splitter
-    ) -> list[tuple[PendingDocument, list[Chunk]]]:
-        cut = []
+    ) -> tuple[list[tuple[PendingDocument, list[Chunk]]], bool]:
+        """Cut as many documents as may be indexed at once; and whether these are all, but for long and failed ones."""
+        cut: list[tuple[PendingDocument, list[Chunk]]] = []
+        size = 0
         for document in pending:
+            if size >= self._max_chunks:
+                return cut, False
             try:
-                cut.append((document, await asyncio.to_thread(splitter.split, document.content)))
+                chunks, next_start = await asyncio.to_thread(splitter.split_part, document.content)
             except Exception as error:  # whatever it is: one document must not hold up the others
                 await self._fail(document, error)
-        return cut
+                continue
+            if next_start is not None:
+                await self._store.set_aside_document(document, expected_passages(document, next_start, len(chunks)))
+            elif cut and size + len(chunks) > self._max_chunks:
+                return cut, False
+            else:
+                cut.append((document, chunks))
+                size += len(chunks)
+        return cut, True
 
     async def _hashes(self, documents: Sequence[PendingDocument]) -> Mapping[str, Sequence[bytes]]:
         return await self._store.passage_hashes(documents) if documents else {}
@@ -178,28 +195,34 @@ class Ingestion:
         flat = [
             (index, chunk)
             for index, (document, chunks) in enumerate(cut)
-            for chunk in _new_chunks(document.title, chunks, hashes.get(document.document_id, ()))
+            for chunk in new_chunks(document.title, chunks, hashes.get(document.document_id, ()))
         ]
-        vectors = np.empty((len(flat), embedder.dimensions), dtype=np.float32)
+        rows: dict[tuple[int, int], NDArray[np.float32]] = {}
         failed: dict[int, EmbeddingError] = {}
-        for start in range(0, len(flat), self._batch_size):
-            batch = flat[start : start + self._batch_size]
+        left = set(range(len(cut)))
+        while flat:
+            batch, flat = flat[: self._batch_size], flat[self._batch_size :]
             owners = [index for index, _ in batch]
             titled = [(cut[index][0].title, chunk) for index, chunk in batch]
-            texts = await asyncio.to_thread(_render, splitter, titled)
-            part = vectors[start : start + len(batch)]
+            texts = await asyncio.to_thread(render, splitter, titled)
+            part = np.empty((len(batch), embedder.dimensions), dtype=np.float32)
             try:
                 part[:] = await embedder.encode(texts)
             except EmbeddingError:
                 # One document may be to blame: find out which, and keep the others.
                 await _embed_apart(texts, owners, part, failed, embedder)
+            rows.update(((index, chunk.ordinal), row) for (index, chunk), row in zip(batch, part, strict=True))
+            if flat:
+                # Those that were removed or changed meanwhile, or whose corpus was dropped, are not worth more.
+                leased = await self._store.leased_documents([cut[index][0] for index in sorted(left)])
+                left = {index for index in left if cut[index][0].document_id in leased}
+                flat = [(index, chunk) for index, chunk in flat if index in left]
         for index, error in failed.items():
             await self._fail(cut[index][0], error)
-        rows = {(index, chunk.ordinal): row for (index, chunk), row in zip(flat, vectors, strict=True)}
         return [
             IndexedDocument(document, chunks, [rows.get((index, chunk.ordinal)) for chunk in chunks])
             for index, (document, chunks) in enumerate(cut)
-            if index not in failed
+            if index in left and index not in failed
         ]
 
     async def _keep(self, indexed: Sequence[IndexedDocument]) -> None:
@@ -231,7 +254,12 @@ class Ingestion:
         await self._store.fail_document(document, reason)
 
 
-def _new_chunks(title: str | None, chunks: Sequence[Chunk], hashes: Sequence[bytes]) -> list[Chunk]:
+def expected_passages(document: PendingDocument, chars: int, passages: int) -> int:
+    """How many passages a document will have, about, if its first chars have so many."""
+    return max(1, round(passages * len(document.content) / chars))
+
+
+def new_chunks(title: str | None, chunks: Sequence[Chunk], hashes: Sequence[bytes]) -> list[Chunk]:
     """Leave out chunks that are there already: as many of a text, first ones first, as there are passages of it."""
     there = Counter(hashes)
     new = []
@@ -244,7 +272,8 @@ def _new_chunks(title: str | None, chunks: Sequence[Chunk], hashes: Sequence[byt
     return new
 
 
-def _render(splitter: Splitter, titled: Sequence[tuple[str | None, Chunk]]) -> list[str]:
+def render(splitter: Splitter, titled: Sequence[tuple[str | None, Chunk]]) -> list[str]:
+    """What is embedded for chunks, each with the title of its document."""
     return [splitter.embedding_text(title, chunk.heading, chunk.content) for title, chunk in titled]
 
 

@@ -19,6 +19,7 @@ from pgclarify.model import (
     Found,
     IndexedDocument,
     Interpretation,
+    LongDocument,
     Neighbors,
     Passage,
     PendingDocument,
@@ -334,7 +335,19 @@ class DocumentStore(Protocol):
     ) -> list[PendingDocument]:
         """Lease pending documents of one corpus; at least one if there is any, however long.
 
-        Corpora of skipped_models are left to other workers.
+        Each call is about the next corpus, so that none waits for all that another one has. Corpora of skipped_models
+        are left to other workers, and documents that were set aside to LongDocumentStore.
+        """
+
+    async def leased_documents(self, documents: Sequence[PendingDocument]) -> Collection[str]:
+        """Say which of claimed documents of one corpus are still this worker's and unchanged, by document_id."""
+
+    async def set_aside_document(self, document: PendingDocument, passages: int) -> None:
+        """Give back a document that is too long for one claim.
+
+        Args:
+            document: Claimed.
+            passages: How many it will have, about.
         """
 
     async def release_documents(self) -> int:
@@ -358,11 +371,58 @@ class DocumentStore(Protocol):
         """Mark a document as one that cannot be indexed, with the reason."""
 
 
+class LongDocumentStore(Protocol):
+    """Documents that were set aside, of which each claim stages a part."""
+
+    async def claim_document(self, *, skipped_models: Sequence[str]) -> LongDocument | None:
+        """Lease the document of one corpus that has waited longest; None if there is none.
+
+        Each call is about the next corpus. Corpora of skipped_models are left to other workers.
+        """
+
+    async def is_leased(self, document: LongDocument) -> bool:
+        """Whether a claimed document is still this worker's, and has not changed."""
+
+    async def release_document(self) -> int:
+        """Give back what this worker has leased; returns how many it must keep for now."""
+
+    async def passage_hashes(self, document: LongDocument) -> Sequence[bytes]:
+        """Say of which texts the document has passages with vectors that are not staged to stay; in any order."""
+
+    async def keep_part(
+        self, part: IndexedDocument, claimed: LongDocument, *, end_char: int, passages_left: int
+    ) -> bool:
+        """Stage a part in one transaction, and give the document back until its next turn.
+
+        Args:
+            part: The chunks of the part, with their vectors.
+            claimed: What was claimed.
+            end_char: Where the next part starts.
+            passages_left: How many are left after it, about; 1 if only moving them into place is.
+
+        Returns:
+            False, and then nothing is kept, if the document changed, or somebody is changing it.
+        """
+
+    async def publish(self, claimed: LongDocument) -> bool:
+        """Move all parts of a claimed document into place, in one transaction, where its earlier passages were.
+
+        Returns:
+            False, and then all stays as it is, if the document changed, or somebody is changing it.
+        """
+
+    async def fail_document(self, document: PendingDocument, error: str) -> None:
+        """Mark a document as one that cannot be indexed, with the reason."""
+
+
 class SpaceStore(Protocol):
     """The spaces that are being filled with another embedding model."""
 
     async def claim_passages(self, *, max_passages: int, skipped_models: Sequence[str]) -> list[PendingPassage]:
-        """Lease passages that one space has no vector of yet. Spaces of skipped_models are left to other workers."""
+        """Lease passages that one space has no vector of yet, each call of the next space.
+
+        Spaces of skipped_models are left to other workers.
+        """
 
     async def release_passages(self) -> int:
         """Give back all that this worker has leased; returns how many it must keep for now."""

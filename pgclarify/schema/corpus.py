@@ -1,8 +1,9 @@
-"""Corpora, their documents, passages and vectors: revision 0003, with columns of 0005 to 0007 and 0024."""
+"""Corpora, their documents, passages and vectors: revision 0003, with columns of 0005 to 0007, 0021 and 0024."""
 
 from pgvector.sqlalchemy import HALFVEC
 from sqlalchemy import (
     BigInteger,
+    Boolean,
     CheckConstraint,
     Column,
     ForeignKey,
@@ -288,6 +289,13 @@ corpus_tally = Table(
         server_default=text("0"),
         comment="How often passages without readers of their own got neighbors.",
     ),
+    Column(
+        "pending_passages",
+        BigInteger,
+        nullable=False,
+        server_default=text("0"),
+        comment="Passages of pending documents, about, less those embedded.",
+    ),
     PrimaryKeyConstraint("corpus_tally_id", name="corpus_tally_pk"),
     Index("corpus_tally_corpus_id_idx", "corpus_id"),
     comment=(
@@ -404,9 +412,38 @@ pending_document = Table(
     Column("added_at", Timestamp, nullable=False, server_default=text("now()"), comment="Since when it waits."),
     Column("leased_by", BigInteger, comment="Worker that is indexing it; null if none is."),
     Column("leased_until", Timestamp, comment="When another worker may take it over."),
+    Column(
+        "passages",
+        Integer,
+        nullable=False,
+        server_default=text("1"),
+        comment="How many of its passages wait to be embedded, about; at least 1.",
+    ),
+    Column(
+        "is_long",
+        Boolean,
+        nullable=False,
+        server_default=text("false"),
+        comment="Whether a worker has found that it takes several steps, each with its next part.",
+    ),
+    Column(
+        "batch_id",
+        UUID,
+        comment="Where in staged_passage its passages are that have been embedded; null if none has been.",
+    ),
+    Column("staged_passages", Integer, nullable=False, server_default=text("0"), comment="How many those are."),
+    Column(
+        "staged_chars",
+        Integer,
+        nullable=False,
+        server_default=text("0"),
+        comment="Where its next part starts; its length once all are staged.",
+    ),
     PrimaryKeyConstraint("corpus_id", "document_id", name="pending_document_pk"),
     CheckConstraint("(leased_by is null) = (leased_until is null)", name="pending_document_lease_has_a_holder"),
-    Index("pending_document_corpus_id_added_at_idx", "corpus_id", "added_at"),
+    CheckConstraint("passages >= 1", name="pending_document_has_passages"),
+    CheckConstraint("is_long or batch_id is null", name="pending_document_staged_is_long"),
+    Index("pending_document_corpus_id_is_long_added_at_idx", "corpus_id", "is_long", "added_at"),
     Index("pending_document_leased_by_idx", "leased_by", postgresql_where=text("leased_by is not null")),
     comment="A document whose present content is not searchable yet. Workers lease rows with SKIP LOCKED.",
 )
@@ -493,8 +530,8 @@ staged_passage = Table(
     Index("staged_passage_batch_id_idx", "batch_id"),
     prefixes=["unlogged"],
     comment=(
-        "Where a worker copies passages before one statement moves them into place. Unlogged: a crash loses "
-        "nothing but work."
+        "Where a worker copies passages before one statement moves them into place: of a long document, part by part. "
+        "Unlogged: a crash loses nothing but work."
     ),
 )
 

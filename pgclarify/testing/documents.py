@@ -30,6 +30,7 @@ class FakeDocumentStore:
         failed: By id, why it could not be indexed.
         stored: Ids of each call of `store_documents` that succeeded.
         leased: What is claimed, and neither stored, failed nor given back.
+        set_aside: By id, how many passages a document will have that is too long for one claim.
         asked: Ids of each call of `passage_hashes`.
     """
 
@@ -47,6 +48,7 @@ class FakeDocumentStore:
         self.failed: dict[str, str] = {}
         self.stored: list[list[str]] = []
         self.leased: dict[str, PendingDocument] = {}
+        self.set_aside: dict[str, int] = {}
         self.asked: list[list[str]] = []
         self._embedding_model = embedding_model
         self._dimensions = dimensions
@@ -85,6 +87,17 @@ class FakeDocumentStore:
             claimed.append(self.pending.pop(0))
         self.leased.update((document.document_id, document) for document in claimed)
         return claimed
+
+    async def leased_documents(self, documents: Sequence[PendingDocument]) -> set[str]:
+        """Tell which are claimed."""
+        await asyncio.sleep(0)
+        return {document.document_id for document in documents} & self.leased.keys()
+
+    async def set_aside_document(self, document: PendingDocument, passages: int) -> None:
+        """Keep how many passages it will have."""
+        await asyncio.sleep(0)
+        self.set_aside[document.document_id] = passages
+        self.leased.pop(document.document_id, None)
 
     async def release_documents(self) -> int:
         """Put what is leased back on the list."""

@@ -5,11 +5,14 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import TypeVar
 
 from pgclarify.database.pool import Pool, fetch
 from pgclarify.errors import DatabaseBusy, DatabaseError, ServerUnavailable
+from pgclarify.model import LongDocument
 from pgclarify.pipelines.ingestion import Ingestion
+from pgclarify.pipelines.long_documents import LongIngestion
 from pgclarify.pipelines.reembedding import Reembedding
 
 _logger = logging.getLogger(__name__)
@@ -50,7 +53,7 @@ async def rescue(pool: Pool, worker_id: int) -> None:
 
 
 async def ingest(ingestion: Ingestion, turn: asyncio.Lock) -> None:
-    """Index until nothing is pending, taking turns with reembed: a claim of documents, a few passages."""
+    """Index until nothing is pending, taking turns with ingest_long and reembed: 256 passages or so, each time."""
     try:
         while await in_turn(turn, ingestion.ingest_once):
             pass
@@ -58,6 +61,24 @@ async def ingest(ingestion: Ingestion, turn: asyncio.Lock) -> None:
         # What could not be stored is embedded again the next time: not at once.
         await asyncio.sleep(_PAUSE_SECONDS)
         raise
+
+
+async def ingest_long(ingestion: LongIngestion, turn: asyncio.Lock) -> None:
+    """Index long documents, part by part. Moving one into place takes no model, and no turn."""
+    try:
+        while (claimed := await in_turn(turn, partial(_embed_part, ingestion))) is not None:
+            if claimed.is_staged and not await ingestion.publish(claimed):
+                return
+    except DatabaseBusy:
+        await asyncio.sleep(_PAUSE_SECONDS)
+        raise
+
+
+async def _embed_part(ingestion: LongIngestion) -> LongDocument | None:
+    claimed = await ingestion.claim()
+    if claimed is not None and not claimed.is_staged:
+        await ingestion.embed_part(claimed)
+    return claimed
 
 
 async def count_terms(pool: Pool) -> None:

@@ -18,6 +18,7 @@ from pgclarify.database import (
     Connections,
     Documents,
     EmbeddingSpaces,
+    LongDocuments,
     Presence,
     Runs,
     open_pool,
@@ -31,8 +32,9 @@ from pgclarify.errors import DatabaseBusy, ServerUnavailable
 from pgclarify.install import check_schema
 from pgclarify.jobs import Queue, open_queue
 from pgclarify.pipelines.ingestion import Ingestion
+from pgclarify.pipelines.long_documents import LongIngestion
 from pgclarify.pipelines.reembedding import Reembedding
-from pgclarify.worker.chores import count_terms, drop_orphans, every, fold_tallies, ingest, reembed, rescue
+from pgclarify.worker.chores import count_terms, drop_orphans, every, fold_tallies, ingest, ingest_long, reembed, rescue
 from pgclarify.worker.graph import link
 from pgclarify.worker.grouping import Grouping, count_served
 from pgclarify.worker.hand import Hand
@@ -54,7 +56,7 @@ _UPKEEP_SECONDS = 5.0
 _LINK_SECONDS = 0.5
 _AFTERWARDS_SECONDS = 2.0
 _PRUNING_SECONDS = 60.0
-# About ten seconds of embedding on two cores, so that progress shows.
+# About 256 passages, which are some ten seconds of embedding on two cores: others wait for no more.
 _MOST_CHARS_A_CLAIM = 200_000
 
 
@@ -136,6 +138,8 @@ async def _serve(
         queue = await stack.enter_async_context(open_queue(dsn, hand.carry_out, connections, concurrency=concurrency))
         ingestion = Ingestion(Documents(pool, presence.worker_id), embedders.get, max_chars=_MOST_CHARS_A_CLAIM)
         stack.push_async_callback(ingestion.close)
+        long_ingestion = LongIngestion(LongDocuments(pool, presence.worker_id), embedders.get)
+        stack.push_async_callback(long_ingestion.close)
         reembedding = Reembedding(EmbeddingSpaces(pool, presence.worker_id), embedders.get)
         stack.push_async_callback(reembedding.close)
         spaces = Spaces(pool, embedders)
@@ -150,6 +154,7 @@ async def _serve(
                 ("rescue", every(_RESCUE_SECONDS, lambda: rescue(pool, presence.worker_id))),
                 ("spaces", every(_WORK_SECONDS, spaces.open_new)),
                 ("ingestion", every(_WORK_SECONDS, lambda: ingest(ingestion, turn))),
+                ("long documents", every(_WORK_SECONDS, lambda: ingest_long(long_ingestion, turn))),
                 ("terms", every(_COUNTING_SECONDS, lambda: count_terms(pool))),
                 ("tallies", every(_COUNTING_SECONDS, lambda: fold_tallies(pool))),
                 ("advancing", every(_WORK_SECONDS, spaces.advance)),

@@ -182,6 +182,7 @@ class HandWorker:
         max_chars: int = 10**9,
         lease: float = 60,
         skipped_models: Sequence[str] = (),
+        after_corpus_id: int = 0,
     ) -> list[dict[str, Any]]:
         """Lease pending documents; lease in seconds."""
         return self.send(
@@ -191,11 +192,12 @@ class HandWorker:
             max_chars=max_chars,
             lease=timedelta(seconds=lease),
             skipped_models=list(skipped_models),
+            after_corpus_id=after_corpus_id,
         )
 
     def release(self) -> int:
         """Give leases back; returns how many cannot be."""
-        return int(self.send("release_documents", worker_id=self.worker_id)[0]["kept"])
+        return int(self.send("release_documents", worker_id=self.worker_id, are_long=False)[0]["kept"])
 
     def sweep(self) -> list[str]:
         """Drop the partitions that dropped corpora have left; their names."""
@@ -302,6 +304,7 @@ class HandWorker:
             max_passages=max_passages,
             lease=timedelta(seconds=lease),
             skipped_models=list(skipped_models),
+            after_space_id=0,
         )
 
     def store_vectors(self, passages: Sequence[Mapping[str, Any]], *, are_cut_off: bool = False) -> int:

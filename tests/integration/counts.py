@@ -8,8 +8,8 @@ from tests.integration.by_hand import Connection
 
 _COUNTED = """
     select
-        corpus_id, documents, restricted_documents, pending, failed, passages, restricted_passages, embedded, linked,
-        lexemes, restricted_lexemes
+        corpus_id, documents, restricted_documents, pending, pending_passages, failed, passages, restricted_passages,
+        embedded, linked, lexemes, restricted_lexemes
     from pgclarify._corpus_count
     order by corpus_id
 """
@@ -19,6 +19,7 @@ _REAL = """
         (select count(*) from pgclarify.document as d where d.corpus_id = corpus.corpus_id),
         (select count(d.readers) from pgclarify.document as d where d.corpus_id = corpus.corpus_id),
         (select count(*) from pgclarify.pending_document as p where p.corpus_id = corpus.corpus_id),
+        (select coalesce(sum(p.passages), 0) from pgclarify.pending_document as p where p.corpus_id = corpus.corpus_id),
         (select count(d.error) from pgclarify.document as d where d.corpus_id = corpus.corpus_id),
         (select count(*) from pgclarify.passage as p where p.corpus_id = corpus.corpus_id),
         (select count(p.readers) from pgclarify.passage as p where p.corpus_id = corpus.corpus_id),
@@ -90,6 +91,15 @@ _LEFT_BEHIND = """
         on p.corpus_id = s.corpus_id and p.document_id = kept.document_id and p.id = kept.passage_id
     where p.id is null
 """
+# What is staged is of a pending document, and as much of it as the queue says.
+_WRONGLY_STAGED = """
+    select s.batch_id, s.passages, p.staged_passages
+    from (select batch_id, count(*) as passages from pgclarify.staged_passage group by batch_id) as s
+    full join (
+        select batch_id, staged_passages from pgclarify.pending_document where batch_id is not null
+    ) as p on p.batch_id = s.batch_id
+    where coalesce(s.passages, 0) is distinct from p.staged_passages
+"""
 _TERMS = """
     select corpus_id, lexeme, sum(passages), sum(restricted_passages)
     from (
@@ -119,4 +129,5 @@ def assert_counts_agree(connection: Connection) -> None:
     assert rows(_WRONG_PASSAGES) == []
     assert rows(_STALE) == []
     assert rows(_LEFT_BEHIND) == []
+    assert rows(_WRONGLY_STAGED) == []
     assert rows(_TERMS) == rows(_REAL_TERMS)

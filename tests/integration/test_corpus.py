@@ -394,7 +394,7 @@ def test_a_thousand_corpora_stay_cheap(connection: Connection, hire: Hire) -> No
         ),
         "claim": (
             worker.connection,
-            f"select count(*) from pgclarify._claim_documents({worker.worker_id}, 9, 9, '1 min', '{{}}')",  # noqa: S608
+            f"select count(*) from pgclarify._claim_documents({worker.worker_id}, 9, 9, '1 min', '{{}}', 0)",  # noqa: S608
         ),
         "fold": (worker.connection, "select pgclarify._fold_tallies()"),
         "drop": (connection, "select pgclarify.drop_corpus('corpus 1')"),

@@ -195,17 +195,19 @@ class TestIndexing:
 
         assert [len(worker.claim(max_chars=chars)) for chars in (10, 150, 1)] == [1, 2, 1]
 
-    def test_a_claim_is_of_the_corpus_that_waits_longest(self, connection: Connection, worker: HandWorker) -> None:
+    def test_corpora_take_turns_however_much_waits_in_one(self, connection: Connection, worker: HandWorker) -> None:
         connection.execute("select pgclarify.create_corpus('older'), pgclarify.create_corpus('closed')")
-        for corpus in ("closed", "older", "insurance", "older"):
+        for corpus in ("closed", "older", "older", "older", "insurance", "insurance"):
             connection.execute("select pgclarify.add_document(%s, gen_random_uuid()::text, 'Cars.')", [corpus])
         spaces = {space["embedding_space_id"]: space for space in worker.send("list_building_spaces")}
         worker.send("open_space", embedding_space_id=min(spaces), dimensions=4)
 
-        claims = [{document["corpus_id"] for document in worker.claim()} for _ in range(3)]
+        turns: list[int] = []
+        while claimed := worker.claim(max_documents=1, after_corpus_id=turns[-1] if turns else 0):
+            turns.append(claimed[0]["corpus_id"])
 
         # One corpus at a time; one whose model no worker has loaded waits.
-        assert claims == [{2}, {1}, set()]
+        assert turns == [1, 2, 1, 2, 2]
 
     def test_the_leases_of_a_dead_worker_are_free(self, connection: Connection, worker: HandWorker, hire: Hire) -> None:
         scalar(connection, ADD, "1", "Cars.")

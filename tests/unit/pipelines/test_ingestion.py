@@ -126,10 +126,10 @@ async def test_a_document_that_cannot_be_cut_fails_alone() -> None:
         def __init__(self, embedder: Embedder) -> None:
             self._chunker = chunker_of(embedder)
 
-        def split(self, content: str) -> list[Chunk]:
+        def split_part(self, content: str, start: int = 0, *, ordinal: int = 1) -> tuple[list[Chunk], int | None]:
             if "driver" in content:
                 raise ValueError("no driver\n  here")
-            return self._chunker.split(content)
+            return self._chunker.split_part(content, start, ordinal=ordinal)
 
         def embedding_text(self, title: str | None, heading: str | None, content: str) -> str:
             return self._chunker.embedding_text(title, heading, content)
@@ -271,7 +271,7 @@ async def edited(before: Document, *after: Document) -> tuple[FakeDocumentStore,
     for document in after:
         texts = [
             splitter.embedding_text(document.title, chunk.heading, chunk.content)
-            for chunk in splitter.split(document.content)
+            for chunk in splitter.split_part(document.content)[0]
         ]
         # Whatever was asked again: each passage has the vector of its own text.
         assert np.array_equal(vectors(store, document.document_id), await embedder.encode(texts))
@@ -284,11 +284,12 @@ class Paragraphs:
     def __init__(self, embedder: Embedder) -> None:
         self._chunker = chunker_of(embedder)
 
-    def split(self, content: str) -> list[Chunk]:
-        return [
-            Chunk(ordinal, None, found[0], found.start(), found.end())
-            for ordinal, found in enumerate(re.finditer(".+", content), start=1)
+    def split_part(self, content: str, start: int = 0, *, ordinal: int = 1) -> tuple[list[Chunk], int | None]:
+        chunks = [
+            Chunk(number, None, found[0], start + found.start(), start + found.end())
+            for number, found in enumerate(re.finditer(".+", content[start:]), start=ordinal)
         ]
+        return chunks, None
 
     def embedding_text(self, title: str | None, heading: str | None, content: str) -> str:
         return self._chunker.embedding_text(title, heading, content)

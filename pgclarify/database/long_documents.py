@@ -1,0 +1,122 @@
+"""The tables of corpora, for documents that are indexed part by part."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from uuid import uuid4
+
+import psycopg
+
+from pgclarify.database.documents import LEASE, copy_passages, fail_document
+from pgclarify.database.errors import translated
+from pgclarify.database.pool import Pool, fetch
+from pgclarify.database.queries import queries
+from pgclarify.model import IndexedDocument, LongDocument, PendingDocument
+
+
+class LongDocuments:
+    """`pgclarify.protocols.LongDocumentStore` for one worker."""
+
+    def __init__(self, pool: Pool, worker_id: int) -> None:
+        self._pool = pool
+        self._worker_id = worker_id
+        self._last_corpus_id = 0
+
+    async def claim_document(self, *, skipped_models: Sequence[str] = ()) -> LongDocument | None:
+        """See LongDocumentStore."""
+        rows = await fetch(
+            self._pool,
+            "claim_long_document",
+            worker_id=self._worker_id,
+            lease=LEASE,
+            skipped_models=list(skipped_models),
+            after_corpus_id=self._last_corpus_id,
+        )
+        if not rows:
+            return None
+        (row,) = rows
+        self._last_corpus_id = row["corpus_id"]
+        staged = {name: row.pop(name) for name in ("batch_id", "staged_passages", "staged_chars")}
+        return LongDocument(PendingDocument(**row), **staged)
+
+    async def is_leased(self, document: LongDocument) -> bool:
+        """See LongDocumentStore."""
+        rows = await fetch(
+            self._pool,
+            "leased_documents",
+            worker_id=self._worker_id,
+            corpus_id=document.document.corpus_id,
+            document_ids=[document.document.document_id],
+            content_hashes=[document.document.content_hash],
+        )
+        return bool(rows)
+
+    async def release_document(self) -> int:
+        """See LongDocumentStore."""
+        (row,) = await fetch(self._pool, "release_documents", worker_id=self._worker_id, are_long=True)
+        return int(row["kept"])
+
+    async def passage_hashes(self, document: LongDocument) -> list[bytes]:
+        """See LongDocumentStore."""
+        rows = await fetch(
+            self._pool,
+            "unstaged_hashes",
+            corpus_id=document.document.corpus_id,
+            document_id=document.document.document_id,
+            batch_id=document.batch_id,
+        )
+        return [row["content_hash"] for row in rows]
+
+    async def keep_part(
+        self, part: IndexedDocument, claimed: LongDocument, *, end_char: int, passages_left: int
+    ) -> bool:
+        """See LongDocumentStore."""
+        batch_id = claimed.batch_id or uuid4()
+        with translated():
+            async with self._pool.connection() as connection, connection.transaction():
+                await copy_passages(connection, batch_id, [part])
+                cursor = await connection.execute(
+                    queries["keep_part"],
+                    {
+                        "worker_id": self._worker_id,
+                        "batch_id": batch_id,
+                        "corpus_id": part.document.corpus_id,
+                        "document_id": part.document.document_id,
+                        "content_hash": part.document.content_hash,
+                        "staged_before": claimed.staged_passages,
+                        "staged_passages": claimed.staged_passages + len(part.chunks),
+                        "staged_chars": end_char,
+                        "passages_left": passages_left,
+                    },
+                )
+                row = await cursor.fetchone()
+                if row is not None and row["is_kept"]:
+                    return True
+                raise psycopg.Rollback
+        return False
+
+    async def publish(self, claimed: LongDocument) -> bool:
+        """See LongDocumentStore."""
+        with translated():
+            async with self._pool.connection() as connection, connection.transaction():
+                cursor = await connection.execute(
+                    queries["store_documents"],
+                    {
+                        "worker_id": self._worker_id,
+                        "batch_id": claimed.batch_id,
+                        "corpus_id": claimed.document.corpus_id,
+                        "embedding_space_id": claimed.document.embedding_space_id,
+                        "document_ids": [claimed.document.document_id],
+                        "content_hashes": [claimed.document.content_hash],
+                    },
+                )
+                row = await cursor.fetchone()
+                if row is not None and row["stored"]:
+                    return True
+                # What is staged stays, for another try.
+                raise psycopg.Rollback
+        return False
+
+    async def fail_document(self, document: PendingDocument, error: str) -> None:
+        """See LongDocumentStore."""
+        await fail_document(self._pool, self._worker_id, document, error)
