@@ -13,7 +13,14 @@ from rich.text import Text
 from pgclarify.cli.rendering import Row, counted, printable
 from pgclarify.reports.formats import dollars
 
-_COUNTERS = ("documents", "passages", "pending_passages", "embedded", "linked", "failed")
+# By the column of the table, that of corpus_status.
+_COUNTERS = {
+    "documents": "documents",
+    "passages": "passages",
+    "waiting": "pending_passages",
+    "embedded": "embedded",
+    "linked": "linked",
+}
 _MARGIN = 9
 # Statuses that a look has to fall on.
 _STYLES = {"failed": "red", "partial": "yellow", "cancelled": "dim", "queued": "dim", "running": "cyan"}
@@ -59,7 +66,10 @@ def status(
     _head(lines, "queue")
     lines.append(f"{counted(queue['queued'], 'run')} waiting, {queue['running']} running")
     if queue["pending_documents"]:
-        passages, documents = counted(queue["pending_passages"], "passage"), counted(queue["pending_documents"], "document")
+        passages, documents = (
+            counted(queue["pending_passages"], "passage"),
+            counted(queue["pending_documents"], "document"),
+        )
         lines.append(f"; about {passages} of {documents} to be indexed")
     lines.append("\n")
     _head(lines, "corpora")
@@ -120,10 +130,10 @@ def corpora_table(corpora: Sequence[Row]) -> Table:
     """
     table = _table()
     table.add_column("corpus", overflow="fold")
-    for name in _COUNTERS:
+    for name in (*_COUNTERS, "failed"):
         table.add_column(name, justify="right", no_wrap=True)
     for corpus in corpora:
-        counters = (Text("" if corpus[name] is None else f"{corpus[name]:,}") for name in _COUNTERS[:-1])
+        counters = (Text("" if corpus[name] is None else f"{corpus[name]:,}") for name in _COUNTERS.values())
         # Null for whoever may not know.
         failed = Text(
             "" if corpus["failed"] is None else f"{corpus['failed']:,}", style="red" if corpus["failed"] else ""

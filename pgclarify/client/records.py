@@ -299,6 +299,7 @@ class CorpusStatus:
             None if nothing is wrong.
         next_embedding_model: The model that it changes to; None if to none.
         next_embedded: Passages with a vector of that model.
+        pending_passages: Passages that wait to be embedded, about; None where pending is, and from an older server.
     """
 
     corpus: str
@@ -314,6 +315,7 @@ class CorpusStatus:
     error: str | None
     next_embedding_model: str | None = None
     next_embedded: int | None = None
+    pending_passages: int | None = None
 
 
 def is_over(status: RunStatus) -> bool:

@@ -11,7 +11,8 @@ select
 -- How much work waits.
 select
     queued, running, oldest_queued_at,
-    extract(epoch from now() - oldest_queued_at)::double precision as oldest_queued_seconds
+    extract(epoch from now() - oldest_queued_at)::double precision as oldest_queued_seconds,
+    pending_documents, pending_passages
 from pgclarify.queue_status;
 
 -- name: cli_list_sources
@@ -38,7 +39,7 @@ select name, role_name from pgclarify.budget_status where not role_exists order 
 -- The counters of one corpus.
 select
     corpus, documents, passages, pending, embedded, linked, failed, lag, revision, embedding_model, error,
-    next_embedding_model, next_embedded
+    next_embedding_model, next_embedded, pending_passages
 from pgclarify.corpus_status
 where corpus = %(corpus)s;
 

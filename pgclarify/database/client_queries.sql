@@ -143,7 +143,7 @@ select pgclarify.remove_document(corpus => %(corpus)s, document_id => %(document
 -- How far the corpus is that is named here or in the session; all of them if none is.
 select
     corpus, documents, passages, pending, embedded, linked, failed, lag, revision, embedding_model, error,
-    next_embedding_model, next_embedded
+    next_embedding_model, next_embedded, pending_passages
 from pgclarify.corpus_status
 where corpus = coalesce(%(corpus)s, nullif(current_setting('pgclarify.corpus', true), ''), corpus)
 order by corpus;
@@ -160,7 +160,7 @@ order by worker_id;
 -- Every corpus that the caller may see, with its counters.
 select
     corpus, documents, passages, pending, embedded, linked, failed, lag, revision, embedding_model, error,
-    next_embedding_model, next_embedded
+    next_embedding_model, next_embedded, pending_passages
 from pgclarify.corpus_status
 order by corpus;
 

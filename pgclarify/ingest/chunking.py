@@ -26,8 +26,8 @@ _SMALL_TOKENS = 16
 # English has 4 to 5 characters a token.
 _MAX_CHARS_PER_TOKEN = 16
 _MEASURED_AT_ONCE = 256
-# A part: what is cut, embedded and stored in one step of a long document. Twice the text takes more than twice the time.
-PART_CHARS = 150_000
+# A part is what one step of a long document cuts, embeds and stores. Twice the text takes more than twice the time to cut.
+PART_CHARS = 64_000
 PART_CHUNKS = 256
 # Documents whose headings are remembered: to find those of ten million characters takes seconds, for each part.
 _REMEMBERED_DOCUMENTS = 4

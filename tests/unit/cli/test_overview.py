@@ -10,10 +10,10 @@ from rich.console import Console
 
 from pgclarify.cli import overview
 
-QUEUE = {"queued": 0, "running": 0}
+QUEUE = {"queued": 0, "running": 0, "pending_documents": 0, "pending_passages": 0}
 CORPUS: dict[str, Any] = {
     "corpus": "insurance",
-    **dict.fromkeys(("documents", "passages", "pending", "embedded", "linked", "failed"), 0),
+    **dict.fromkeys(("documents", "passages", "pending_passages", "embedded", "linked", "failed"), 0),
     "error": None,
 }
 RUN = {

@@ -16,6 +16,8 @@ from pgclarify.cli import nothing_rendering, overview, rendering
 
 HOSTILE = "\x1b[2J\x1b]0;owned\x07[bold red]loud[/bold red] \u202egnp.exe\r\nnext\x9b31m :smile:"
 
+IDLE = {"queued": 0, "running": 0, "pending_documents": 0, "pending_passages": 0}
+
 
 def shown(renderable: RenderableType, *, is_terminal: bool = False, width: int = 100) -> str:
     stream = io.StringIO()
@@ -92,7 +94,9 @@ def every_rendering(text: str) -> list[RenderableType]:
         citations=[citation(document_id=text, title=text, heading=text, quote=text, is_current=False)],
     )
     worker = {"is_alive": True, "provider": text, "model": text, "host": text, "version": text}
-    corpus = dict.fromkeys(("documents", "passages", "pending", "embedded", "linked", "failed"), 1) | {"corpus": text}
+    corpus = dict.fromkeys(
+        ("documents", "passages", "pending", "pending_passages", "embedded", "linked", "failed"), 1
+    ) | {"corpus": text}
     return [
         rendering.readings(text, [row]),
         nothing_rendering.nothing_found(
@@ -114,7 +118,7 @@ def every_rendering(text: str) -> list[RenderableType]:
         rendering.unreadable([text]),
         rendering.not_indexed([{"document_id": text, "error": text}]),
         rendering.psql_table([{"answer": text, "document_ids": [text]}]),
-        overview.status(text, text, [worker], {"queued": 0, "running": 0}, [corpus]),
+        overview.status(text, text, [worker], IDLE, [corpus]),
         rendering.statement(text, "select 1;"),
     ]
 
@@ -358,9 +362,17 @@ def test_a_load_is_summed_up(changed: int, unchanged: int, expected: str) -> Non
 
 
 def test_status_says_when_no_worker_is_alive() -> None:
-    output = shown(overview.status("PostgreSQL 18", "embedded", [], {"queued": 3, "running": 1}, []))
+    output = shown(
+        overview.status(
+            "PostgreSQL 18",
+            "embedded",
+            [],
+            {**IDLE, "queued": 3, "pending_documents": 2, "pending_passages": 8131},
+            [],
+        )
+    )
     assert "none: nothing is indexed" in output
-    assert "3 waiting, 1 running" in output
+    assert "3 runs waiting, 0 running; about 8,131 passages of 2 documents to be indexed" in output
     assert "none yet" in output
 
 
@@ -369,7 +381,10 @@ def test_status_tells_the_workers_apart() -> None:
         {"is_alive": True, "provider": "openai", "model": model, "host": host, "version": "1"}
         for model, host in (("small", "one"), ("large", "two"))
     ]
-    output = shown(overview.status("PostgreSQL 18", "embedded", workers, {"queued": 0, "running": 0}, []), width=200)
+    output = shown(
+        overview.status("PostgreSQL 18", "embedded", workers, IDLE, []),
+        width=200,
+    )
     assert "2 alive: openai small on one, version 1; openai large on two, version 1" in output
 
 
