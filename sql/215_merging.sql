@@ -281,8 +281,8 @@ $$;
 
 comment on function pgclarify._put_documents(bigint, bigint, pgclarify.document[]) is
 'The part of _merge_documents that adds and changes. unindexable: those that have become so, whose passages are to go. tally: '
-'pending, pending_passages, failed, restricted_documents, restricted_passages and restricted_lexemes, and revision 1 if passages came to have '
-'readers, or no longer have any.';
+'pending, pending_passages, failed, restricted_documents, restricted_passages and restricted_lexemes, and revision 1 if '
+'passages came to have readers, or no longer have any.';
 
 create or replace function pgclarify._merge_documents(
     corpus_id bigint,
@@ -352,8 +352,9 @@ begin
         v_tally.revision := greatest(v_tally.revision, v_passages.revision);
     end if;
 
-    if added > 0 or removed > 0 or v_tally.pending <> 0 or v_tally.pending_passages <> 0 or v_tally.failed <> 0 or v_tally.restricted_documents <> 0
-        or v_tally.restricted_passages <> 0 or v_tally.revision <> 0 or v_passages.passages <> 0 then
+    if added > 0 or removed > 0 or v_tally.pending <> 0 or v_tally.pending_passages <> 0 or v_tally.failed <> 0
+        or v_tally.restricted_documents <> 0 or v_tally.restricted_passages <> 0 or v_tally.revision <> 0
+        or v_passages.passages <> 0 then
         insert into pgclarify.corpus_tally (
             corpus_id, documents, restricted_documents, pending, pending_passages, failed, passages, restricted_passages,
             embedded, linked, lexemes, restricted_lexemes, revision

@@ -363,8 +363,9 @@ begin
             restricted_lexemes, revision
         )
         values (
-            _store_documents.corpus_id, -v_cleared.documents, -v_cleared.passages, v_tally.passages, v_tally.restricted_passages, v_tally.passages,
-            -v_unlinked, v_tally.lexemes, v_tally.restricted_lexemes, v_tally.revision
+            _store_documents.corpus_id, -v_cleared.documents, -v_cleared.passages, v_tally.passages,
+            v_tally.restricted_passages, v_tally.passages, -v_unlinked, v_tally.lexemes, v_tally.restricted_lexemes,
+            v_tally.revision
         );
         perform pgclarify._count_reader_changes(_store_documents.corpus_id, v_readers, 1, 0);
     end if;

@@ -218,8 +218,8 @@ $$;
 comment on function pgclarify._keep_part(
     bigint, uuid, bigint, text, bytea, integer, integer, integer, integer
 ) is
-'Note that a part of a leased document has been staged, and give the document back until its next turn; false, and then '
-'nothing is to stay staged, if the document is not this worker''s any more, or somebody is changing it. staged_before: how many '
+'Note that a part of a leased document has been staged, and give the document back until its next turn. False if the document '
+'is not this worker''s any more, or somebody is changing it; then the part must not stay staged. staged_before: how many '
 'passages of it were staged when it was leased; staged_passages: how many are now. staged_chars: where the next part starts. '
 'passages_left: how many are left, about; 1 if only their move into place is.';
 grant execute on function pgclarify._keep_part(

@@ -299,7 +299,7 @@ class CorpusStatus:
             None if nothing is wrong.
         next_embedding_model: The model that it changes to; None if to none.
         next_embedded: Passages with a vector of that model.
-        pending_passages: Passages that wait to be embedded, about; None where pending is, and from an older server.
+        pending_passages: Passages that wait to be embedded, about; None where pending is.
     """
 
     corpus: str

@@ -26,7 +26,7 @@ _SMALL_TOKENS = 16
 # English has 4 to 5 characters a token.
 _MAX_CHARS_PER_TOKEN = 16
 _MEASURED_AT_ONCE = 256
-# A part is what one step of a long document cuts, embeds and stores. Twice the text takes more than twice the time to cut.
+# A part is what one step of a long document cuts, embeds and stores. The time to cut grows faster than the text.
 PART_CHARS = 64_000
 PART_CHUNKS = 256
 # Documents whose headings are remembered: to find those of ten million characters takes seconds, for each part.

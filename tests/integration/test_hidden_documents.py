@@ -36,9 +36,6 @@ OF_THE_FIRST = {
     ("corpus_status", "pending"): "null from the first restricted document on",
     ("corpus_status", "pending_passages"): "null from the first restricted document on",
     ("corpus_status", "linked"): "null from the first restricted document on",
-    # Sums of these.
-    ("queue_status", "pending_documents"): "left out from the first restricted document on",
-    ("queue_status", "pending_passages"): "left out from the first restricted document on",
 }
 WRITE = {
     "add_ambiguity_rule", "add_document", "alter_corpus", "attach_table", "build_graph", "cancel",

@@ -27,6 +27,7 @@ def status(pending: int = 0, corpus: str = "insurance", error: str | None = None
         "error": error,
         "next_embedding_model": None,
         "next_embedded": None,
+        "pending_passages": pending,
     }
 
 
