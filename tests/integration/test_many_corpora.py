@@ -78,11 +78,27 @@ def statements(
         assert worker.retrieve(run_id, run["attempt"], "cars", vector_of("cars"))
         worker.finish(run_id, run["attempt"])
 
+    def claim_long_document() -> None:
+        worker.send(
+            "claim_long_document",
+            worker_id=worker.worker_id,
+            lease=timedelta(minutes=1),
+            skipped_models=[],
+            after_corpus_id=0,
+        )
+
     def claim_passages() -> None:
         for space in worker.send("list_due_spaces"):
             worker.send("advance_space", **space)
         lease = timedelta(minutes=1)
-        worker.send("claim_passages", worker_id=worker.worker_id, max_passages=9, lease=lease, skipped_models=[])
+        worker.send(
+            "claim_passages",
+            worker_id=worker.worker_id,
+            max_passages=9,
+            lease=lease,
+            skipped_models=[],
+            after_space_id=0,
+        )
 
     return {
         "clarify": ask("select * from pgclarify.clarify('cars', 'insurance')"),
@@ -111,6 +127,7 @@ def statements(
         "passages of a corpus": send("select * from pgclarify.passage where corpus_id = 1"),
         "a run": carry_out,
         "claim_documents": worker.claim,
+        "claim_long_document": claim_long_document,
         "store_documents": lambda: worker.store([leased["leased"]]),
         "passage_hashes": lambda: worker.send("passage_hashes", corpus_id=1, document_ids=["open"]),
         "fail_document": lambda: worker.fail(leased["broken"]),
