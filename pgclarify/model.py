@@ -49,6 +49,7 @@ class Outcome(StrEnum):
     GROUNDED = "grounded"
     ABSTAINED = "abstained"
     FAILED = "failed"
+    ERASED = "erased"
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,6 +247,8 @@ class CompletionRequest:
         payload: What a provider that is no chat model works on (the extractive one); part of the input.
         max_output_tokens: Most tokens that are paid for as output, as far as is known; 0 for a provider that is no chat
             model. No part of the key.
+        document_ids: The documents whose passages the input shows, each once: the reply is erased with any of them. No
+            part of the key.
     """
 
     purpose: str
@@ -257,6 +260,7 @@ class CompletionRequest:
     sample: int = 0
     payload: Mapping[str, Any] | None = None
     max_output_tokens: int = 0
+    document_ids: tuple[str, ...] = ()
 
     @property
     def rendered(self) -> bytes:

@@ -74,7 +74,7 @@ begin atomic
         coalesce(sum(completion.completion_tokens), 0),
         case when count(*) = count(completion.cost_usd) then coalesce(sum(completion.cost_usd), 0) end
     from pgclarify.completion
-    where completion.run_id = _paid.run_id and completion.reply is not null;
+    where completion.run_id = _paid.run_id and completion.finished_at is not null;
 end;
 
 comment on function pgclarify._paid(bigint) is
@@ -169,7 +169,7 @@ begin
                         bool_and(completion.cost_usd is not null or completion.prompt_tokens is not null) as has_input,
                         bool_and(completion.cost_usd is not null or completion.completion_tokens is not null) as has_output
                     from pgclarify.completion
-                    where completion.run_id = run.run_id and completion.reply is not null
+                    where completion.run_id = run.run_id and completion.finished_at is not null
                     group by completion.model
                 ) as called
                 left join lateral pgclarify._price(called.model) as price on true
@@ -198,7 +198,7 @@ begin
         from (
             select distinct completion.model
             from pgclarify.completion
-            where completion.run_id = any(v_run_ids) and completion.reply is not null and completion.cost_usd is null
+            where completion.run_id = any(v_run_ids) and completion.finished_at is not null and completion.cost_usd is null
         ) as called
         cross join lateral pgclarify._price(called.model) as known
     ),
@@ -207,7 +207,7 @@ begin
             completion.completion_id, completion.model, completion.prompt_tokens, completion.completion_tokens
         from pgclarify.completion
         where
-            completion.run_id = any(v_run_ids) and completion.reply is not null and completion.cost_usd is null
+            completion.run_id = any(v_run_ids) and completion.finished_at is not null and completion.cost_usd is null
         -- In the order of claims, or the two deadlock.
         order by
             completion.purpose, completion.model, completion.parameters, completion.prompt_version, completion.input_hash,

@@ -24,6 +24,55 @@ end;
 comment on function pgclarify._is_free(pgclarify.completion, timestamptz, bigint[], bigint, bigint) is
 'Whether a run of a worker may claim a row of the ledger: nobody has answered it, and nobody who lives is asking it.';
 
+create or replace function pgclarify._hold_reader(
+    run_id bigint, attempt integer, corpus_id bigint, document_ids text[]
+)
+returns void
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_document_id text;
+begin
+    if _hold_reader.run_id is not null then
+        -- As erase_document holds runs: an attempt that may have read what is erased meanwhile is over, and asks nothing.
+        perform
+        from pgclarify.run
+        where
+            run.run_id = _hold_reader.run_id
+            and run.attempt = coalesce(_hold_reader.attempt, run.attempt)
+            and run.status = 'running'
+        for key share;
+        if not found and _hold_reader.attempt is not null then
+            perform pgclarify._raise_run_is_lost(_hold_reader.run_id);
+        end if;
+        return;
+    end if;
+    -- In one order, or two deadlock. erase_document deletes these rows first.
+    perform
+    from pgclarify.document
+    where document.corpus_id = _hold_reader.corpus_id and document.id = any(_hold_reader.document_ids)
+    order by document.id
+    for key share;
+    select shown.id into v_document_id
+    from unnest(_hold_reader.document_ids) as shown (id)
+    where not exists (
+        select from pgclarify.document
+        where document.corpus_id = _hold_reader.corpus_id and document.id = shown.id
+    )
+    limit 1;
+    if found then
+        raise exception 'document "%" was removed while it was being read', pgclarify._shown(v_document_id)
+            using errcode = 'object_not_in_prerequisite_state',
+                hint = 'Begin again: what was paid for is kept.';
+    end if;
+end
+$$;
+
+comment on function pgclarify._hold_reader(bigint, integer, bigint, text[]) is
+'Keep a run in its attempt until the transaction ends, or error PC006. Without a run, keep documents that are read from being '
+'erased; error 55000 if one is gone. attempt: null does not ask which it is.';
+
 create or replace function pgclarify._claim_completions(
     worker_id bigint,
     run_id bigint,
@@ -35,7 +84,11 @@ create or replace function pgclarify._claim_completions(
     input_hashes bytea[],
     samples integer[],
     input_bytes integer[],
-    max_output_tokens integer[]
+    max_output_tokens integer[],
+    attempt integer,
+    corpus_id bigint,
+    shown_ordinals integer[],
+    shown_document_ids text[]
 )
 returns table (
     ordinal integer,
@@ -72,6 +125,10 @@ begin
         raise exception 'a sample must be less than 1000'
             using errcode = 'invalid_parameter_value', hint = 'Thousands are for the option refresh.';
     end if;
+    perform pgclarify._hold_reader(
+        _claim_completions.run_id, _claim_completions.attempt, _claim_completions.corpus_id,
+        _claim_completions.shown_document_ids
+    );
     select run.requested_by, run.corpus_id, (run.settings -> 'refresh')::integer as refresh into v_run
     from pgclarify.run
     where run.run_id = _claim_completions.run_id;
@@ -204,6 +261,32 @@ begin
         set leased_by = null, leased_until = null, budget_ids = null, reserved_usd = null, reserved_at = null
         where completion.completion_id = any(v_late);
     end if;
+    if cardinality(_claim_completions.shown_ordinals) > 0 then
+        -- Also of replies that are there: the same text may stand in another document.
+        insert into pgclarify.completion_document (completion_id, corpus_id, document_id)
+        select distinct known.completion_id, coalesce(v_run.corpus_id, _claim_completions.corpus_id), shown.document_id
+        from unnest(_claim_completions.shown_ordinals, _claim_completions.shown_document_ids) as shown (
+            ordinal, document_id
+        )
+        inner join pgclarify.completion as known
+            on known.purpose = _claim_completions.purposes[shown.ordinal]
+            and known.model = _claim_completions.models[shown.ordinal]
+            and known.parameters = _claim_completions.parameters[shown.ordinal]
+            and known.prompt_version = _claim_completions.prompt_versions[shown.ordinal]
+            and known.input_hash = _claim_completions.input_hashes[shown.ordinal]
+            and known.sample = v_samples[shown.ordinal]
+        -- Of a corpus that was dropped meanwhile, nothing can be erased.
+        where coalesce(v_run.corpus_id, _claim_completions.corpus_id) is not null
+            and not exists (
+                select
+                from pgclarify.completion_document as noted
+                where noted.completion_id = known.completion_id
+                    and noted.corpus_id = coalesce(v_run.corpus_id, _claim_completions.corpus_id)
+                    and noted.document_id = shown.document_id
+            )
+        order by 1, 2, 3
+        on conflict on constraint completion_document_pk do nothing;
+    end if;
     return query
     select
         ours.ordinal, ours.completion_id, true, ours.is_taken_over, v_until, null::text, null::integer, null::integer,
@@ -233,16 +316,20 @@ end
 $$;
 
 comment on function pgclarify._claim_completions(
-    bigint, bigint, interval, text[], text[], jsonb[], text[], bytea[], integer[], integer[], integer[]
+    bigint, bigint, interval, text[], text[], jsonb[], text[], bytea[], integer[], integer[], integer[], integer, bigint,
+    integer[], text[]
 ) is
 'Look inputs up in the ledger and lease those that nobody has answered or is asking, as far as budgets let them through. One '
 'row an input: is_ours (make the call; leased_until tells this lease from all others of the row; is_taken_over: another had '
 'one, and may store its reply yet), a reply (it is there), a refusal (a budget does not let it through: object with sqlstate, '
 'message and detail), or none of these (another run is asking, or calls that are being made may leave something of a budget: '
 'come again). samples: from 0 to 999; the option refresh of the run is added. input_bytes, max_output_tokens: what the most '
-'that a call costs is reckoned from.';
+'that a call costs is reckoned from. attempt: of the run, which error PC006 ends if it is over; null for no run. corpus_id: '
+'whose documents the inputs show; that of the run, if there is one. shown_ordinals, shown_document_ids: which input, from 1, '
+'shows which document, so that the reply can be erased with it.';
 grant execute on function pgclarify._claim_completions(
-    bigint, bigint, interval, text[], text[], jsonb[], text[], bytea[], integer[], integer[], integer[]
+    bigint, bigint, interval, text[], text[], jsonb[], text[], bytea[], integer[], integer[], integer[], integer, bigint,
+    integer[], text[]
 ) to pgclarify_worker;
 
 create or replace function pgclarify._store_completions(
@@ -318,7 +405,8 @@ begin
     stored as (
         update pgclarify.completion
         set
-            reply = kept.reply,
+            -- What the call was about may have been erased since: then it counts, and what it said does not stay.
+            reply = case when completion.erased_at is null then kept.reply end,
             prompt_tokens = kept.prompt_tokens,
             completion_tokens = kept.completion_tokens,
             latency_ms = kept.latency_ms,
@@ -337,7 +425,7 @@ begin
         where
             completion.completion_id = kept.completion_id
             -- The first reply stays: runs may have been decided by it.
-            and completion.reply is null
+            and completion.finished_at is null
         returning completion.run_id
     ),
     counted as (

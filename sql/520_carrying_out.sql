@@ -33,6 +33,8 @@ begin
         perform pgclarify._settle_runs(array[v_run.run_id]);
         return;
     end if;
+    -- While a document is being erased, a run would read it. Neither is that waited for.
+    perform from pgclarify.corpus where corpus.corpus_id = v_run.corpus_id for share nowait;
     v_roles := pgclarify._roles_of(v_run.requested_by, v_run.requested_by_oid);
     v_error := case
         when v_run.corpus_id is null and v_run.corpus_name is not null then 'the corpus was dropped'

@@ -57,7 +57,7 @@ begin
             sum(completion.completion_tokens) as completion_tokens
         from pgclarify.completion
         inner join pgclarify.run on run.run_id = completion.run_id
-        where completion.run_id = _stages_of.run_id and completion.reply is not null
+        where completion.run_id = _stages_of.run_id and completion.finished_at is not null
             -- Others keep their verdicts.
             and (completion.purpose <> 'verdict' or run.operation = 'clarifying_questions')
         group by 1

@@ -146,7 +146,7 @@ begin
             percentile_cont(0.5) within group (order by completion.latency_ms) as median_ms,
             max(completion.latency_ms) as slowest_ms
         from pgclarify.completion
-        where completion.run_id = v_run.run_id and completion.reply is not null
+        where completion.run_id = v_run.run_id and completion.finished_at is not null
         group by completion.purpose
     ) as paid
     having count(*) > 0;
@@ -164,7 +164,7 @@ begin
             'cost=$' || trim_scale(v_run.cost_usd)
         )
     from pgclarify.completion
-    where completion.run_id = v_run.run_id and completion.reply is not null;
+    where completion.run_id = v_run.run_id and completion.finished_at is not null;
     if v_repeat is not null then
         return next '  Asked again: ' || v_repeat;
     end if;

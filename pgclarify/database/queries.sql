@@ -483,7 +483,11 @@ from pgclarify._claim_completions(
     %(input_hashes)s::bytea[],
     %(samples)s::integer[],
     %(input_bytes)s::integer[],
-    %(max_output_tokens)s::integer[]
+    %(max_output_tokens)s::integer[],
+    %(attempt)s::integer,
+    %(corpus_id)s::bigint,
+    %(shown_ordinals)s::integer[],
+    %(shown_document_ids)s::text[]
 )
 order by ordinal;
 

@@ -169,11 +169,17 @@ class LedgerTables:
     Args:
         runs: What all runs of the worker share.
         run_id: The run that pays; None for what is no run.
+        attempt: Which attempt at the run; None for what is no run.
+        corpus_id: The corpus whose passages are shown to the model, for what is no run.
     """
 
-    def __init__(self, runs: Runs, run_id: int | None) -> None:
+    def __init__(
+        self, runs: Runs, run_id: int | None, *, attempt: int | None = None, corpus_id: int | None = None
+    ) -> None:
         self._runs = runs
         self._run_id = run_id
+        self._attempt = attempt
+        self._corpus_id = corpus_id
         # By rows of the ledger. Each attempt at a run has its own, so that none gives back what is another's.
         self._leases: dict[int, datetime] = {}
         self.refusal: NotAllowed | None = None
@@ -200,6 +206,11 @@ class LedgerTables:
     async def _claim_rows(self, requests: Sequence[CompletionRequest]) -> list[DictRow]:
         keys = [request.key for request in requests]
         purposes, models, parameters, prompt_versions, input_hashes, samples = zip(*keys, strict=True)
+        shown = [
+            (ordinal, document_id)
+            for ordinal, request in enumerate(requests, start=1)
+            for document_id in request.document_ids
+        ]
         return await fetch(
             self._runs.pool,
             "claim_completions",
@@ -214,6 +225,10 @@ class LedgerTables:
             samples=list(samples),
             input_bytes=[len(request.rendered) for request in requests],
             max_output_tokens=[request.max_output_tokens for request in requests],
+            attempt=self._attempt,
+            corpus_id=self._corpus_id,
+            shown_ordinals=[ordinal for ordinal, _ in shown],
+            shown_document_ids=[document_id for _, document_id in shown],
         )
 
     async def store_completion(self, completion_id: int, completion: Completion) -> None:
@@ -235,8 +250,8 @@ class LedgerTables:
 class RunTables(LedgerTables):
     """`pgclarify.protocols.RunStore` for one run of a worker; the ledger keeps which run paid for what."""
 
-    def __init__(self, runs: Runs, run_id: int) -> None:
-        super().__init__(runs, run_id)
+    def __init__(self, runs: Runs, run: Run) -> None:
+        super().__init__(runs, run.run_id, attempt=run.attempt)
         self._is_finished = False
 
     async def settle(self) -> None:

@@ -252,7 +252,8 @@ class Bench:
                 hint="Have the role granted pgclarify_worker, too.",
                 sqlstate=error.sqlstate,
             ) from error
-        self._language = _Language(endpoint, presence, LedgerTables(Runs(self._pool, presence.worker_id), None))
+        ledger = LedgerTables(Runs(self._pool, presence.worker_id), None, corpus_id=self.corpus.corpus_id)
+        self._language = _Language(endpoint, presence, ledger)
         return self._language
 
     def _embedders_of_ours(self) -> Embedders:

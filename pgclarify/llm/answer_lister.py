@@ -85,6 +85,7 @@ class EndpointAnswerLister(EndpointCompleter):
             ANSWER_SCHEMA,
             max_tokens=_MAX_TOKENS,
             sample=int(retry),
+            passages=passages,
         )
 
     def read_listing(self, completion: Completion) -> Finding:

@@ -208,7 +208,9 @@ class EndpointBaselineModel(EndpointCompleter):
         Source: VERDICT, Eq. 3 (Verify).
         """
         lines = _over(passages, "verify", [question_line(interpretation)])
-        return self._task("baseline_verification", _PASSAGES_SYSTEM, lines, _VERIFICATION_SCHEMA, retry=retry)
+        return self._task(
+            "baseline_verification", _PASSAGES_SYSTEM, lines, _VERIFICATION_SCHEMA, retry=retry, passages=passages
+        )
 
     def read_verification(self, completion: Completion, *, passages: int) -> list[int]:
         """Read the places of the passages, from 0, ascending.
@@ -224,7 +226,9 @@ class EndpointBaselineModel(EndpointCompleter):
         """Render "what do these passages answer to each of these questions?"."""
         asked = [line(f"Question {number}", text) for number, text in enumerate(interpretations, start=1)]
         lines = _over(passages, "answer", asked)
-        return self._task("baseline_answers", _PASSAGES_SYSTEM, lines, _ANSWERS_SCHEMA, retry=retry)
+        return self._task(
+            "baseline_answers", _PASSAGES_SYSTEM, lines, _ANSWERS_SCHEMA, retry=retry, passages=passages
+        )
 
     def read_answers(self, completion: Completion, *, interpretations: int) -> list[str | None]:
         """Read one answer for each question, in order.
@@ -248,7 +252,9 @@ class EndpointBaselineModel(EndpointCompleter):
         Source: VERDICT, Eq. 4 and Eq. 13 (the instruction I_G).
         """
         lines = _over(passages, "disambiguate", [question_line(question)])
-        return self._task("baseline_disambiguation", _PASSAGES_SYSTEM, lines, _DISAMBIGUATION_SCHEMA, retry=retry)
+        return self._task(
+            "baseline_disambiguation", _PASSAGES_SYSTEM, lines, _DISAMBIGUATION_SCHEMA, retry=retry, passages=passages
+        )
 
     def read_disambiguation(self, completion: Completion, *, passages: int) -> list[ReadFromPassages]:
         """Read the readings, those without question or answer left out.
@@ -271,11 +277,18 @@ class EndpointBaselineModel(EndpointCompleter):
         ]
 
     def _task(
-        self, purpose: str, system: str, lines: Sequence[str], schema: dict[str, object], *, retry: bool
+        self,
+        purpose: str,
+        system: str,
+        lines: Sequence[str],
+        schema: dict[str, object],
+        *,
+        retry: bool,
+        passages: Sequence[Passage] = (),
     ) -> CompletionRequest:
         user = "\n".join((*lines, _REMINDER) if retry else lines)
         messages = (Message("system", system), Message("user", user))
-        return self._request(purpose, messages, schema, max_tokens=_TOKENS, sample=int(retry))
+        return self._request(purpose, messages, schema, max_tokens=_TOKENS, sample=int(retry), passages=passages)
 
 
 def _over(passages: Sequence[Passage], task: str, asked: Sequence[str]) -> list[str]:

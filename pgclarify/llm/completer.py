@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pgclarify.llm.endpoint import Endpoint
 from pgclarify.llm.prompts import PROMPT_VERSION
-from pgclarify.model import Completion, CompletionRequest, Message
+from pgclarify.model import Completion, CompletionRequest, Message, Passage
 from pgclarify.protocols import Begin
 
 
@@ -53,6 +53,7 @@ class EndpointCompleter:
         max_tokens: int,
         sample: int = 0,
         temperature: float = 0,
+        passages: Sequence[Passage] = (),
     ) -> CompletionRequest:
         """Render a request.
 
@@ -64,6 +65,7 @@ class EndpointCompleter:
                 repeats itself is stopped before the call times out.
             sample: Which of several replies to the same input, from 0.
             temperature: At least 0.
+            passages: Those that the messages show.
         """
         return CompletionRequest(
             purpose=purpose,
@@ -74,4 +76,5 @@ class EndpointCompleter:
             schema=schema,
             sample=sample,
             max_output_tokens=self._endpoint.most_output_tokens(max_tokens),
+            document_ids=tuple(dict.fromkeys(passage.document_id for passage in passages)),
         )

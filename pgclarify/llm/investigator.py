@@ -112,6 +112,7 @@ class EndpointInvestigator(EndpointCompleter):
             max_tokens=_SAMPLE_TOKENS,
             sample=sample,
             temperature=_SAMPLING_TEMPERATURE,
+            passages=passages,
         )
 
     def answer_request(self, question: str, passages: Sequence[Passage], *, retry: bool = False) -> CompletionRequest:
@@ -120,7 +121,14 @@ class EndpointInvestigator(EndpointCompleter):
         Source: SUNAR, §3.2.
         """
         messages = prompts.answer_messages(question, passages, retry=retry)
-        return self._request("answer", messages, prompts.ANSWER_SCHEMA, max_tokens=_ANSWER_TOKENS, sample=int(retry))
+        return self._request(
+            "answer",
+            messages,
+            prompts.ANSWER_SCHEMA,
+            max_tokens=_ANSWER_TOKENS,
+            sample=int(retry),
+            passages=passages,
+        )
 
     def conclusion_request(
         self, question: str, steps: Sequence[Step], passages: Sequence[Passage], *, retry: bool = False
@@ -131,7 +139,12 @@ class EndpointInvestigator(EndpointCompleter):
         """
         messages = prompts.conclusion_messages(question, steps, passages, retry=retry)
         return self._request(
-            "conclusion", messages, prompts.CONCLUSION_SCHEMA, max_tokens=_CONCLUSION_TOKENS, sample=int(retry)
+            "conclusion",
+            messages,
+            prompts.CONCLUSION_SCHEMA,
+            max_tokens=_CONCLUSION_TOKENS,
+            sample=int(retry),
+            passages=passages,
         )
 
     def read_follow_up(self, completion: Completion) -> FollowUp:

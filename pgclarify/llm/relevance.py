@@ -79,7 +79,9 @@ class EndpointRelevanceJudge(EndpointCompleter):
         if retry:
             user = f"{user}\n{_REMINDER}"
         messages = (Message("system", _SYSTEM), Message("user", user))
-        return self._request("relevance", messages, _SCHEMA, max_tokens=_MAX_TOKENS, sample=int(retry))
+        return self._request(
+            "relevance", messages, _SCHEMA, max_tokens=_MAX_TOKENS, sample=int(retry), passages=[passage]
+        )
 
     def read_relevance(self, completion: Completion) -> float:
         """Read the grade: 0 to 4 become 0.1, 0.3, 0.5, 0.7 and 0.9, the middles of five equal parts of (0, 1).

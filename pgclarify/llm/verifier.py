@@ -62,7 +62,14 @@ class EndpointVerifier(EndpointCompleter):
         Source: VERDICT, Eq. 8 and Figure 6.
         """
         messages = prompts.verdict_messages(question, passage, retry=retry)
-        return self._request("verdict", messages, prompts.VERDICT_SCHEMA, max_tokens=_VERDICT_TOKENS, sample=int(retry))
+        return self._request(
+            "verdict",
+            messages,
+            prompts.VERDICT_SCHEMA,
+            max_tokens=_VERDICT_TOKENS,
+            sample=int(retry),
+            passages=[passage],
+        )
 
     def read_relaxation(self, completion: Completion) -> str:
         """Read the relaxed question: one line of at most 500 characters.

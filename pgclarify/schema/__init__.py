@@ -6,7 +6,7 @@ views and policies are made elsewhere, and so is the queue.
 
 from pgclarify.schema.ambiguity import ambiguity_rule, detection, rewriting
 from pgclarify.schema.base import SCHEMA, Name, metadata
-from pgclarify.schema.completion import completion
+from pgclarify.schema.completion import completion, completion_document
 from pgclarify.schema.conversation import clarifying_question, conversation, evidence, turn
 from pgclarify.schema.corpus import (
     corpus,
@@ -50,6 +50,7 @@ __all__ = [
     "citation_tally",
     "clarifying_question",
     "completion",
+    "completion_document",
     "conversation",
     "corpus",
     "corpus_tally",

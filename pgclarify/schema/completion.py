@@ -1,9 +1,10 @@
-"""The ledger: revision 0004, with columns of 0014."""
+"""The ledger: revision 0004, with columns of 0014; which documents its inputs had: revision 0022."""
 
 from sqlalchemy import (
     BigInteger,
     CheckConstraint,
     Column,
+    ForeignKey,
     Identity,
     Index,
     Integer,
@@ -45,7 +46,7 @@ completion = Table(
         comment="Which reply to this input, from 0; a thousand more for each refresh of the runs that asked.",
     ),
     Column("run_id", BigInteger, comment="The run that paid for it; null if that run is gone."),
-    Column("reply", Text, comment="What the model said; null while nobody knows."),
+    Column("reply", Text, comment="What the model said; null while nobody knows, or once erased."),
     Column("prompt_tokens", Integer, comment="Tokens of the input; null if the endpoint did not say."),
     Column("completion_tokens", Integer, comment="Tokens of the reply; null if the endpoint did not say."),
     Column("latency_ms", REAL, comment="Milliseconds that the call took."),
@@ -65,12 +66,23 @@ completion = Table(
     ),
     Column("reserved_usd", Numeric, comment="The most it is taken to cost; null unless it is reserved."),
     Column("reserved_at", Timestamp, comment="When it was reserved, and so of which period; null unless it is."),
+    Column(
+        "erased_at",
+        Timestamp,
+        comment=(
+            "When its text was erased with a document; null if it was not. Its input_hash is random since then, so "
+            "that an equal input is asked anew."
+        ),
+    ),
     PrimaryKeyConstraint("completion_id", name="completion_pk"),
     CheckConstraint("length(input_hash) = 32", name="completion_input_hash_is_sha256"),
     CheckConstraint("sample >= 0", name="completion_sample_counts_from_zero"),
-    CheckConstraint("(finished_at is null) = (reply is null)", name="completion_finished_has_a_reply"),
+    CheckConstraint(
+        "case when erased_at is null then (finished_at is null) = (reply is null) else reply is null end",
+        name="completion_finished_has_a_reply",
+    ),
     CheckConstraint("(leased_by is null) = (leased_until is null)", name="completion_lease_has_a_holder"),
-    CheckConstraint("cost_usd is null or reply is not null", name="completion_cost_is_of_a_reply"),
+    CheckConstraint("cost_usd is null or finished_at is not null", name="completion_cost_is_of_a_reply"),
     CheckConstraint("budget_ids is null or leased_by is not null", name="completion_reservation_has_a_lease"),
     CheckConstraint(
         "num_nonnulls(budget_ids, reserved_usd, reserved_at) in (0, 3)", name="completion_reservation_is_whole"
@@ -90,4 +102,23 @@ completion = Table(
         "The ledger: what one model said to one rendered input. Every paid call goes through it, so nothing "
         "is paid for twice."
     ),
+)
+
+completion_document = Table(
+    "completion_document",
+    metadata,
+    Column(
+        "completion_id",
+        BigInteger,
+        ForeignKey(
+            "pgclarify.completion.completion_id", name="completion_document_completion_id_fk", ondelete="CASCADE"
+        ),
+        nullable=False,
+        comment="The row of the ledger.",
+    ),
+    Column("corpus_id", BigInteger, nullable=False, comment="The corpus, which may have been dropped since."),
+    Column("document_id", Text, nullable=False, comment="The document, which may have gone since."),
+    PrimaryKeyConstraint("completion_id", "corpus_id", "document_id", name="completion_document_pk"),
+    Index("completion_document_corpus_id_document_id_idx", "corpus_id", "document_id"),
+    comment="Which documents stood in the input of a reply: erase_document finds replies by it.",
 )

@@ -183,6 +183,11 @@ eval_case = Table(
     CheckConstraint("model_seconds >= 0", name="eval_case_model_seconds_are_not_negative"),
     CheckConstraint("seconds >= 0", name="eval_case_seconds_are_not_negative"),
     CheckConstraint("(status = 'failed') = (error is not null)", name="eval_case_failed_has_an_error"),
+    Index(
+        "eval_case_document_ids_idx",
+        text("jsonb_path_query_array(output, '$.**.document_id')"),
+        postgresql_using="gin",
+    ),
     Index("eval_case_run_id_idx", "run_id", postgresql_where=text("run_id is not null")),
     comment="One question of an evaluation, and what the method gave for it.",
 )

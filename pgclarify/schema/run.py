@@ -369,6 +369,7 @@ candidate = Table(
     CheckConstraint("batch >= 1", name="candidate_batch_counts_from_one"),
     CheckConstraint("step_ordinal >= 1", name="candidate_step_ordinal_counts_from_one"),
     CheckConstraint("origin in ('dense', 'lexical', 'neighbor')", name="candidate_origin_is_known"),
+    Index("candidate_corpus_id_document_id_idx", "corpus_id", "document_id"),
     comment="A passage retrieved for a run.",
 )
 
@@ -381,7 +382,10 @@ verdict = Table(
         "outcome",
         Text,
         nullable=False,
-        comment="grounded (the passage answers a reading), abstained (it does not) or failed (it could not be judged).",
+        comment=(
+            "grounded (the passage answers a reading), abstained (it does not), failed (it could not be judged) or "
+            "erased (what was decided is gone with its document)."
+        ),
     ),
     Column("interpretation", Text, comment="The reading; null unless grounded."),
     Column("answer", Text, comment="Its answer; null unless grounded."),
@@ -395,7 +399,7 @@ verdict = Table(
     Column("error", Text, comment="What went wrong; null unless failed."),
     Column("created_at", Timestamp, nullable=False, server_default=text("now()"), comment="When it was decided."),
     PrimaryKeyConstraint("run_id", "rank", name="verdict_pk"),
-    CheckConstraint("outcome in ('grounded', 'abstained', 'failed')", name="verdict_outcome_is_known"),
+    CheckConstraint("outcome in ('grounded', 'abstained', 'failed', 'erased')", name="verdict_outcome_is_known"),
     CheckConstraint(
         "(outcome = 'grounded') = (num_nonnulls(interpretation, answer, quote, start_char, end_char, vector) = 6)",
         name="verdict_grounded_has_a_reading",

@@ -97,7 +97,7 @@ class Hand:
         run = await self._runs.start(run_id, is_alone=is_alone)
         if run is None:
             return
-        tables = RunTables(self._runs, run_id)
+        tables = RunTables(self._runs, run)
         task = asyncio.create_task(self._perform(run, tables))
         self._held[run_id, run.attempt] = (run, task)
         try:

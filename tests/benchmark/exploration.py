@@ -90,7 +90,7 @@ async def _ask(
         for (question, (searched, explored)), vector in zip(asked, vectors, strict=True):
             run = await _start(runs, searched)
             started = time.perf_counter()
-            await RunTables(runs, searched).retrieve(run, question, vector)
+            await RunTables(runs, run).retrieve(run, question, vector)
             searching.append(time.perf_counter() - started)
             timed = _Timed(ExplorationTables(runs))
             new += await _explore(await _start(runs, explored), question, vector, timed)

@@ -74,6 +74,7 @@ class ExtractiveVerifier:
                 "heading": passage.heading,
                 "content": passage.content,
             },
+            document_ids=(passage.document_id,),
         )
 
     async def complete(self, request: CompletionRequest, begin: Begin | None = None) -> Completion:

@@ -1,0 +1,257 @@
+-- Erasing what runs, the ledger and evaluations keep of a document. Ids, times, tokens and costs stay.
+
+create or replace function pgclarify._hold_running(corpus_id bigint)
+returns bigint[]
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_run_ids bigint[];
+begin
+    with held as (
+        select run.run_id
+        from pgclarify.run
+        where run.status = 'running' and run.corpus_id = _hold_running.corpus_id
+        order by run.run_id
+        for update
+    )
+    select coalesce(array_agg(held.run_id), '{}') into v_run_ids from held;
+    return v_run_ids;
+end
+$$;
+
+comment on function pgclarify._hold_running(bigint) is
+'Lock the runs on a corpus that are being carried out, and return them. Whatever an attempt has begun to write is there for '
+'the next statement; what it writes later waits.';
+
+create or replace function pgclarify._erase_replies(corpus_id bigint, document_id text, run_ids bigint[])
+returns boolean
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+    with found as (
+        select noted.completion_id
+        from pgclarify.completion_document as noted
+        where noted.corpus_id = _erase_replies.corpus_id and noted.document_id = _erase_replies.document_id
+        union
+        -- Their inputs show what earlier replies of the run said, or were kept before inputs were noted.
+        select completion.completion_id
+        from pgclarify.completion
+        where completion.run_id = any(_erase_replies.run_ids)
+            and completion.purpose in ('follow_up', 'sample', 'entailment', 'answer', 'conclusion', 'listing')
+    ),
+    held as (
+        select completion.completion_id
+        from pgclarify.completion
+        inner join found on completion.completion_id = found.completion_id
+        where completion.erased_at is null
+        -- In the order of claims, or the two deadlock.
+        order by
+            completion.purpose, completion.model, completion.parameters, completion.prompt_version, completion.input_hash,
+            completion.sample
+        for update of completion
+    )
+    update pgclarify.completion
+    set
+        reply = null,
+        erased_at = now(),
+        -- It would show whether a guess of the input is right. An equal input of another document is asked anew.
+        input_hash = sha256(uuid_send(gen_random_uuid()))
+    from held
+    where completion.completion_id = held.completion_id;
+    return found;
+end
+$$;
+
+comment on function pgclarify._erase_replies(bigint, text, bigint[]) is
+'Erase the replies to inputs that showed a document; true if there was one. A reply that is not there yet will not be kept. '
+'run_ids: runs that had the document among their candidates.';
+
+create or replace function pgclarify._erase_verdicts(corpus_id bigint, document_id text, run_ids bigint[])
+returns boolean
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_has_erased boolean;
+begin
+    update pgclarify.candidate
+    set heading = null
+    where candidate.corpus_id = _erase_verdicts.corpus_id
+        and candidate.document_id = _erase_verdicts.document_id
+        and candidate.heading is not null;
+    update pgclarify.verdict
+    set
+        outcome = 'erased', interpretation = null, answer = null, quote = null, start_char = null, end_char = null,
+        vector = null, reason = null, error = null
+    from pgclarify.candidate
+    inner join pgclarify.run on run.run_id = candidate.run_id
+    where candidate.run_id = any(_erase_verdicts.run_ids)
+        and verdict.run_id = candidate.run_id
+        and verdict.rank = candidate.rank
+        and verdict.outcome <> 'erased'
+        and (
+            candidate.corpus_id = _erase_verdicts.corpus_id and candidate.document_id = _erase_verdicts.document_id
+            -- One reply was read out of all its passages.
+            or run.route = 'answered'
+        );
+    v_has_erased := found;
+    return v_has_erased;
+end
+$$;
+
+comment on function pgclarify._erase_verdicts(bigint, text, bigint[]) is
+'Erase what was decided about passages of a document, in all runs that had it; true if there was anything.';
+
+create or replace function pgclarify._erase_interpretations(run_ids bigint[])
+returns boolean
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_run_ids bigint[];
+    v_ordinals integer[];
+begin
+    with gone as (
+        delete from pgclarify.citation
+        using pgclarify.verdict
+        where citation.run_id = any(_erase_interpretations.run_ids)
+            and verdict.run_id = citation.run_id
+            and verdict.rank = citation.candidate_rank
+            and verdict.outcome = 'erased'
+        returning citation.run_id, citation.ordinal
+    ),
+    touched as (
+        select distinct gone.run_id, gone.ordinal from gone
+    )
+    select coalesce(array_agg(touched.run_id), '{}'), coalesce(array_agg(touched.ordinal), '{}')
+    into v_run_ids, v_ordinals
+    from touched;
+    delete from pgclarify.interpretation
+    using unnest(v_run_ids, v_ordinals) as touched (run_id, ordinal)
+    where interpretation.run_id = touched.run_id
+        and interpretation.ordinal = touched.ordinal
+        and not exists (
+            select from pgclarify.citation
+            where citation.run_id = touched.run_id and citation.ordinal = touched.ordinal
+        );
+    -- The best of those that are left speaks for the reading, in its own words; mostly it has done so all along.
+    update pgclarify.interpretation
+    set interpretation = speaking.interpretation, answer = speaking.answer, support = counted.support
+    from unnest(v_run_ids, v_ordinals) as touched (run_id, ordinal)
+    cross join lateral (
+        select count(distinct citation.document_id) as support, min(citation.rank) as rank
+        from pgclarify.citation
+        where citation.run_id = touched.run_id and citation.ordinal = touched.ordinal
+    ) as counted
+    inner join pgclarify.citation as first
+        on first.run_id = touched.run_id and first.ordinal = touched.ordinal and first.rank = counted.rank
+    inner join pgclarify.verdict as speaking
+        on speaking.run_id = first.run_id and speaking.rank = first.candidate_rank
+    where interpretation.run_id = touched.run_id and interpretation.ordinal = touched.ordinal;
+    update pgclarify.citation
+    set is_medoid = true
+    from unnest(v_run_ids, v_ordinals) as touched (run_id, ordinal)
+    where citation.run_id = touched.run_id
+        and citation.ordinal = touched.ordinal
+        and not citation.is_medoid
+        and not exists (
+            select from pgclarify.citation as better
+            where better.run_id = touched.run_id and better.ordinal = touched.ordinal and better.rank < citation.rank
+        );
+    return cardinality(v_run_ids) > 0;
+end
+$$;
+
+comment on function pgclarify._erase_interpretations(bigint[]) is
+'Erase citations whose verdicts are erased; true if there was one. A reading that rests on other documents, too, keeps what '
+'those give, in the words of the best of them; one that rests on none goes.';
+
+create or replace function pgclarify._erase_lists(corpus_id bigint, document_id text, run_ids bigint[])
+returns boolean
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_has_erased boolean;
+begin
+    -- A step reads all its passages at once, and each later one what the earlier ones said.
+    delete from pgclarify.step
+    using (
+        select candidate.run_id, min(coalesce(candidate.step_ordinal, 1)) as ordinal
+        from pgclarify.candidate
+        where candidate.corpus_id = _erase_lists.corpus_id and candidate.document_id = _erase_lists.document_id
+        group by candidate.run_id
+    ) as first
+    where step.run_id = first.run_id and step.ordinal >= first.ordinal;
+    v_has_erased := found;
+    -- So does each round of a list.
+    delete from pgclarify.listed_answer where listed_answer.run_id = any(_erase_lists.run_ids);
+    v_has_erased := v_has_erased or found;
+    delete from pgclarify.evidence
+    using pgclarify.run
+    where run.run_id = any(_erase_lists.run_ids)
+        and evidence.run_id = run.run_id
+        and (
+            run.operation = 'list_answers'
+            or evidence.corpus_id = _erase_lists.corpus_id and evidence.document_id = _erase_lists.document_id
+        );
+    return v_has_erased or found;
+end
+$$;
+
+comment on function pgclarify._erase_lists(bigint, text, bigint[]) is
+'Erase steps of investigations from the first one on that read a document, lists of answers that were read from it, and what '
+'of it proves that a question can be answered; true if there was anything.';
+
+create or replace function pgclarify._erase_remarks(run_ids bigint[])
+returns void
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+    update pgclarify.stage set note = null where stage.run_id = any(_erase_remarks.run_ids) and stage.note is not null;
+    update pgclarify.run
+    set
+        -- Both may quote a reply.
+        error = case when run.error is not null then 'what it said was erased with a document' end,
+        stop_reason = case when pgclarify._is_of_a_budget(run.stop_reason) then run.stop_reason end
+    where run.run_id = any(_erase_remarks.run_ids) and (run.error is not null or run.stop_reason is not null);
+end
+$$;
+
+comment on function pgclarify._erase_remarks(bigint[]) is
+'Erase what runs and their stages say of themselves in words, where that may repeat a reply.';
+
+create or replace function pgclarify._erase_cases(corpus_id bigint, document_id text, run_ids bigint[])
+returns boolean
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+    update pgclarify.eval_case
+    set
+        -- What was retrieved are ids.
+        output = eval_case.output || '{"interpretations": [], "notes": {}}',
+        error = case when eval_case.error is not null then 'what it said was erased with a document' end
+    from pgclarify.eval_run
+    where eval_run.eval_run_id = eval_case.eval_run_id
+        and (
+            eval_case.run_id = any(_erase_cases.run_ids)
+            or eval_run.corpus_id = _erase_cases.corpus_id
+            and jsonb_path_query_array(eval_case.output, '$.**.document_id')
+            @> jsonb_build_array(_erase_cases.document_id)
+        )
+        and (
+            eval_case.error is not null
+            or eval_case.output -> 'interpretations' <> '[]'
+            or eval_case.output -> 'notes' <> '{}'
+        );
+    return found;
+end
+$$;
+
+comment on function pgclarify._erase_cases(bigint, text, bigint[]) is
+'Erase what evaluations were given by runs that had a document, or by baselines that retrieved or cited it; true if there was '
+'anything. Metrics stay.';

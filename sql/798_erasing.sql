@@ -1,0 +1,172 @@
+-- Erasing a document: all text that comes from it.
+
+create or replace function pgclarify._refuse_to_erase(source_id bigint, document_id text)
+returns void
+language plpgsql stable security definer
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+    raise exception 'document "%" is a row of an attached table', pgclarify._shown(_refuse_to_erase.document_id)
+        using errcode = 'object_not_in_prerequisite_state',
+            detail = (
+                select format('The table is %s. Erased here alone, the row would come back with its next change.', source.relation_name)
+                from pgclarify.source
+                where source.source_id = _refuse_to_erase.source_id
+            ),
+            hint = 'Delete the row there, wait until pending_changes in pgclarify.source_status is 0, and erase the document then; '
+                'or detach the table with pgclarify.detach_table first.';
+end
+$$;
+
+comment on function pgclarify._refuse_to_erase(bigint, text) is
+'Error 55000: the document belongs to an attached table, which would bring it back.';
+
+create or replace function pgclarify._lexemes_of(corpus_id bigint, document_id text)
+returns text[]
+language plpgsql stable security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_lexemes text[];
+begin
+    execute format(
+        $sql$
+        select array(
+            select distinct unnest(tsvector_to_array(passage.lexemes))
+            from %s as passage
+            where passage.corpus_id = $1 and passage.document_id = $2
+        )
+        $sql$,
+        pgclarify._partition_name('passage', _lexemes_of.corpus_id)
+    ) into v_lexemes using _lexemes_of.corpus_id, _lexemes_of.document_id;
+    return v_lexemes;
+end
+$$;
+
+comment on function pgclarify._lexemes_of(bigint, text) is 'The words of a document, as its passages are indexed by them.';
+
+create or replace function pgclarify._erase_terms(corpus_id bigint, lexemes text[])
+returns void
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_only text[];
+begin
+    with counted as (
+        select term.lexeme, term.passages
+        from pgclarify.term
+        where term.corpus_id = _erase_terms.corpus_id and term.lexeme = any(_erase_terms.lexemes)
+        union all
+        select change.lexeme, change.passages
+        from pgclarify.term_change as change
+        where change.corpus_id = _erase_terms.corpus_id and change.lexeme = any(_erase_terms.lexemes)
+    )
+    select array_agg(word.lexeme order by word.lexeme) into v_only
+    from (
+        select counted.lexeme from counted group by counted.lexeme having sum(counted.passages) = 0
+    ) as word;
+    -- In one order, or two deadlock. Rows that somebody counts now are left: who counts them drops them.
+    with held as (
+        select term.lexeme
+        from pgclarify.term
+        where term.corpus_id = _erase_terms.corpus_id and term.lexeme = any(v_only)
+        order by term.lexeme
+        for update skip locked
+    )
+    select array_agg(held.lexeme) into v_only from held;
+    delete from pgclarify.term where term.corpus_id = _erase_terms.corpus_id and term.lexeme = any(v_only);
+    delete from pgclarify.term_change as change
+    where change.corpus_id = _erase_terms.corpus_id and change.lexeme = any(v_only);
+end
+$$;
+
+comment on function pgclarify._erase_terms(bigint, text[]) is
+'Drop those of these words that no passage of the corpus has any more, without waiting for a worker to count.';
+
+create or replace function pgclarify._erase_staged(corpus_id bigint, document_id text)
+returns void
+language sql volatile security definer
+set search_path = pg_catalog, pg_temp
+begin atomic
+    delete from pgclarify.staged_passage as staged
+    where
+        staged.document_id = _erase_staged.document_id
+        -- Rows do not say whose they are: those of another corpus that is indexing its own document of that id are not touched.
+        and not exists (
+            select
+            from pgclarify.corpus as other
+            inner join pgclarify.pending_document as pending
+                on pending.corpus_id = other.corpus_id and pending.document_id = _erase_staged.document_id
+            where other.corpus_id <> _erase_staged.corpus_id
+        );
+end;
+
+comment on function pgclarify._erase_staged(bigint, text) is
+'Delete what a worker has staged of a document. It stores nothing of a document that is gone.';
+
+create or replace function pgclarify._erase_document(caller pgclarify._caller, corpus text, document_id text)
+returns boolean
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_corpus pgclarify.corpus := pgclarify._owned_corpus(_erase_document.caller, _erase_document.corpus);
+    v_lexemes text[];
+    v_source_id bigint;
+    v_merged record;
+    v_running bigint[];
+    v_run_ids bigint[];
+    v_has_erased boolean;
+begin
+    perform pgclarify._hold_corpus(v_corpus.corpus_id);
+    -- No run starts until this is committed: it would read what is being erased.
+    perform from pgclarify.corpus where corpus.corpus_id = v_corpus.corpus_id for no key update;
+    v_lexemes := pgclarify._lexemes_of(v_corpus.corpus_id, _erase_document.document_id);
+    v_merged := pgclarify._merge_documents(v_corpus.corpus_id, null, '{}', array[_erase_document.document_id]);
+    select document.source_id into v_source_id
+    from pgclarify.document
+    where document.corpus_id = v_corpus.corpus_id and document.id = _erase_document.document_id;
+    if found then
+        perform pgclarify._refuse_to_erase(v_source_id, _erase_document.document_id);
+    end if;
+    perform pgclarify._erase_terms(v_corpus.corpus_id, v_lexemes);
+    perform pgclarify._erase_staged(v_corpus.corpus_id, _erase_document.document_id);
+    v_running := pgclarify._hold_running(v_corpus.corpus_id);
+    v_run_ids := array(
+        select distinct candidate.run_id
+        from pgclarify.candidate
+        where candidate.corpus_id = v_corpus.corpus_id and candidate.document_id = _erase_document.document_id
+    );
+    v_has_erased := v_merged.removed > 0;
+    v_has_erased := pgclarify._erase_replies(v_corpus.corpus_id, _erase_document.document_id, v_run_ids) or v_has_erased;
+    v_has_erased := pgclarify._erase_verdicts(v_corpus.corpus_id, _erase_document.document_id, v_run_ids) or v_has_erased;
+    v_has_erased := pgclarify._erase_interpretations(v_run_ids) or v_has_erased;
+    v_has_erased := pgclarify._erase_lists(v_corpus.corpus_id, _erase_document.document_id, v_run_ids) or v_has_erased;
+    v_has_erased := pgclarify._erase_cases(v_corpus.corpus_id, _erase_document.document_id, v_run_ids) or v_has_erased;
+    perform pgclarify._erase_remarks(v_run_ids);
+    -- Their attempts may have read it, though nothing says so yet. What they write is refused from now on; they start over, and
+    -- pay for nothing twice but for what is erased.
+    update pgclarify.run set status = 'queued' where run.run_id = any(v_running);
+    return v_has_erased;
+end
+$$;
+
+comment on function pgclarify._erase_document(pgclarify._caller, text, text) is 'See erase_document.';
+grant execute on function pgclarify._erase_document(pgclarify._caller, text, text) to pgclarify_user;
+
+create or replace function pgclarify.erase_document(corpus text, document_id text)
+returns boolean
+language sql volatile
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select pgclarify._erase_document(_caller, erase_document.corpus, erase_document.document_id) from pgclarify._caller;
+end;
+
+comment on function pgclarify.erase_document(text, text) is
+'Remove a document and erase all text that comes from it, also if it was removed before: passages, quotes, readings, answers, '
+'replies of the model, and what evaluations were given. True if there was anything. Ids, times, tokens and costs stay. A reading '
+'that rests on other documents, too, keeps what those give. Runs on the corpus that are going on start over. corpus: its name; '
+'you own it. document_id: as it was added. What of it stands elsewhere, such as in backups, is not reached: see Operations, '
+'Erasing.';
+grant execute on function pgclarify.erase_document(text, text) to pgclarify_user;
