@@ -90,11 +90,16 @@ class Detection:
 
 @dataclass(frozen=True, slots=True)
 class DetectionReason:
-    """One thing that spoke for or against ambiguity, in words a user understands."""
+    """One thing that spoke for or against ambiguity, in words a user understands.
+
+    Attributes:
+        document_ids: The documents that the text was read from; None if it is of no corpus.
+    """
 
     source: str
     name: str
     text: str
+    document_ids: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)

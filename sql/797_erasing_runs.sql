@@ -205,6 +205,51 @@ comment on function pgclarify._erase_lists(bigint, text, bigint[]) is
 'Erase steps of investigations from the first one on that read a document, lists of answers that were read from it, and what '
 'of it proves that a question can be answered; true if there was anything.';
 
+create or replace function pgclarify._erase_reasons(corpus_id bigint, document_id text)
+returns boolean
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_run_ids bigint[];
+begin
+    with quoting as (
+        select detection.run_id, detection.ordinal
+        from pgclarify.detection
+        where jsonb_path_query_array(detection.reasons, '$[*].document_ids[*]')
+            @> jsonb_build_array(_erase_reasons.document_id)
+        union
+        -- An earlier version did not say whom it quotes.
+        select detection.run_id, detection.ordinal
+        from pgclarify.detection
+        where detection.reasons @? '$[*] ? (@.source == "corpus" && !exists(@.document_ids))'
+    ),
+    erased as (
+        update pgclarify.detection
+        set reasons = coalesce(
+            (
+                select jsonb_agg(reason.value order by reason.ordinal)
+                from jsonb_array_elements(detection.reasons) with ordinality as reason (value, ordinal)
+                where reason.value ->> 'source' <> 'corpus'
+            ),
+            '[]'
+        )
+        from quoting
+        inner join pgclarify.run on run.run_id = quoting.run_id
+        where run.corpus_id = _erase_reasons.corpus_id
+            and detection.run_id = quoting.run_id
+            and detection.ordinal = quoting.ordinal
+        returning detection.run_id
+    )
+    select coalesce(array_agg(distinct erased.run_id), '{}') into v_run_ids from erased;
+    perform pgclarify._erase_remarks(v_run_ids);
+    return cardinality(v_run_ids) > 0;
+end
+$$;
+
+comment on function pgclarify._erase_reasons(bigint, text) is
+'Erase what was said of the readings that a corpus supports, where that quotes a document; true if there was anything.';
+
 create or replace function pgclarify._erase_remarks(run_ids bigint[])
 returns void
 language plpgsql volatile security definer

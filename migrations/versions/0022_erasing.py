@@ -69,13 +69,23 @@ def upgrade() -> None:
             '(what was decided is gone with its document).';
         create index eval_case_document_ids_idx on pgclarify.eval_case
             using gin (jsonb_path_query_array(output, '$.**.document_id'));
+        create index detection_document_ids_idx on pgclarify.detection
+            using gin (jsonb_path_query_array(reasons, '$[*].document_ids[*]'));
+        create index detection_unattributed_idx on pgclarify.detection (run_id)
+            where reasons @? '$[*] ? (@.source == "corpus" && !exists(@.document_ids))';
+        comment on column pgclarify.detection.reasons is
+            'What spoke: array of objects with source (classifier, feature, rule or corpus), name and text, and of a corpus '
+            'document_ids.';
     """)
 
 
 def downgrade() -> None:
     """Forget erased rows of the ledger and erased verdicts: the earlier version has no word for them."""
     op.execute("""
-        drop index pgclarify.eval_case_document_ids_idx;
+        drop index pgclarify.eval_case_document_ids_idx, pgclarify.detection_document_ids_idx,
+            pgclarify.detection_unattributed_idx;
+        comment on column pgclarify.detection.reasons is
+            'What spoke: array of objects with source (classifier, feature, rule or corpus), name and text.';
         delete from pgclarify.verdict where verdict.outcome = 'erased';
         alter table pgclarify.verdict
             drop constraint verdict_outcome_is_known,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
-from typing import Final
+from typing import Any, Final
 
 from pgclarify.database.pool import fetch, fetch_within
 from pgclarify.database.runs import Runs
@@ -56,7 +56,7 @@ class DialogueTables:
             "record_detections",
             run_id=run.run_id,
             attempt=run.attempt,
-            detections=json.dumps([asdict(detection) for detection in detections]),
+            detections=json.dumps([asdict(detection, dict_factory=_without_nulls) for detection in detections]),
         )
 
     async def record_route(self, run: Run, route: str, saved_completions: int) -> None:
@@ -116,3 +116,8 @@ def _slices(questions: Sequence[str]) -> Iterator[tuple[int, list[str]]]:
         length += len(question)
     if questions:
         yield start, list(questions[start:])
+
+
+def _without_nulls(fields: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Leave out what is null: only a reason that a corpus gave has documents."""
+    return {name: value for name, value in fields if value is not None}

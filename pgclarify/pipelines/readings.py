@@ -33,12 +33,14 @@ class Readings:
         answers: The answer to each.
         judged: How many passages were looked at.
         failed: How many of them could not be judged, less than all.
+        document_ids: The documents that they were read from, each once.
     """
 
     interpretations: tuple[str, ...]
     answers: tuple[str, ...]
     judged: int = 0
     failed: int = 0
+    document_ids: tuple[str, ...] = ()
 
     @property
     def count(self) -> int:
@@ -49,7 +51,7 @@ class Readings:
     def reason(self) -> DetectionReason:
         """What they say about the question, for whoever asked. They decide nothing."""
         missing = f"; {self.failed} of {counted(self.judged, 'passage')} could not be judged" if self.failed else ""
-        return DetectionReason("corpus", "readings", self._text() + missing)
+        return DetectionReason("corpus", "readings", self._text() + missing, self.document_ids)
 
     def _text(self) -> str:
         if not self.judged:
@@ -119,4 +121,5 @@ async def count_readings(
         answers=tuple(one.answer for one in readings),
         judged=len(verdicts),
         failed=len(errors),
+        document_ids=tuple(dict.fromkeys(document_id for document_id, _ in grounded)),
     )

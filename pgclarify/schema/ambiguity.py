@@ -91,7 +91,10 @@ detection = Table(
         "reasons",
         JSONB,
         nullable=False,
-        comment="What spoke: array of objects with source (classifier, feature, rule or corpus), name and text.",
+        comment=(
+            "What spoke: array of objects with source (classifier, feature, rule or corpus), name and text, and of a "
+            "corpus document_ids."
+        ),
     ),
     Column("classifier_version", Text, nullable=False, comment="Version of the classifier."),
     PrimaryKeyConstraint("run_id", "ordinal", name="detection_pk"),
@@ -100,6 +103,16 @@ detection = Table(
     CheckConstraint("kind in ('pragmatic', 'syntactic', 'lexical')", name="detection_kind_is_known"),
     CheckConstraint("jsonb_typeof(reasons) = 'array'", name="detection_reasons_are_an_array"),
     CheckConstraint("is_ambiguous = (kind is not null)", name="detection_ambiguous_has_a_kind"),
+    Index(
+        "detection_document_ids_idx",
+        text("jsonb_path_query_array(reasons, '$[*].document_ids[*]')"),
+        postgresql_using="gin",
+    ),
+    Index(
+        "detection_unattributed_idx",
+        "run_id",
+        postgresql_where=text("reasons @? '$[*] ? (@.source == \"corpus\" && !exists(@.document_ids))'"),
+    ),
     comment="Whether a question was found to be ambiguous, and why.",
 )
 

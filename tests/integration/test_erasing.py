@@ -1,0 +1,425 @@
+"""Erasing a document, step by step: what goes, what stays, who may, and what comes late."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from tests.integration.by_hand import Connect, Connection, HandWorker, Hire, MakeRole, scalar, state_of
+from tests.integration.erasing import CANARY, places
+
+CORPUS = "insurance"
+SECRET, OPEN = "secret", "open"
+TEXTS = {SECRET: f"# {CANARY} cars\n\nCars of {CANARY} cost 12 dollars.", OPEN: "Cars cost 9 dollars."}
+LEXICAL = json.dumps({"search": "lexical"})
+LOST, NOT_ALLOWED, NOT_READY, NO_SUCH_OBJECT = "PC006", "42501", "55000", "42704"
+BUSY = "55P03"
+
+
+@pytest.fixture
+def alice(connection: Connection, connect: Connect, make_role: MakeRole) -> Connection:
+    """The owner of the corpus, in autocommit; both documents are to be indexed."""
+    alice = connect(make_role("pgclarify_user"))
+    alice.execute("select pgclarify.create_corpus(%s)", [CORPUS])
+    for document_id, content in TEXTS.items():
+        alice.execute("select pgclarify.add_document(%s, %s, %s, %s)", [CORPUS, document_id, content, f"On {document_id}"])
+    return alice
+
+
+@pytest.fixture
+def worker(alice: Connection, hire: Hire) -> HandWorker:
+    """A worker that has indexed them."""
+    worker = hire()
+    worker.open_spaces()
+    worker.index_everything()
+    worker.send("apply_term_changes")
+    return worker
+
+
+def erase(connection: Connection, document_id: str = SECRET) -> bool:
+    return bool(scalar(connection, "select pgclarify.erase_document(%s, %s)", CORPUS, document_id))
+
+
+def claim(
+    worker: HandWorker, run_id: int | None, shown: Sequence[str], attempt: int | None = 1, text: str = ""
+) -> list[dict[str, Any]]:
+    """Claim a call for each of these documents."""
+    count = len(shown)
+    return worker.send(
+        "claim_completions", worker_id=worker.worker_id, run_id=run_id, lease=timedelta(minutes=1),
+        purposes=["verdict"] * count, models=["m"] * count, parameters=["{}"] * count, prompt_versions=["v1"] * count,
+        input_hashes=[hashlib.sha256(f"{document_id} {text}".encode()).digest() for document_id in shown],
+        samples=[0] * count, input_bytes=[1] * count, max_output_tokens=[1] * count,
+        attempt=None if run_id is None else attempt,
+        # There is no other.
+        corpus_id=1 if run_id is None else None,
+        shown_ordinals=list(range(1, count + 1)), shown_document_ids=list(shown),
+    )  # fmt: skip
+
+
+def store(worker: HandWorker, run_id: int | None, claims: Sequence[dict[str, Any]], said: str = CANARY) -> None:
+    ids = [claimed["completion_id"] for claimed in claims]
+    count = len(ids)
+    worker.store_replies(run_id, ids, replies=[said] * count, tokens=[(10, 2)] * count, latencies_ms=[5.0] * count)
+
+
+def begin(alice: Connection, worker: HandWorker, question: str = "cars") -> tuple[int, dict[str, int]]:
+    """Begin a run that finds both documents; their ranks."""
+    run_id = int(scalar(alice, "select pgclarify.submit(%s, %s, 5, %s)", question, CORPUS, LEXICAL))
+    assert worker.start(run_id) is not None
+    found = worker.retrieve(run_id, question="cars")
+    ranks = {row["document_id"]: row["rank"] for row in found}
+    assert set(ranks) == {SECRET, OPEN}
+    return run_id, ranks
+
+
+def decide(worker: HandWorker, run_id: int, ranks: dict[str, int], attempt: int = 1) -> list[int]:
+    """Record a verdict on each passage; returns which runs are still held."""
+    order = sorted(ranks, key=ranks.__getitem__)
+    words = {SECRET: f"What does {CANARY} cost?", OPEN: "What do cars cost?"}
+    quotes = {SECRET: f"Cars of {CANARY} cost 12 dollars.", OPEN: "Cars cost 9 dollars."}
+    (row,) = worker.send(
+        "record_verdicts", run_ids=[run_id] * 2, attempts=[attempt] * 2, ranks=[ranks[name] for name in order],
+        outcomes=["grounded"] * 2, interpretations=[words[name] for name in order],
+        answers=[f"{CANARY} 12" if name == SECRET else "9" for name in order], quotes=[quotes[name] for name in order],
+        start_chars=[0] * 2, end_chars=[5] * 2, vectors=["[1,0,0,0]"] * 2, completion_ids=[None] * 2,
+        are_reused=[False] * 2, reasons=[None] * 2, errors=[None] * 2,
+    )  # fmt: skip
+    return list(row["held"])
+
+
+def cite(rank: int, quote: str, *, is_medoid: bool) -> dict[str, Any]:
+    return {"candidate_rank": rank, "is_medoid": is_medoid, "quote": quote, "start_char": 0, "end_char": 5}
+
+
+def reading(text: str, answer: str, *citations: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "interpretation": text, "answer": answer, "support": len(citations), "cohesion": 1.0, "citations": citations
+    }  # fmt: skip
+
+
+def carry_out(alice: Connection, worker: HandWorker) -> int:
+    """A run with a reading of both documents, for which the secret one speaks, and one of the secret one alone."""
+    run_id, ranks = begin(alice, worker)
+    store(worker, run_id, claim(worker, run_id, [SECRET]))
+    store(worker, run_id, claim(worker, run_id, [OPEN]), "open")
+    assert decide(worker, run_id, ranks) == [run_id]
+    quote = f"Cars of {CANARY} cost 12 dollars."
+    worker.finish(
+        run_id,
+        interpretations=[
+            reading(
+                f"What does {CANARY} cost?", f"{CANARY} 12",
+                cite(ranks[SECRET], quote, is_medoid=True), cite(ranks[OPEN], "Cars cost 9 dollars.", is_medoid=False),
+            ),
+            reading(f"And {CANARY}?", f"{CANARY} 12", cite(ranks[SECRET], quote, is_medoid=True)),
+        ],
+        stages=[
+            {"name": "judgement", "started_at": "2026-01-01T00:00:00Z", "duration_ms": 5, "calls": 2, "reused_calls": 0,
+             "prompt_tokens": 20, "completion_tokens": 4, "note": f"of {CANARY}"}
+        ],
+    )  # fmt: skip
+    return run_id
+
+
+class TestWhatGoes:
+    def test_nothing_has_its_words_any_more(self, connection: Connection, alice: Connection, worker: HandWorker) -> None:
+        carry_out(alice, worker)
+        before = {
+            "candidate.heading", "citation.heading", "citation.quote", "completion.reply", "document.content", "interpretation.answer",
+            "interpretation.interpretation", "passage.content", "passage.heading", "passage.lexemes", "stage.note",
+            "term.lexeme", "verdict.answer", "verdict.interpretation", "verdict.quote",
+        }  # fmt: skip
+        assert places(connection) == before
+
+        assert erase(alice)
+
+        assert places(connection) == set()
+        assert not erase(alice)
+
+    def test_a_document_that_was_removed_before_is_erased(
+        self, connection: Connection, alice: Connection, worker: HandWorker
+    ) -> None:
+        carry_out(alice, worker)
+        alice.execute("select pgclarify.remove_document(%s, %s)", [CORPUS, SECRET])
+        worker.send("apply_term_changes")
+        assert "citation.quote" in places(connection)
+
+        assert erase(alice)
+
+        assert places(connection) == set()
+
+    def test_a_document_that_waits_to_be_indexed_is_erased(
+        self, connection: Connection, alice: Connection, worker: HandWorker
+    ) -> None:
+        alice.execute("select pgclarify.add_document(%s, 'new', %s)", [CORPUS, f"{CANARY} is new."])
+        leased = worker.claim()
+        connection.execute(
+            "insert into pgclarify.staged_passage values (gen_random_uuid(), 'new', 1, null, %s, 0, 3, 'x', null)", [CANARY]
+        )
+
+        assert erase(alice, "new")
+        worker.store(leased)
+
+        erase(alice)
+        assert places(connection) == set()
+
+    def test_what_an_evaluation_was_given_goes(
+        self, connection: Connection, alice: Connection, worker: HandWorker
+    ) -> None:
+        run_id = carry_out(alice, worker)
+        store(worker, None, claim(worker, None, [SECRET], text="rac"))
+        given = {"interpretations": [{"interpretation": CANARY, "citations": [{"document_id": SECRET}]}]}
+        retrieved = {"retrieved": [{"document_id": SECRET, "passage_id": 1}], "notes": {"relaxed_question": CANARY}}
+        other = {"interpretations": [{"interpretation": "open", "citations": [{"document_id": OPEN}]}], "notes": {}}
+        outputs = [(None, given | {"notes": {}}), (None, retrieved | {"interpretations": []}), (None, other)]
+        for ordinal, (asked, output) in enumerate([*outputs, (run_id, other)], start=1):
+            connection.execute(
+                """
+                with begun as (
+                    insert into pgclarify.eval_run (
+                        name, data_set, data_set_hash, corpus_id, corpus_name, corpus_revision, method, settings, provider,
+                        model, prompt_version, embedding_model, judge, judge_version, version, planned_cases
+                    )
+                    values (
+                        'e', 'd', sha256(''), 1, 'insurance', 1, 'rac', '{}', 'openai', 'm', 'v', 'm', 'lexical', '1', '1', 1
+                    )
+                    returning eval_run_id
+                )
+                insert into pgclarify.eval_case
+                select eval_run_id, %s, 'c', 'q', '{}', %s, %s, 'succeeded', null, 0, 0, 0, 0, 0, 0 from begun
+                """,
+                [ordinal, json.dumps(output), asked],
+            )
+
+        assert erase(alice)
+
+        assert places(connection) == set()
+        kept = connection.execute("select output from pgclarify.eval_case order by ordinal").fetchall()
+        assert [bool(output["interpretations"]) for (output,) in kept] == [False, False, True, False]
+        assert kept[1][0]["retrieved"] == retrieved["retrieved"]
+
+
+    def test_steps_from_the_first_that_read_it_go(
+        self, connection: Connection, alice: Connection, worker: HandWorker
+    ) -> None:
+        run_id = int(scalar(alice, "select pgclarify.submit_investigation('cars', %s)", CORPUS))
+        assert worker.start(run_id) is not None
+        passages = dict(connection.execute("select document_id, id from pgclarify.passage order by ordinal desc").fetchall())
+        worker.send(
+            "record_candidates", run_id=run_id, attempt=1, ranks=[1, 2], document_ids=[OPEN, SECRET],
+            passage_ids=[passages[OPEN], passages[SECRET]], scores=[1.0, 1.0], origins=["dense"] * 2,
+            via_passage_ids=[None] * 2, batches=[1, 1], step_ordinals=[1, 2],
+        )  # fmt: skip
+        for ordinal, kind, said in ((1, "follow_up", "nine"), (2, "follow_up", CANARY), (3, "conclusion", CANARY)):
+            step = {
+                "ordinal": ordinal, "kind": kind, "question": f"And {said}?", "answer": said, "outcome": "answered",
+                "confidence": 0.5, "reason": None, "semantic_sets": 1,
+                "citations": [{"candidate_rank": min(ordinal, 2), "quote": said, "start_char": 0, "end_char": 4}],
+            }  # fmt: skip
+            worker.send("record_step", run_id=run_id, attempt=1, step=json.dumps(step))
+        worker.finish(run_id)
+
+        assert erase(alice)
+
+        assert places(connection) == set()
+        assert connection.execute("select ordinal, answer from pgclarify.step").fetchall() == [(1, "nine")]
+        assert connection.execute("select step_ordinal, quote from pgclarify.step_citation").fetchall() == [(1, "nine")]
+
+    def test_a_list_that_was_read_from_it_goes(
+        self, connection: Connection, alice: Connection, worker: HandWorker
+    ) -> None:
+        worker.finish(begin(alice, worker)[0])
+        connection.execute("update pgclarify.run set operation = 'list_answers', stop_reason = 'the model failed: ' || %s", [CANARY])
+        connection.execute("insert into pgclarify.listed_answer values (1, 1, %s, array[%s])", [CANARY, CANARY])
+        connection.execute("insert into pgclarify.listed_answer values (1, 2, 'nine', array['nine'])")
+        connection.execute(
+            "insert into pgclarify.evidence select 1, rank, 1, rank, 1, document_id, passage_id, null, %s, 0, 1"
+            " from pgclarify.candidate",
+            [CANARY],
+        )
+
+        assert erase(alice)
+
+        assert places(connection) == set()
+
+    def test_what_was_said_of_the_readings_of_a_corpus_goes(
+        self, connection: Connection, alice: Connection, worker: HandWorker
+    ) -> None:
+        said = [
+            [{"source": "rule", "name": "r", "text": "a rule"}],
+            # As an earlier version has it.
+            [{"source": "corpus", "name": "readings", "text": CANARY}],
+            [{"source": "feature", "name": "f", "text": "a feature"},
+             {"source": "corpus", "name": "readings", "text": CANARY, "document_ids": [OPEN, SECRET]}],
+            [{"source": "corpus", "name": "readings", "text": "of the other one", "document_ids": [OPEN]}],
+        ]  # fmt: skip
+        (run_id,) = alice.execute("select pgclarify.submit('cars', %s)", [CORPUS]).fetchone() or (0,)
+        assert worker.start(run_id) is not None
+        detections = [
+            {"question": "cars", "is_ambiguous": False, "probability": 0.1, "kind": None, "reasons": reasons,
+             "classifier_version": "1"}
+            for reasons in said
+        ]  # fmt: skip
+        worker.send("record_detections", run_id=run_id, attempt=1, detections=json.dumps(detections))
+        worker.finish(run_id)
+
+        assert erase(alice)
+
+        assert places(connection) == set()
+        kept = connection.execute("select reasons from pgclarify.detection order by ordinal").fetchall()
+        assert [[reason["source"] for reason in reasons] for (reasons,) in kept] == [["rule"], [], ["feature"], ["corpus"]]
+
+
+class TestWhatStays:
+    def test_ids_times_and_costs_stay(self, connection: Connection, alice: Connection, worker: HandWorker) -> None:
+        run_id = carry_out(alice, worker)
+        figures = """
+            select
+                (select array_agg((rank, document_id, passage_id, score) order by rank) from pgclarify.candidate),
+                (select array_agg((rank, completion_id, created_at) order by rank) from pgclarify.verdict),
+                (
+                    select array_agg((run_id, prompt_tokens, latency_ms, cost_usd, created_at, finished_at) order by completion_id)
+                    from pgclarify.completion
+                ),
+                (select array_agg((ordinal, duration_ms, calls, prompt_tokens)) from pgclarify.stage),
+                (select (completions, prompt_tokens, cost_usd, created_at, finished_at, status)::text from pgclarify.run)
+        """
+        before = connection.execute(figures).fetchone()
+        assert before is not None
+
+        assert erase(alice)
+
+        assert connection.execute(figures).fetchone() == before
+        # Nor does the sum of what was paid change once a late reply has it worked out anew.
+        worker.send("settle_run", run_id=run_id)
+        assert connection.execute(figures).fetchone() == before
+        assert connection.execute("select reply from pgclarify.completion order by completion_id").fetchall() == [
+            (None,), ("open",)
+        ]  # fmt: skip
+
+    def test_a_reading_keeps_what_other_documents_give(
+        self, connection: Connection, alice: Connection, worker: HandWorker
+    ) -> None:
+        run_id = carry_out(alice, worker)
+
+        assert erase(alice)
+
+        result = "select ordinal, interpretation, answer, support, document_ids from pgclarify.result(%s)"
+        assert alice.execute(result.encode(), [run_id]).fetchall() == [(1, "What do cars cost?", "9", 1, [OPEN])]
+        assert connection.execute("select is_medoid, quote from pgclarify.citation").fetchall() == [
+            (True, "Cars cost 9 dollars.")
+        ]
+        outcomes = connection.execute("select outcome from pgclarify.verdict order by outcome").fetchall()
+        assert outcomes == [("erased",), ("grounded",)]
+
+    def test_an_equal_input_of_another_document_is_asked_anew(
+        self, connection: Connection, alice: Connection, worker: HandWorker
+    ) -> None:
+        carry_out(alice, worker)
+        other, _ = begin(alice, worker, "other cars")
+        # Both documents have had the same text.
+        assert claim(worker, other, [SECRET])[0]["reply"] == CANARY
+        worker.finish(other)
+
+        assert erase(alice)
+
+        again = int(scalar(alice, "select pgclarify.submit('cars again', %s, 5, %s)", CORPUS, LEXICAL))
+        assert worker.start(again) is not None
+        assert claim(worker, again, [SECRET])[0]["is_ours"]
+        assert scalar(connection, "select count(*) from pgclarify.completion where finished_at is not null") == 2
+
+
+class TestWhatComesLate:
+    def test_a_late_reply_counts_and_does_not_stay(
+        self, connection: Connection, alice: Connection, worker: HandWorker
+    ) -> None:
+        run_id, ranks = begin(alice, worker)
+        calls = claim(worker, run_id, [SECRET, OPEN])
+
+        assert erase(alice)
+        store(worker, run_id, calls, "said")
+
+        kept = "select reply, prompt_tokens, finished_at is not null, leased_by from pgclarify.completion order by 1"
+        assert connection.execute(kept.encode()).fetchall() == [("said", 10, True, None), (None, 10, True, None)]
+        # Nor what the run makes of it, which starts over.
+        assert decide(worker, run_id, ranks) == []
+        assert scalar(alice, "select status from pgclarify.run where run_id = %s", run_id) == "queued"
+        assert scalar(connection, "select count(*) from pgclarify.verdict") == 0
+
+    def test_a_run_that_has_read_it_asks_nothing_more(
+        self, connection: Connection, alice: Connection, worker: HandWorker
+    ) -> None:
+        run_id, _ = begin(alice, worker)
+
+        assert erase(alice)
+
+        with pytest.raises(Exception) as refused:
+            claim(worker, run_id, [SECRET])
+        assert getattr(refused.value, "sqlstate", None) == LOST
+        begun = worker.start(run_id)
+        assert begun is not None
+        assert [row["document_id"] for row in worker.retrieve(run_id, begun["attempt"], "cars")] == [OPEN]
+        assert claim(worker, run_id, [OPEN], attempt=begun["attempt"])[0]["is_ours"]
+
+    def test_an_evaluation_that_has_read_it_asks_nothing_more(self, alice: Connection, worker: HandWorker) -> None:
+        assert claim(worker, None, [SECRET])[0]["is_ours"]
+
+        assert erase(alice)
+
+        with pytest.raises(Exception) as refused:
+            claim(worker, None, [SECRET], text="more")
+        assert getattr(refused.value, "sqlstate", None) == NOT_READY
+
+    def test_no_run_starts_while_it_is_being_erased(self, alice: Connection, worker: HandWorker) -> None:
+        run_id = int(scalar(alice, "select pgclarify.submit('cars', %s, 5, %s)", CORPUS, LEXICAL))
+        with alice.transaction():
+            assert erase(alice)
+            with pytest.raises(Exception) as refused:
+                worker.start(run_id)
+
+        assert getattr(refused.value, "sqlstate", None) == BUSY
+        assert worker.start(run_id) is not None
+        assert [row["document_id"] for row in worker.retrieve(run_id, question="cars")] == [OPEN]
+
+
+class TestWhoMay:
+    def test_the_owner_may_and_administrators(
+        self, connection: Connection, alice: Connection, worker: HandWorker, connect: Connect, make_role: MakeRole
+    ) -> None:
+        bob = connect(make_role("pgclarify_user"))
+        owner = connect(make_role("pgclarify_owner", "pgclarify_user"))
+        call = "select pgclarify.erase_document(%s, %s)"
+
+        assert state_of(bob, call, [CORPUS, SECRET]) == NOT_ALLOWED
+        assert state_of(alice, call, ["no such corpus", SECRET]) == NO_SUCH_OBJECT
+        assert erase(owner)
+        assert erase(connection, OPEN)
+
+    def test_a_row_of_an_attached_table_would_come_back(
+        self, connection: Connection, alice: Connection, worker: HandWorker, admin: Connection
+    ) -> None:
+        name = scalar(alice, "select current_user")
+        connection.execute(f'create schema mine authorization "{name}"'.encode())
+        alice.execute("create table mine.note (id integer primary key, body text not null)")
+        alice.execute("insert into mine.note values (1, %s)", [f"Cars of {CANARY}."])
+        alice.execute("select pgclarify.attach_table(%s, 'mine.note', 'id', 'body')", [CORPUS])
+        worker.follow_everything()
+        worker.index_everything()
+        call = "select pgclarify.erase_document(%s, '1')"
+        assert state_of(alice, call, [CORPUS]) == NOT_READY
+
+        alice.execute("delete from mine.note")
+        # The worker has not seen it yet.
+        assert state_of(alice, call, [CORPUS]) == NOT_READY
+        worker.follow_everything()
+
+        assert state_of(alice, call, [CORPUS]) is None
+        assert erase(alice)
+        worker.send("apply_term_changes")
+        assert {place for place in places(connection) if not place.startswith("note.")} == set()
