@@ -19,6 +19,7 @@ from pgclarify.cli import (
     demo,
     detecting,
     documents,
+    erasing,
     estimating,
     evaluating,
     evaluation_list,
@@ -70,6 +71,7 @@ app.command(epilog=documents.CORPORA_EXAMPLES)(documents.corpora)
 app.command(epilog=documents.DOCUMENTS_EXAMPLES)(documents.documents)
 app.command(epilog=documents.REMOVE_EXAMPLES)(documents.remove)
 app.command(epilog=documents.DROP_EXAMPLES)(documents.drop)
+app.command(epilog=erasing.ERASE_EXAMPLES)(erasing.erase)
 app.command(epilog=asking.ASK_EXAMPLES)(asking.ask)
 app.command(epilog=asking_back.ASK_BACK_EXAMPLES)(asking_back.ask_back)
 app.command("list", epilog=listing.LIST_EXAMPLES)(listing.list_answers)

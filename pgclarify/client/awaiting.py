@@ -136,6 +136,7 @@ class AsyncClient(Session):
     drop_corpus = _call(documents.drop_corpus)
     add_documents = _call(documents.add_documents)
     remove_document = _call(documents.remove_document)
+    erase_document = _call(documents.erase_document)
     corpora = _call(documents.corpora)
     corpus_status = _call(documents.corpus_status)
     wait_until_searchable = _call(documents.wait_until_searchable)

@@ -117,6 +117,28 @@ def remove_document(session: Session, /, document_id: str, *, corpus: str | None
     return bool(row["is_removed"])
 
 
+def erase_document(session: Session, /, document_id: str, *, corpus: str | None = None) -> Script[bool]:
+    """Remove a document and erase all text that comes from it, also if it was removed before.
+
+    That is its passages, quotes, the readings and answers that rest on it alone, and the model's replies. Ids, times and
+    costs stay. Runs on the corpus that are going on start over.
+
+    Args:
+        document_id: As it was added.
+        corpus: As in clarify.
+
+    Returns:
+        True if there was anything.
+
+    Raises:
+        NotFound: If there is no such corpus.
+        PermissionDenied: If it belongs to somebody else.
+        NotReady: If it is a row of an attached table, which would bring it back.
+    """
+    (row,) = yield Statement("client_erase_document", {"corpus": corpus or session.corpus, "document_id": document_id})
+    return bool(row["is_erased"])
+
+
 def corpora(session: Session, /) -> Script[list[CorpusStatus]]:
     """List the corpora that you may search, by name, and how far they are."""
     rows = yield Statement("client_list_corpora")

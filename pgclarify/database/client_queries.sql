@@ -139,6 +139,10 @@ select pgclarify.drop_corpus(name => %(name)s);
 -- Remove a document.
 select pgclarify.remove_document(corpus => %(corpus)s, document_id => %(document_id)s) as is_removed;
 
+-- name: client_erase_document
+-- Remove a document and erase all text that comes from it.
+select pgclarify.erase_document(corpus => %(corpus)s, document_id => %(document_id)s) as is_erased;
+
 -- name: client_corpus_status
 -- How far the corpus is that is named here or in the session; all of them if none is.
 select

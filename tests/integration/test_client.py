@@ -187,7 +187,9 @@ def test_a_corpus_from_beginning_to_end(client: Client) -> None:
     assert client.remove_document("101", corpus=name) is True
     assert client.remove_document("101", corpus=name) is False
     assert [found.document_id for found in client.search("hail", corpus=name, method="lexical")] == ["102"]
-    assert client.corpus_status(name).documents == 2
+    assert client.erase_document("103", corpus=name) is True
+    assert client.erase_document("103", corpus=name) is False
+    assert client.corpus_status(name).documents == 1
     assert {CORPUS, name} <= {found.corpus for found in client.corpora()}
     assert client.corpus_status().corpus == CORPUS
     with pytest.raises(AlreadyExists):
@@ -214,6 +216,7 @@ def test_a_corpus_from_beginning_to_end(client: Client) -> None:
         (lambda client: list(client.verdicts(2**40)), NotFound, "42704"),
         (lambda client: client.wait([2**40]), NotFound, "42704"),
         (lambda client: client.remove_document("101"), PermissionDenied, "42501"),
+        (lambda client: client.erase_document("101"), PermissionDenied, "42501"),
         (lambda client: client.create_corpus(CORPUS), AlreadyExists, "42710"),
     ],
 )

@@ -331,6 +331,7 @@ def test_a_user_may_execute_public_functions_and_those_that_ask_for_proof(
         "detect_ambiguity",
         "detect_ambiguity_many",
         "drop_corpus",
+        "erase_document",
         "estimate",
         "grant_access",
         "investigate",
