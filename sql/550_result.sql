@@ -141,7 +141,9 @@ begin atomic
         from pgclarify.citation
         inner join pgclarify.interpretation
             on citation.run_id = interpretation.run_id and citation.ordinal = interpretation.ordinal
-        where citation.run_id = _citations.run_id and citation.ordinal = _citations.ordinal
+        where citation.run_id = _citations.run_id
+            and citation.ordinal = _citations.ordinal
+            and citation.candidate_rank <> all((select pgclarify._withheld(_citations.run_id, _citations.roles))::integer[])
         union all
         select
             citation.run_id, step.answer, citation.rank, citation.corpus_id, citation.document_id, citation.passage_id,
@@ -149,7 +151,9 @@ begin atomic
             jsonb_build_object('step_ordinal', citation.step_ordinal, 'question', step.question) as subject
         from pgclarify.step_citation as citation
         inner join pgclarify.step on citation.run_id = step.run_id and citation.step_ordinal = step.ordinal
-        where citation.run_id = _citations.run_id and citation.step_ordinal = _citations.ordinal
+        where citation.run_id = _citations.run_id
+            and citation.step_ordinal = _citations.ordinal
+            and citation.candidate_rank <> all((select pgclarify._withheld(_citations.run_id, _citations.roles))::integer[])
     ) as citation
     left join pgclarify.document
         on citation.corpus_id = document.corpus_id
@@ -190,7 +194,9 @@ begin atomic
             from (
                 select citation.document_id, min(citation.rank) as rank
                 from pgclarify.citation
-                where citation.run_id = run.run_id and citation.ordinal = interpretation.ordinal
+                where citation.run_id = run.run_id
+                    and citation.ordinal = interpretation.ordinal
+                    and citation.candidate_rank <> all(withheld.ranks)
                 group by citation.document_id
             ) as cited
         ),
@@ -198,7 +204,20 @@ begin atomic
     from pgclarify.run
     inner join pgclarify.interpretation on run.run_id = interpretation.run_id
     cross join asked
+    cross join lateral (
+        select pgclarify._withheld(run.run_id, asked.roles) as ranks
+        -- Once a run, although it is named twice.
+        offset 0
+    ) as withheld
     where run.run_id = any(_clarifications.run_ids)
+        and not exists (
+            select
+            from pgclarify.citation
+            where citation.run_id = run.run_id
+                and citation.ordinal = interpretation.ordinal
+                and citation.is_medoid
+                and citation.candidate_rank = any(withheld.ranks)
+        )
     order by run.run_id, interpretation.ordinal;
 end;
 

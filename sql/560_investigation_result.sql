@@ -96,7 +96,14 @@ begin atomic
             '[]'
         )
     from pgclarify.investigation_step as step
-    where step.run_id = _steps.run_id;
+    where step.run_id = _steps.run_id
+        and not exists (
+            select
+            from pgclarify.step_citation as citation
+            where citation.run_id = step.run_id
+                and citation.step_ordinal = step.ordinal
+                and citation.candidate_rank = any((select pgclarify._withheld(_steps.run_id, _steps.roles))::integer[])
+        );
 end;
 
 comment on function pgclarify._steps(bigint, name[]) is
@@ -127,7 +134,16 @@ begin atomic
         pgclarify._citations(run.run_id, conclusion.ordinal, asked.roles)
     from pgclarify.run
     left join pgclarify.step as conclusion
-        on run.run_id = conclusion.run_id and conclusion.kind = 'conclusion'
+        on run.run_id = conclusion.run_id
+        and conclusion.kind = 'conclusion'
+        and not exists (
+            select
+            from pgclarify.step_citation as citation
+            cross join asked
+            where citation.run_id = conclusion.run_id
+                and citation.step_ordinal = conclusion.ordinal
+                and citation.candidate_rank = any((pgclarify._withheld(conclusion.run_id, asked.roles))::integer[])
+        )
     cross join asked
     where run.run_id = any(_investigations.run_ids)
     order by run.run_id;

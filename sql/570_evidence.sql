@@ -79,14 +79,16 @@ begin atomic
         -- Once, although it is named three times.
         offset 0
     ) as found
-    where evidence.run_id = _evidence.run_id and evidence.ordinal = _evidence.ordinal;
+    where evidence.run_id = _evidence.run_id
+        and evidence.ordinal = _evidence.ordinal
+        and evidence.candidate_rank <> all((select pgclarify._withheld(_evidence.run_id, _evidence.roles))::integer[]);
 end;
 
 comment on function pgclarify._evidence(bigint, integer, name[]) is
 'What is cited for an entry of a run''s list, as an array of objects with the columns of view evidence_citation. Quotes stay, '
 'as in _citations; of the documents, what holders of these roles may read now.';
 
-create or replace function pgclarify._evidence_document_ids(run_id bigint, ordinal integer)
+create or replace function pgclarify._evidence_document_ids(run_id bigint, ordinal integer, roles name[])
 returns text[]
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
@@ -98,8 +100,11 @@ begin atomic
         where
             evidence.run_id = _evidence_document_ids.run_id
             and evidence.ordinal = _evidence_document_ids.ordinal
+            and evidence.candidate_rank <> all(
+                (select pgclarify._withheld(_evidence_document_ids.run_id, _evidence_document_ids.roles))::integer[]
+            )
         group by evidence.document_id
     ) as cited;
 end;
 
-comment on function pgclarify._evidence_document_ids(bigint, integer) is 'The documents of _evidence, each once, best first.';
+comment on function pgclarify._evidence_document_ids(bigint, integer, name[]) is 'The documents of _evidence, each once, best first.';

@@ -100,7 +100,8 @@ begin atomic
         and document.corpus_id in (
             select visible.corpus_id from pgclarify._visible_corpora(_told_evidence.roles) as visible
         )
-    where evidence.run_id = _told_evidence.run_id;
+    where evidence.run_id = _told_evidence.run_id
+        and evidence.candidate_rank <> all((select pgclarify._withheld(_told_evidence.run_id, _told_evidence.roles))::integer[]);
 end;
 
 comment on function pgclarify._told_evidence(bigint, name[]) is
@@ -183,6 +184,17 @@ begin atomic
         )
     from pgclarify.listed_answer as listed
     where listed.run_id = (_told_of_dialogue.run).run_id
+        -- One whose first proof is not shown is not shown either.
+        and not exists (
+            select
+            from pgclarify.evidence
+            where evidence.run_id = listed.run_id
+                and evidence.ordinal = listed.ordinal
+                and evidence.rank = 1
+                and evidence.candidate_rank = any(
+                    (select pgclarify._withheld((_told_of_dialogue.run).run_id, _told_of_dialogue.roles))::integer[]
+                )
+        )
     union all
     select
         case when (_told_of_dialogue.run).operation = 'list_answers' then '{listing}' else '{checking,questioning}' end::text[],

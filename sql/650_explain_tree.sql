@@ -7,6 +7,8 @@ returns setof text
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
 as $$
+declare
+    v_withheld constant integer[] := pgclarify._withheld((_explain_tree.run).run_id, _explain_tree.roles);
 begin
     return query
     with listed as (
@@ -67,7 +69,7 @@ begin
             and document.corpus_id in (
                 select visible.corpus_id from pgclarify._visible_corpora(_explain_tree.roles) as visible
             )
-        where candidate.run_id = (_explain_tree.run).run_id
+        where candidate.run_id = (_explain_tree.run).run_id and candidate.rank <> all(v_withheld)
     ),
     -- The stage that passages are listed under: the one that decided about them.
     home as materialized (
@@ -152,7 +154,18 @@ begin
             coalesce(known.ordinal, staged.step_ordinal) as ordinal, known.kind, known.question, known.answer, known.outcome,
             known.confidence, known.reason, known.semantic_sets, staged.start_ms, staged.end_ms, staged.calls,
             staged.reused_calls, staged.prompt_tokens, staged.completion_tokens
-        from (select step.* from pgclarify.step where step.run_id = (_explain_tree.run).run_id) as known
+        from (
+            select step.*
+            from pgclarify.step
+            where step.run_id = (_explain_tree.run).run_id
+                and not exists (
+                    select
+                    from pgclarify.step_citation as citation
+                    where citation.run_id = step.run_id
+                        and citation.step_ordinal = step.ordinal
+                        and citation.candidate_rank = any(v_withheld)
+                )
+        ) as known
         full join (select grouped.* from grouped where grouped.step_ordinal is not null) as staged
             on staged.step_ordinal = known.ordinal
     ),
@@ -214,7 +227,7 @@ begin
         inner join step on step.ordinal = citation.step_ordinal
         left join (select candidate.rank, candidate.title from candidate) as titled
             on titled.rank = citation.candidate_rank
-        where citation.run_id = (_explain_tree.run).run_id
+        where citation.run_id = (_explain_tree.run).run_id and citation.candidate_rank <> all(v_withheld)
         union all
         select
             grouped.place, grouped.depth, true,
@@ -336,8 +349,9 @@ begin
         inner join (
             select citation.ordinal, string_agg('#' || citation.candidate_rank, ' ' order by citation.rank) as ranks
             from pgclarify.citation
-            where citation.run_id = (_explain_tree.run).run_id
+            where citation.run_id = (_explain_tree.run).run_id and citation.candidate_rank <> all(v_withheld)
             group by citation.ordinal
+            having bool_or(citation.is_medoid)
         ) as cited on cited.ordinal = interpretation.ordinal
         inner join stage on stage.name = 'consolidation'
         where interpretation.run_id = (_explain_tree.run).run_id

@@ -106,7 +106,7 @@ begin atomic
         listed.ambiguity_type,
         listed.clarifying_question,
         listed.reformulation,
-        pgclarify._evidence_document_ids(listed.run_id, listed.ordinal),
+        pgclarify._evidence_document_ids(listed.run_id, listed.ordinal, asked.roles),
         listed.reasoning,
         listed.is_answerable,
         pgclarify._evidence(listed.run_id, listed.ordinal, asked.roles)

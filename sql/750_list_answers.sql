@@ -62,11 +62,19 @@ begin atomic
         listed.ordinal,
         listed.answer,
         listed.variants,
-        pgclarify._evidence_document_ids(listed.run_id, listed.ordinal),
+        pgclarify._evidence_document_ids(listed.run_id, listed.ordinal, asked.roles),
         pgclarify._evidence(listed.run_id, listed.ordinal, asked.roles)
     from pgclarify.listed_answer as listed
     cross join asked
     where listed.run_id = any(_answers.run_ids)
+        and not exists (
+            select
+            from pgclarify.evidence
+            where evidence.run_id = listed.run_id
+                and evidence.ordinal = listed.ordinal
+                and evidence.rank = 1
+                and evidence.candidate_rank = any((pgclarify._withheld(listed.run_id, asked.roles))::integer[])
+        )
     order by listed.run_id, listed.ordinal;
 end;
 

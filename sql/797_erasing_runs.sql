@@ -1,9 +1,13 @@
--- Erasing what runs, the ledger and evaluations keep of a document. Ids, times, tokens and costs stay.
+-- Erasing what runs, the ledger and evaluations keep of a document. Ids, times, tokens and costs stay. All is found by indexes,
+-- whatever is known of the tables: the settings say so.
 
 create or replace function pgclarify._hold_running(corpus_id bigint)
 returns bigint[]
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
+set enable_seqscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
 as $$
 declare
     v_run_ids bigint[];
@@ -28,6 +32,9 @@ create or replace function pgclarify._erase_replies(corpus_id bigint, document_i
 returns boolean
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
+set enable_seqscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
 as $$
 begin
     with found as (
@@ -36,10 +43,16 @@ begin
         where noted.corpus_id = _erase_replies.corpus_id and noted.document_id = _erase_replies.document_id
         union
         -- Their inputs show what earlier replies of the run said, or were kept before inputs were noted.
-        select completion.completion_id
-        from pgclarify.completion
-        where completion.run_id = any(_erase_replies.run_ids)
-            and completion.purpose in ('follow_up', 'sample', 'entailment', 'answer', 'conclusion', 'listing')
+        select paid.completion_id
+        from unnest(_erase_replies.run_ids) as asked (run_id)
+        cross join lateral (
+            select completion.completion_id, completion.purpose
+            from pgclarify.completion
+            where completion.run_id = asked.run_id
+            -- Not by the purpose, which has an index, too: that would read the ledger.
+            offset 0
+        ) as paid
+        where paid.purpose in ('follow_up', 'sample', 'entailment', 'answer', 'conclusion', 'listing')
     ),
     held as (
         select completion.completion_id
@@ -72,9 +85,10 @@ create or replace function pgclarify._erase_verdicts(corpus_id bigint, document_
 returns boolean
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
+set enable_seqscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
 as $$
-declare
-    v_has_erased boolean;
 begin
     update pgclarify.candidate
     set heading = null
@@ -85,29 +99,32 @@ begin
     set
         outcome = 'erased', interpretation = null, answer = null, quote = null, start_char = null, end_char = null,
         vector = null, reason = null, error = null
-    from pgclarify.candidate
-    inner join pgclarify.run on run.run_id = candidate.run_id
-    where candidate.run_id = any(_erase_verdicts.run_ids)
-        and verdict.run_id = candidate.run_id
-        and verdict.rank = candidate.rank
-        and verdict.outcome <> 'erased'
-        and (
-            candidate.corpus_id = _erase_verdicts.corpus_id and candidate.document_id = _erase_verdicts.document_id
-            -- One reply was read out of all its passages.
-            or run.route = 'answered'
-        );
-    v_has_erased := found;
-    return v_has_erased;
+    from (
+        select candidate.run_id, candidate.rank
+        from pgclarify.candidate
+        where candidate.corpus_id = _erase_verdicts.corpus_id and candidate.document_id = _erase_verdicts.document_id
+        union
+        -- One reply was read out of all passages.
+        select answered.run_id, judged.rank
+        from pgclarify.run as answered
+        inner join pgclarify.verdict as judged on judged.run_id = answered.run_id
+        where answered.run_id = any(_erase_verdicts.run_ids) and answered.route = 'answered'
+    ) as tainted
+    where verdict.run_id = tainted.run_id and verdict.rank = tainted.rank and verdict.outcome <> 'erased';
+    return found;
 end
 $$;
 
 comment on function pgclarify._erase_verdicts(bigint, text, bigint[]) is
 'Erase what was decided about passages of a document, in all runs that had it; true if there was anything.';
 
-create or replace function pgclarify._erase_interpretations(run_ids bigint[])
+create or replace function pgclarify._erase_interpretations(corpus_id bigint, document_id text, run_ids bigint[])
 returns boolean
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
+set enable_seqscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
 as $$
 declare
     v_run_ids bigint[];
@@ -115,11 +132,20 @@ declare
 begin
     with gone as (
         delete from pgclarify.citation
-        using pgclarify.verdict
-        where citation.run_id = any(_erase_interpretations.run_ids)
-            and verdict.run_id = citation.run_id
-            and verdict.rank = citation.candidate_rank
-            and verdict.outcome = 'erased'
+        using (
+            select cited.run_id, cited.ordinal, cited.rank
+            from pgclarify.citation as cited
+            where cited.corpus_id = _erase_interpretations.corpus_id
+                and cited.document_id = _erase_interpretations.document_id
+            union
+            select answered.run_id, cited.ordinal, cited.rank
+            from pgclarify.run as answered
+            inner join pgclarify.citation as cited on cited.run_id = answered.run_id
+            where answered.run_id = any(_erase_interpretations.run_ids) and answered.route = 'answered'
+        ) as tainted
+        where citation.run_id = tainted.run_id
+            and citation.ordinal = tainted.ordinal
+            and citation.rank = tainted.rank
         returning citation.run_id, citation.ordinal
     ),
     touched as (
@@ -164,14 +190,17 @@ begin
 end
 $$;
 
-comment on function pgclarify._erase_interpretations(bigint[]) is
-'Erase citations whose verdicts are erased; true if there was one. A reading that rests on other documents, too, keeps what '
+comment on function pgclarify._erase_interpretations(bigint, text, bigint[]) is
+'Erase citations of a document, whose verdicts are erased; true if there was one. A reading that rests on other documents, too, keeps what '
 'those give, in the words of the best of them; one that rests on none goes.';
 
 create or replace function pgclarify._erase_lists(corpus_id bigint, document_id text, run_ids bigint[])
 returns boolean
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
+set enable_seqscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
 as $$
 declare
     v_has_erased boolean;
@@ -209,6 +238,9 @@ create or replace function pgclarify._erase_reasons(corpus_id bigint, document_i
 returns boolean
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
+set enable_seqscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
 as $$
 declare
     v_run_ids bigint[];
@@ -254,6 +286,9 @@ create or replace function pgclarify._erase_remarks(run_ids bigint[])
 returns void
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
+set enable_seqscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
 as $$
 begin
     update pgclarify.stage set note = null where stage.run_id = any(_erase_remarks.run_ids) and stage.note is not null;
@@ -273,6 +308,9 @@ create or replace function pgclarify._erase_cases(corpus_id bigint, document_id 
 returns boolean
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
+set enable_seqscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
 as $$
 begin
     update pgclarify.eval_case
@@ -280,14 +318,19 @@ begin
         -- What was retrieved are ids.
         output = eval_case.output || '{"interpretations": [], "notes": {}}',
         error = case when eval_case.error is not null then 'what it said was erased with a document' end
-    from pgclarify.eval_run
-    where eval_run.eval_run_id = eval_case.eval_run_id
-        and (
-            eval_case.run_id = any(_erase_cases.run_ids)
-            or eval_run.corpus_id = _erase_cases.corpus_id
-            and jsonb_path_query_array(eval_case.output, '$.**.document_id')
-            @> jsonb_build_array(_erase_cases.document_id)
-        )
+    from (
+        select of_run.eval_run_id, of_run.ordinal
+        from pgclarify.eval_case as of_run
+        where of_run.run_id = any(_erase_cases.run_ids)
+        union
+        select naming.eval_run_id, naming.ordinal
+        from pgclarify.eval_case as naming
+        inner join pgclarify.eval_run on eval_run.eval_run_id = naming.eval_run_id
+        where jsonb_path_query_array(naming.output, '$.**.document_id') @> jsonb_build_array(_erase_cases.document_id)
+            and eval_run.corpus_id = _erase_cases.corpus_id
+    ) as tainted
+    where eval_case.eval_run_id = tainted.eval_run_id
+        and eval_case.ordinal = tainted.ordinal
         and (
             eval_case.error is not null
             or eval_case.output -> 'interpretations' <> '[]'

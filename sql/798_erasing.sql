@@ -141,7 +141,7 @@ begin
     v_has_erased := v_merged.removed > 0;
     v_has_erased := pgclarify._erase_replies(v_corpus.corpus_id, _erase_document.document_id, v_run_ids) or v_has_erased;
     v_has_erased := pgclarify._erase_verdicts(v_corpus.corpus_id, _erase_document.document_id, v_run_ids) or v_has_erased;
-    v_has_erased := pgclarify._erase_interpretations(v_run_ids) or v_has_erased;
+    v_has_erased := pgclarify._erase_interpretations(v_corpus.corpus_id, _erase_document.document_id, v_run_ids) or v_has_erased;
     v_has_erased := pgclarify._erase_lists(v_corpus.corpus_id, _erase_document.document_id, v_run_ids) or v_has_erased;
     v_has_erased := pgclarify._erase_reasons(v_corpus.corpus_id, _erase_document.document_id) or v_has_erased;
     v_has_erased := pgclarify._erase_cases(v_corpus.corpus_id, _erase_document.document_id, v_run_ids) or v_has_erased;

@@ -88,22 +88,37 @@ grant select on pgclarify.run to pgclarify_reader;
 drop policy if exists candidate_of_visible_run on pgclarify.candidate;
 create policy candidate_of_visible_run on pgclarify.candidate for select to pgclarify_reader using (
     exists (select from pgclarify.run where run.run_id = candidate.run_id)
+    and not exists (
+        select from pgclarify._withheld_candidate as withheld
+        where withheld.run_id = candidate.run_id and withheld.rank = candidate.rank
+    )
 );
-comment on policy candidate_of_visible_run on pgclarify.candidate is 'Whoever sees the run.';
+comment on policy candidate_of_visible_run on pgclarify.candidate is
+'Whoever sees the run, but for what is from a document that was closed to them since.';
 grant select on pgclarify.candidate to pgclarify_reader;
 
 drop policy if exists verdict_of_visible_run on pgclarify.verdict;
 create policy verdict_of_visible_run on pgclarify.verdict for select to pgclarify_reader using (
     exists (select from pgclarify.run where run.run_id = verdict.run_id)
+    and not exists (
+        select from pgclarify._withheld_candidate as withheld
+        where withheld.run_id = verdict.run_id and withheld.rank = verdict.rank
+    )
 );
-comment on policy verdict_of_visible_run on pgclarify.verdict is 'Whoever sees the run.';
+comment on policy verdict_of_visible_run on pgclarify.verdict is
+'Whoever sees the run, but for what is from a document that was closed to them since.';
 grant select on pgclarify.verdict to pgclarify_reader;
 
 drop policy if exists interpretation_of_visible_run on pgclarify.interpretation;
 create policy interpretation_of_visible_run on pgclarify.interpretation for select to pgclarify_reader using (
     exists (select from pgclarify.run where run.run_id = interpretation.run_id)
+    and not exists (
+        select from pgclarify._withheld_entry as withheld
+        where withheld.kind = 'interpretation' and withheld.run_id = interpretation.run_id and withheld.ordinal = interpretation.ordinal
+    )
 );
-comment on policy interpretation_of_visible_run on pgclarify.interpretation is 'Whoever sees the run.';
+comment on policy interpretation_of_visible_run on pgclarify.interpretation is
+'Whoever sees the run, but for what is from a document that was closed to them since.';
 grant select on pgclarify.interpretation to pgclarify_reader;
 
 drop policy if exists citation_of_visible_run on pgclarify.citation;
@@ -111,8 +126,13 @@ create policy citation_of_visible_run on pgclarify.citation for select to pgclar
     -- Whose runs an analyst sees need not be looked up one by one.
     corpus_id = any((select pgclarify._my_analyzed_corpora())::bigint[])
     or exists (select from pgclarify.run where run.run_id = citation.run_id)
+    and not exists (
+        select from pgclarify._withheld_candidate as withheld
+        where withheld.run_id = citation.run_id and withheld.rank = citation.candidate_rank
+    )
 );
-comment on policy citation_of_visible_run on pgclarify.citation is 'Whoever sees the run.';
+comment on policy citation_of_visible_run on pgclarify.citation is
+'Whoever sees the run, but for what is from a document that was closed to them since.';
 grant select on pgclarify.citation to pgclarify_reader;
 
 drop policy if exists citation_tally_is_visible on pgclarify.citation_tally;
@@ -134,15 +154,25 @@ grant select on pgclarify.stage to pgclarify_reader;
 drop policy if exists step_of_visible_run on pgclarify.step;
 create policy step_of_visible_run on pgclarify.step for select to pgclarify_reader using (
     exists (select from pgclarify.run where run.run_id = step.run_id)
+    and not exists (
+        select from pgclarify._withheld_entry as withheld
+        where withheld.kind = 'step' and withheld.run_id = step.run_id and withheld.ordinal = step.ordinal
+    )
 );
-comment on policy step_of_visible_run on pgclarify.step is 'Whoever sees the run.';
+comment on policy step_of_visible_run on pgclarify.step is
+'Whoever sees the run, but for what is from a document that was closed to them since.';
 grant select on pgclarify.step to pgclarify_reader;
 
 drop policy if exists step_citation_of_visible_run on pgclarify.step_citation;
 create policy step_citation_of_visible_run on pgclarify.step_citation for select to pgclarify_reader using (
     exists (select from pgclarify.run where run.run_id = step_citation.run_id)
+    and not exists (
+        select from pgclarify._withheld_candidate as withheld
+        where withheld.run_id = step_citation.run_id and withheld.rank = step_citation.candidate_rank
+    )
 );
-comment on policy step_citation_of_visible_run on pgclarify.step_citation is 'Whoever sees the run.';
+comment on policy step_citation_of_visible_run on pgclarify.step_citation is
+'Whoever sees the run, but for what is from a document that was closed to them since.';
 grant select on pgclarify.step_citation to pgclarify_reader;
 
 drop policy if exists detection_of_visible_run on pgclarify.detection;
@@ -162,8 +192,13 @@ grant select on pgclarify.rewriting to pgclarify_reader;
 drop policy if exists evidence_of_visible_run on pgclarify.evidence;
 create policy evidence_of_visible_run on pgclarify.evidence for select to pgclarify_reader using (
     exists (select from pgclarify.run where run.run_id = evidence.run_id)
+    and not exists (
+        select from pgclarify._withheld_candidate as withheld
+        where withheld.run_id = evidence.run_id and withheld.rank = evidence.candidate_rank
+    )
 );
-comment on policy evidence_of_visible_run on pgclarify.evidence is 'Whoever sees the run.';
+comment on policy evidence_of_visible_run on pgclarify.evidence is
+'Whoever sees the run, but for what is from a document that was closed to them since.';
 grant select on pgclarify.evidence to pgclarify_reader;
 
 drop policy if exists clarifying_question_of_visible_run on pgclarify.clarifying_question;
@@ -176,8 +211,13 @@ grant select on pgclarify.clarifying_question to pgclarify_reader;
 drop policy if exists listed_answer_of_visible_run on pgclarify.listed_answer;
 create policy listed_answer_of_visible_run on pgclarify.listed_answer for select to pgclarify_reader using (
     exists (select from pgclarify.run where run.run_id = listed_answer.run_id)
+    and not exists (
+        select from pgclarify._withheld_entry as withheld
+        where withheld.kind = 'listed_answer' and withheld.run_id = listed_answer.run_id and withheld.ordinal = listed_answer.ordinal
+    )
 );
-comment on policy listed_answer_of_visible_run on pgclarify.listed_answer is 'Whoever sees the run.';
+comment on policy listed_answer_of_visible_run on pgclarify.listed_answer is
+'Whoever sees the run, but for what is from a document that was closed to them since.';
 grant select on pgclarify.listed_answer to pgclarify_reader;
 
 drop policy if exists estimate_of_visible_run on pgclarify.estimate;
