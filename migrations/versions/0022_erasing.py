@@ -16,8 +16,8 @@ def upgrade() -> None:
     op.execute("""
         alter table pgclarify.completion add column erased_at timestamptz;
         comment on column pgclarify.completion.erased_at is
-            'When its text was erased with a document; null if it was not. Its input_hash is random since then, so that '
-            'an equal input is asked anew.';
+            'When its text was erased with a document; null if it was not. Its input_hash is random since then, so '
+            'that an equal input is asked anew.';
         comment on column pgclarify.completion.reply is 'What the model said; null while nobody knows, or once erased.';
         alter table pgclarify.completion
             drop constraint completion_finished_has_a_reply,
@@ -65,8 +65,8 @@ def upgrade() -> None:
             add constraint verdict_outcome_is_known
             check (outcome in ('grounded', 'abstained', 'failed', 'erased'));
         comment on column pgclarify.verdict.outcome is
-            'grounded (the passage answers a reading), abstained (it does not), failed (it could not be judged) or erased '
-            '(what was decided is gone with its document).';
+            'grounded (the passage answers a reading), abstained (it does not), failed (it could not be judged) or '
+            'erased (what was decided is gone with its document).';
         create index eval_case_document_ids_idx on pgclarify.eval_case
             using gin (jsonb_path_query_array(output, '$.**.document_id'));
         create index detection_document_ids_idx on pgclarify.detection
@@ -74,8 +74,8 @@ def upgrade() -> None:
         create index detection_unattributed_idx on pgclarify.detection (run_id)
             where reasons @? '$[*] ? (@.source == "corpus" && !exists(@.document_ids))';
         comment on column pgclarify.detection.reasons is
-            'What spoke: array of objects with source (classifier, feature, rule or corpus), name and text, and of a corpus '
-            'document_ids.';
+            'What spoke: array of objects with source (classifier, feature, rule or corpus), name and text, and of a '
+            'corpus document_ids.';
     """)
 
 

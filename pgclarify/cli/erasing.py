@@ -22,7 +22,7 @@ def erase(
     ],
     yes: Annotated[bool, typer.Option("--yes", "-y", metavar="", help="Do not ask whether to go on.")] = False,
 ) -> None:
-    """Remove a document and erase all text that comes from it: passages, quotes, readings, answers, the model's replies.
+    """Remove a document and erase all text that comes from it: passages, quotes, readings, answers, replies.
 
     Ids, times and costs stay. Runs on the corpus that are going on start over. Backups and logs are not reached.
     """

@@ -120,8 +120,8 @@ def remove_document(session: Session, /, document_id: str, *, corpus: str | None
 def erase_document(session: Session, /, document_id: str, *, corpus: str | None = None) -> Script[bool]:
     """Remove a document and erase all text that comes from it, also if it was removed before.
 
-    That is its passages, quotes, the readings and answers that rest on it alone, and the model's replies. Ids, times and
-    costs stay. Runs on the corpus that are going on start over.
+    That is its passages, quotes, the readings and answers that rest on it alone, and the model's replies. Ids, times
+    and costs stay. Runs on the corpus that are going on start over.
 
     Args:
         document_id: As it was added.

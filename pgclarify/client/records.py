@@ -138,7 +138,8 @@ class Verdict:
     Attributes:
         run_id: The run.
         rank: The passage's place in the ranking, from 1.
-        outcome: grounded (it answers a reading), abstained (it does not) or failed (it could not be judged).
+        outcome: grounded (it answers a reading), abstained (it does not), failed (it could not be judged) or erased
+            (what was decided is gone with its document).
         document_id: The document, by your own id.
         title: Its title now; None if it has none, is gone, or is not yours to read.
         passage_id: The passage.

@@ -226,9 +226,7 @@ class EndpointBaselineModel(EndpointCompleter):
         """Render "what do these passages answer to each of these questions?"."""
         asked = [line(f"Question {number}", text) for number, text in enumerate(interpretations, start=1)]
         lines = _over(passages, "answer", asked)
-        return self._task(
-            "baseline_answers", _PASSAGES_SYSTEM, lines, _ANSWERS_SCHEMA, retry=retry, passages=passages
-        )
+        return self._task("baseline_answers", _PASSAGES_SYSTEM, lines, _ANSWERS_SCHEMA, retry=retry, passages=passages)
 
     def read_answers(self, completion: Completion, *, interpretations: int) -> list[str | None]:
         """Read one answer for each question, in order.

@@ -129,7 +129,12 @@ class HandWorker:
     def send(self, name: str, **parameters: Any) -> list[dict[str, Any]]:
         """Send one of the worker's statements. A claim that does not say otherwise shows no documents to the model."""
         if name == "claim_completions":
-            parameters = {"attempt": None, "corpus_id": None, "shown_ordinals": [], "shown_document_ids": []} | parameters
+            parameters = {
+                "attempt": None,
+                "corpus_id": None,
+                "shown_ordinals": [],
+                "shown_document_ids": [],
+            } | parameters
         with self.connection.cursor(row_factory=dict_row) as cursor:
             cursor.execute(queries[name].replace("::halfvec", "::public.halfvec").encode(), parameters)
             rows = cursor.fetchall() if cursor.description else []

@@ -19,7 +19,7 @@ _COLUMNS = """
 
 
 def places(superuser: Connection, word: str = CANARY) -> set[str]:
-    """Tables and columns that have a word, in whatever case, and be it as bytes; partitions by the name before their number."""
+    """Tables and columns that have a word, in whatever case, also as bytes; partitions without their number."""
     found = set()
     for schema, table, column in superuser.execute(_COLUMNS).fetchall():
         row = superuser.execute(

@@ -27,7 +27,9 @@ def alice(connection: Connection, connect: Connect, make_role: MakeRole) -> Conn
     alice = connect(make_role("pgclarify_user"))
     alice.execute("select pgclarify.create_corpus(%s)", [CORPUS])
     for document_id, content in TEXTS.items():
-        alice.execute("select pgclarify.add_document(%s, %s, %s, %s)", [CORPUS, document_id, content, f"On {document_id}"])
+        alice.execute(
+            "select pgclarify.add_document(%s, %s, %s, %s)", [CORPUS, document_id, content, f"On {document_id}"]
+        )
     return alice
 
 
@@ -128,10 +130,13 @@ def carry_out(alice: Connection, worker: HandWorker) -> int:
 
 
 class TestWhatGoes:
-    def test_nothing_has_its_words_any_more(self, connection: Connection, alice: Connection, worker: HandWorker) -> None:
+    def test_nothing_has_its_words_any_more(
+        self, connection: Connection, alice: Connection, worker: HandWorker
+    ) -> None:
         carry_out(alice, worker)
         before = {
-            "candidate.heading", "citation.heading", "citation.quote", "completion.reply", "document.content", "interpretation.answer",
+            "candidate.heading", "citation.heading", "citation.quote", "completion.reply", "document.content",
+            "interpretation.answer",
             "interpretation.interpretation", "passage.content", "passage.heading", "passage.lexemes", "stage.note",
             "term.lexeme", "verdict.answer", "verdict.interpretation", "verdict.quote",
         }  # fmt: skip
@@ -160,7 +165,8 @@ class TestWhatGoes:
         alice.execute("select pgclarify.add_document(%s, 'new', %s)", [CORPUS, f"{CANARY} is new."])
         leased = worker.claim()
         connection.execute(
-            "insert into pgclarify.staged_passage values (gen_random_uuid(), 'new', 1, null, %s, 0, 3, 'x', null)", [CANARY]
+            "insert into pgclarify.staged_passage values (gen_random_uuid(), 'new', 1, null, %s, 0, 3, 'x', null)",
+            [CANARY],
         )
 
         assert erase(alice, "new")
@@ -183,11 +189,12 @@ class TestWhatGoes:
                 """
                 with begun as (
                     insert into pgclarify.eval_run (
-                        name, data_set, data_set_hash, corpus_id, corpus_name, corpus_revision, method, settings, provider,
-                        model, prompt_version, embedding_model, judge, judge_version, version, planned_cases
+                        name, data_set, data_set_hash, corpus_id, corpus_name, corpus_revision, method, settings,
+                        provider, model, prompt_version, embedding_model, judge, judge_version, version, planned_cases
                     )
                     values (
-                        'e', 'd', sha256(''), 1, 'insurance', 1, 'rac', '{}', 'openai', 'm', 'v', 'm', 'lexical', '1', '1', 1
+                        'e', 'd', sha256(''), 1, 'insurance', 1, 'rac', '{}', 'openai', 'm', 'v', 'm', 'lexical', '1',
+                        '1', 1
                     )
                     returning eval_run_id
                 )
@@ -204,13 +211,14 @@ class TestWhatGoes:
         assert [bool(output["interpretations"]) for (output,) in kept] == [False, False, True, False]
         assert kept[1][0]["retrieved"] == retrieved["retrieved"]
 
-
     def test_steps_from_the_first_that_read_it_go(
         self, connection: Connection, alice: Connection, worker: HandWorker
     ) -> None:
         run_id = int(scalar(alice, "select pgclarify.submit_investigation('cars', %s)", CORPUS))
         assert worker.start(run_id) is not None
-        passages = dict(connection.execute("select document_id, id from pgclarify.passage order by ordinal desc").fetchall())
+        passages = dict(
+            connection.execute("select document_id, id from pgclarify.passage order by ordinal desc").fetchall()
+        )
         worker.send(
             "record_candidates", run_id=run_id, attempt=1, ranks=[1, 2], document_ids=[OPEN, SECRET],
             passage_ids=[passages[OPEN], passages[SECRET]], scores=[1.0, 1.0], origins=["dense"] * 2,
@@ -235,7 +243,9 @@ class TestWhatGoes:
         self, connection: Connection, alice: Connection, worker: HandWorker
     ) -> None:
         worker.finish(begin(alice, worker)[0])
-        connection.execute("update pgclarify.run set operation = 'list_answers', stop_reason = 'the model failed: ' || %s", [CANARY])
+        connection.execute(
+            "update pgclarify.run set operation = 'list_answers', stop_reason = 'the model failed: ' || %s", [CANARY]
+        )
         connection.execute("insert into pgclarify.listed_answer values (1, 1, %s, array[%s])", [CANARY, CANARY])
         connection.execute("insert into pgclarify.listed_answer values (1, 2, 'nine', array['nine'])")
         connection.execute(
@@ -273,7 +283,12 @@ class TestWhatGoes:
 
         assert places(connection) == set()
         kept = connection.execute("select reasons from pgclarify.detection order by ordinal").fetchall()
-        assert [[reason["source"] for reason in reasons] for (reasons,) in kept] == [["rule"], [], ["feature"], ["corpus"]]
+        assert [[reason["source"] for reason in reasons] for (reasons,) in kept] == [
+            ["rule"],
+            [],
+            ["feature"],
+            ["corpus"],
+        ]
 
 
 class TestWhatStays:
@@ -284,11 +299,16 @@ class TestWhatStays:
                 (select array_agg((rank, document_id, passage_id, score) order by rank) from pgclarify.candidate),
                 (select array_agg((rank, completion_id, created_at) order by rank) from pgclarify.verdict),
                 (
-                    select array_agg((run_id, prompt_tokens, latency_ms, cost_usd, created_at, finished_at) order by completion_id)
+                    select array_agg(
+                        (run_id, prompt_tokens, latency_ms, cost_usd, created_at, finished_at) order by completion_id
+                    )
                     from pgclarify.completion
                 ),
                 (select array_agg((ordinal, duration_ms, calls, prompt_tokens)) from pgclarify.stage),
-                (select (completions, prompt_tokens, cost_usd, created_at, finished_at, status)::text from pgclarify.run)
+                (
+                    select (completions, prompt_tokens, cost_usd, created_at, finished_at, status)::text
+                    from pgclarify.run
+                )
         """
         before = connection.execute(figures).fetchone()
         assert before is not None

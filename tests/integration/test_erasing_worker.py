@@ -16,7 +16,7 @@ from tests.workers import CORPUS, Service, until, wait, wait_until_searchable
 
 QUESTION = "Which fee is charged for a rental car?"
 FOLLOWED = "Which late fee is charged for each rental car? Which fee is charged for each rental car abroad?"
-SECRET = "901"
+HIDDEN = "901"
 TEXT = (
     f"# {CANARY} fees\n\nThe {CANARY} charges a late fee for each rental car of {CANARY} dollars.\n\n"
     f"A rental car of the {CANARY} may be driven abroad for a fee of {CANARY} dollars."
@@ -36,12 +36,12 @@ def secret(superuser: Connection, model: Server) -> Iterator[str]:
     """The id of a document that alone has a word."""
     superuser.execute(
         "select pgclarify.add_document(%s, %s, %s, %s, %s, %s)",
-        [CORPUS, SECRET, TEXT, f"On {CANARY}", f"https://{CANARY}", json.dumps({"of": CANARY})],
+        [CORPUS, HIDDEN, TEXT, f"On {CANARY}", f"https://{CANARY}", json.dumps({"of": CANARY})],
     )
     wait_until_searchable(superuser)
     model.behavior = talkative
-    yield SECRET
-    scalar(superuser, "select pgclarify.erase_document(%s, %s)", CORPUS, SECRET)
+    yield HIDDEN
+    scalar(superuser, "select pgclarify.erase_document(%s, %s)", CORPUS, HIDDEN)
 
 
 def ask_everything(asker: Connection) -> None:
@@ -51,14 +51,14 @@ def ask_everything(asker: Connection) -> None:
     asker.execute("select * from pgclarify.consolidate(%s)", [run_id])
     adaptive = json.dumps({"retrieval": "adaptive", "reranker": "model", "budget": 20})
     asker.execute("select * from pgclarify.clarify(%s, top_k => 20, options => %s)", [QUESTION, adaptive])
-    asker.execute(
-        "select * from pgclarify.clarify(%s, top_k => 20, options => %s)", [QUESTION, '{"ask_back": "auto"}']
-    )
+    asker.execute("select * from pgclarify.clarify(%s, top_k => 20, options => %s)", [QUESTION, '{"ask_back": "auto"}'])
     asker.execute("select * from pgclarify.search(%s, top_k => 20)", [QUESTION])
     asker.execute("select * from pgclarify.investigate(%s)", [FOLLOWED])
     asker.execute("select * from pgclarify.list_answers(%s)", [QUESTION])
     asker.execute("select * from pgclarify.clarifying_questions(%s)", [QUESTION])
-    asker.execute("select * from pgclarify.detect_ambiguity(%s, options => %s)", [QUESTION, json.dumps({"corpus": CORPUS})])
+    asker.execute(
+        "select * from pgclarify.detect_ambiguity(%s, options => %s)", [QUESTION, json.dumps({"corpus": CORPUS})]
+    )
 
 
 def test_no_table_and_no_dump_has_a_word_of_it(
