@@ -107,4 +107,5 @@ begin atomic
     ) as cited;
 end;
 
-comment on function pgclarify._evidence_document_ids(bigint, integer, name[]) is 'The documents of _evidence, each once, best first.';
+comment on function pgclarify._evidence_document_ids(bigint, integer, name[]) is
+'The documents of _evidence, each once, best first.';

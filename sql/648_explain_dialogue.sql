@@ -101,7 +101,9 @@ begin atomic
             select visible.corpus_id from pgclarify._visible_corpora(_told_evidence.roles) as visible
         )
     where evidence.run_id = _told_evidence.run_id
-        and evidence.candidate_rank <> all((select pgclarify._withheld(_told_evidence.run_id, _told_evidence.roles))::integer[]);
+        and evidence.candidate_rank <> all(
+            (select pgclarify._withheld(_told_evidence.run_id, _told_evidence.roles))::integer[]
+        );
 end;
 
 comment on function pgclarify._told_evidence(bigint, name[]) is

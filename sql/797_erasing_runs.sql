@@ -191,8 +191,8 @@ end
 $$;
 
 comment on function pgclarify._erase_interpretations(bigint, text, bigint[]) is
-'Erase citations of a document, whose verdicts are erased; true if there was one. A reading that rests on other documents, too, keeps what '
-'those give, in the words of the best of them; one that rests on none goes.';
+'Erase citations of a document, whose verdicts are erased; true if there was one. A reading that rests on other documents, too, '
+'keeps what those give, in the words of the best of them; one that rests on none goes.';
 
 create or replace function pgclarify._erase_lists(corpus_id bigint, document_id text, run_ids bigint[])
 returns boolean
@@ -326,7 +326,8 @@ begin
         select naming.eval_run_id, naming.ordinal
         from pgclarify.eval_case as naming
         inner join pgclarify.eval_run on eval_run.eval_run_id = naming.eval_run_id
-        where jsonb_path_query_array(naming.output, '$.**.document_id') @> jsonb_build_array(_erase_cases.document_id)
+        where jsonb_path_query_array(naming.output, '$.**.document_id')
+            @> jsonb_build_array(_erase_cases.document_id)
             and eval_run.corpus_id = _erase_cases.corpus_id
     ) as tainted
     where eval_case.eval_run_id = tainted.eval_run_id

@@ -114,7 +114,9 @@ create policy interpretation_of_visible_run on pgclarify.interpretation for sele
     exists (select from pgclarify.run where run.run_id = interpretation.run_id)
     and not exists (
         select from pgclarify._withheld_entry as withheld
-        where withheld.kind = 'interpretation' and withheld.run_id = interpretation.run_id and withheld.ordinal = interpretation.ordinal
+        where withheld.kind = 'interpretation'
+            and withheld.run_id = interpretation.run_id
+            and withheld.ordinal = interpretation.ordinal
     )
 );
 comment on policy interpretation_of_visible_run on pgclarify.interpretation is
@@ -156,7 +158,9 @@ create policy step_of_visible_run on pgclarify.step for select to pgclarify_read
     exists (select from pgclarify.run where run.run_id = step.run_id)
     and not exists (
         select from pgclarify._withheld_entry as withheld
-        where withheld.kind = 'step' and withheld.run_id = step.run_id and withheld.ordinal = step.ordinal
+        where withheld.kind = 'step'
+            and withheld.run_id = step.run_id
+            and withheld.ordinal = step.ordinal
     )
 );
 comment on policy step_of_visible_run on pgclarify.step is
@@ -213,7 +217,9 @@ create policy listed_answer_of_visible_run on pgclarify.listed_answer for select
     exists (select from pgclarify.run where run.run_id = listed_answer.run_id)
     and not exists (
         select from pgclarify._withheld_entry as withheld
-        where withheld.kind = 'listed_answer' and withheld.run_id = listed_answer.run_id and withheld.ordinal = listed_answer.ordinal
+        where withheld.kind = 'listed_answer'
+            and withheld.run_id = listed_answer.run_id
+            and withheld.ordinal = listed_answer.ordinal
     )
 );
 comment on policy listed_answer_of_visible_run on pgclarify.listed_answer is
