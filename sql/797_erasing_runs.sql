@@ -191,8 +191,8 @@ end
 $$;
 
 comment on function pgclarify._erase_interpretations(bigint, text, bigint[]) is
-'Erase citations of a document, whose verdicts are erased; true if there was one. A reading that rests on other documents, too, '
-'keeps what those give, in the words of the best of them; one that rests on none goes.';
+'Erase citations of a document, whose verdicts are erased; true if there was one. A reading that rests on other documents, '
+'too, keeps what those give, in the words of the best of them; one that rests on none goes.';
 
 create or replace function pgclarify._erase_lists(corpus_id bigint, document_id text, run_ids bigint[])
 returns boolean

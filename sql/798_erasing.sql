@@ -9,12 +9,15 @@ begin
     raise exception 'document "%" is a row of an attached table', pgclarify._shown(_refuse_to_erase.document_id)
         using errcode = 'object_not_in_prerequisite_state',
             detail = (
-                select format('The table is %s. Erased here alone, the row would come back with its next change.', source.relation_name)
+                select format(
+                    'The table is %s. Erased here alone, the row would come back with its next change.',
+                    source.relation_name
+                )
                 from pgclarify.source
                 where source.source_id = _refuse_to_erase.source_id
             ),
-            hint = 'Delete the row there, wait until pending_changes in pgclarify.source_status is 0, and erase the document then; '
-                'or detach the table with pgclarify.detach_table first.';
+            hint = 'Delete the row there, wait until pending_changes in pgclarify.source_status is 0, and erase the document '
+                'then; or detach the table with pgclarify.detach_table first.';
 end
 $$;
 
@@ -112,6 +115,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
     v_corpus pgclarify.corpus := pgclarify._owned_corpus(_erase_document.caller, _erase_document.corpus);
+    v_document_id constant text := _erase_document.document_id;
     v_lexemes text[];
     v_source_id bigint;
     v_merged record;
@@ -122,29 +126,29 @@ begin
     perform pgclarify._hold_corpus(v_corpus.corpus_id);
     -- No run starts until this is committed: it would read what is being erased.
     perform from pgclarify.corpus where corpus.corpus_id = v_corpus.corpus_id for no key update;
-    v_lexemes := pgclarify._lexemes_of(v_corpus.corpus_id, _erase_document.document_id);
-    v_merged := pgclarify._merge_documents(v_corpus.corpus_id, null, '{}', array[_erase_document.document_id]);
+    v_lexemes := pgclarify._lexemes_of(v_corpus.corpus_id, v_document_id);
+    v_merged := pgclarify._merge_documents(v_corpus.corpus_id, null, '{}', array[v_document_id]);
     select document.source_id into v_source_id
     from pgclarify.document
-    where document.corpus_id = v_corpus.corpus_id and document.id = _erase_document.document_id;
+    where document.corpus_id = v_corpus.corpus_id and document.id = v_document_id;
     if found then
-        perform pgclarify._refuse_to_erase(v_source_id, _erase_document.document_id);
+        perform pgclarify._refuse_to_erase(v_source_id, v_document_id);
     end if;
     perform pgclarify._erase_terms(v_corpus.corpus_id, v_lexemes);
-    perform pgclarify._erase_staged(v_corpus.corpus_id, _erase_document.document_id);
+    perform pgclarify._erase_staged(v_corpus.corpus_id, v_document_id);
     v_running := pgclarify._hold_running(v_corpus.corpus_id);
     v_run_ids := array(
         select distinct candidate.run_id
         from pgclarify.candidate
-        where candidate.corpus_id = v_corpus.corpus_id and candidate.document_id = _erase_document.document_id
+        where candidate.corpus_id = v_corpus.corpus_id and candidate.document_id = v_document_id
     );
     v_has_erased := v_merged.removed > 0;
-    v_has_erased := pgclarify._erase_replies(v_corpus.corpus_id, _erase_document.document_id, v_run_ids) or v_has_erased;
-    v_has_erased := pgclarify._erase_verdicts(v_corpus.corpus_id, _erase_document.document_id, v_run_ids) or v_has_erased;
-    v_has_erased := pgclarify._erase_interpretations(v_corpus.corpus_id, _erase_document.document_id, v_run_ids) or v_has_erased;
-    v_has_erased := pgclarify._erase_lists(v_corpus.corpus_id, _erase_document.document_id, v_run_ids) or v_has_erased;
-    v_has_erased := pgclarify._erase_reasons(v_corpus.corpus_id, _erase_document.document_id) or v_has_erased;
-    v_has_erased := pgclarify._erase_cases(v_corpus.corpus_id, _erase_document.document_id, v_run_ids) or v_has_erased;
+    v_has_erased := pgclarify._erase_replies(v_corpus.corpus_id, v_document_id, v_run_ids) or v_has_erased;
+    v_has_erased := pgclarify._erase_verdicts(v_corpus.corpus_id, v_document_id, v_run_ids) or v_has_erased;
+    v_has_erased := pgclarify._erase_interpretations(v_corpus.corpus_id, v_document_id, v_run_ids) or v_has_erased;
+    v_has_erased := pgclarify._erase_lists(v_corpus.corpus_id, v_document_id, v_run_ids) or v_has_erased;
+    v_has_erased := pgclarify._erase_reasons(v_corpus.corpus_id, v_document_id) or v_has_erased;
+    v_has_erased := pgclarify._erase_cases(v_corpus.corpus_id, v_document_id, v_run_ids) or v_has_erased;
     perform pgclarify._erase_remarks(v_run_ids);
     -- Their attempts may have read it, though nothing says so yet. What they write is refused from now on; they start over, and
     -- pay for nothing twice but for what is erased.
@@ -166,8 +170,8 @@ end;
 
 comment on function pgclarify.erase_document(text, text) is
 'Remove a document and erase all text that comes from it, also if it was removed before: passages, quotes, readings, answers, '
-'replies of the model, and what evaluations were given. True if there was anything. Ids, times, tokens and costs stay. A reading '
-'that rests on other documents, too, keeps what those give. Runs on the corpus that are going on start over. corpus: its name; '
-'you own it. document_id: as it was added. What of it stands elsewhere, such as in backups, is not reached: see Operations, '
-'Erasing.';
+'replies of the model, and what evaluations were given. True if there was anything. Ids, times, tokens and costs stay. A '
+'reading that rests on other documents, too, keeps what those give. Runs on the corpus that are going on start over. corpus: its '
+'name; you own it. document_id: as it was added. What of it stands elsewhere, such as in backups, is not reached: see '
+'Operations, Erasing.';
 grant execute on function pgclarify.erase_document(text, text) to pgclarify_user;

@@ -140,7 +140,7 @@ class _Asking:
     async def _investigate(self, row: Mapping[str, Any], variant: str) -> Told:
         options = Jsonb({**self._options, **_VARIANTS[variant]})
         run = await self._start("select pgclarify.submit_investigation(%s, %s, %s) as id", row["question"], options)
-        tables = MeteredTables(self._runs, run.run_id)
+        tables = MeteredTables(self._runs, run)
         steps = _KeptSteps(StepTables(self._runs))
         await investigate(
             run,
@@ -165,7 +165,7 @@ class _Asking:
         """Ask for an answer from the first passages of one hybrid search; with and without a look at its quote."""
         question = row["question"]
         run = await self._start("select pgclarify.submit(%s, %s, 1, %s) as id", question, Jsonb({}))
-        tables = MeteredTables(self._runs, run.run_id)
+        tables = MeteredTables(self._runs, run)
         vector = (await self._embedder.encode([question]))[0]
         found = await ExplorationTables(self._runs).find_passages(
             run, question, vector, method="hybrid", depth=_BASELINE_DEPTH

@@ -188,7 +188,7 @@ class _Asking:
         run = replace(run, settings=settings)
         found = await FirstStage(run, ExplorationTables(self._runs), self._embedder, None, Trace()).rank(run.question)
         candidates = [Candidate(rank, one.passage, one.score, one.origin) for rank, one in enumerate(found, start=1)]
-        return run, _Ended(self._runs, run.run_id), cut_evidence(candidates, self._given.evidence_tokens)
+        return run, _Ended(self._runs, run), cut_evidence(candidates, self._given.evidence_tokens)
 
 
 async def _no_encoder(name: str) -> Any:

@@ -408,6 +408,23 @@ class TestWhatComesLate:
         assert [row["document_id"] for row in worker.retrieve(run_id, question="cars")] == [OPEN]
 
 
+def test_nothing_is_searched_for_but_by_an_index(alice: Connection, worker: HandWorker, connection: Connection) -> None:
+    """Counted, since a plan is made from what the server happens to know of a table."""
+    carry_out(alice, worker)
+    looked = """
+        select coalesce(sum(seq_scan), 0) from pg_stat_xact_user_tables
+        where schemaname = 'pgclarify'
+            and relname in (
+                'candidate', 'citation', 'completion', 'completion_document', 'detection', 'eval_case', 'evidence',
+                'interpretation', 'listed_answer', 'run', 'stage', 'step', 'verdict'
+            )
+    """
+    with connection.transaction():
+        before = scalar(connection, looked)
+        assert erase(connection)
+        assert scalar(connection, looked) == before
+
+
 class TestWhoMay:
     def test_the_owner_may_and_administrators(
         self, connection: Connection, alice: Connection, worker: HandWorker, connect: Connect, make_role: MakeRole
