@@ -18,8 +18,8 @@ begin atomic
 end;
 
 comment on function pgclarify._withheld(bigint, name[]) is
-'Ranks of the candidates of a run whose document has readers that holders of these roles are not among. Nobody has closed what '
-'is gone: its quotes stay, until it is erased.';
+'Ranks of the candidates of a run whose document has readers that holders of these roles are not among. A document that was '
+'removed has no readers: its quotes stay until it is erased.';
 
 create or replace view pgclarify._withheld_candidate with (security_barrier) as
 select candidate.run_id, candidate.rank

@@ -110,7 +110,13 @@ begin
             coalesce(pgclarify._shown(why.reason), 'no reason is known')
         )
     from (
-        select verdict.outcome, coalesce(verdict.reason, verdict.error) as reason, count(*) as passages
+        select
+            verdict.outcome,
+            case
+                when verdict.outcome = 'erased' then 'what was decided is gone with its document'
+                else coalesce(verdict.reason, verdict.error)
+            end as reason,
+            count(*) as passages
         from pgclarify.verdict
         where
             verdict.run_id = v_run.run_id

@@ -39,6 +39,6 @@ def erase(
 
 def _ask_to_go_on(named: str) -> None:
     if not sys.stdin.isatty() or not sys.stderr.isatty():
-        raise typer.BadParameter("nobody can be asked here: pass it to erase all the same", param_hint="--yes")
+        raise typer.BadParameter("there is no terminal to ask on: pass --yes to erase without a question", param_hint="--yes")
     if not typer.confirm(f"Erase {named} for good, and all answers that rest on it alone?", default=False, err=True):
         raise typer.Exit(1)

@@ -141,6 +141,9 @@ def test_views_that_people_read_are_their_own(connection: psycopg.Connection[Any
         # What signs, and what only functions read.
         "_caller",
         "_corpus_count",
+        # What policies read: of closed documents, and of the caller's own runs alone.
+        "_withheld_candidate",
+        "_withheld_entry",
     }
 
 
