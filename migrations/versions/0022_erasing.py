@@ -1,13 +1,13 @@
 """Documents are erased: what the ledger, verdicts and evaluations keep of a document is found, and may go.
 
 Revision ID: 0022
-Revises: 0020
+Revises: 0021
 """
 
 from alembic import op
 
 revision = "0022"
-down_revision = "0020"
+down_revision = "0021"
 branch_labels = None
 depends_on = None
 

@@ -1,13 +1,13 @@
 """Runs have a stop code, which says why there is no result, or not all of it.
 
 Revision ID: 0023
-Revises: 0020
+Revises: 0022
 """
 
 from alembic import op
 
 revision = "0023"
-down_revision = "0020"
+down_revision = "0022"
 branch_labels = None
 depends_on = None
 
