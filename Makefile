@@ -4,7 +4,7 @@ VENV ?= .venv
 DBT_VENV ?= .venv-dbt
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint style types imports sql docs reference system bench dbt dbt-example install clean help
+.PHONY: demo test lint style types imports sql docs reference snapshots system bench dbt dbt-example install clean help
 demo: install ## Install everything, start PostgreSQL, load a corpus and ask
 	$(BIN)/pgclarify demo
 
@@ -33,6 +33,9 @@ docs: install ## Build the pages into site/; open site/index.html
 reference: install ## Write docs/reference/, and the sources of the dbt package, from the comments in the database
 	$(BIN)/python -m website.reference
 	$(BIN)/python -m website.dbt_sources
+
+snapshots: install ## Write what tests compare with: the public surface, a recorded run, the keys of all prompts
+	$(BIN)/pytest --quiet --update-snapshots tests/snapshots tests/unit/llm/test_ledger_keys.py
 
 # A browser looks at reports; PgBouncer, and a program in Java, are clients of the server.
 system: ## Install what tests need of the system: Chromium, PgBouncer, a JDK, PostgreSQL's driver for it

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import fcntl
 import os
 import shutil
@@ -38,6 +39,11 @@ class FilesAndFolder(LoadFileScheduling):  # type: ignore[misc]
         return TOGETHER if nodeid.startswith(TOGETHER) else super()._split_scope(nodeid)
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Let `make snapshots` write what tests compare with."""
+    parser.addoption("--update-snapshots", action="store_true", help="write snapshots anew instead of comparing")
+
+
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadFileScheduling | None:
     """In place of the usual scheduler for `--dist loadfile`."""
@@ -50,6 +56,26 @@ def heard_interrupts() -> None:
     starts, too.
     """
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture
+def check_snapshot(pytestconfig: pytest.Config) -> Callable[[Path, str], None]:
+    """Compares a text with a committed file, or writes the file: `check_snapshot(path, text)`."""
+
+    def check(path: Path, text: str) -> None:
+        if pytestconfig.getoption("update_snapshots"):
+            path.write_text(text, encoding="utf-8")
+            return
+        before = path.read_text(encoding="utf-8") if path.exists() else ""
+        if text != before:
+            diff = difflib.unified_diff(before.splitlines(), text.splitlines(), path.name, "now", lineterm="", n=2)
+            pytest.fail(
+                f"{path.name} does not show what the code does now. If that is on purpose, run `make snapshots`, read"
+                " the difference, and list it in the commit message.\n\n" + "\n".join(diff),
+                pytrace=False,
+            )
+
+    return check
 
 
 def in_database(dsn: str, database: str) -> str:
