@@ -212,11 +212,13 @@ def as_role(dsn: str, user: str | None) -> str:
 
 def load(connection: psycopg.Connection[Any], corpus: str = CORPUS, documents: int = len(DOCUMENTS)) -> None:
     """Make a corpus of the documents above, which a living worker will make searchable."""
-    connection.execute("select pgclarify.create_corpus(%s)", [corpus])
-    for document_id, (title, content) in list(DOCUMENTS.items())[:documents]:
-        connection.execute(
-            "select pgclarify.add_document(%s, %s, %s, title => %s)", [corpus, str(document_id), content, title]
-        )
+    # Together: then their embeddings do not depend on how many a worker finds at a time.
+    with connection.transaction():
+        connection.execute("select pgclarify.create_corpus(%s)", [corpus])
+        for document_id, (title, content) in list(DOCUMENTS.items())[:documents]:
+            connection.execute(
+                "select pgclarify.add_document(%s, %s, %s, title => %s)", [corpus, str(document_id), content, title]
+            )
 
 
 def wait_until_searchable(connection: psycopg.Connection[Any], corpus: str = CORPUS) -> None:
