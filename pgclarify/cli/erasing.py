@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Annotated
 
 import typer
 
 from pgclarify.cli import connection, terminal
+from pgclarify.cli.confirming import confirm
 
 ERASE_EXAMPLES = terminal.examples(
     "pgclarify erase handbook memos/2019-04.md",
@@ -29,16 +29,8 @@ def erase(
     from pgclarify.foreign_text import harmless
 
     named = f'document "{harmless(document_id)}" of {harmless(corpus)}'
-    if not yes:
-        _ask_to_go_on(named)
+    confirm(f"this would erase {named} for good, and every answer that rests on it alone", is_confirmed=yes)
     settings = connection.load_settings()
     with connection.connect(connection.running_dsn(settings)) as database:
         (row,) = connection.fetch(database, "client_erase_document", corpus=corpus, document_id=document_id)
     terminal.results().print(f"Erased {named}" if row["is_erased"] else f"There was nothing of {named}")
-
-
-def _ask_to_go_on(named: str) -> None:
-    if not sys.stdin.isatty() or not sys.stderr.isatty():
-        raise typer.BadParameter("there is no terminal to ask on: pass --yes to erase without a question", param_hint="--yes")
-    if not typer.confirm(f"Erase {named} for good, and all answers that rest on it alone?", default=False, err=True):
-        raise typer.Exit(1)

@@ -41,7 +41,7 @@ def run(database: str, connection: Connection, monkeypatch: pytest.MonkeyPatch, 
 
 
 def test_a_script_says_yes(run: Run, connection: Connection) -> None:
-    assert run("handbook", "memo") == 2
+    assert run("handbook", "memo") == 1
     assert scalar(connection, DOCUMENTS) == 1
 
     assert run("handbook", "memo", "--yes") == 0
