@@ -4,6 +4,7 @@ PgclarifyError
 ├── ConfigurationError        a setting is missing, unknown or contradicts another
 ├── InputError                what was given cannot be used: a file, a question, a parameter
 │   ├── UnreadableFile        a file that is not what its name says
+│   │   └── MissingReader     the package that reads its kind is not installed
 │   ├── NotFound              no such corpus, run or role, or none that the caller may see
 │   └── AlreadyExists         there is one of that name
 ├── NotReady                  what is asked for is not there yet: a run goes on, documents wait to be indexed
@@ -84,6 +85,10 @@ class InputError(PgclarifyError):
 
 class UnreadableFile(InputError):
     """A file that is not what its name says."""
+
+
+class MissingReader(UnreadableFile):
+    """A file of a kind that can be read, but not here: the package that reads it is not installed."""
 
 
 class NotFound(InputError):

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, Final, cast
 
-from pgclarify.errors import ConfigurationError, UnreadableFile
+from pgclarify.errors import MissingReader, UnreadableFile
 from pgclarify.ingest.parsing import Parsed
 
 _SCRIPT: Final = Path(__file__).with_name("parsing_process.py")
@@ -48,7 +48,7 @@ class ParsingProcess:
         """Make text of one file.
 
         Raises:
-            ConfigurationError: If the kind needs an extra that is not installed.
+            MissingReader: If the kind needs an extra that is not installed.
             UnreadableFile: If it is not what its suffix says, is too long, or takes more than the limits.
         """
         most_bytes = limits.memory_bytes + 8 * len(data)
@@ -73,8 +73,8 @@ class ParsingProcess:
                     detail=f"Reading it takes more than {most_bytes // 1_000_000} MB of memory.",
                     hint=_HINT,
                 )
-            case {"problem": "configuration"}:
-                raise ConfigurationError(answer["message"], detail=answer["detail"], hint=answer["hint"])
+            case {"problem": "missing"}:
+                raise MissingReader(answer["message"], detail=answer["detail"], hint=answer["hint"])
             case {"problem": _}:
                 raise UnreadableFile(answer["message"], detail=answer["detail"], hint=answer["hint"])
         return answer["title"], answer["content"], answer["metadata"]

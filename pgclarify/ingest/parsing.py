@@ -7,7 +7,9 @@ from typing import Any, TypeAlias
 
 from pgclarify.errors import UnreadableFile
 from pgclarify.ingest.headings import find_headings
+from pgclarify.ingest.mail import read_mail
 from pgclarify.ingest.markup import read_html
+from pgclarify.ingest.office import read_docx, read_pptx
 from pgclarify.ingest.pdf import read_pdf
 from pgclarify.ingest.text import decode, too_long, unstorable
 
@@ -15,6 +17,9 @@ TEXT = frozenset({".txt", ".text", ".rst"})
 MARKDOWN = frozenset({".md", ".markdown"})
 HTML = frozenset({".html", ".htm"})
 PDF = frozenset({".pdf"})
+DOCX = frozenset({".docx"})
+PPTX = frozenset({".pptx"})
+MAIL = frozenset({".eml"})
 
 # Title, if there is one in the file, content and metadata.
 Parsed: TypeAlias = tuple[str | None, str, dict[str, Any]]
@@ -24,7 +29,7 @@ def parse(data: bytes, suffix: str, name: str | Path) -> Parsed:
     """Make text of one file.
 
     Raises:
-        ConfigurationError: If the kind needs an extra that is not installed.
+        MissingReader: If the kind needs an extra that is not installed.
         UnreadableFile: If it is not what its suffix says, or too long.
     """
     title: str | None = None
@@ -32,6 +37,12 @@ def parse(data: bytes, suffix: str, name: str | Path) -> Parsed:
     if suffix in PDF:
         title, content, page_starts = read_pdf(data, name)
         metadata = {"page_starts": page_starts}
+    elif suffix in MAIL:
+        title, content, metadata = read_mail(data, name)
+    elif suffix in DOCX:
+        content = read_docx(data, name)
+    elif suffix in PPTX:
+        content = read_pptx(data, name)
     else:
         content = decode(data, name)
         if suffix in HTML:
@@ -41,6 +52,6 @@ def parse(data: bytes, suffix: str, name: str | Path) -> Parsed:
                 raise UnreadableFile(f"cannot read {name}", detail=reason)
     if reason := too_long(len(content)):
         raise UnreadableFile(f"cannot read {name}", detail=reason)
-    if title is None and suffix in MARKDOWN | HTML:
+    if title is None and suffix in MARKDOWN | HTML | DOCX | PPTX:
         title = next((heading.text for heading in find_headings(content) if heading.level == 1), None)
     return title, content, metadata

@@ -22,13 +22,13 @@ def _limit_memory(most_bytes: int) -> None:
 
 
 def _parse(data: bytes, suffix: str, name: str) -> dict[str, Any]:
-    from pgclarify.errors import ConfigurationError, UnreadableFile
+    from pgclarify.errors import MissingReader, UnreadableFile
     from pgclarify.ingest.parsing import parse
 
     try:
         title, content, metadata = parse(data, suffix, name)
-    except (ConfigurationError, UnreadableFile) as error:
-        kind = "configuration" if isinstance(error, ConfigurationError) else "unreadable"
+    except UnreadableFile as error:
+        kind = "missing" if isinstance(error, MissingReader) else "unreadable"
         return {"problem": kind, "message": error.message, "detail": error.detail, "hint": error.hint}
     return {"title": title, "content": content, "metadata": metadata}
 

@@ -6,8 +6,9 @@ import logging
 from io import BytesIO
 from pathlib import Path
 
-from pgclarify.errors import ConfigurationError, UnreadableFile
-from pgclarify.ingest.text import MAX_DOCUMENT_CHARS, too_long
+from pgclarify.errors import UnreadableFile
+from pgclarify.ingest.extras import missing_reader
+from pgclarify.ingest.text import MAX_DOCUMENT_CHARS, storable, too_long
 
 # Between pages: a paragraph ends there for the chunker, which is right more often than not.
 _PAGE_BREAK = "\n\n"
@@ -21,7 +22,7 @@ def read_pdf(data: bytes, name: str | Path) -> tuple[str | None, str, list[int]]
         starts. Pages are no headings: a heading says what a passage is about, and a page number does not.
 
     Raises:
-        ConfigurationError: If the extra "files" is not installed.
+        MissingReader: If the extra "files" is not installed.
         UnreadableFile: If it is no PDF, is encrypted, or holds no text, or too much.
     """
     # An optional extra, and slow to import.
@@ -29,11 +30,7 @@ def read_pdf(data: bytes, name: str | Path) -> tuple[str | None, str, list[int]]
         from pypdf import PdfReader
         from pypdf.errors import DependencyError, FileNotDecryptedError, WrongPasswordError
     except ImportError as error:
-        raise ConfigurationError(
-            "reading PDF needs the package pypdf",
-            detail=f"{name} is a PDF file, and {error.name} is not installed.",
-            hint="Run: pip install 'pgclarify[files]'",
-        ) from error
+        raise missing_reader(name, "PDF", error) from error
 
     # It reports every oddity of a file; what matters comes back as an exception or as missing text.
     logging.getLogger("pypdf").setLevel(logging.CRITICAL)
@@ -65,13 +62,8 @@ def read_pdf(data: bytes, name: str | Path) -> tuple[str | None, str, list[int]]
             hint="Run it through text recognition first.",
         )
     starts, end = [], 0
-    pages = [_storable(page) for page in pages]
+    pages = [storable(page) for page in pages]
     for text in pages:
         starts.append(end)
         end += len(text) + len(_PAGE_BREAK)
-    return " ".join(_storable(title or "").split()) or None, _PAGE_BREAK.join(pages), starts
-
-
-def _storable(text: str) -> str:
-    """Replace what a font without a proper table of characters leaves behind, and PostgreSQL cannot store."""
-    return text.encode("utf-8", "replace").decode("utf-8").replace("\x00", "\ufffd")
+    return " ".join(storable(title or "").split()) or None, _PAGE_BREAK.join(pages), starts

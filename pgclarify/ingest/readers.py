@@ -3,21 +3,34 @@
 from __future__ import annotations
 
 import atexit
-import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from pathlib import Path
-from typing import IO
+from typing import IO, Final
 
 from pgclarify.errors import UnreadableFile
 from pgclarify.ingest.apart import ParsingProcess, ReadingLimits
+from pgclarify.ingest.folders import find_files, is_empty, suffix_of
 from pgclarify.ingest.naming import Name, Naming
-from pgclarify.ingest.parsing import HTML, MARKDOWN, PDF, TEXT, Parsed, parse
-from pgclarify.ingest.records import FieldMapping, read_record_stream, read_records
+from pgclarify.ingest.parsing import DOCX, HTML, MAIL, MARKDOWN, PDF, PPTX, TEXT, Parsed, parse
+from pgclarify.ingest.records import FieldMapping, RecordReader, read_record_stream, read_records
+from pgclarify.ingest.tables import read_table_stream
 from pgclarify.ingest.text import MAX_DOCUMENT_BYTES, unstorable
 from pgclarify.model import Document
 
-_RECORDS = frozenset({".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz"})
-SUPPORTED_SUFFIXES = TEXT | MARKDOWN | HTML | PDF | _RECORDS
+_read_tsv = partial(read_table_stream, delimiter="\t")
+# Their documents bring their own ids.
+_RECORDS: Final[dict[str, RecordReader]] = {
+    ".jsonl": read_record_stream,
+    ".ndjson": read_record_stream,
+    ".csv": read_table_stream,
+    ".tsv": _read_tsv,
+}
+_RECORDS.update({f"{suffix}.gz": read for suffix, read in _RECORDS.items()})
+_ONE_DOCUMENT = TEXT | MARKDOWN | HTML | PDF | DOCX | PPTX | MAIL
+SUPPORTED_SUFFIXES = _ONE_DOCUMENT | _RECORDS.keys()
+# What makes them larger than their text: pictures, attachments.
+_WITH_PICTURES = PDF | DOCX | PPTX | MAIL
 
 _apart = ParsingProcess()
 atexit.register(_apart.close)
@@ -30,43 +43,47 @@ def read_documents(
     root: Path | None = None,
     limits: ReadingLimits | None = None,
     naming: Naming | None = None,
+    on_skip: Callable[[str], object] = lambda kind: None,
 ) -> Iterator[Document | UnreadableFile]:
     """Read documents from files and folders, as a stream.
 
-    Text, Markdown, HTML and PDF files are one document each: their id is their path below `root`, or below the given
-    folder, in POSIX form; a file given by itself has its name as id. JSON lines are one document a line. In folders,
-    hidden files and folders and those of other kinds are passed over.
+    Text, Markdown, HTML, PDF, DOCX, PPTX and mail are one document each: their id is their path below `root`, or below
+    the given folder, in POSIX form; a file given by itself has its name as id. JSON lines are one document a line, CSV
+    and TSV one a row. In folders, hidden files and folders are passed over.
 
     Args:
-        paths: Files and folders. Folders are read recursively, in the order of names.
-        fields: Which fields of JSON lines make up a document; None for the usual ones.
+        paths: Files and folders. Folders are read recursively, in the order of names, links to folders excepted.
+        fields: Which fields of JSON lines, or columns of a table, make up a document; None for the usual ones.
         root: Folder that ids are relative to.
         limits: What parsing one file may take; None for the usual.
         naming: What stands before ids, and what the source is called; None: nothing, and its place.
+        on_skip: Called for each thing that is not read and is no error, with its kind: a file in a folder whose suffix
+            says that nothing reads it (".png"), an empty file, a link to a folder, an attachment of mail.
 
     Yields:
-        Documents, and beside them, in its place, each file or line that could not be read, as an UnreadableFile that
-        is returned, not raised: one bad file does not lose the rest.
-
-    Raises:
-        ConfigurationError: If a file needs an extra that is not installed.
+        Documents, and beside them, in its place, each file, line or row that could not be read, as an UnreadableFile
+        that is returned, not raised: one bad file does not lose the rest. It is a MissingReader if an extra is missing.
     """
     names = naming or Naming()
-    for located in _located(paths, root):
+    for located in _located(paths, root, on_skip):
         if isinstance(located, UnreadableFile):
             yield located
             continue
         path, base = located
-        if _suffix(path) in _RECORDS:
-            for record in read_records(path, fields or FieldMapping()):
-                if isinstance(record, Document):
-                    yield names.of_record(record.document_id, path, base).given_to(record)
-                else:
-                    yield record
-            continue
         try:
-            document_id = _document_id(path, base)
-            yield names.of_file(document_id, path, base).given_to(_read_file(path, document_id, limits))
+            if _is_blank(path):
+                on_skip("empty file")
+            elif read := _RECORDS.get(suffix_of(path)):
+                for record in read_records(path, fields or FieldMapping(), read):
+                    if isinstance(record, Document):
+                        yield names.of_record(record.document_id, path, base).given_to(record)
+                    else:
+                        yield record
+            else:
+                document_id = _document_id(path, base)
+                document = _read_file(path, document_id, limits)
+                if _has_text(document, suffix_of(path), on_skip):
+                    yield names.of_file(document_id, path, base).given_to(document)
         except UnreadableFile as problem:
             yield problem
 
@@ -90,26 +107,30 @@ def find_names(
             yield located
             continue
         path, base = located
-        if _suffix(path) in _RECORDS:
-            for record in read_records(path, fields or FieldMapping()):
-                yield names.of_record(record.document_id, path, base) if isinstance(record, Document) else record
-            continue
         try:
-            yield names.of_file(_document_id(path, base), path, base)
+            if _is_blank(path):
+                continue
+            if read := _RECORDS.get(suffix_of(path)):
+                for record in read_records(path, fields or FieldMapping(), read):
+                    yield names.of_record(record.document_id, path, base) if isinstance(record, Document) else record
+            else:
+                yield names.of_file(_document_id(path, base), path, base)
         except UnreadableFile as problem:
             yield problem
 
 
 def holds_many(path: Path) -> bool:
     """Whether a file may hold several documents, by its name."""
-    return _suffix(path) in _RECORDS
+    return suffix_of(path) in _RECORDS
 
 
-def _located(paths: Iterable[Path], root: Path | None) -> Iterator[tuple[Path, Path] | UnreadableFile]:
+def _located(
+    paths: Iterable[Path], root: Path | None, on_skip: Callable[[str], object] = lambda kind: None
+) -> Iterator[tuple[Path, Path] | UnreadableFile]:
     """Each file, and the folder that ids are relative to."""
     for given in paths:
         base = root or (given if given.is_dir() else given.parent)
-        for path in _files(given):
+        for path in find_files(given, SUPPORTED_SUFFIXES, on_skip):
             yield path if isinstance(path, UnreadableFile) else (path, base)
 
 
@@ -122,6 +143,7 @@ def read_stream(
     title: str | None = None,
     fields: FieldMapping | None = None,
     limits: ReadingLimits | None = None,
+    on_skip: Callable[[str], object] = lambda kind: None,
 ) -> Iterator[Document | UnreadableFile]:
     """Read what comes through a stream, such as standard input, of the kind that a file name's suffix says.
 
@@ -129,48 +151,28 @@ def read_stream(
         stream: Binary.
         suffix: One of SUPPORTED_SUFFIXES, without ".gz".
         name: What it is called where something is wrong.
-        document_id: Of the one document; JSON lines bring their own.
+        document_id: Of the one document; records bring their own.
         title: Its title; None for the one in it, if any.
-        fields: Which fields of JSON lines make up a document; None for the usual ones.
+        fields: Which fields of JSON lines, or columns of a table, make up a document; None for the usual ones.
         limits: What parsing it may take; None for the usual.
+        on_skip: As read_documents.
 
     Yields:
         As read_documents.
-
-    Raises:
-        ConfigurationError: If the kind needs an extra that is not installed.
     """
-    if suffix in _RECORDS:
-        yield from read_record_stream(stream, name, fields or FieldMapping())
+    if read := _RECORDS.get(suffix):
+        yield from read(stream, name, fields or FieldMapping())
         return
     try:
         if reason := unstorable(document_id or ""):
             raise UnreadableFile(f"cannot use {name}", detail=f"Its id cannot be stored. {reason}")
         data = stream.read(_most_bytes(suffix) + 1)
         found, content, metadata = _parse(data, suffix, name, limits)
-        yield Document(document_id=document_id or name, content=content, title=title or found, metadata=metadata)
+        document = Document(document_id=document_id or name, content=content, title=title or found, metadata=metadata)
+        if _has_text(document, suffix, on_skip):
+            yield document
     except UnreadableFile as problem:
         yield problem
-
-
-def _files(given: Path) -> Iterator[Path | UnreadableFile]:
-    if not given.is_dir():
-        yield given
-        return
-    closed: list[OSError] = []
-    for folder, subfolders, names in os.walk(given, onerror=closed.append):
-        subfolders[:] = sorted(name for name in subfolders if not name.startswith("."))
-        for name in sorted(names):
-            path = Path(folder, name)
-            if not name.startswith(".") and _suffix(path) in SUPPORTED_SUFFIXES:
-                yield path
-    for error in closed:
-        yield UnreadableFile(f"cannot read the folder {error.filename}", detail=f"{error.strerror}.")
-
-
-def _suffix(path: Path) -> str:
-    suffixes = [suffix.lower() for suffix in path.suffixes[-2:]]
-    return "".join(suffixes) if suffixes[-1:] == [".gz"] else "".join(suffixes[-1:])
 
 
 def _document_id(path: Path, base: Path) -> str:
@@ -186,16 +188,13 @@ def _document_id(path: Path, base: Path) -> str:
 
 
 def _read_file(path: Path, document_id: str, limits: ReadingLimits | None) -> Document:
-    suffix = _suffix(path)
+    suffix = suffix_of(path)
     if suffix not in SUPPORTED_SUFFIXES:
         raise UnreadableFile(
             f"cannot read {path}",
             detail=f"Nothing reads {suffix or 'a name without an extension'}.",
             hint=f"These are read: {', '.join(sorted(SUPPORTED_SUFFIXES))}.",
         )
-    # A pipe or a device would be waited for, without end.
-    if path.exists() and not path.is_file():
-        raise UnreadableFile(f"cannot read {path}", detail="It is no regular file.")
     try:
         with path.open("rb") as stream:
             data = stream.read(_most_bytes(suffix) + 1)
@@ -205,16 +204,36 @@ def _read_file(path: Path, document_id: str, limits: ReadingLimits | None) -> Do
     return Document(document_id=document_id, content=content, title=title or path.stem, metadata=metadata)
 
 
+def _is_blank(path: Path) -> bool:
+    """Whether a file is an empty text. A PDF of no byte, say, is a broken one.
+
+    Raises:
+        UnreadableFile: If it is no regular file.
+    """
+    return is_empty(path) and suffix_of(path) not in _WITH_PICTURES
+
+
+def _has_text(document: Document, suffix: str, on_skip: Callable[[str], object]) -> bool:
+    """Whether a file has text; and say what of it is not read."""
+    if suffix in MAIL:
+        for _ in document.metadata.get("attachments", ()):
+            on_skip("attachment")
+    if not document.content.strip():
+        on_skip("empty file")
+        return False
+    return True
+
+
 def _most_bytes(suffix: str) -> int:
-    """How much of a file is read at most: it is in memory whole, and pictures make a PDF larger than its text."""
-    return 10 * MAX_DOCUMENT_BYTES if suffix in PDF else MAX_DOCUMENT_BYTES
+    """How much of a file is read at most: it is in memory whole."""
+    return 10 * MAX_DOCUMENT_BYTES if suffix in _WITH_PICTURES else MAX_DOCUMENT_BYTES
 
 
 def _parse(data: bytes, suffix: str, name: str | Path, limits: ReadingLimits | None) -> Parsed:
     """Title, if there is one in it, content and metadata of one file.
 
     Raises:
-        ConfigurationError: If the kind needs an extra that is not installed.
+        MissingReader: If the kind needs an extra that is not installed.
         UnreadableFile: If it is not what its suffix says, too long, or takes more than the limits.
     """
     if len(data) > _most_bytes(suffix):

@@ -1,18 +1,20 @@
-"""JSON lines: one document a line, its fields named by a mapping."""
+"""Records, which are one document each, their fields named by a mapping; and JSON lines, one record a line."""
 
 from __future__ import annotations
 
 import gzip
 import json
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import IO, Any, NoReturn
+from typing import IO, Any, NoReturn, TypeAlias, cast
 
 from pgclarify.errors import InputError, UnreadableFile
-from pgclarify.ingest.text import too_long, unstorable
+from pgclarify.ingest.text import as_utf8, too_long, unstorable
 from pgclarify.model import Document
+
+RecordReader: TypeAlias = Callable[[IO[bytes], "str | Path", "FieldMapping"], Iterator[Document | UnreadableFile]]
 
 # A line is held in memory whole; PostgreSQL stores no field of more than a gigabyte.
 _MAX_LINE_BYTES = 256 * 1024 * 1024
@@ -59,21 +61,8 @@ class FieldMapping:
         return mapping
 
 
-def read_records(path: Path, mapping: FieldMapping) -> Iterator[Document | UnreadableFile]:
-    """Read a file of JSON lines, gzipped or not, one line in memory at a time.
-
-    Yields:
-        For each line that is not blank, its document, or the reason why it has none.
-    """
-    try:
-        with gzip.open(path) if path.suffix.lower() == ".gz" else path.open("rb") as stream:
-            yield from read_record_stream(stream, path, mapping)
-    except OSError as error:
-        yield UnreadableFile(f"cannot read {path}", detail=f"{error.strerror or error}.")
-
-
 def read_record_stream(
-    stream: IO[bytes] | gzip.GzipFile, name: str | Path, mapping: FieldMapping
+    stream: IO[bytes], name: str | Path, mapping: FieldMapping
 ) -> Iterator[Document | UnreadableFile]:
     """Read JSON lines from a stream, one line in memory at a time.
 
@@ -87,11 +76,11 @@ def read_record_stream(
     """
     number = 0
     try:
-        for number, line in enumerate(_lines(stream), start=1):
+        for number, line in enumerate(read_lines(stream, _MAX_LINE_BYTES), start=1):
             try:
                 if len(line) > _MAX_LINE_BYTES:
                     raise ValueError(f"The line is longer than {_MAX_LINE_BYTES} bytes.")
-                text = line.decode("utf-8-sig" if number == 1 else "utf-8")
+                text = line.decode()
                 if text.strip():
                     yield _document(text, mapping)
             except (ValueError, RecursionError) as error:
@@ -100,30 +89,66 @@ def read_record_stream(
         yield UnreadableFile(f"cannot read {name} beyond line {number}", detail=f"{type(error).__name__}: {error}.")
 
 
-def _lines(stream: IO[bytes] | gzip.GzipFile) -> Iterator[bytes]:
-    """Lines of a stream; of one that is too long only the beginning, one byte over the limit."""
-    while line := stream.readline(_MAX_LINE_BYTES + 1):
+def read_records(
+    path: Path, mapping: FieldMapping, read: RecordReader = read_record_stream
+) -> Iterator[Document | UnreadableFile]:
+    """Read a file of records, gzipped or not, one record in memory at a time.
+
+    Args:
+        path: The file.
+        mapping: Which fields make up a document.
+        read: Reads its format; JSON lines if left out.
+
+    Yields:
+        For each record, its document, or the reason why it has none.
+    """
+    try:
+        with gzip.open(path) if path.suffix.lower() == ".gz" else path.open("rb") as stream:
+            yield from read(cast("IO[bytes]", stream), path, mapping)
+    except OSError as error:
+        yield UnreadableFile(f"cannot read {path}", detail=f"{error.strerror or error}.")
+
+
+def read_lines(stream: IO[bytes], most_bytes: int) -> Iterator[bytes]:
+    """Lines of a stream in UTF-8, or in what its byte order mark says; of one that is too long only the beginning.
+
+    Args:
+        stream: Binary.
+        most_bytes: How long a line may be. Of a longer one, one byte more is yielded.
+
+    Yields:
+        Lines with their ends, without the mark.
+
+    Raises:
+        OSError: If the stream breaks, or does not fit its mark.
+    """
+    text = as_utf8(stream)
+    while line := text.readline(most_bytes + 1):
         rest = line
-        while len(rest) > _MAX_LINE_BYTES and not rest.endswith(b"\n"):
-            rest = stream.readline(_MAX_LINE_BYTES + 1)
+        while len(rest) > most_bytes and not rest.endswith(b"\n"):
+            rest = text.readline(most_bytes + 1)
         yield line
 
 
 def _document(line: str, mapping: FieldMapping) -> Document:
-    """Read one line.
-
-    Raises:
-        ValueError: If it is no JSON or no document; the message is a sentence.
-    """
     record = json.loads(line, parse_constant=_refuse_constant)
     if not isinstance(record, dict):
         raise ValueError(f"The line is no JSON object but {_kind(record)}.")
+    return document_of(record, mapping)
+
+
+def document_of(record: dict[str, Any], mapping: FieldMapping) -> Document:
+    """Make a document of a record.
+
+    Raises:
+        ValueError: If it cannot be one; the message is a sentence.
+    """
     document_id = _text(record, mapping.id)
     content = _text(record, mapping.content)
     if not document_id:
         raise ValueError(f"There is no id: the field {' or '.join(mapping.id)} is missing, null or empty.")
-    if content is None:
-        raise ValueError(f"There is no content: the field {' or '.join(mapping.content)} is missing or null.")
+    if content is None or not content.strip():
+        raise ValueError(f"There is no content: the field {' or '.join(mapping.content)} is missing, null or blank.")
     if reason := too_long(len(content)):
         raise ValueError(reason)
     return Document(
@@ -137,7 +162,7 @@ def _document(line: str, mapping: FieldMapping) -> Document:
 
 
 def _find(record: dict[str, Any], names: tuple[str, ...]) -> tuple[str, Any]:
-    return next(((name, record[name]) for name in names if record.get(name) is not None), (names[0], None))
+    return next(((name, record[name]) for name in names if record.get(name) is not None), ("", None))
 
 
 def _text(record: dict[str, Any], names: tuple[str, ...]) -> str | None:
@@ -148,7 +173,7 @@ def _text(record: dict[str, Any], names: tuple[str, ...]) -> str | None:
         return str(value)
     if not isinstance(value, str):
         raise ValueError(f"The field {name} is no string but {_kind(value)}.")
-    _check_strings(name, value)
+    check_strings(name, value)
     return value
 
 
@@ -158,7 +183,7 @@ def _metadata(record: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
         return {}
     if not isinstance(value, dict):
         raise ValueError(f"The field {name} is no object but {_kind(value)}.")
-    _check_strings(name, value)
+    check_strings(name, value)
     return value
 
 
@@ -168,22 +193,22 @@ def _readers(record: dict[str, Any], names: tuple[str, ...]) -> tuple[str, ...] 
         return None
     if not isinstance(value, list) or not all(isinstance(reader, str) for reader in value):
         raise ValueError(f"The field {name} is no list of role names.")
-    _check_strings(name, value)
+    check_strings(name, value)
     return tuple(value)
 
 
-def _check_strings(name: str, value: object) -> None:
+def check_strings(name: str, value: object) -> None:
     """Refuse strings that PostgreSQL cannot store, however deep."""
     if isinstance(value, str):
         if reason := unstorable(value):
             raise ValueError(f"The field {name} cannot be stored. {reason}")
     elif isinstance(value, dict):
         for key, part in value.items():
-            _check_strings(name, key)
-            _check_strings(name, part)
+            check_strings(name, key)
+            check_strings(name, part)
     elif isinstance(value, list):
         for part in value:
-            _check_strings(name, part)
+            check_strings(name, part)
 
 
 def _refuse_constant(constant: str) -> NoReturn:

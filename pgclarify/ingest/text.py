@@ -2,33 +2,99 @@
 
 from __future__ import annotations
 
+import codecs
+import io
 from pathlib import Path
+from typing import IO, TYPE_CHECKING, cast
 
 from pgclarify.errors import UnreadableFile
+
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
 
 # A worker embeds a document of this size in some five minutes on two cores; add_document has the same limit.
 MAX_DOCUMENT_CHARS = 10_000_000
 # No character takes more bytes, so that a file over it need not be read.
 MAX_DOCUMENT_BYTES = 4 * MAX_DOCUMENT_CHARS
+# Those of UTF-32 come first: one of them starts as one of UTF-16.
+_BYTE_ORDER_MARKS = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF32_LE, "utf-32-le"),
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+_MOST_MARK_BYTES = max(len(mark) for mark, _ in _BYTE_ORDER_MARKS)
+
+
+def encoding_of(data: bytes) -> tuple[bytes, str]:
+    """The byte order mark that a file starts with, and its encoding: UTF-8 if there is no mark."""
+    return next(((mark, name) for mark, name in _BYTE_ORDER_MARKS if data.startswith(mark)), (b"", "utf-8"))
 
 
 def decode(data: bytes, name: str | Path) -> str:
-    """Decode a text file: UTF-8, with or without a byte order mark.
+    """Decode a text file: UTF-8, with or without a byte order mark, or UTF-16 or UTF-32 with one.
 
     Raises:
         UnreadableFile: If it is binary, in another encoding, or holds NUL characters.
     """
+    mark, encoding = encoding_of(data)
     try:
-        text = data.decode("utf-8-sig")
+        text = data[len(mark) :].decode(encoding)
     except UnicodeDecodeError as error:
+        position = error.start + len(mark)
         raise UnreadableFile(
             f"cannot read {name}",
-            detail=f"It is not UTF-8 text: byte {error.start} is 0x{data[error.start]:02x}.",
+            detail=f"It is not {encoding.upper()} text: byte {position} is 0x{data[position]:02x}.",
             hint="Convert it to UTF-8, or leave it out if it is a binary file.",
         ) from error
     if reason := unstorable(text):
         raise UnreadableFile(f"cannot read {name}", detail=reason, hint="Leave it out if it is a binary file.")
     return text
+
+
+def as_utf8(stream: IO[bytes]) -> io.BufferedReader:
+    """A text as UTF-8 without a byte order mark, converted while it is read.
+
+    What has no mark is not converted, nor checked. What does not fit its mark is an OSError when it is read.
+    """
+    return io.BufferedReader(_Utf8(cast("io.BufferedIOBase", stream)), buffer_size=2**16)
+
+
+class _Utf8(io.RawIOBase):
+    def __init__(self, stream: io.BufferedIOBase) -> None:
+        self._stream = stream
+        head = stream.read(_MOST_MARK_BYTES)
+        mark, self._encoding = encoding_of(head)
+        self._decoder = codecs.getincrementaldecoder(self._encoding)()
+        self._ready = self._convert(head[len(mark) :])
+        self._at_end = False
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Buffer) -> int:
+        room = memoryview(buffer)
+        while not self._ready and not self._at_end:
+            data = self._stream.read1(len(room))
+            self._at_end = not data
+            self._ready = self._convert(data)
+        part, self._ready = self._ready[: len(room)], self._ready[len(room) :]
+        room[: len(part)] = part
+        return len(part)
+
+    def _convert(self, data: bytes) -> bytes:
+        if self._encoding == "utf-8":
+            return data
+        try:
+            return self._decoder.decode(data, final=not data).encode()
+        except UnicodeDecodeError as error:
+            raise OSError(f"it is not {self._encoding.upper()} text") from error
+
+
+def storable(text: str) -> str:
+    """Replace what PostgreSQL cannot store: a font without a table of characters leaves it behind, or a broken mail."""
+    return text.encode("utf-8", "replace").decode("utf-8").replace("\x00", "\ufffd")
 
 
 def unstorable(text: str) -> str | None:

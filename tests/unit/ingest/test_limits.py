@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from pgclarify.errors import ConfigurationError, UnreadableFile
+from pgclarify.errors import MissingReader, UnreadableFile
 from pgclarify.ingest import read_documents
 from pgclarify.ingest.apart import ParsingProcess, ReadingLimits
 from pgclarify.ingest.headings import find_headings
@@ -134,7 +134,7 @@ def test_what_is_not_installed_is_said_by_the_process_as_well(monkeypatch: pytes
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")]))
     process = ParsingProcess()
     try:
-        with pytest.raises(ConfigurationError) as refused:
+        with pytest.raises(MissingReader) as refused:
             process.parse(pdf("Hail"), ".pdf", "a.pdf", ReadingLimits())
         assert "pgclarify[files]" in str(refused.value.hint)
     finally:

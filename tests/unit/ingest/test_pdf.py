@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from pypdf import PdfReader, PdfWriter
 
-from pgclarify.errors import ConfigurationError, UnreadableFile
+from pgclarify.errors import MissingReader, UnreadableFile
 from pgclarify.ingest import read_documents
 from pgclarify.ingest.pdf import read_pdf
 from pgclarify.model import Document
@@ -109,6 +109,6 @@ def test_one_that_opens_without_a_password_is_read(tmp_path: Path) -> None:
 
 def test_without_the_extra_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pypdf", None)
-    with pytest.raises(ConfigurationError) as caught:
+    with pytest.raises(MissingReader) as caught:
         read_pdf(pdf("Hail is covered."), "policy.pdf")
     assert "pgclarify[files]" in (caught.value.hint or "")

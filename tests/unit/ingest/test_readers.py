@@ -3,13 +3,16 @@ from __future__ import annotations
 import json
 import os
 import sys
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
+from typing import Any, NoReturn
 
 import pytest
 
-from pgclarify.errors import ConfigurationError, InputError, UnreadableFile
+from pgclarify.errors import InputError, MissingReader, UnreadableFile
 from pgclarify.ingest import read_documents
+from pgclarify.ingest.apart import ParsingProcess
 from pgclarify.ingest.markup import read_html
 from pgclarify.ingest.naming import Name, Naming
 from pgclarify.ingest.readers import find_names
@@ -100,12 +103,6 @@ def test_a_source_has_a_name_that_is_no_part_of_an_origin(name: str) -> None:
         Naming(source=name)
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root reads every folder")
-def test_a_folder_that_cannot_be_read_is_a_problem(tmp_path: Path) -> None:
-    (tmp_path / "closed").mkdir(mode=0)
-    assert [type(found) for found in read_documents([tmp_path])] == [UnreadableFile]
-
-
 def test_text_is_taken_as_it_is(tmp_path: Path) -> None:
     path = tmp_path / "note.txt"
     path.write_bytes("\ufeff# no heading\r\n😀\r\n".encode())
@@ -145,7 +142,7 @@ def test_html_without_title_takes_its_first_heading(tmp_path: Path) -> None:
 
 def test_html_without_the_extra_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "markdownify", None)
-    with pytest.raises(ConfigurationError) as caught:
+    with pytest.raises(MissingReader) as caught:
         read_html("<p>text</p>", "page.html")
     assert "pgclarify[files]" in (caught.value.hint or "")
 
@@ -154,7 +151,7 @@ def test_html_without_the_extra_says_what_to_install(monkeypatch: pytest.MonkeyP
     ("name", "data", "detail"),
     [
         ("latin.txt", b"caf\xe9", "byte 3 is 0xe9"),
-        ("wide.txt", "wide".encode("utf-16"), "UTF-8"),
+        ("wide.txt", "wide".encode("utf-16")[:-1], "UTF-16"),
         ("binary.md", b"%PDF-1.7\n\x00\x01", "NUL character at offset 9"),
         ("page.html", b"<p>text\x00</p>", "NUL"),
         ("surrogate.txt", b"\xed\xa0\x80", "UTF-8"),
@@ -172,16 +169,97 @@ def test_what_cannot_be_read_is_a_problem_with_its_reason(tmp_path: Path, name: 
 
 
 def test_missing_file_and_pipe_are_problems(tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / "pipe.txt")
+    for name in ("pipe.txt", "pipe.csv", "pipe.jsonl.gz"):
+        os.mkfifo(tmp_path / name)
+        assert problem_of(tmp_path / name).detail == "It is no regular file."
     assert problem_of(tmp_path / "missing.txt").detail == "No such file or directory."
     assert problem_of(tmp_path / "missing.jsonl").detail
-    assert problem_of(tmp_path / "pipe.txt").detail == "It is no regular file."
 
 
 def test_name_that_is_not_utf8_is_a_problem(tmp_path: Path) -> None:
     path = tmp_path / os.fsdecode(b"caf\xe9.txt")
     path.write_text("text")
     str(problem_of(path)).encode("utf-8")
+
+
+def read_and_skip(*paths: Path) -> tuple[list[Document | UnreadableFile], Counter[str]]:
+    skipped: list[str] = []
+    return list(read_documents(paths, on_skip=skipped.append)), Counter(skipped)
+
+
+def test_what_nothing_reads_is_counted_by_kind(tmp_path: Path) -> None:
+    for name in ("a.png", "b.PNG", "c.yaml", "LICENSE", "d.tar.gz", ".hidden.png", ".git/e.png", "f/g.png"):
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(b"x")
+    (tmp_path / "empty.md").write_text("")
+    (tmp_path / "blank.html").write_text("<html><body> </body></html>")
+    (tmp_path / "note.md").write_text("text")
+    documents, skipped = read_and_skip(tmp_path)
+    assert [document.document_id for document in documents if isinstance(document, Document)] == ["note.md"]
+    assert len(documents) == 1
+    assert skipped == {".png": 3, ".yaml": 1, "without an extension": 1, ".tar.gz": 1, "empty file": 2}
+
+
+def test_a_file_given_by_itself_is_no_skipped_one(tmp_path: Path) -> None:
+    (tmp_path / "a.png").write_bytes(b"x")
+    (problem,), skipped = read_and_skip(tmp_path / "a.png")
+    assert isinstance(problem, UnreadableFile)
+    assert not skipped
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-32"])
+@pytest.mark.parametrize("name", ["a.txt", "a.md", "a.html", "a.jsonl"])
+def test_encodings_that_a_byte_order_mark_names(tmp_path: Path, encoding: str, name: str) -> None:
+    text = '{"id": "a", "text": "Größe 😀"}\n' if name == "a.jsonl" else "Größe 😀"
+    (tmp_path / name).write_bytes(text.encode(encoding))
+    assert read_one(tmp_path / name).content == "Größe 😀"
+
+
+def test_utf16_of_either_order(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_bytes(b"\xfe\xff" + "a\r\nb".encode("utf-16-be"))
+    assert read_one(tmp_path / "a.txt").content == "a\r\nb"
+
+
+def test_links_are_followed_to_files_and_not_to_folders(tmp_path: Path) -> None:
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    (tmp_path / "outside.txt").write_text("text")
+    (folder / "a.txt").symlink_to(tmp_path / "outside.txt")
+    (folder / "loop.txt").symlink_to(folder / "loop.txt")
+    (folder / "up").symlink_to(tmp_path)
+    (document, problem), skipped = read_and_skip(folder)
+    assert isinstance(document, Document) and document.document_id == "a.txt"
+    assert isinstance(problem, UnreadableFile) and "loop.txt" in problem.message
+    assert skipped == {"link to a folder": 1}
+
+
+def test_a_folder_that_cannot_be_opened_is_a_problem(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "closed").mkdir()
+    (tmp_path / "b.txt").write_text("text")
+    scan = os.scandir
+
+    def scan_as_another_user(path: str) -> Any:
+        if path.endswith("closed"):
+            raise PermissionError(13, "Permission denied", path)
+        return scan(path)
+
+    monkeypatch.setattr(os, "scandir", scan_as_another_user)
+    (document, problem), _ = read_and_skip(tmp_path)
+    assert isinstance(document, Document)
+    assert isinstance(problem, UnreadableFile) and "closed" in problem.message
+
+
+def test_a_file_whose_reader_is_missing_does_not_lose_the_rest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def without_reader(*_: object) -> NoReturn:
+        raise MissingReader("cannot read a.html")
+
+    (tmp_path / "a.html").write_text("<p>text</p>")
+    (tmp_path / "b.txt").write_text("fine")
+    monkeypatch.setattr(ParsingProcess, "parse", without_reader)
+    problem, document = read_documents([tmp_path])
+    assert isinstance(problem, MissingReader)
+    assert isinstance(document, Document)
 
 
 def test_one_bad_file_does_not_lose_the_rest(tmp_path: Path) -> None:

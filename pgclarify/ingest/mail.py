@@ -1,0 +1,88 @@
+"""Messages of mail (.eml): their text, without what is attached."""
+
+from __future__ import annotations
+
+from email import message_from_bytes, policy
+from email.message import EmailMessage, Message
+from pathlib import Path
+from typing import Any, cast
+
+from pgclarify.errors import UnreadableFile
+from pgclarify.ingest.markup import read_html
+from pgclarify.ingest.text import storable
+
+# A message has one of these; a text that calls itself one has none.
+_HEADERS = ("From", "To", "Subject", "Date", "Message-ID", "Received")
+_METADATA = ("From", "To", "Cc", "Date")
+
+
+def read_mail(data: bytes, name: str | Path) -> tuple[str | None, str, dict[str, Any]]:
+    """Read a message: plain text if it has any, else HTML.
+
+    Returns:
+        Its subject; its text; and who wrote it to whom, when, and the names of what is attached, which is not read.
+
+    Raises:
+        MissingReader: If its only text is HTML, and the extra "files" is not installed.
+        UnreadableFile: If it is no message, or holds no text.
+    """
+    try:
+        message = message_from_bytes(data, policy=policy.default)
+        headers = {header: storable(" ".join(str(message[header] or "").split())) for header in _HEADERS + _METADATA}
+        attachments = _attachments(message)
+        content = storable(_text(message, name))
+    except (UnreadableFile, MemoryError):
+        raise
+    except Exception as error:
+        # A broken message can break the library anywhere, and must not lose the files after it.
+        reason = " ".join(str(error).split()).rstrip(".") or type(error).__name__
+        raise UnreadableFile(f"cannot read {name}", detail=f"It is a broken message: {reason}.") from error
+    if not any(headers[header] for header in _HEADERS):
+        raise UnreadableFile(f"cannot read {name}", detail="It is no message of mail: it has no header of one.")
+    if not content.strip():
+        attached = f"only attachments, which are not read: {', '.join(attachments)}" if attachments else "it is empty"
+        raise UnreadableFile(f"cannot read {name}", detail=f"It holds no text: {attached}.")
+    metadata: dict[str, Any] = {header.lower(): headers[header] for header in _METADATA if headers[header]}
+    if attachments:
+        metadata["attachments"] = attachments
+    return headers["Subject"] or None, content, metadata
+
+
+def _text(part: EmailMessage, name: str | Path) -> str:
+    """The text of a part of a message, and of the parts in it."""
+    if part.get_content_type() == "multipart/alternative":
+        # HTML is not read where plain text says the same: markup is lost on the way.
+        by_preference = sorted(part.iter_parts(), key=lambda one: not _has_plain_text(one))
+        texts = (_text(cast("EmailMessage", one), name) for one in by_preference)
+        return next((text for text in texts if text.strip()), "")
+    if part.get_content_maintype() == "multipart":
+        texts = (_text(cast("EmailMessage", one), name) for one in part.iter_parts())
+        return "\n\n".join(text.strip() for text in texts if text.strip())
+    if _is_attached(part):
+        return ""
+    content = _content(part)
+    return read_html(content, name)[1] if part.get_content_subtype() == "html" else content
+
+
+def _content(part: EmailMessage) -> str:
+    try:
+        return str(part.get_content())
+    except LookupError:
+        # Its encoding has a name that no one knows.
+        return cast("bytes", part.get_payload(decode=True)).decode("utf-8", "replace")
+
+
+def _attachments(part: EmailMessage) -> list[str]:
+    """Names of all that is not read, or their kinds."""
+    if part.get_content_maintype() == "multipart":
+        return [name for one in part.iter_parts() for name in _attachments(cast("EmailMessage", one))]
+    return [storable(part.get_filename() or part.get_content_type())] if _is_attached(part) else []
+
+
+def _is_attached(part: EmailMessage) -> bool:
+    is_text = part.get_content_type() in ("text/plain", "text/html")
+    return not is_text or part.get_content_disposition() == "attachment" or part.get_filename() is not None
+
+
+def _has_plain_text(part: Message) -> bool:
+    return any(one.get_content_type() == "text/plain" for one in part.walk())

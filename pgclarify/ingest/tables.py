@@ -1,0 +1,184 @@
+"""CSV and TSV: one document a row, its parts named by the columns."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+import zlib
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import chain
+from pathlib import Path
+from typing import IO
+
+from pgclarify.errors import UnreadableFile
+from pgclarify.ingest.records import FieldMapping, check_strings, document_of, read_lines
+from pgclarify.model import Document
+
+# A row is held in memory whole. A quote that nothing closes makes one row of all that follows.
+_MAX_ROW_BYTES = 64 * 1024 * 1024
+_MOST_COLUMNS_SHOWN = 30
+_QUOTED = re.compile(r'"[^"]*"')
+
+
+def read_table_stream(
+    stream: IO[bytes], name: str | Path, mapping: FieldMapping, delimiter: str | None = None
+) -> Iterator[Document | UnreadableFile]:
+    """Read rows from a stream, one row in memory at a time. The first row names the columns.
+
+    Columns that are no part of a document become its metadata, as strings; empty fields are left out. A column of
+    readers holds JSON arrays of role names.
+
+    Args:
+        stream: Binary.
+        name: What it is called where a row is wrong.
+        mapping: Which columns make up a document.
+        delimiter: None: a comma, a semicolon or a tab, by the first row.
+
+    Yields:
+        For each row that is not blank, its document, or the reason why it has none. If the columns do not fit the
+        mapping, the reason for that alone.
+    """
+    # For the whole process, where nothing else reads CSV. The limit of a row limits its fields.
+    csv.field_size_limit(_MAX_ROW_BYTES)
+    lines = _Lines(stream)
+    columns: _Columns | None = None
+    try:
+        first = next((line for line in lines if line.strip()), "")
+        rows = csv.reader(chain([first], lines), delimiter=delimiter or _delimiter(first), strict=True)
+        while True:
+            try:
+                row = next(rows, None)
+                if row is None:
+                    return
+                if columns is None:
+                    columns = _Columns.of(row, mapping)
+                elif any(row):
+                    yield columns.document(row)
+            except (ValueError, csv.Error) as error:
+                detail = str(error) if isinstance(error, ValueError) else f"It is no row of a table: {error}."
+                yield UnreadableFile(f"cannot read {lines.of_row()} of {name}", detail=detail)
+                if columns is None:
+                    return
+            lines.start_row()
+    except (OSError, EOFError, zlib.error) as error:
+        detail = f"{type(error).__name__}: {error}."
+        yield UnreadableFile(f"cannot read {name} beyond line {lines.number}", detail=detail)
+
+
+class _Lines:
+    """Lines as text, counted. A byte that is not UTF-8 becomes half a surrogate pair, and its row alone is refused."""
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        self.number = 0
+        self._first_of_row = 1
+        self._row_bytes = 0
+        self._lines = read_lines(stream, _MAX_ROW_BYTES)
+
+    def __iter__(self) -> Iterator[str]:
+        return self
+
+    def __next__(self) -> str:
+        line = next(self._lines)
+        self.number += 1
+        self._row_bytes += len(line)
+        if self._row_bytes > _MAX_ROW_BYTES:
+            raise ValueError(f"The row is longer than {_MAX_ROW_BYTES} bytes: a quote may not be closed.")
+        return line.decode("utf-8", "surrogateescape")
+
+    def start_row(self) -> None:
+        """Say that the next line starts a row."""
+        self._first_of_row = self.number + 1
+        self._row_bytes = 0
+
+    def of_row(self) -> str:
+        """The lines of the row, in words."""
+        is_one = self.number <= self._first_of_row
+        return f"line {self._first_of_row}" if is_one else f"lines {self._first_of_row} to {self.number}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Columns:
+    """What the columns of a table are for.
+
+    Attributes:
+        names: In the order of the fields of a row.
+        mapping: Names the one column of each part.
+        in_document: Columns that are parts of a document.
+    """
+
+    names: list[str]
+    mapping: FieldMapping
+    in_document: frozenset[str]
+
+    @classmethod
+    def of(cls, header: list[str], mapping: FieldMapping) -> _Columns:
+        """Find the columns.
+
+        Raises:
+            ValueError: If one is missing or there are two of a name; the message is one or more sentences.
+        """
+        _check_encoding(header)
+        names = [name.strip() or f"column {number}" for number, name in enumerate(header, start=1)]
+        check_strings("with the name of a column", names)
+        shown = [*names[:_MOST_COLUMNS_SHOWN], *(["..."] if len(names) > _MOST_COLUMNS_SHOWN else [])]
+        there = f"Its columns are: {', '.join(shown)}."
+        if twice := [name for name, number in Counter(names).items() if number > 1]:
+            raise ValueError(f"Two columns have the name {twice[0]}. {there} Rename one.")
+        found: dict[str, tuple[str, ...]] = {"metadata": ()}
+        for part in ("id", "content", "title", "uri", "readers"):
+            wanted = getattr(mapping, part)
+            found[part] = tuple(name for name in wanted if name in names)[:1]
+            # One that was named has to be there.
+            is_needed = part in ("id", "content") or wanted != getattr(FieldMapping(), part)
+            if is_needed and not found[part]:
+                raise ValueError(
+                    f"There is no column {' or '.join(wanted)}, for the {part} of a document. {there}"
+                    f" Name one: --{part}-column."
+                )
+        return cls(names, FieldMapping(**found), frozenset(chain.from_iterable(found.values())))
+
+    def document(self, row: list[str]) -> Document:
+        """Make a document of a row.
+
+        Raises:
+            ValueError: If it cannot be one; the message is a sentence.
+        """
+        _check_encoding(row)
+        while len(row) > len(self.names) and not row[-1]:
+            row.pop()
+        if len(row) != len(self.names):
+            raise ValueError(f"The row has {len(row)} fields, and there are {len(self.names)} columns.")
+        record = {name: field for name, field in zip(self.names, row, strict=True) if field}
+        metadata = {name: field for name, field in record.items() if name not in self.in_document}
+        for name, field in metadata.items():
+            check_strings(name, field)
+        parts: dict[str, object] = {name: field for name, field in record.items() if name in self.in_document}
+        for name in self.mapping.readers:
+            if name in parts:
+                parts[name] = _roles(name, record[name])
+        return replace(document_of(parts, self.mapping), metadata=metadata)
+
+
+def _delimiter(header: str) -> str:
+    """The character that separates most columns. Where a comma is the decimal mark, programs write semicolons."""
+    unquoted = _QUOTED.sub("", header)
+    return max(",;\t", key=unquoted.count)
+
+
+def _roles(name: str, field: str) -> object:
+    try:
+        return json.loads(field)
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f'The field {name} is no JSON array of role names, such as ["sales"].') from error
+
+
+def _check_encoding(row: list[str]) -> None:
+    try:
+        "".join(row).encode()
+    except UnicodeEncodeError as error:
+        # How "surrogateescape" writes a byte.
+        byte = ord(error.object[error.start]) - 0xDC00
+        raise ValueError(f"It is not UTF-8 text: it holds the byte 0x{byte:02x}.") from error

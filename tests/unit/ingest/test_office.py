@@ -1,0 +1,107 @@
+"""DOCX and PPTX as Markdown."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from docx import Document as WordDocument
+
+from pgclarify.errors import MissingReader, UnreadableFile
+from pgclarify.ingest import read_documents
+from pgclarify.ingest.apart import ReadingLimits
+from pgclarify.ingest.office import read_docx, read_pptx
+from pgclarify.model import Document
+from tests.unit.ingest.office_files import docx, pptx, saved, with_part
+
+WORD_PART = "word/document.xml"
+WORDS = '<w:document xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"><w:body>{}</w:body></w:document>'
+
+
+def test_word_keeps_headings_lists_and_tables(tmp_path: Path) -> None:
+    (tmp_path / "policy.docx").write_bytes(docx())
+    (document,) = read_documents([tmp_path])
+    assert isinstance(document, Document)
+    assert replace(document, origin=None) == Document(
+        "policy.docx",
+        "# Travel policy\n\n# Luggage\n\nWe replace lost luggage, snake_case & 2*3.\n\n* by air\n\n## Limits\n\n"
+        "| what | limit |\n| --- | --- |\n| bag | $1,800 |\n| per trip | |",
+        title="Travel policy",
+    )
+
+
+def test_powerpoint_keeps_titles_tables_groups_and_notes(tmp_path: Path) -> None:
+    (tmp_path / "policy.PPTX").write_bytes(pptx())
+    (document,) = read_documents([tmp_path])
+    assert isinstance(document, Document)
+    assert replace(document, origin=None) == Document(
+        "policy.PPTX",
+        "# Travel policy\n\n## Luggage\n\nWe replace\nlost luggage.\n\nNot cash.\n\n## Slide 3\n\n"
+        "| what | limit |\n| --- | --- |\n| bag | $1,800 |\n\nper trip",
+        title="Travel policy",
+    )
+
+
+def test_of_tracked_changes_what_is_inserted_counts_and_what_is_deleted_does_not() -> None:
+    body = (
+        "<w:p><w:r><w:t>We pay </w:t></w:r><w:del><w:r><w:delText>nothing</w:delText></w:r></w:del>"
+        "<w:ins><w:r><w:t>$1,800</w:t></w:r></w:ins></w:p>"
+        "<w:sdt><w:sdtContent><w:p><w:r><w:t>In a form.</w:t></w:r></w:p></w:sdtContent></w:sdt>"
+    )
+    assert (
+        read_docx(with_part(docx(), WORD_PART, WORDS.format(body).encode()), "a.docx") == "We pay $1,800\n\nIn a form."
+    )
+
+
+@pytest.mark.parametrize(
+    ("data", "suffix"),
+    [
+        (b"", ".docx"),
+        (b"plain text", ".docx"),
+        (b"plain text", ".pptx"),
+        (pptx(), ".docx"),
+        (docx(), ".pptx"),
+        (docx()[:5000], ".docx"),
+        (bytes.fromhex("d0cf11e0a1b11ae1") + bytes(1000), ".docx"),
+        (saved(WordDocument()), ".docx"),
+        (with_part(docx(), WORD_PART, b"<w:document"), ".docx"),
+        (with_part(pptx(), "ppt/slides/slide1.xml", b"\xff"), ".pptx"),
+        (with_part(docx(), WORD_PART, WORDS.format("<w:sdt>" * 100_000).encode()), ".docx"),
+    ],
+)
+def test_what_is_no_such_file_or_has_no_text_is_a_problem(tmp_path: Path, data: bytes, suffix: str) -> None:
+    (tmp_path / f"a{suffix}").write_bytes(data)
+    (tmp_path / "b.docx").write_bytes(docx())
+    problem, document = read_documents([tmp_path])
+    assert isinstance(problem, UnreadableFile)
+    assert f"a{suffix}" in problem.message and problem.detail
+    assert isinstance(document, Document)
+
+
+@pytest.mark.parametrize(
+    ("data", "part", "suffix"), [(docx(), WORD_PART, ".docx"), (pptx(), "ppt/slides/slide1.xml", ".pptx")]
+)
+def test_a_bomb_is_left_out_and_the_rest_is_read(tmp_path: Path, data: bytes, part: str, suffix: str) -> None:
+    bomb = with_part(data, part, b"<a>" + b"<b/>" * 40_000_000)
+    assert len(bomb) < 1_000_000
+    (tmp_path / f"a{suffix}").write_bytes(bomb)
+    (tmp_path / "b.docx").write_bytes(docx())
+    problem, document = read_documents([tmp_path], limits=ReadingLimits(memory_bytes=400 * 2**20))
+    assert isinstance(problem, UnreadableFile)
+    assert isinstance(document, Document)
+
+
+@pytest.mark.parametrize(
+    ("package", "read", "data"),
+    [("mammoth", read_docx, docx()), ("markdownify", read_docx, docx()), ("pptx", read_pptx, pptx())],
+)
+def test_without_the_extra_it_says_what_to_install(
+    package: str, read: Callable[[bytes, str], str], data: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(MissingReader) as caught:
+        read(data, "a.docx")
+    assert "pgclarify[files]" in (caught.value.hint or "")

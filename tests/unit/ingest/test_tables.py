@@ -1,0 +1,172 @@
+"""CSV and TSV: a row is a document."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import tracemalloc
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pgclarify.errors import UnreadableFile
+from pgclarify.ingest import FieldMapping, read_documents
+from pgclarify.ingest.tables import read_table_stream
+from pgclarify.model import Document
+
+FAQ = FieldMapping(id=("no",), content=("answer",), title=("question",))
+
+
+def read(data: bytes, mapping: FieldMapping | None = None) -> list[Document | UnreadableFile]:
+    return list(read_table_stream(io.BytesIO(data), "faq.csv", mapping or FieldMapping()))
+
+
+def test_a_row_is_a_document_and_its_other_fields_are_metadata() -> None:
+    rows = read(b'no,question,answer,year,note\n7,Hail?,Covered.,2024,\n8,,"No, ""never"".",2025,x\n', FAQ)
+    assert rows == [
+        Document("7", "Covered.", title="Hail?", metadata={"year": "2024"}),
+        Document("8", 'No, "never".', metadata={"year": "2025", "note": "x"}),
+    ]
+
+
+def test_the_usual_columns_need_not_be_named() -> None:
+    assert read(b"id,text,url\n1,a,https://example.org\n") == [Document("1", "a", uri="https://example.org")]
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"id,text\r\n1,a\r\n\r\n,\r\n2,b\r\n",
+        b"\xef\xbb\xbfid,text\n1,a\n2,b",
+        b"id;text\n1;a\n2;b\n",
+        b"id\ttext\n1\ta\n2\tb\n",
+        b'\n"id","text"\n"1","a"\n"2","b",,\n',
+        "id,text\n1,a\n2,b\n".encode("utf-16"),
+        b"\xfe\xff" + "id\ttext\n1\ta\n2\tb\n".encode("utf-16-be"),
+        "id,text\n1,a\n2,b\n".encode("utf-32"),
+    ],
+)
+def test_ways_to_write_the_same(data: bytes) -> None:
+    assert read(data) == [Document("1", "a"), Document("2", "b")]
+
+
+def test_files_of_every_suffix(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("id,text\n1,a\n")
+    # Its only comma is no delimiter.
+    (tmp_path / "b.TSV").write_text("id\ttext, or so\n2\tb\n")
+    (tmp_path / "c.csv.gz").write_bytes(gzip.compress(b"id,text\n3,c\n"))
+    (tmp_path / "empty.csv").write_bytes(b"")
+    skipped: list[str] = []
+    mapping = FieldMapping(content=("text", "text, or so"))
+    found = list(read_documents([tmp_path], fields=mapping, on_skip=skipped.append))
+    assert [(row.document_id, row.content) for row in found if isinstance(row, Document)] == [
+        ("1", "a"),
+        ("2", "b"),
+        ("3", "c"),
+    ]
+    assert len(found) == 3
+    assert skipped == ["empty file"]
+
+
+@pytest.mark.parametrize(
+    ("header", "mapping"),
+    [
+        (b"key,body,year", FieldMapping()),
+        (b"id,body,year", FieldMapping()),
+        (b"id,body,year", FieldMapping(content=("body",), title=("nmae",))),
+        (b"id,body,year,id", FieldMapping(content=("body",))),
+        (b'"id,body\nyear', FieldMapping(content=("body",))),
+    ],
+)
+def test_columns_that_do_not_fit_are_one_problem(header: bytes, mapping: FieldMapping) -> None:
+    (problem,) = read(header + b"\n1,a,2024\n2,b,2024\n", mapping)
+    assert isinstance(problem, UnreadableFile)
+    if not header.startswith(b'"'):
+        assert "body, year" in str(problem.detail)
+
+
+@pytest.mark.parametrize(
+    ("row", "place"),
+    [
+        (b"2,b", "line 3 of"),
+        (b"2,b,2024,x", "line 3 of"),
+        (b",b,2024", "line 3 of"),
+        (b"2,,2024", "line 3 of"),
+        (b"2,  ,2024", "line 3 of"),
+        (b'2,"b"c,2024', "line 3 of"),
+        (b"2,caf\xe9,2024", "line 3 of"),
+        (b"2,b,20\x0024", "line 3 of"),
+        (b'2,"b\nb\nb",2024,x', "lines 3 to 5 of"),
+        (b'2,b,2024,"["', "line 3 of"),
+    ],
+)
+def test_a_bad_row_is_named_by_its_lines_and_the_others_are_read(row: bytes, place: str) -> None:
+    first, problem, last = read(b"id,text,year\n1,a,2024\n" + row + b"\n3,c,2024\n")
+    assert isinstance(first, Document) and isinstance(last, Document)
+    assert [first.document_id, last.document_id] == ["1", "3"]
+    assert isinstance(problem, UnreadableFile)
+    assert place in problem.message
+
+
+def test_a_quote_that_is_not_closed_is_named_with_all_that_it_took() -> None:
+    first, problem = read(b'id,text\n1,a\n2,"b\n3,c\n4,d\n')
+    assert first == Document("1", "a")
+    assert isinstance(problem, UnreadableFile)
+    assert "lines 3 to 5 of" in problem.message
+
+
+def test_a_row_over_the_limit_is_a_problem_and_the_next_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pgclarify.ingest.tables._MAX_ROW_BYTES", 1000)
+    long_line = b"2," + b"x" * 5000
+    many_lines = b'3,"' + b"x\n" * 600 + b'"'
+    rows = read(b"id,text\n1,a\n" + long_line + b"\n4,d\n" + many_lines + b"\n")
+    assert [row.document_id for row in rows if isinstance(row, Document)] == ["1", "4"]
+    assert any(isinstance(row, UnreadableFile) and "line 3 of" in row.message for row in rows)
+
+
+def test_readers_are_roles_and_never_metadata() -> None:
+    rows = read(b'id,text,readers\n1,a,"[""sales""]"\n2,b,sales\n3,c,\n4,d,12\n')
+    assert rows[0] == Document("1", "a", readers=("sales",))
+    assert rows[2] == Document("3", "c")
+    assert isinstance(rows[1], UnreadableFile) and isinstance(rows[3], UnreadableFile)
+
+
+def test_utf16_that_breaks_off_is_a_problem() -> None:
+    *rows, problem = read("id,text\n1,a\n2,b\n".encode("utf-16")[:-1])
+    assert rows == [Document("1", "a")]
+    assert isinstance(problem, UnreadableFile)
+
+
+CELLS = st.text(st.characters(codec="utf-8", exclude_characters="\x00"), min_size=1).filter(str.strip)
+
+
+@given(
+    st.lists(st.tuples(CELLS, CELLS, CELLS), max_size=5),
+    st.sampled_from(["utf-8", "utf-8-sig", "utf-16"]),
+    st.sampled_from([",", ";", "\t"]),
+    st.sampled_from(["\n", "\r\n"]),
+)
+def test_what_a_program_writes_is_read_as_it_was(
+    rows: list[tuple[str, str, str]], encoding: str, delimiter: str, line_end: str
+) -> None:
+    written = io.StringIO()
+    writer = csv.writer(written, delimiter=delimiter, lineterminator=line_end, quoting=csv.QUOTE_ALL)
+    writer.writerow(("id", "text", "more"))
+    writer.writerows(rows)
+    found = read(written.getvalue().encode(encoding))
+    assert found == [Document(key, text, metadata={"more": more}) for key, text, more in rows]
+
+
+def test_a_file_is_not_held_in_memory(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("id,text\n" + f"1,{'x' * 10_000}\n" * 1000)
+    tracemalloc.start()
+    try:
+        assert sum(1 for _ in read_documents([path])) == 1000
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < path.stat().st_size / 10
