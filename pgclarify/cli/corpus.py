@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from pgclarify.cli import connection, terminal
-from pgclarify.errors import EmbeddingError, NoWorker, UnreadableFile
+from pgclarify.errors import EmbeddingError, MissingReader, NoWorker, UnreadableFile
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -35,26 +36,39 @@ class LoadReport:
         unchanged: Documents that were there already, just so.
         problems: What could not be loaded, one sentence each, with its file and line.
         repeated: Documents whose id came before in the same load; the last one counts.
+        unread: Files whose reader is not installed, by the reason, which says what to install.
+        skipped: How many things were passed over, by kind.
+        is_new: Whether the corpus was made.
     """
 
     changed: int = 0
     unchanged: int = 0
     problems: list[str] = field(default_factory=list)
     repeated: list[str] = field(default_factory=list)
+    unread: dict[str, list[str]] = field(default_factory=dict)
+    skipped: Counter[str] = field(default_factory=Counter)
+    is_new: bool = False
+
+    @property
+    def stored(self) -> int:
+        """Documents of this load that are in the corpus."""
+        return self.changed + self.unchanged
 
 
 def add_documents(
     database: connection.Database,
     corpus: str,
     documents: Iterable[Document | UnreadableFile],
+    settings: Settings,
     on_batch: Callable[[LoadReport], object] = lambda report: None,
 ) -> LoadReport:
-    """Add documents in batches, each committed by itself.
+    """Add documents in batches, each committed by itself. A corpus that is missing is created with its first document.
 
     Args:
         database: An autocommit connection.
-        corpus: One that exists.
+        corpus: Its name.
         documents: As the readers of files yield them.
+        settings: They name the embedding model of a new corpus.
         on_batch: Called with the report so far after every batch.
 
     Raises:
@@ -65,9 +79,35 @@ def add_documents(
     for batch in batches(documents, report):
         report.repeated.extend(document.document_id for document in batch if _key(document) in seen)
         seen.update(map(_key, batch))
-        _add_batch(database, corpus, batch, report)
+        if report.stored:
+            _add_batch(database, corpus, batch, report)
+        else:
+            _add_first_batch(database, corpus, batch, report, settings)
         on_batch(report)
     return report
+
+
+def _add_first_batch(
+    database: connection.Database, corpus: str, batch: Sequence[Document], report: LoadReport, settings: Settings
+) -> None:
+    """Add documents to a corpus that may be missing. If none of them can be stored, it is still missing afterwards."""
+    import psycopg
+
+    if connection.fetch(database, "cli_get_corpus", corpus=corpus):
+        _add_batch(database, corpus, batch, report)
+        return
+    tried = 0
+    # Only one transaction at a time can create a corpus, so this one ends with the first document.
+    with database.transaction():
+        connection.fetch(database, "cli_create_corpus", corpus=corpus, embedding_model=settings.embedding_model)
+        while not report.stored and tried < len(batch):
+            _add_batch(database, corpus, [batch[tried]], report)
+            tried += 1
+        if not report.stored:
+            raise psycopg.Rollback
+    report.is_new = report.stored > 0
+    if batch[tried:]:
+        _add_batch(database, corpus, batch[tried:], report)
 
 
 def batches(documents: Iterable[Document | UnreadableFile], report: LoadReport) -> Iterator[list[Document]]:
@@ -75,6 +115,9 @@ def batches(documents: Iterable[Document | UnreadableFile], report: LoadReport) 
     batch: dict[str, Document] = {}
     chars = 0
     for document in documents:
+        if isinstance(document, MissingReader):
+            report.unread.setdefault(f"{document.detail} {document.hint}", []).append(document.message)
+            continue
         if isinstance(document, UnreadableFile):
             reason = " ".join(part for part in (document.detail, document.hint) if part)
             report.problems.append(f"{document.message}: {reason}")
@@ -99,19 +142,21 @@ def _add_batch(database: connection.Database, corpus: str, batch: Sequence[Docum
     import psycopg
 
     try:
-        (counts,) = connection.fetch(
-            database,
-            "client_add_documents",
-            corpus=corpus,
-            document_ids=[document.document_id for document in batch],
-            contents=[document.content for document in batch],
-            titles=[document.title for document in batch],
-            uris=[document.uri for document in batch],
-            metadata=[json.dumps(dict(document.metadata)) for document in batch],
-            readers=[None if document.readers is None else json.dumps(document.readers) for document in batch],
-            origins=[document.origin for document in batch],
-            known_as=[document.known_as for document in batch],
-        )
+        # A savepoint, where a corpus is created in the same transaction.
+        with database.transaction():
+            (counts,) = connection.fetch(
+                database,
+                "client_add_documents",
+                corpus=corpus,
+                document_ids=[document.document_id for document in batch],
+                contents=[document.content for document in batch],
+                titles=[document.title for document in batch],
+                uris=[document.uri for document in batch],
+                metadata=[json.dumps(dict(document.metadata)) for document in batch],
+                readers=[None if document.readers is None else json.dumps(document.readers) for document in batch],
+                origins=[document.origin for document in batch],
+                known_as=[document.known_as for document in batch],
+            )
     except psycopg.errors.UniqueViolation:
         # Another source has taken an id since the load was checked. No smaller batch would do.
         raise
@@ -127,14 +172,6 @@ def _add_batch(database: connection.Database, corpus: str, batch: Sequence[Docum
         return
     report.changed += counts["changed"]
     report.unchanged += counts["unchanged"]
-
-
-def ensure_corpus(database: connection.Database, corpus: str, settings: Settings) -> bool:
-    """Create a corpus if it is missing; whether it was."""
-    if connection.fetch(database, "cli_get_corpus", corpus=corpus):
-        return False
-    connection.fetch(database, "cli_create_corpus", corpus=corpus, embedding_model=settings.embedding_model)
-    return True
 
 
 def progress_bar() -> Progress:

@@ -98,8 +98,7 @@ def _documents() -> list[Document]:
 
 def _load(database: connection.Database, settings: Settings, documents: list[Document], console: Console) -> None:
     began = time.perf_counter()
-    corpus.ensure_corpus(database, CORPUS, settings)
-    report = corpus.add_documents(database, CORPUS, documents)
+    report = corpus.add_documents(database, CORPUS, documents, settings)
     with corpus.progress_bar() as progress:
         corpus.wait_until_searchable(database, CORPUS, progress)
     took = f"loaded in {time.perf_counter() - began:.1f} s" if report.changed else "there already"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from collections import Counter
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -220,12 +221,17 @@ def _load(settings: Settings, dsn: str, corpus_name: str, paths: Sequence[str]) 
     sources = Sources(paths)
     with connection.connect(dsn) as database, corpus.progress_bar() as progress:
         planning.check(database, corpus_name, sources.names())
-        corpus.ensure_corpus(database, corpus_name, settings)
-        report = corpus.add_documents(database, corpus_name, sources.documents())
-        corpus.wait_until_searchable(database, corpus_name, progress)
-        failed = connection.fetch(database, "cli_list_failed_documents", corpus=corpus_name)
+        skipped: Counter[str] = Counter()
+        documents = sources.documents(lambda kind: skipped.update([kind]))
+        report = corpus.add_documents(database, corpus_name, documents, settings)
+        if report.stored:
+            corpus.wait_until_searchable(database, corpus_name, progress)
+        failed = connection.fetch(database, "cli_list_failed_documents", corpus=corpus_name) if report.stored else []
     terminal.notices().print(rendering.loaded(corpus_name, report.changed, report.unchanged, is_searchable=True))
-    problems = [*report.problems, *(f"{row['document_id']}: {row['error']}" for row in failed)]
+    if skipped:
+        terminal.notices().print(rendering.skipped(skipped), soft_wrap=True)
+    unread = (f"{file}: {reason}" for reason, files in report.unread.items() for file in files)
+    problems = [*report.problems, *unread, *(f"{row['document_id']}: {row['error']}" for row in failed)]
     if problems:
         raise InputError(
             f"{rendering.counted(len(problems), 'document')} could not be loaded",

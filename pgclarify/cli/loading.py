@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from itertools import chain
 from typing import TYPE_CHECKING, Annotated
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 LOAD_EXAMPLES = terminal.examples(
     "pgclarify load insurance policies/ letters/*.html",
     "pgclarify load insurance 'archive/**/*.pdf'",
+    "pgclarify load faq faq.csv --id-column number --content-column answer --title-column question",
     "pgclarify load wiki pages.jsonl --id-field url --content-field text --title-field name",
     "pgclarify load handbook . --as handbook --mirror --yes",
     "psql -Atc 'select row_to_json(faq) from faq' | pgclarify load faq - --format jsonl --as faq",
@@ -40,20 +42,44 @@ def load(
         list[str],
         typer.Argument(
             metavar="PATH",
-            help="Files, folders and patterns: text, Markdown, HTML, PDF, JSON lines. - is standard input.",
+            help="Files, folders and patterns. - is standard input.",
         ),
     ],
     id_field: Annotated[
-        str | None, typer.Option(metavar="FIELD", help="JSON lines: the field of a document's id.")
+        str | None,
+        typer.Option(
+            "--id-field",
+            "--id-column",
+            metavar="NAME",
+            help="JSON lines: the field of a document's id. CSV, TSV: --id-column.",
+        ),
     ] = None,
     content_field: Annotated[
-        str | None, typer.Option(metavar="FIELD", help="JSON lines: the field of its text.")
+        str | None,
+        typer.Option(
+            "--content-field",
+            "--content-column",
+            metavar="NAME",
+            help="The same for its text: --content-column.",
+        ),
     ] = None,
     title_field: Annotated[
-        str | None, typer.Option(metavar="FIELD", help="JSON lines: the field of its title, if any.")
+        str | None,
+        typer.Option(
+            "--title-field",
+            "--title-column",
+            metavar="NAME",
+            help="The same for its title, if any: --title-column.",
+        ),
     ] = None,
     uri_field: Annotated[
-        str | None, typer.Option(metavar="FIELD", help="JSON lines: the field of its address, if any.")
+        str | None,
+        typer.Option(
+            "--uri-field",
+            "--uri-column",
+            metavar="NAME",
+            help="The same for its address, if any: --uri-column.",
+        ),
     ] = None,
     kind: Annotated[
         Format | None, typer.Option("--format", help="Standard input: what it holds; text if left out.")
@@ -81,7 +107,7 @@ def load(
         typer.Option(
             "--mirror",
             metavar="",
-            help="Remove what these folders or JSON lines had before and have no more; asks.",
+            help="Remove what these folders, JSON lines or tables had before and have no more; asks.",
         ),
     ] = False,
     yes: Annotated[bool, typer.Option("--yes", metavar="", help="With --mirror: do not ask.")] = False,
@@ -90,12 +116,23 @@ def load(
 ) -> None:
     """Load documents into a corpus. Loading the same again changes nothing.
 
-    The id of a document is the path of its file below the folder that is given. A file given by itself has its name.
-    A file that was loaded before keeps its id, however it or its folder is named now.
-    Where a document from elsewhere has an id, nothing is loaded: --prefix keeps both, --as says which source it is.
+    One document a file: .txt .rst .md .html .pdf .docx .pptx .eml
+    One document a line: .jsonl .ndjson
+    One document a row: .csv .tsv; columns of no other use become metadata
+    The last two may be gzipped (.gz). Text is UTF-8, or has a byte order mark.
 
-    What cannot be read or stored is named, one line each, and the rest is loaded; the exit code is 1 then.
+    The id of a document is the path of its file below the folder that is given.
+    A file given by itself has its name. Lines and rows bring their own ids.
+    A file that was loaded before keeps its id, however it or its folder is named
+    now. Where a document from elsewhere has an id, nothing is loaded: --prefix
+    keeps both, --as says which source it is.
+
+    What cannot be read or stored is named, and the rest is loaded; the exit code
+    is 1 then, and --mirror removes nothing. In a folder, what nothing reads is
+    counted by kind, hidden files are left out, and links to folders are not
+    followed.
     """
+    from pgclarify.cli import rendering
     from pgclarify.ingest.naming import Naming
     from pgclarify.ingest.readers import SUPPORTED_SUFFIXES
 
@@ -110,43 +147,51 @@ def load(
         title=title,
     )
     whole = sources.whole() if mirror else []
-    documents = sources.documents()
+    skipped: Counter[str] = Counter()
+    documents = sources.documents(lambda kind: skipped.update([kind]))
     first = next(documents, None)
     if first is None:
-        kinds = ", ".join(sorted(SUPPORTED_SUFFIXES))
-        raise InputError("there is nothing to load", hint=f"Name files or folders with any of {kinds}.")
+        raise InputError(
+            "there is nothing to load",
+            detail=f"{rendering.skipped(skipped).plain}." if skipped else None,
+            hint=f"Name files or folders with any of {', '.join(sorted(SUPPORTED_SUFFIXES))}.",
+        )
     with connection.connect(connection.running_dsn(settings)) as database:
         plan = planning.check(database, corpus_name, sources.names())
         gone = planning.gone(database, corpus_name, whole, plan)
         if gone:
             _confirm_removal(corpus_name, gone, is_confirmed=yes)
-        is_new = corpus.ensure_corpus(database, corpus_name, settings)
-        if is_new:
-            terminal.notices().print(f"corpus {corpus_name} created")
         with corpus.progress_bar() as progress:
             reading = progress.add_task("Reading", total=None)
             report = corpus.add_documents(
                 database,
                 corpus_name,
                 chain([first], documents),
-                lambda report: progress.update(reading, completed=report.changed + report.unchanged),
+                settings,
+                lambda report: progress.update(reading, completed=report.stored),
             )
+            report.skipped.update(skipped)
             progress.remove_task(reading)
-            removed = planning.remove(database, corpus_name, gone)
-            if not no_wait:
+            # A file that cannot be read may be what another one has become.
+            plan.is_complete = plan.is_complete and not (report.problems or report.unread)
+            removed = planning.remove(database, corpus_name, gone) if plan.is_complete else 0
+            if report.is_new:
+                terminal.notices().print(f"corpus {corpus_name} created")
+            if report.stored and not no_wait:
                 corpus.wait_until_searchable(database, corpus_name, progress)
-        failed = [] if no_wait else connection.fetch(database, "cli_list_failed_documents", corpus=corpus_name)
+        is_known = report.stored and not no_wait
+        failed = connection.fetch(database, "cli_list_failed_documents", corpus=corpus_name) if is_known else []
     if as_json:
-        terminal.print_json(summary(corpus_name, report, failed, removed, is_new=is_new, is_searchable=not no_wait))
+        terminal.print_json(summary(corpus_name, report, failed, removed, is_searchable=not no_wait))
     else:
         _say(corpus_name, report, failed, is_searchable=not no_wait)
         _say_names(corpus_name, plan, removed, has_prefix=bool(prefix), is_mirror=mirror)
-    if report.problems or failed:
+    if report.problems or report.unread or failed:
         raise typer.Exit(1)
 
 
 def summary(
-    corpus_name: str, report: LoadReport, failed: Sequence[Row], removed: int, *, is_new: bool, is_searchable: bool
+    corpus_name: str, report: LoadReport, failed: Sequence[Row], removed: int, *, is_searchable: bool
 ) -> dict[str, object]:
     """What `--json` prints.
 
@@ -155,17 +200,18 @@ def summary(
         report: What became of the documents.
         failed: Rows of documents that are stored but cannot be indexed.
         removed: How many documents were removed, because their source has them no more.
-        is_new: Whether the corpus was made.
         is_searchable: Whether all but the failed ones can be searched.
     """
     return {
         "corpus": corpus_name,
-        "created": is_new,
+        "created": report.is_new,
         "changed": report.changed,
         "unchanged": report.unchanged,
         "removed": removed,
         "searchable": is_searchable,
         "problems": report.problems,
+        "unread": report.unread,
+        "skipped": report.skipped,
         "repeated": report.repeated,
         "failed": failed,
     }
@@ -185,6 +231,11 @@ def _say(corpus_name: str, report: LoadReport, failed: Sequence[Row], *, is_sear
         say(rendering.unreadable(report.problems), soft_wrap=True)
     if failed:
         say(rendering.not_indexed(failed), soft_wrap=True)
+    if report.skipped:
+        say(rendering.skipped(report.skipped), soft_wrap=True)
+    # Last: it is what to mend first.
+    if report.unread:
+        say(rendering.unread(report.unread), soft_wrap=True)
 
 
 def _confirm_removal(corpus_name: str, gone: Sequence[tuple[str, str]], *, is_confirmed: bool) -> None:
@@ -212,7 +263,7 @@ def _say_names(corpus_name: str, plan: Plan, removed: int, *, has_prefix: bool, 
     if removed:
         say(f"{counted(removed, 'document')} removed, which the source has no more.")
     elif is_mirror and not plan.is_complete:
-        say("Nothing was removed, because not all of the source could be read.", style="yellow")
+        say("Nothing was removed, because not all of the source could be loaded.", style="yellow")
     if plan.renamed and has_prefix:
         say(f"{counted(plan.renamed, 'file')} had been loaded before, and kept the id that it had then.")
     if plan.unnoted:

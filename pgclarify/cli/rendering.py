@@ -321,6 +321,28 @@ def unreadable(problems: Sequence[str]) -> Text:
     return text
 
 
+def unread(files: Mapping[str, Sequence[str]]) -> Text:
+    """Files whose reader is not installed: the reason, which says what to install, and the first of the files.
+
+    Args:
+        files: One sentence for each, by the reason.
+    """
+    text = Text()
+    for reason, sentences in files.items():
+        text.append("\n" if text else "")
+        text.append(f"{len(sentences):,} could not be loaded:", style="bold red")
+        text.append(f" {printable(reason)}")
+        for sentence in [*sentences[:3], *(["..."] if len(sentences) > 3 else [])]:
+            text.append(f"\n  {printable(sentence)}")
+    return text
+
+
+def skipped(kinds: Mapping[str, int]) -> Text:
+    """What was passed over, on one line, by kind."""
+    listed = sorted(kinds.items(), key=lambda kind: (-kind[1], kind[0]))
+    return Text(f"skipped: {', '.join(f'{number:,} {printable(kind)}' for kind, number in listed)}", style="yellow")
+
+
 def not_indexed(documents: Sequence[Row]) -> Text:
     """Documents that are stored but cannot be searched, each with the reason."""
     text = Text()

@@ -8,7 +8,7 @@ import shutil
 import sys
 import tempfile
 import weakref
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -34,12 +34,22 @@ class Format(StrEnum):
     MARKDOWN = "markdown"
     HTML = "html"
     PDF = "pdf"
+    DOCX = "docx"
+    PPTX = "pptx"
+    EML = "eml"
     JSONL = "jsonl"
+    CSV = "csv"
+    TSV = "tsv"
 
     @property
     def suffix(self) -> str:
         """The suffix of a file that holds the same."""
         return {"text": ".txt", "markdown": ".md"}.get(self, f".{self}")
+
+    @property
+    def has_records(self) -> bool:
+        """Whether it holds many documents, which bring their own ids."""
+        return self in (Format.JSONL, Format.CSV, Format.TSV)
 
 
 def expand(given: Sequence[str]) -> list[Path]:
@@ -90,10 +100,10 @@ class Sources:
 
         Args:
             given: Files, folders, patterns, and "-" for standard input.
-            fields: Which fields of JSON lines make up a document; None for the usual ones.
+            fields: Which fields of JSON lines, or columns of a table, make up a document; None for the usual ones.
             naming: How documents are named; None: by their places.
             kind: What standard input holds; None: plain text.
-            document_id: Id of the one document in standard input, unless that is JSON lines.
+            document_id: Id of the one document in standard input, unless that is records.
             title: Its title.
             stdin: Standard input, as bytes; None: the process's own.
 
@@ -108,17 +118,21 @@ class Sources:
         self._kind = kind or Format.TEXT
         self._document_id = document_id
         self._title = title
-        self._holds_many = self._is_piped and kind is Format.JSONL
+        self._holds_many = self._is_piped and self._kind.has_records
         if not self._is_piped and (kind or document_id or title):
             raise typer.BadParameter("--format, --id and --title are for standard input: give - as a path.")
         if self._is_piped and not self._holds_many and not document_id:
-            raise typer.BadParameter("A document from standard input needs an id: add --id, or --format jsonl.")
+            raise typer.BadParameter(
+                "A document from standard input needs an id: add --id, or --format jsonl, csv or tsv."
+            )
         if self._holds_many and (document_id or title):
-            raise typer.BadParameter("JSON lines bring their own ids and titles: leave --id and --title out.")
+            raise typer.BadParameter(
+                "JSON lines, CSV and TSV bring their own ids and titles: leave --id and --title out."
+            )
         if self._holds_many and self._naming.source is None:
             raise typer.BadParameter(
-                "JSON lines from standard input come from nowhere: name their source with --as, so that the next ones"
-                " of that name replace them, and others do not."
+                "Lines and rows from standard input come from nowhere: name their source with --as, so that the next"
+                " ones of that name replace them, and others do not."
             )
         # All are looked for before the first is read.
         self.paths = expand([argument for argument in given if argument != STANDARD_INPUT])
@@ -135,12 +149,16 @@ class Sources:
         for document in self._piped():
             yield document if isinstance(document, UnreadableFile) else self._naming.of_piped(document.document_id)
 
-    def documents(self) -> Iterator[Document | UnreadableFile]:
-        """The documents, as a stream."""
+    def documents(self, on_skip: Callable[[str], object] = lambda kind: None) -> Iterator[Document | UnreadableFile]:
+        """The documents, as a stream, and beside them what could not be read.
+
+        Args:
+            on_skip: Called with the kind of each thing that is passed over.
+        """
         from pgclarify.ingest.readers import read_documents
 
-        yield from read_documents(self.paths, fields=self._fields, naming=self._naming)
-        for document in self._piped():
+        yield from read_documents(self.paths, fields=self._fields, naming=self._naming, on_skip=on_skip)
+        for document in self._piped(on_skip):
             if isinstance(document, UnreadableFile):
                 yield document
             else:
@@ -155,7 +173,9 @@ class Sources:
         from pgclarify.ingest.readers import holds_many
 
         if not all(path.is_dir() or holds_many(path) for path in self.paths) or self._is_piped > self._holds_many:
-            raise typer.BadParameter("--mirror takes folders and JSON lines: name the folder in place of its files.")
+            raise typer.BadParameter(
+                "--mirror takes folders, JSON lines, CSV and TSV: name the folder in place of its files."
+            )
         found = {
             self._naming.folder(path) if path.is_dir() else self._naming.file(path, path.parent) for path in self.paths
         }
@@ -164,7 +184,7 @@ class Sources:
             one for one in everything if not any(one != other and one.startswith(other) for other in everything)
         )
 
-    def _piped(self) -> Iterator[Document | UnreadableFile]:
+    def _piped(self, on_skip: Callable[[str], object] = lambda kind: None) -> Iterator[Document | UnreadableFile]:
         from pgclarify.ingest.readers import read_stream
 
         if self._copy is None:
@@ -177,6 +197,7 @@ class Sources:
                 document_id=self._document_id,
                 title=self._title,
                 fields=self._fields,
+                on_skip=on_skip,
             )
 
 

@@ -15,7 +15,13 @@ from pgclarify.errors import EmbeddingError, ModelNotFound, PgclarifyError
 # A full disk stops the server; 1,000 documents take some 10 MB with their vectors and indexes.
 _LEAST_BYTES = 200_000_000
 _FEW_BYTES = 2_000_000_000
-_FILE_PACKAGES = {"bs4": "HTML", "markdownify": "HTML", "pypdf": "PDF"}
+_FILE_PACKAGES = {
+    "bs4": {"HTML", "DOCX"},
+    "markdownify": {"HTML", "DOCX"},
+    "mammoth": {"DOCX"},
+    "pypdf": {"PDF"},
+    "pptx": {"PPTX"},
+}
 
 
 def check_variables() -> list[Check]:
@@ -44,13 +50,14 @@ def check_packages(settings: Settings) -> list[Check]:
             )
         else:
             checks.append(ok("embedded server", "installed"))
-    missing = sorted({kind for package, kind in _FILE_PACKAGES.items() if importlib.util.find_spec(package) is None})
+    closed = [kinds for package, kinds in _FILE_PACKAGES.items() if importlib.util.find_spec(package) is None]
+    missing = sorted(set().union(*closed))
     if missing:
         checks.append(
-            warning("file readers", f"{' and '.join(missing)} cannot be loaded", "Run: pip install 'pgclarify[files]'")
+            warning("file readers", f"{', '.join(missing)} cannot be loaded", "Run: pip install 'pgclarify[files]'")
         )
     else:
-        checks.append(ok("file readers", "text, Markdown, HTML, PDF and JSON lines can be loaded"))
+        checks.append(ok("file readers", "all kinds of files that load knows can be read"))
     return checks
 
 

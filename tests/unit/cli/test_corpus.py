@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pgclarify.cli.corpus import BATCH_CHARS, BATCH_DOCUMENTS, LoadReport, batches
-from pgclarify.errors import UnreadableFile
+from pgclarify.errors import MissingReader, UnreadableFile
 from pgclarify.model import Document
 
 
@@ -36,3 +36,12 @@ def test_what_could_not_be_read_is_reported_and_loses_nothing_else() -> None:
 
 def test_nothing_makes_no_batch() -> None:
     assert list(batches([], LoadReport())) == []
+
+
+def test_files_whose_reader_is_missing_are_put_together_by_what_to_install() -> None:
+    report = LoadReport()
+    missing = [MissingReader(f"cannot read {name}", detail="Why.", hint="Install it.") for name in ("a.pdf", "b.pdf")]
+    (batch,) = batches([missing[0], Document("a", "1"), missing[1]], report)
+    assert [document.document_id for document in batch] == ["a"]
+    assert report.unread == {"Why. Install it.": ["cannot read a.pdf", "cannot read b.pdf"]}
+    assert not report.problems

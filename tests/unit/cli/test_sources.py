@@ -11,6 +11,7 @@ import typer
 from pgclarify.cli.sources import Format, Sources, expand
 from pgclarify.errors import UnreadableFile
 from pgclarify.ingest.naming import Name, Naming
+from pgclarify.ingest.readers import SUPPORTED_SUFFIXES
 from pgclarify.model import Document
 
 
@@ -83,12 +84,34 @@ def test_json_lines_from_standard_input_bring_their_ids_and_lose_no_line() -> No
     assert "line 2 of standard input" in problem.message
 
 
+def test_a_table_from_standard_input_brings_its_ids() -> None:
+    naming = Naming("faq")
+    assert piped(b"id,text\n1,one\n", kind=Format.CSV, naming=naming) == [Document("1", "one", origin="faq#1")]
+    (document,) = piped(b"id\ttext\n1\tone, two\n", kind=Format.TSV, naming=naming)
+    assert document == Document("1", "one, two", origin="faq#1")
+
+
+def test_what_is_passed_over_is_counted_once(folder: Path) -> None:
+    (folder / "a.png").write_bytes(b"x")
+    (folder / "broken.txt").write_bytes(b"\xff")
+    skipped: list[str] = []
+    sources = Sources([str(folder), "-"], document_id="blank", stdin=BytesIO(b" "))
+    assert len(list(sources.names())) == 7
+    (problem,) = [one for one in sources.documents(skipped.append) if isinstance(one, UnreadableFile)]
+    assert "broken.txt" in problem.message
+    assert skipped == [".png", "empty file"]
+
+
+def test_every_format_is_one_that_is_read() -> None:
+    assert {kind.suffix for kind in Format} <= SUPPORTED_SUFFIXES
+
+
 def test_standard_input_beside_files(folder: Path) -> None:
     found = piped(b"piped", str(folder / "c.txt"), "-", document_id="p")
     assert [document.document_id for document in found if isinstance(document, Document)] == ["c.txt", "p"]
 
 
-@pytest.mark.parametrize("data", [b"\xff\xfe", b"nul \x00", b"%PDF-1.4"])
+@pytest.mark.parametrize("data", [b"\xff\xfe\x00", b"nul \x00", b"%PDF-1.4"])
 def test_standard_input_of_another_kind_is_a_problem(data: bytes) -> None:
     kind = Format.PDF if data.startswith(b"%PDF") else Format.TEXT
     (problem,) = piped(data, document_id="x", kind=kind)
@@ -104,6 +127,9 @@ def test_standard_input_of_another_kind_is_a_problem(data: bytes) -> None:
         (["-"], {"kind": Format.JSONL}),
         (["-"], {"kind": Format.JSONL, "document_id": "x"}),
         (["-"], {"kind": Format.JSONL, "title": "x"}),
+        (["-"], {"kind": Format.CSV}),
+        (["-"], {"kind": Format.TSV}),
+        (["-"], {"kind": Format.CSV, "document_id": "x", "naming": Naming("faq")}),
         (["c.txt"], {"document_id": "x"}),
         (["c.txt"], {"kind": Format.JSONL}),
     ],
@@ -122,13 +148,15 @@ def test_options_that_do_not_fit(
         (["."], ["docs/"]),
         ([".", "deep", "r.jsonl"], ["docs/"]),
         (["r.jsonl", "-"], ["docs#", "docs/r.jsonl#"]),
+        (["t.csv", "t.tsv.gz"], ["docs/t.csv#", "docs/t.tsv.gz#"]),
     ],
 )
 def test_a_mirror_covers_all_that_its_sources_have_ever_had(
     folder: Path, given: list[str], expected: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(folder)
-    (folder / "r.jsonl").write_text("")
+    for name in ("r.jsonl", "t.csv", "t.tsv.gz"):
+        (folder / name).write_text("")
     kind = Format.JSONL if "-" in given else None
     sources = Sources(given, kind=kind, stdin=BytesIO(), naming=Naming("docs"))
     assert sources.whole() == expected

@@ -60,7 +60,10 @@ def test_without_an_address_the_embedded_server_has_to_be_installed(monkeypatch:
     assert readers.level is Level.OK
 
 
-@pytest.mark.parametrize(("missing", "kinds"), [("pypdf", "PDF"), ("bs4", "HTML"), ("markdownify", "HTML")])
+@pytest.mark.parametrize(
+    ("missing", "kinds"),
+    [("pypdf", "PDF"), ("bs4", "DOCX, HTML"), ("markdownify", "DOCX, HTML"), ("mammoth", "DOCX"), ("pptx", "PPTX")],
+)
 def test_kinds_of_files_that_cannot_be_read_are_named(
     missing: str, kinds: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
