@@ -2,84 +2,84 @@
 -- the role's oid beside the name, and both must agree. Names that admit (reader and analyst of a corpus, readers of a
 -- document, role of a budget) mean the role that had the name when it was first written: table named_role has its oid.
 
-create or replace function pgclarify._role_oid(role_name name)
+create or replace function pgclarify_private.role_oid(role_name name)
 returns oid
 language sql stable parallel safe
 begin atomic
-    select coalesce(pg_catalog.to_regrole(pg_catalog.quote_ident(_role_oid.role_name::text))::oid, 0::oid);
+    select coalesce(pg_catalog.to_regrole(pg_catalog.quote_ident(role_oid.role_name::text))::oid, 0::oid);
 end;
 
-comment on function pgclarify._role_oid(name) is 'Oid of the role that has this name now; 0 if there is none.';
+comment on function pgclarify_private.role_oid(name) is 'Oid of the role that has this name now; 0 if there is none.';
 
-create or replace function pgclarify._role_mark(role_oid oid)
+create or replace function pgclarify_private.role_mark(role_oid oid)
 returns name
 language sql immutable parallel safe
 begin atomic
-    select ('pg_' || _role_mark.role_oid::text)::name;
+    select ('pg_' || role_mark.role_oid::text)::name;
 end;
 
-comment on function pgclarify._role_mark(oid) is
+comment on function pgclarify_private.role_mark(oid) is
 'What stands in a list of roles for one whose name means another role here. PostgreSQL reserves names that begin with pg_, so '
 'no role has it as its name.';
-grant execute on function pgclarify._role_mark(oid) to pgclarify_reader;
+grant execute on function pgclarify_private.role_mark(oid) to pgclarify_reader;
 
-create or replace function pgclarify._is_held(role_name name, role_oid oid, roles name[])
+create or replace function pgclarify_private.is_held(role_name name, role_oid oid, roles name[])
 returns boolean
 language sql stable parallel safe
 begin atomic
     select
         (
-            _is_held.role_name = any(_is_held.roles)
-            or pgclarify._role_mark(_is_held.role_oid) = any(_is_held.roles)
+            is_held.role_name = any(is_held.roles)
+            or pgclarify_private.role_mark(is_held.role_oid) = any(is_held.roles)
         )
-        and pgclarify._role_oid(_is_held.role_name) = _is_held.role_oid;
+        and pgclarify_private.role_oid(is_held.role_name) = is_held.role_oid;
 end;
 
-comment on function pgclarify._is_held(name, oid, name[]) is
-'Whether a row belongs to one of these roles. role_name, role_oid: what the row has. roles: as _roles_of has them. False if '
+comment on function pgclarify_private.is_held(name, oid, name[]) is
+'Whether a row belongs to one of these roles. role_name, role_oid: what the row has. roles: as roles_of has them. False if '
 'another role has the name now.';
 
-create or replace function pgclarify._is_among(role_name name, role_oid oid, role_oids oid[])
+create or replace function pgclarify_private.is_among(role_name name, role_oid oid, role_oids oid[])
 returns boolean
 language sql stable parallel safe
 begin atomic
     -- The first condition can use an index.
     select
-        _is_among.role_oid = any(_is_among.role_oids)
-        and _is_among.role_name = pg_catalog.pg_get_userbyid(_is_among.role_oid);
+        is_among.role_oid = any(is_among.role_oids)
+        and is_among.role_name = pg_catalog.pg_get_userbyid(is_among.role_oid);
 end;
 
-comment on function pgclarify._is_among(name, oid, oid[]) is
-'As _is_held, for policies. role_oids: (select pgclarify._my_role_oids()).';
-grant execute on function pgclarify._is_among(name, oid, oid[]) to pgclarify_reader;
+comment on function pgclarify_private.is_among(name, oid, oid[]) is
+'As is_held, for policies. role_oids: (select pgclarify_private.my_role_oids()).';
+grant execute on function pgclarify_private.is_among(name, oid, oid[]) to pgclarify_reader;
 
-create or replace function pgclarify._note_roles(names name[])
+create or replace function pgclarify_private.note_roles(names name[])
 returns void
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-    insert into pgclarify.named_role (name, role_oid)
+    insert into pgclarify_private.named_role (name, role_oid)
     select pg_roles.rolname, pg_roles.oid
     from pg_roles
     where
-        pg_roles.rolname = any(_note_roles.names)
+        pg_roles.rolname = any(note_roles.names)
         -- The installation's own roles are the same in every database of a server.
         and pg_roles.rolname !~ '^pgclarify_(owner|reader|user|worker|loopback|capture|role_maker)$'
-        and not exists (select from pgclarify.named_role as named where named.name = pg_roles.rolname);
+        and not exists (select from pgclarify_private.named_role as named where named.name = pg_roles.rolname);
 end
 $$;
 
-comment on function pgclarify._note_roles(name[]) is
+comment on function pgclarify_private.note_roles(name[]) is
 'Note which roles these names mean, unless it is noted already. Names that are no roles are left out.';
 
-alter table pgclarify.named_role enable row level security;
-drop policy if exists named_role_is_of_ones_names on pgclarify.named_role;
-create policy named_role_is_of_ones_names on pgclarify.named_role for select to pgclarify_reader using (
+alter table pgclarify_private.named_role enable row level security;
+drop policy if exists named_role_is_of_ones_names on pgclarify_private.named_role;
+create policy named_role_is_of_ones_names on pgclarify_private.named_role for select to pgclarify_reader using (
     name in (
         select pg_roles.rolname from pg_catalog.pg_roles where pg_catalog.pg_has_role(pg_roles.oid, 'usage')
     )
 );
-comment on policy named_role_is_of_ones_names on pgclarify.named_role is
-'Names of the roles whose usage current_user has: _my_roles reads them.';
-grant select on pgclarify.named_role to pgclarify_reader;
+comment on policy named_role_is_of_ones_names on pgclarify_private.named_role is
+'Names of the roles whose usage current_user has: my_roles reads them.';
+grant select on pgclarify_private.named_role to pgclarify_reader;

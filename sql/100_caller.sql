@@ -1,6 +1,6 @@
 -- Who asks: current_user and nothing else, signed so that a name cannot be made up; and what roles that name has.
 
-create or replace view pgclarify._caller with (security_barrier) as
+create or replace view pgclarify_private.caller with (security_barrier) as
 select
     current_user as name,
     sha256(
@@ -18,58 +18,58 @@ select
             )
         )
     ) as proof
-from pgclarify.caller_key;
+from pgclarify_private.caller_key;
 
-comment on view pgclarify._caller is
+comment on view pgclarify_private.caller is
 'The role that executes the query, with a proof (HMAC-SHA-256 over name, oid, backend and transaction) that functions of the '
 'owner accept in its place. One row.';
-comment on column pgclarify._caller.name is 'current_user.';
-comment on column pgclarify._caller.proof is 'Worth nothing in another backend or transaction.';
-grant select on pgclarify._caller to pgclarify_reader;
+comment on column pgclarify_private.caller.name is 'current_user.';
+comment on column pgclarify_private.caller.proof is 'Worth nothing in another backend or transaction.';
+grant select on pgclarify_private.caller to pgclarify_reader;
 
-create or replace function pgclarify._sign(subject text)
+create or replace function pgclarify_private.sign(subject text)
 returns bytea
 language sql stable strict parallel safe security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
     select sha256(
-        caller_key.outer_pad || sha256(caller_key.inner_pad || convert_to(_sign.subject, 'UTF8'))
+        caller_key.outer_pad || sha256(caller_key.inner_pad || convert_to(sign.subject, 'UTF8'))
     )
-    from pgclarify.caller_key;
+    from pgclarify_private.caller_key;
 end;
 
-comment on function pgclarify._sign(text) is
+comment on function pgclarify_private.sign(text) is
 'HMAC-SHA-256 of subject under the private key. Granted to nobody.';
 
-create or replace function pgclarify._verify_caller(caller pgclarify._caller)
+create or replace function pgclarify_private.verify_caller(caller pgclarify_private.caller)
 returns name
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-    if _verify_caller.caller.proof is distinct from pgclarify._sign(
+    if verify_caller.caller.proof is distinct from pgclarify_private.sign(
         concat_ws(
             ' ',
             'caller',
             pg_backend_pid(),
             extract(epoch from transaction_timestamp()),
-            pgclarify._role_oid((_verify_caller.caller).name),
-            (_verify_caller.caller).name
+            pgclarify_private.role_oid((verify_caller.caller).name),
+            (verify_caller.caller).name
         )
-    ) or (_verify_caller.caller).name is null then
+    ) or (verify_caller.caller).name is null then
         raise exception 'the caller''s name is not proven'
             using errcode = 'insufficient_privilege',
-                detail = 'Internal functions accept a row of pgclarify._caller of the running transaction only.',
+                detail = 'Internal functions accept a row of pgclarify_private.caller of the running transaction only.',
                 hint = 'Call the public functions, such as pgclarify.clarify.';
     end if;
-    return (_verify_caller.caller).name;
+    return (verify_caller.caller).name;
 end
 $$;
 
-comment on function pgclarify._verify_caller(pgclarify._caller) is
+comment on function pgclarify_private.verify_caller(pgclarify_private.caller) is
 'The caller''s name, or error 42501 if its proof is not of this backend and transaction.';
 
-create or replace function pgclarify._roles_of(role_name name)
+create or replace function pgclarify_private.roles_of(role_name name)
 returns name[]
 language sql stable strict parallel safe security definer
 set search_path = pg_catalog, pg_temp
@@ -81,11 +81,11 @@ begin atomic
                     -- Of two transactions that note a name at once, one may have seen an earlier role.
                     when granted.rolname in (
                         select named.name
-                        from pgclarify.named_role as named
+                        from pgclarify_private.named_role as named
                         inner join pg_catalog.pg_roles as present on named.name = present.rolname
                         group by named.name, present.oid
                         having bool_and(named.role_oid <> present.oid)
-                    ) then pgclarify._role_mark(granted.oid)
+                    ) then pgclarify_private.role_mark(granted.oid)
                     else granted.rolname
                 end order by granted.rolname
             ),
@@ -93,29 +93,30 @@ begin atomic
         )
     from pg_catalog.pg_roles as member
     inner join pg_catalog.pg_roles as granted on pg_catalog.pg_has_role(member.oid, granted.oid, 'usage')
-    where member.rolname = _roles_of.role_name;
+    where member.rolname = roles_of.role_name;
 end;
 
-comment on function pgclarify._roles_of(name) is
+comment on function pgclarify_private.roles_of(name) is
 'Roles whose usage a role has, itself included, in alphabetical order; empty for a name that is no role. A role whose name '
 'means another one here, as table named_role has it, is listed by its mark: what it owns is its own, and the name admits it to '
 'nothing.';
 
-create or replace function pgclarify._roles_of(role_name name, role_oid oid)
+create or replace function pgclarify_private.roles_of(role_name name, role_oid oid)
 returns name[]
 language sql stable parallel safe security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
     select case
-        when pgclarify._role_oid(_roles_of.role_name) = _roles_of.role_oid then pgclarify._roles_of(_roles_of.role_name)
+        when pgclarify_private.role_oid(roles_of.role_name) = roles_of.role_oid
+            then pgclarify_private.roles_of(roles_of.role_name)
         else '{}'
     end;
 end;
 
-comment on function pgclarify._roles_of(name, oid) is
+comment on function pgclarify_private.roles_of(name, oid) is
 'The same for the role that a row has by name and oid; empty if it was dropped, also if another role has its name now.';
 
-create or replace function pgclarify._my_roles()
+create or replace function pgclarify_private.my_roles()
 returns name[]
 language sql stable parallel safe
 set search_path = pg_catalog, pg_temp
@@ -127,11 +128,11 @@ begin atomic
                     -- Of two transactions that note a name at once, one may have seen an earlier role.
                     when pg_roles.rolname in (
                         select named.name
-                        from pgclarify.named_role as named
+                        from pgclarify_private.named_role as named
                         inner join pg_catalog.pg_roles as present on named.name = present.rolname
                         group by named.name, present.oid
                         having bool_and(named.role_oid <> present.oid)
-                    ) then pgclarify._role_mark(pg_roles.oid)
+                    ) then pgclarify_private.role_mark(pg_roles.oid)
                     else pg_roles.rolname
                 end
             ),
@@ -141,12 +142,12 @@ begin atomic
     where pg_catalog.pg_has_role(pg_roles.oid, 'usage');
 end;
 
-comment on function pgclarify._my_roles() is
-'Roles whose usage current_user has, as _roles_of has them: for names that admit. Policies call it as '
-'(select pgclarify._my_roles()), once a query.';
-grant execute on function pgclarify._my_roles() to pgclarify_reader;
+comment on function pgclarify_private.my_roles() is
+'Roles whose usage current_user has, as roles_of has them: for names that admit. Policies call it as '
+'(select pgclarify_private.my_roles()), once a query.';
+grant execute on function pgclarify_private.my_roles() to pgclarify_reader;
 
-create or replace function pgclarify._my_role_oids()
+create or replace function pgclarify_private.my_role_oids()
 returns oid[]
 language sql stable parallel safe
 set search_path = pg_catalog, pg_temp
@@ -156,22 +157,22 @@ begin atomic
     where pg_catalog.pg_has_role(pg_roles.oid, 'usage');
 end;
 
-comment on function pgclarify._my_role_oids() is
+comment on function pgclarify_private.my_role_oids() is
 'Oids of the roles whose usage current_user has: for rows that belong to a role. Policies call it as '
-'(select pgclarify._my_role_oids()), once a query.';
-grant execute on function pgclarify._my_role_oids() to pgclarify_reader;
+'(select pgclarify_private.my_role_oids()), once a query.';
+grant execute on function pgclarify_private.my_role_oids() to pgclarify_reader;
 
-create or replace function pgclarify._my_analyzed_corpora()
+create or replace function pgclarify_private.my_analyzed_corpora()
 returns bigint[]
 language sql stable parallel safe
 set search_path = pg_catalog, pg_temp
 begin atomic
     select coalesce(array_agg(corpus.corpus_id), '{}')
     from pgclarify.corpus
-    where corpus.analyst = any((select pgclarify._my_roles())::name[]);
+    where corpus.analyst = any((select pgclarify_private.my_roles())::name[]);
 end;
 
-comment on function pgclarify._my_analyzed_corpora() is
-'Corpora on which current_user sees everyone''s runs. Policies call it as (select pgclarify._my_analyzed_corpora()), once a '
-'query; and an array, unlike a subquery, can be looked up in an index.';
-grant execute on function pgclarify._my_analyzed_corpora() to pgclarify_reader;
+comment on function pgclarify_private.my_analyzed_corpora() is
+'Corpora on which current_user sees everyone''s runs. Policies call it as (select pgclarify_private.my_analyzed_corpora()), once '
+'a query; and an array, unlike a subquery, can be looked up in an index.';
+grant execute on function pgclarify_private.my_analyzed_corpora() to pgclarify_reader;

@@ -1,6 +1,6 @@
 -- Foreign texts, made harmless and short, for errors and for explain.
 
-create or replace function pgclarify._shown(given text, most integer default 100)
+create or replace function pgclarify_private.shown(given text, most integer default 100)
 returns text
 language sql stable strict parallel safe
 set search_path = pg_catalog, pg_temp
@@ -24,7 +24,7 @@ begin atomic
     from (
         select
             case
-                when length(one.line) > _shown.most or one.is_cut then rtrim(left(one.line, _shown.most - 1)) || '…'
+                when length(one.line) > shown.most or one.is_cut then rtrim(left(one.line, shown.most - 1)) || '…'
                 else one.line
             end as line,
             -- What a terminal acts on, and what reorders, hides or separates text, or is not seen at all.
@@ -34,13 +34,13 @@ begin atomic
         -- Cut before it is looked through: a text may be very long.
         from (
             select
-                btrim(regexp_replace(left(trimmed.text, 20 * _shown.most), '[ \t\n\v\f\r]+', ' ', 'g')) as line,
-                length(trimmed.text) > 20 * _shown.most as is_cut
-            from (select btrim(_shown.given, E' \t\n\x0b\f\r') as text) as trimmed
+                btrim(regexp_replace(left(trimmed.text, 20 * shown.most), '[ \t\n\v\f\r]+', ' ', 'g')) as line,
+                length(trimmed.text) > 20 * shown.most as is_cut
+            from (select btrim(shown.given, E' \t\n\x0b\f\r') as text) as trimmed
         ) as one
     ) as cut;
 end;
 
-comment on function pgclarify._shown(text, integer) is
+comment on function pgclarify_private.shown(text, integer) is
 'A foreign text on one line, cut to so many characters; control characters and those that reorder or hide text are spelt out, '
 'as \uNNNN or \UNNNNNNNN.';

@@ -1,6 +1,6 @@
 -- What callers pass in: questions, histories, top_k, timeouts and options, checked before anything else happens.
 
-create or replace function pgclarify._unknown_option_hint(name text, known jsonb)
+create or replace function pgclarify_private.unknown_option_hint(name text, known jsonb)
 returns text
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
@@ -11,19 +11,18 @@ begin
     if exists (
         select from pg_proc
         where pg_proc.pronamespace = 'pgclarify'::regnamespace
-            and not starts_with(pg_proc.proname, '_')
             and 'options' = any(pg_proc.proargnames)
             -- Parameters come before the columns of what is returned.
-            and _unknown_option_hint.name = any(pg_proc.proargnames[:pg_proc.pronargs])
+            and unknown_option_hint.name = any(pg_proc.proargnames[:pg_proc.pronargs])
     ) then
         return format(
-            'It is a parameter and no option: where a function has it, pass %s => … beside options.', _unknown_option_hint.name
+            'It is a parameter and no option: where a function has it, pass %s => … beside options.', unknown_option_hint.name
         );
     end if;
     select likest.name into v_near
     from (
-        select option.name, pgclarify._likeness(option.name, left(_unknown_option_hint.name, 200)) as likeness
-        from jsonb_object_keys(_unknown_option_hint.known) as option (name)
+        select option.name, pgclarify_private.likeness(option.name, left(unknown_option_hint.name, 200)) as likeness
+        from jsonb_object_keys(unknown_option_hint.known) as option (name)
     ) as likest
     where likest.likeness >= 0.4
     order by likest.likeness desc, likest.name
@@ -32,11 +31,11 @@ begin
 end
 $$;
 
-comment on function pgclarify._unknown_option_hint(text, jsonb) is
+comment on function pgclarify_private.unknown_option_hint(text, jsonb) is
 'What to do about an option that is not among the known ones: it is a parameter of a function that takes options, or is '
 'spelled like one of them.';
 
-create or replace function pgclarify._check_options(options jsonb, known jsonb)
+create or replace function pgclarify_private.check_options(options jsonb, known jsonb)
 returns jsonb
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
@@ -50,27 +49,27 @@ declare
     v_settings jsonb;
     v_numbers jsonb := '{}';
 begin
-    if jsonb_typeof(coalesce(_check_options.options, '{}')) <> 'object' then
+    if jsonb_typeof(coalesce(check_options.options, '{}')) <> 'object' then
         raise exception 'options must be a JSON object'
             using errcode = 'invalid_parameter_value',
-                detail = format('It is a JSON %s.', jsonb_typeof(_check_options.options)),
+                detail = format('It is a JSON %s.', jsonb_typeof(check_options.options)),
                 hint = 'Pass options => ''{"name": "value"}''.';
     end if;
     for v_option in
-        select given.key, given.value from jsonb_each(coalesce(_check_options.options, '{}')) as given order by given.key
+        select given.key, given.value from jsonb_each(coalesce(check_options.options, '{}')) as given order by given.key
     loop
-        if not _check_options.known ? v_option.key then
-            raise exception 'unknown option "%"', pgclarify._shown(v_option.key)
+        if not check_options.known ? v_option.key then
+            raise exception 'unknown option "%"', pgclarify_private.shown(v_option.key)
                 using errcode = 'invalid_parameter_value',
                     detail = format(
                         'The options are: %s.',
-                        (select string_agg(name, ', ' order by name) from jsonb_object_keys(_check_options.known) as name)
+                        (select string_agg(name, ', ' order by name) from jsonb_object_keys(check_options.known) as name)
                     ),
-                    hint = pgclarify._unknown_option_hint(v_option.key, _check_options.known);
+                    hint = pgclarify_private.unknown_option_hint(v_option.key, check_options.known);
         end if;
         -- null asks for the default.
         continue when v_option.value = 'null';
-        v_known := _check_options.known -> v_option.key;
+        v_known := check_options.known -> v_option.key;
         v_choices := v_known -> 'choices';
         v_is_fit := case
             when v_choices is not null then v_choices @> jsonb_build_array(v_option.value)
@@ -89,7 +88,7 @@ begin
         if not v_is_fit then
             raise exception 'option "%" has a wrong value', v_option.key
                 using errcode = 'invalid_parameter_value',
-                    detail = format('It is %s.', pgclarify._shown(v_option.value::text)),
+                    detail = format('It is %s.', pgclarify_private.shown(v_option.value::text)),
                     hint = case
                         when v_choices is not null then format(
                             'Pass one of: %s.',
@@ -122,19 +121,19 @@ begin
         end if;
     end loop;
     select coalesce(jsonb_object_agg(option.key, option.value -> 'default'), '{}') into v_settings
-    from jsonb_each(_check_options.known) as option
+    from jsonb_each(check_options.known) as option
     where option.value ? 'default';
-    return v_settings || jsonb_strip_nulls(coalesce(_check_options.options, '{}')) || v_numbers;
+    return v_settings || jsonb_strip_nulls(coalesce(check_options.options, '{}')) || v_numbers;
 end
 $$;
 
-comment on function pgclarify._check_options(jsonb, jsonb) is
+comment on function pgclarify_private.check_options(jsonb, jsonb) is
 'Options completed by their defaults, or error 22023 that lists the right ones. known maps each name to {"choices": […]}, '
 '{"type": "…"}, {"type": "integer" or "number", "least": …, "most": …} or {"type": "string", "longest": …}, and its "default". '
 'With longest there may be "never", words that would be taken for names, and the "keywords" that are meant. Whole numbers come '
 'back without a fraction, others with six decimals at most.';
 
-create or replace function pgclarify._clarify_options()
+create or replace function pgclarify_private.clarify_options()
 returns jsonb
 language sql immutable parallel safe
 set search_path = pg_catalog, pg_temp
@@ -155,27 +154,28 @@ begin atomic
     }'::jsonb;
 end;
 
-comment on function pgclarify._clarify_options() is 'The options of clarify, as _check_options wants them.';
+comment on function pgclarify_private.clarify_options() is 'The options of clarify, as check_options wants them.';
 
-create or replace function pgclarify._settings(top_k integer, options jsonb, known jsonb)
+create or replace function pgclarify_private.settings(top_k integer, options jsonb, known jsonb)
 returns jsonb
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-    if coalesce(_settings.top_k, 0) not between 1 and 1000 then
+    if coalesce(settings.top_k, 0) not between 1 and 1000 then
         raise exception 'top_k must be between 1 and 1000'
             using errcode = 'invalid_parameter_value',
-                detail = format('top_k is %s.', coalesce(_settings.top_k::text, 'null')),
+                detail = format('top_k is %s.', coalesce(settings.top_k::text, 'null')),
                 hint = 'Pass a whole number from 1 to 1000, or leave it out for the default.';
     end if;
-    return pgclarify._check_options(_settings.options, _settings.known) || jsonb_build_object('top_k', _settings.top_k);
+    return pgclarify_private.check_options(settings.options, settings.known) || jsonb_build_object('top_k', settings.top_k);
 end
 $$;
 
-comment on function pgclarify._settings(integer, jsonb, jsonb) is 'top_k and options, checked, as run.settings keeps them.';
+comment on function pgclarify_private.settings(integer, jsonb, jsonb) is
+'top_k and options, checked, as run.settings keeps them.';
 
-create or replace function pgclarify._raise_budget_is_short(budget integer, top_k integer)
+create or replace function pgclarify_private.raise_budget_is_short(budget integer, top_k integer)
 returns void
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
@@ -183,14 +183,14 @@ as $$
 begin
     raise exception 'budget must not be less than top_k'
         using errcode = 'invalid_parameter_value',
-            detail = format('budget is %s, and top_k is %s.', _raise_budget_is_short.budget, _raise_budget_is_short.top_k),
+            detail = format('budget is %s, and top_k is %s.', raise_budget_is_short.budget, raise_budget_is_short.top_k),
             hint = 'Only passages that are scored can be among the best: pass a larger budget, or a smaller top_k.';
 end
 $$;
 
-comment on function pgclarify._raise_budget_is_short(integer, integer) is 'Error 22023.';
+comment on function pgclarify_private.raise_budget_is_short(integer, integer) is 'Error 22023.';
 
-create or replace function pgclarify._check_questions(questions text[])
+create or replace function pgclarify_private.check_questions(questions text[])
 returns text[]
 language plpgsql immutable
 set search_path = pg_catalog, pg_temp
@@ -199,14 +199,14 @@ declare
     v_ordinal integer;
     v_length integer;
 begin
-    if coalesce(cardinality(_check_questions.questions), 0) = 0 then
+    if coalesce(cardinality(check_questions.questions), 0) = 0 then
         raise exception 'there is no question'
             using errcode = 'invalid_parameter_value', hint = 'Pass an array of one question at least.';
     end if;
     select asked.ordinal, asked.length into v_ordinal, v_length
     from (
         select given.ordinal, coalesce(length(btrim(given.question, E' \t\r\n\f\x0b')), 0) as length
-        from unnest(_check_questions.questions) with ordinality as given (question, ordinal)
+        from unnest(check_questions.questions) with ordinality as given (question, ordinal)
     ) as asked
     where asked.length not between 1 and 10000
     order by asked.ordinal
@@ -222,15 +222,16 @@ begin
     end if;
     return array(
         select btrim(given.question, E' \t\r\n\f\x0b')
-        from unnest(_check_questions.questions) with ordinality as given (question, ordinal)
+        from unnest(check_questions.questions) with ordinality as given (question, ordinal)
         order by given.ordinal
     );
 end
 $$;
 
-comment on function pgclarify._check_questions(text[]) is 'The questions without surrounding white space, or error 22023.';
+comment on function pgclarify_private.check_questions(text[]) is
+'The questions without surrounding white space, or error 22023.';
 
-create or replace function pgclarify._check_history(history text[])
+create or replace function pgclarify_private.check_history(history text[])
 returns jsonb
 language plpgsql immutable
 set search_path = pg_catalog, pg_temp
@@ -241,14 +242,14 @@ declare
     v_ordinal integer;
     v_length integer;
 begin
-    if cardinality(_check_history.history) > v_most_elements then
+    if cardinality(check_history.history) > v_most_elements then
         raise exception 'the history is too long'
             using errcode = 'invalid_parameter_value',
-                detail = format('It has %s elements.', cardinality(_check_history.history)),
+                detail = format('It has %s elements.', cardinality(check_history.history)),
                 hint = format('Pass the last %s at most.', v_most_elements);
     end if;
     select said.ordinal, length(btrim(said.line, E' \t\r\n\f\x0b')) into v_ordinal, v_length
-    from unnest(_check_history.history) with ordinality as said (line, ordinal)
+    from unnest(check_history.history) with ordinality as said (line, ordinal)
     where said.line is null or length(btrim(said.line, E' \t\r\n\f\x0b')) > v_most_chars
     order by said.ordinal
     limit 1;
@@ -264,34 +265,34 @@ begin
         select coalesce(jsonb_agg(said.line order by said.ordinal), '[]')
         from (
             select given.ordinal, btrim(given.line, E' \t\r\n\f\x0b') as line
-            from unnest(_check_history.history) with ordinality as given (line, ordinal)
+            from unnest(check_history.history) with ordinality as given (line, ordinal)
         ) as said
         where said.line <> ''
     );
 end
 $$;
 
-comment on function pgclarify._check_history(text[]) is
+comment on function pgclarify_private.check_history(text[]) is
 'What was said before a question, oldest first, as a JSON array without surrounding white space and blank elements, or error '
-'22023. For _with_history.';
+'22023. For with_history.';
 
-create or replace function pgclarify._with_history(settings jsonb, history jsonb)
+create or replace function pgclarify_private.with_history(settings jsonb, history jsonb)
 returns jsonb
 language sql immutable strict parallel safe
 set search_path = pg_catalog, pg_temp
 begin atomic
     select
         case
-            when _with_history.history = '[]' then _with_history.settings
-            else _with_history.settings || jsonb_build_object('history', _with_history.history)
+            when with_history.history = '[]' then with_history.settings
+            else with_history.settings || jsonb_build_object('history', with_history.history)
         end;
 end;
 
-comment on function pgclarify._with_history(jsonb, jsonb) is
-'Settings with what was said before under the key history, as _ask and _enter_runs take them and workers get them; without '
+comment on function pgclarify_private.with_history(jsonb, jsonb) is
+'Settings with what was said before under the key history, as ask and enter_runs take them and workers get them; without '
 'that key if nothing was said.';
 
-create or replace function pgclarify._timeout(given text)
+create or replace function pgclarify_private.timeout(given text)
 returns interval
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
@@ -300,7 +301,7 @@ declare
     v_timeout interval;
 begin
     begin
-        v_timeout := _timeout.given::interval;
+        v_timeout := timeout.given::interval;
     exception
         when invalid_datetime_format or datetime_field_overflow or interval_field_overflow then
             null;
@@ -310,29 +311,29 @@ begin
     end if;
     raise exception 'option "timeout" has a wrong value'
         using errcode = 'invalid_parameter_value',
-            detail = format('It is "%s".', pgclarify._shown(_timeout.given)),
+            detail = format('It is "%s".', pgclarify_private.shown(timeout.given)),
             hint = 'Pass a positive interval, such as "60s", or leave it out for the default.';
 end
 $$;
 
-comment on function pgclarify._timeout(text) is 'Option timeout as an interval above 0, or error 22023.';
+comment on function pgclarify_private.timeout(text) is 'Option timeout as an interval above 0, or error 22023.';
 
-create or replace function pgclarify._deadline(timeout interval)
+create or replace function pgclarify_private.deadline(timeout interval)
 returns timestamptz
 language plpgsql volatile
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-    if _deadline.timeout <= interval '0' then
+    if deadline.timeout <= interval '0' then
         raise exception 'timeout must be positive'
             using errcode = 'invalid_parameter_value',
-                detail = format('timeout is %s.', _deadline.timeout),
+                detail = format('timeout is %s.', deadline.timeout),
                 hint = 'Pass timeout => ''60s'', or null to wait without end.';
     end if;
     -- What nobody lives to see is left out: a later time may not exist.
-    return clock_timestamp() + least(_deadline.timeout, interval '100 years');
+    return clock_timestamp() + least(deadline.timeout, interval '100 years');
 end
 $$;
 
-comment on function pgclarify._deadline(interval) is
+comment on function pgclarify_private.deadline(interval) is
 'When a call that may take so long stops waiting, or error 22023; null, never, for null.';

@@ -1,12 +1,12 @@
 -- Workers: who is there. 1885823084 is 'pgcl' in ASCII: the first key of all our advisory locks.
 
-create or replace function pgclarify._living_workers()
-returns setof pgclarify.worker
+create or replace function pgclarify_private.living_workers()
+returns setof pgclarify_private.worker
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
     select worker.*
-    from pgclarify.worker
+    from pgclarify_private.worker
     where
         -- A row in a frozen snapshot says nothing of what came after it.
         worker.seen_at + worker.lease > case
@@ -30,22 +30,22 @@ begin atomic
         );
 end;
 
-comment on function pgclarify._living_workers() is
+comment on function pgclarify_private.living_workers() is
 'Workers that are alive: the session holds the advisory lock, and the last heartbeat is not older than the lease. The lock '
 'shows at once that a process was killed; the heartbeat shows one that is stopped, or cut off by the network. Workers that do '
 'not serve are included. Above READ COMMITTED, the heartbeat is judged at the start of the transaction.';
 
-create or replace function pgclarify._serving_workers()
-returns setof pgclarify.worker
+create or replace function pgclarify_private.serving_workers()
+returns setof pgclarify_private.worker
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
-    select living.* from pgclarify._living_workers() as living where living.is_serving;
+    select living.* from pgclarify_private.living_workers() as living where living.is_serving;
 end;
 
-comment on function pgclarify._serving_workers() is 'Workers who are there to carry out what is asked.';
+comment on function pgclarify_private.serving_workers() is 'Workers who are there to carry out what is asked.';
 
-create or replace function pgclarify._register_worker(
+create or replace function pgclarify_private.register_worker(
     host text,
     process_id integer,
     version text,
@@ -64,27 +64,27 @@ declare
     v_worker_id bigint;
 begin
     -- The dead of long ago; what they did says who they were by id alone.
-    delete from pgclarify.worker
+    delete from pgclarify_private.worker
     where worker.seen_at < now() - interval '30 days'
-        and worker.worker_id not in (select living.worker_id from pgclarify._living_workers() as living);
-    insert into pgclarify.worker (host, process_id, version, provider, model, prompt_version, is_serving, lease)
+        and worker.worker_id not in (select living.worker_id from pgclarify_private.living_workers() as living);
+    insert into pgclarify_private.worker (host, process_id, version, provider, model, prompt_version, is_serving, lease)
     values (
-        _register_worker.host, _register_worker.process_id, _register_worker.version, _register_worker.provider,
-        _register_worker.model, _register_worker.prompt_version, _register_worker.is_serving, _register_worker.lease
+        register_worker.host, register_worker.process_id, register_worker.version, register_worker.provider,
+        register_worker.model, register_worker.prompt_version, register_worker.is_serving, register_worker.lease
     )
     returning worker_id into v_worker_id;
     return v_worker_id;
 end
 $$;
 
-comment on function pgclarify._register_worker(text, integer, text, text, text, text, boolean, interval) is
+comment on function pgclarify_private.register_worker(text, integer, text, text, text, text, boolean, interval) is
 'Enter a worker and return its id. It is alive once its session holds the advisory lock (1885823084, worker_id), and for as '
-'long as it calls _see_worker within its lease. is_serving: false for a process that only leases replies of the ledger.';
-grant execute on function pgclarify._register_worker(
+'long as it calls see_worker within its lease. is_serving: false for a process that only leases replies of the ledger.';
+grant execute on function pgclarify_private.register_worker(
     text, integer, text, text, text, text, boolean, interval
 ) to pgclarify_worker;
 
-create or replace function pgclarify._see_worker(
+create or replace function pgclarify_private.see_worker(
     worker_id bigint, embedding_models text[], queue_worker_id bigint
 )
 returns boolean
@@ -92,18 +92,18 @@ language sql volatile security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
     with seen as (
-        update pgclarify.worker
+        update pgclarify_private.worker
         set
             seen_at = clock_timestamp(),
-            embedding_models = _see_worker.embedding_models,
-            queue_worker_id = coalesce(_see_worker.queue_worker_id, worker.queue_worker_id)
+            embedding_models = see_worker.embedding_models,
+            queue_worker_id = coalesce(see_worker.queue_worker_id, worker.queue_worker_id)
         where
-            worker.worker_id = _see_worker.worker_id
+            worker.worker_id = see_worker.worker_id
             and (
                 worker.seen_at + worker.lease > clock_timestamp()
                 -- While no other worker lives, none takes anything over: one that only slept goes on.
                 or not exists (
-                    select from pgclarify._living_workers() as other where other.worker_id <> _see_worker.worker_id
+                    select from pgclarify_private.living_workers() as other where other.worker_id <> see_worker.worker_id
                 )
             )
         returning worker.worker_id
@@ -111,12 +111,12 @@ begin atomic
     select count(*) > 0 from seen;
 end;
 
-comment on function pgclarify._see_worker(bigint, text[], bigint) is
+comment on function pgclarify_private.see_worker(bigint, text[], bigint) is
 'The heartbeat of a worker, and what it has loaded. False if the lease has run out and another worker lives: the worker counts '
 'as dead for good, and has to register again.';
-grant execute on function pgclarify._see_worker(bigint, text[], bigint) to pgclarify_worker;
+grant execute on function pgclarify_private.see_worker(bigint, text[], bigint) to pgclarify_worker;
 
-create or replace function pgclarify._rescue_jobs(worker_id bigint)
+create or replace function pgclarify_private.rescue_jobs(worker_id bigint)
 returns integer
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
@@ -126,10 +126,10 @@ declare
     v_job_id bigint;
     v_run_ids bigint[];
     v_count integer := 0;
-    v_living bigint[] := array(select living.worker_id from pgclarify._living_workers() as living);
+    v_living bigint[] := array(select living.worker_id from pgclarify_private.living_workers() as living);
 begin
     -- One that has just been woken would take its own runs for those of a dead worker.
-    if _rescue_jobs.worker_id <> all(v_living) then
+    if rescue_jobs.worker_id <> all(v_living) then
         return 0;
     end if;
     -- A job in hand belongs to a worker of the queue; if that one is unknown, or ours behind it is dead, it goes back.
@@ -138,7 +138,7 @@ begin
         from pgclarify_queue.procrastinate_jobs as job
         where job.status = 'doing'
             and not exists (
-                select from pgclarify.worker
+                select from pgclarify_private.worker
                 where worker.queue_worker_id = job.worker_id and worker.worker_id = any(v_living)
             )
             -- A worker that has only just started has not said yet what the queue calls it.
@@ -147,7 +147,7 @@ begin
                 where queue_worker.id = job.worker_id
                     and queue_worker.last_heartbeat > now() - interval '15 seconds'
                     and not exists (
-                        select from pgclarify.worker as known where known.queue_worker_id = queue_worker.id
+                        select from pgclarify_private.worker as known where known.queue_worker_id = queue_worker.id
                     )
             )
         order by job.id
@@ -216,19 +216,19 @@ begin
     if cardinality(v_run_ids) > 0 then
         -- Queued again, or another worker would find them, too.
         update pgclarify.run set status = 'queued' where run.run_id = any(v_run_ids);
-        perform pgclarify._defer_runs(v_run_ids, 0);
+        perform pgclarify_private.defer_runs(v_run_ids, 0);
     end if;
     return v_count + cardinality(v_run_ids);
 end
 $$;
 
-comment on function pgclarify._rescue_jobs(bigint) is
+comment on function pgclarify_private.rescue_jobs(bigint) is
 'Put jobs of dead workers, and failed ones whose runs are not over, back into the queue; returns how many. A run whose worker '
 'was lost counts one crash more, unless the attempt has stored a reply: then it counts none. worker_id: who calls; a worker '
 'that counts as dead itself rescues nothing.';
-grant execute on function pgclarify._rescue_jobs(bigint) to pgclarify_worker;
+grant execute on function pgclarify_private.rescue_jobs(bigint) to pgclarify_worker;
 
-create or replace function pgclarify._worker_statuses()
+create or replace function pgclarify_private.worker_statuses()
 returns table (
     worker_id bigint,
     host text,
@@ -247,14 +247,14 @@ begin atomic
     select
         worker.worker_id, worker.host, worker.version, worker.provider, worker.model, worker.prompt_version,
         worker.embedding_models, worker.started_at, worker.seen_at,
-        worker.worker_id in (select living.worker_id from pgclarify._living_workers() as living)
-    from pgclarify.worker
+        worker.worker_id in (select living.worker_id from pgclarify_private.living_workers() as living)
+    from pgclarify_private.worker
     -- An evaluation is no worker to whoever asks.
     where worker.is_serving;
 end;
 
-comment on function pgclarify._worker_statuses() is 'Rows of view worker_status.';
-grant execute on function pgclarify._worker_statuses() to pgclarify_reader;
+comment on function pgclarify_private.worker_statuses() is 'Rows of view worker_status.';
+grant execute on function pgclarify_private.worker_statuses() to pgclarify_reader;
 
 create or replace view pgclarify.worker_status with (security_invoker) as
 select
@@ -268,7 +268,7 @@ select
     status.started_at,
     status.seen_at,
     status.is_alive
-from pgclarify._worker_statuses() as status;
+from pgclarify_private.worker_statuses() as status;
 
 comment on view pgclarify.worker_status is 'Worker processes, living and dead.';
 comment on column pgclarify.worker_status.worker_id is 'Key.';

@@ -1,52 +1,55 @@
 -- Corpora: making, finding and dropping them.
 
-create or replace function pgclarify._partition_name(parent text, key bigint)
+create or replace function pgclarify_private.partition_name(parent text, key bigint)
 returns text
 language sql immutable strict parallel safe
 set search_path = pg_catalog, pg_temp
 begin atomic
-    select format('pgclarify.%I', _partition_name.parent || '_' || _partition_name.key);
+    select format('pgclarify_private.%I', partition_name.parent || '_' || partition_name.key);
 end;
 
-comment on function pgclarify._partition_name(text, bigint) is
+comment on function pgclarify_private.partition_name(text, bigint) is
 'Quoted name of the partition of parent that holds key.';
 
-create or replace function pgclarify._add_partition(parent text, key_column text, key bigint)
+create or replace function pgclarify_private.add_partition(parent regclass, key_column text, key bigint)
 returns void
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_partition text := pgclarify._partition_name(_add_partition.parent, _add_partition.key);
+    v_partition text;
 begin
+    select pgclarify_private.partition_name(pg_class.relname::text, add_partition.key) into strict v_partition
+    from pg_class
+    where pg_class.oid = add_partition.parent;
     -- Made as a plain table and attached: CREATE TABLE … PARTITION OF would lock the parent against every search until
     -- the end of the transaction. The CHECK spares ATTACH the scan.
     execute format(
-        'create table %s (like pgclarify.%I including defaults including constraints including indexes including comments)',
-        v_partition, _add_partition.parent
+        'create table %s (like %s including defaults including constraints including indexes including comments)',
+        v_partition, add_partition.parent
     );
     execute format(
         'alter table %s add constraint is_in_partition check (%I = %s)',
-        v_partition, _add_partition.key_column, _add_partition.key
+        v_partition, add_partition.key_column, add_partition.key
     );
     execute format(
-        'alter table pgclarify.%I attach partition %s for values in (%s)',
-        _add_partition.parent, v_partition, _add_partition.key
+        'alter table %s attach partition %s for values in (%s)',
+        add_partition.parent, v_partition, add_partition.key
     );
     execute format('alter table %s drop constraint is_in_partition', v_partition);
     execute format(
         'comment on table %s is %L',
-        v_partition, format('Partition of pgclarify.%s for %s %s.', _add_partition.parent, key_column, key)
+        v_partition, format('Partition of %s for %s %s.', add_partition.parent, key_column, key)
     );
     -- A partition is reached through its parent; direct reads would pass by the parent's policies.
     execute format('alter table %s enable row level security', v_partition);
 end
 $$;
 
-comment on function pgclarify._add_partition(text, text, bigint) is
+comment on function pgclarify_private.add_partition(regclass, text, bigint) is
 'Make and attach the partition of parent where key_column is key, without locking out searches of the others.';
 
-create or replace function pgclarify._visible_corpora(roles name[])
+create or replace function pgclarify_private.visible_corpora(roles name[])
 returns setof pgclarify.corpus
 language sql stable parallel safe security definer
 set search_path = pg_catalog, pg_temp
@@ -55,26 +58,26 @@ begin atomic
     from pgclarify.corpus
     where
         corpus.reader is null
-        or corpus.reader = any(_visible_corpora.roles)
-        or pgclarify._is_held(corpus.owner, corpus.owner_oid, _visible_corpora.roles);
+        or corpus.reader = any(visible_corpora.roles)
+        or pgclarify_private.is_held(corpus.owner, corpus.owner_oid, visible_corpora.roles);
 end;
 
-comment on function pgclarify._visible_corpora(name[]) is
+comment on function pgclarify_private.visible_corpora(name[]) is
 'Corpora that a holder of these roles may search: those without a reader, with a reader among them, or their own.';
 
-create or replace function pgclarify._bigrams(word text)
+create or replace function pgclarify_private.bigrams(word text)
 returns text[]
 language sql immutable strict parallel safe
 set search_path = pg_catalog, pg_temp
 begin atomic
-    select coalesce(array_agg(distinct substr(' ' || lower(_bigrams.word) || ' ', place, 2)), '{}')
-    from generate_series(1, length(_bigrams.word) + 1) as place;
+    select coalesce(array_agg(distinct substr(' ' || lower(bigrams.word) || ' ', place, 2)), '{}')
+    from generate_series(1, length(bigrams.word) + 1) as place;
 end;
 
-comment on function pgclarify._bigrams(text) is
+comment on function pgclarify_private.bigrams(text) is
 'The distinct pairs of neighboring letters of a word in lower case, with a blank before and after it.';
 
-create or replace function pgclarify._likeness(one text, other text)
+create or replace function pgclarify_private.likeness(one text, other text)
 returns real
 language sql immutable strict parallel safe
 set search_path = pg_catalog, pg_temp
@@ -83,26 +86,26 @@ begin atomic
         2.0 * cardinality(array(select unnest(pairs.one) intersect select unnest(pairs.other)))
         / (cardinality(pairs.one) + cardinality(pairs.other))
     )::real
-    from (select pgclarify._bigrams(_likeness.one) as one, pgclarify._bigrams(_likeness.other) as other) as pairs;
+    from (select pgclarify_private.bigrams(likeness.one) as one, pgclarify_private.bigrams(likeness.other) as other) as pairs;
 end;
 
-comment on function pgclarify._likeness(text, text) is
+comment on function pgclarify_private.likeness(text, text) is
 'How alike two names are, 0 to 1: the Dice coefficient of their pairs of letters. Case does not count.';
 
-create or replace function pgclarify._find_corpus(roles name[], corpus text)
+create or replace function pgclarify_private.find_corpus(roles name[], corpus text)
 returns pgclarify.corpus
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_name text := coalesce(_find_corpus.corpus, nullif(current_setting('pgclarify.corpus', true), ''));
+    v_name text := coalesce(find_corpus.corpus, nullif(current_setting('pgclarify.corpus', true), ''));
     v_corpus pgclarify.corpus;
     v_names text[];
     v_near text;
 begin
     if v_name is not null then
         select visible.* into v_corpus
-        from pgclarify._visible_corpora(_find_corpus.roles) as visible
+        from pgclarify_private.visible_corpora(find_corpus.roles) as visible
         where visible.name = v_name;
         if found then
             return v_corpus;
@@ -111,8 +114,8 @@ begin
     -- The likest first, so that a typing error among a thousand names is still told.
     select array_agg(named.name), (array_agg(named.name) filter (where named.likeness >= 0.4))[1] into v_names, v_near
     from (
-        select visible.name, pgclarify._likeness(visible.name, left(v_name, 200)) as likeness
-        from pgclarify._visible_corpora(_find_corpus.roles) as visible
+        select visible.name, pgclarify_private.likeness(visible.name, left(v_name, 200)) as likeness
+        from pgclarify_private.visible_corpora(find_corpus.roles) as visible
         order by likeness desc nulls last, visible.name
         limit 10
     ) as named;
@@ -141,26 +144,26 @@ begin
                     else 'Pass corpus => ''name'', or SET pgclarify.corpus = ''name''.'
                 end;
     end if;
-    select visible.* into strict v_corpus from pgclarify._visible_corpora(_find_corpus.roles) as visible;
+    select visible.* into strict v_corpus from pgclarify_private.visible_corpora(find_corpus.roles) as visible;
     return v_corpus;
 end
 $$;
 
-comment on function pgclarify._find_corpus(name[], text) is
+comment on function pgclarify_private.find_corpus(name[], text) is
 'The corpus of that name that these roles may search; without a name that of pgclarify.corpus, or the only one. A corpus '
 'that may not be searched does not exist.';
 
-create or replace function pgclarify._owned_corpus(caller pgclarify._caller, corpus text)
+create or replace function pgclarify_private.owned_corpus(caller pgclarify_private.caller, corpus text)
 returns pgclarify.corpus
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_roles name[] := pgclarify._roles_of(pgclarify._verify_caller(_owned_corpus.caller));
-    v_corpus pgclarify.corpus := pgclarify._find_corpus(v_roles, _owned_corpus.corpus);
+    v_roles name[] := pgclarify_private.roles_of(pgclarify_private.verify_caller(owned_corpus.caller));
+    v_corpus pgclarify.corpus := pgclarify_private.find_corpus(v_roles, owned_corpus.corpus);
 begin
     if not (
-        pgclarify._is_held(v_corpus.owner, v_corpus.owner_oid, v_roles) or 'pgclarify_owner'::name = any(v_roles)
+        pgclarify_private.is_held(v_corpus.owner, v_corpus.owner_oid, v_roles) or 'pgclarify_owner'::name = any(v_roles)
     ) then
         raise exception 'permission denied for corpus "%"', v_corpus.name
             using errcode = 'insufficient_privilege',
@@ -171,16 +174,16 @@ begin
 end
 $$;
 
-comment on function pgclarify._owned_corpus(pgclarify._caller, text) is
+comment on function pgclarify_private.owned_corpus(pgclarify_private.caller, text) is
 'The corpus of that name, if the caller may change it; error 42501 otherwise.';
 
-create or replace function pgclarify._hold_corpus(corpus_id bigint)
+create or replace function pgclarify_private.hold_corpus(corpus_id bigint)
 returns void
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-    perform from pgclarify.corpus where corpus.corpus_id = _hold_corpus.corpus_id for key share;
+    perform from pgclarify.corpus where corpus.corpus_id = hold_corpus.corpus_id for key share;
     if not found then
         raise exception 'the corpus does not exist any more'
             using errcode = 'undefined_object',
@@ -190,11 +193,11 @@ begin
 end
 $$;
 
-comment on function pgclarify._hold_corpus(bigint) is
+comment on function pgclarify_private.hold_corpus(bigint) is
 'Keep a corpus from being dropped until the transaction ends, or error 42704. Whoever writes rows of a corpus holds it before '
 'locking any of them; otherwise it and drop_corpus would deadlock.';
 
-create or replace function pgclarify._check_roles_exist(roles text[])
+create or replace function pgclarify_private.check_roles_exist(roles text[])
 returns void
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
@@ -202,17 +205,17 @@ as $$
 declare
     v_role text;
 begin
-    foreach v_role in array array_remove(_check_roles_exist.roles, null) loop
+    foreach v_role in array array_remove(check_roles_exist.roles, null) loop
         if not exists (select from pg_roles where rolname = v_role) then
-            raise exception 'role "%" does not exist', pgclarify._shown(v_role)
+            raise exception 'role "%" does not exist', pgclarify_private.shown(v_role)
                 using errcode = 'undefined_object', hint = 'Create the role first, or name another one.';
         end if;
         if (
-            select bool_and(named.role_oid <> pgclarify._role_oid(v_role::name))
-            from pgclarify.named_role as named
+            select bool_and(named.role_oid <> pgclarify_private.role_oid(v_role::name))
+            from pgclarify_private.named_role as named
             where named.name = v_role
         ) then
-            raise exception 'role "%" is not the one that this database means by that name', pgclarify._shown(v_role)
+            raise exception 'role "%" is not the one that this database means by that name', pgclarify_private.shown(v_role)
                 using errcode = 'object_not_in_prerequisite_state',
                     detail = 'A corpus, a document or a budget named an earlier role of that name, which was dropped, or is of '
                         'another server.',
@@ -223,11 +226,11 @@ begin
 end
 $$;
 
-comment on function pgclarify._check_roles_exist(text[]) is
+comment on function pgclarify_private.check_roles_exist(text[]) is
 'Error 42704 for the first name that is no role, 55000 for one that means another role here; null is left out.';
 
-create or replace function pgclarify._create_corpus(
-    caller pgclarify._caller, name text, embedding_model text, options jsonb
+create or replace function pgclarify_private.create_corpus(
+    caller pgclarify_private.caller, name text, embedding_model text, options jsonb
 )
 returns bigint
 language plpgsql volatile security definer
@@ -236,8 +239,8 @@ set search_path = pg_catalog, pg_temp
 set lock_timeout = '5s'
 as $$
 declare
-    v_owner name := pgclarify._verify_caller(_create_corpus.caller);
-    v_settings jsonb := pgclarify._check_options(_create_corpus.options, '{
+    v_owner name := pgclarify_private.verify_caller(create_corpus.caller);
+    v_settings jsonb := pgclarify_private.check_options(create_corpus.options, '{
         "search_config": {"type": "string", "default": "english"},
         "graph_degree": {"type": "number", "default": 16},
         "graph_similarity": {"choices": ["dense", "lexical"], "default": "dense"},
@@ -247,13 +250,13 @@ declare
     v_search_config text;
     v_corpus_id bigint;
 begin
-    if _create_corpus.name is null or length(_create_corpus.name) not between 1 and 200 then
+    if create_corpus.name is null or length(create_corpus.name) not between 1 and 200 then
         raise exception 'a corpus needs a name of 1 to 200 characters'
             using errcode = 'invalid_parameter_value',
-                detail = format('It has %s.', coalesce(length(_create_corpus.name), 0)),
+                detail = format('It has %s.', coalesce(length(create_corpus.name), 0)),
                 hint = 'Pass name => ''insurance'', say.';
     end if;
-    perform pgclarify._check_embedding_model(_create_corpus.embedding_model);
+    perform pgclarify_private.check_embedding_model(create_corpus.embedding_model);
     if (v_settings ->> 'graph_degree')::numeric not between 1 and 1000
         or (v_settings ->> 'graph_degree')::numeric % 1 <> 0 then
         raise exception 'option "graph_degree" has a wrong value'
@@ -273,27 +276,27 @@ begin
                     detail = 'Configurations outside pg_catalog are named with their schema.',
                     hint = 'List them with: select cfgnamespace::regnamespace, cfgname from pg_ts_config.';
     end;
-    perform pgclarify._check_roles_exist(array[v_settings ->> 'reader', v_settings ->> 'analyst']);
-    perform pgclarify._check_groups(array[v_settings ->> 'reader', v_settings ->> 'analyst'], null);
+    perform pgclarify_private.check_roles_exist(array[v_settings ->> 'reader', v_settings ->> 'analyst']);
+    perform pgclarify_private.check_groups(array[v_settings ->> 'reader', v_settings ->> 'analyst'], null);
     begin
         insert into pgclarify.corpus (
             name, search_config, graph_degree, graph_similarity, owner, owner_oid, reader, analyst
         )
         values (
-            _create_corpus.name, v_search_config, (v_settings ->> 'graph_degree')::integer,
-            v_settings ->> 'graph_similarity', v_owner, pgclarify._role_oid(v_owner), v_settings ->> 'reader',
+            create_corpus.name, v_search_config, (v_settings ->> 'graph_degree')::integer,
+            v_settings ->> 'graph_similarity', v_owner, pgclarify_private.role_oid(v_owner), v_settings ->> 'reader',
             v_settings ->> 'analyst'
         )
         on conflict on constraint corpus_name_key do nothing
         returning corpus_id into v_corpus_id;
         if v_corpus_id is null then
-            raise exception 'corpus "%" already exists', _create_corpus.name
+            raise exception 'corpus "%" already exists', create_corpus.name
                 using errcode = 'duplicate_object',
                     hint = 'Choose another name, or drop that one with pgclarify.drop_corpus.';
         end if;
-        perform pgclarify._note_roles(array[v_settings ->> 'reader', v_settings ->> 'analyst']::name[]);
-        insert into pgclarify.embedding_space (corpus_id, model) values (v_corpus_id, _create_corpus.embedding_model);
-        perform pgclarify._add_partition('passage', 'corpus_id', v_corpus_id);
+        perform pgclarify_private.note_roles(array[v_settings ->> 'reader', v_settings ->> 'analyst']::name[]);
+        insert into pgclarify.embedding_space (corpus_id, model) values (v_corpus_id, create_corpus.embedding_model);
+        perform pgclarify_private.add_partition('pgclarify.passage', 'corpus_id', v_corpus_id);
     exception
         when lock_not_available then
             raise exception 'another transaction makes a corpus'
@@ -305,8 +308,8 @@ begin
 end
 $$;
 
-comment on function pgclarify._create_corpus(pgclarify._caller, text, text, jsonb) is 'See create_corpus.';
-grant execute on function pgclarify._create_corpus(pgclarify._caller, text, text, jsonb) to pgclarify_user;
+comment on function pgclarify_private.create_corpus(pgclarify_private.caller, text, text, jsonb) is 'See create_corpus.';
+grant execute on function pgclarify_private.create_corpus(pgclarify_private.caller, text, text, jsonb) to pgclarify_user;
 
 create or replace function pgclarify.create_corpus(
     name text, embedding_model text default 'all-MiniLM-L6-v2', options jsonb default '{}'
@@ -315,10 +318,10 @@ returns bigint
 language sql volatile
 set search_path = pg_catalog, pg_temp
 begin atomic
-    select pgclarify._create_corpus(
-        _caller, create_corpus.name, create_corpus.embedding_model, create_corpus.options
+    select pgclarify_private.create_corpus(
+        caller, create_corpus.name, create_corpus.embedding_model, create_corpus.options
     )
-    from pgclarify._caller;
+    from pgclarify_private.caller;
 end;
 
 comment on function pgclarify.create_corpus(text, text, jsonb) is
@@ -328,39 +331,39 @@ comment on function pgclarify.create_corpus(text, text, jsonb) is
 'pgclarify_user), analyst (role that sees everyone''s runs on it). The caller owns it.';
 grant execute on function pgclarify.create_corpus(text, text, jsonb) to pgclarify_user;
 
-create or replace function pgclarify._drop_corpus(caller pgclarify._caller, name text)
+create or replace function pgclarify_private.drop_corpus(caller pgclarify_private.caller, name text)
 returns bigint
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_corpus pgclarify.corpus := pgclarify._owned_corpus(_drop_corpus.caller, coalesce(_drop_corpus.name, ''));
+    v_corpus pgclarify.corpus := pgclarify_private.owned_corpus(drop_corpus.caller, coalesce(drop_corpus.name, ''));
 begin
     -- The row first: whoever writes to the corpus holds a key share on it.
     perform from pgclarify.corpus where corpus_id = v_corpus.corpus_id for update;
-    perform pgclarify._hold_corpus(v_corpus.corpus_id);
+    perform pgclarify_private.hold_corpus(v_corpus.corpus_id);
     -- Then its runs, in the order of ids. Not the partitions: that would lock out everybody until the end of the
     -- transaction, since it takes a lock on their parent. Nobody sees what they hold, and a worker drops them.
     perform from pgclarify.run where corpus_id = v_corpus.corpus_id order by run_id for no key update;
     update pgclarify.run set corpus_id = null where corpus_id = v_corpus.corpus_id;
-    delete from pgclarify.staged_passage
+    delete from pgclarify_private.staged_passage
     where batch_id in (
-        select pending.batch_id from pgclarify.pending_document as pending where pending.corpus_id = v_corpus.corpus_id
+        select pending.batch_id from pgclarify_private.pending_document as pending where pending.corpus_id = v_corpus.corpus_id
     );
-    delete from pgclarify.pending_document where corpus_id = v_corpus.corpus_id;
+    delete from pgclarify_private.pending_document where corpus_id = v_corpus.corpus_id;
     delete from pgclarify.document where corpus_id = v_corpus.corpus_id;
     -- The triggers of attached tables go with the functions that they call: a worker drops those, too.
-    delete from pgclarify.source where corpus_id = v_corpus.corpus_id;
-    -- In the order of _apply_term_changes.
-    delete from pgclarify.term_change where corpus_id = v_corpus.corpus_id;
-    delete from pgclarify.term where corpus_id = v_corpus.corpus_id;
+    delete from pgclarify_private.source where corpus_id = v_corpus.corpus_id;
+    -- In the order of apply_term_changes.
+    delete from pgclarify_private.term_change where corpus_id = v_corpus.corpus_id;
+    delete from pgclarify_private.term where corpus_id = v_corpus.corpus_id;
     delete from pgclarify.corpus where corpus_id = v_corpus.corpus_id;
     return v_corpus.corpus_id;
 end
 $$;
 
-comment on function pgclarify._drop_corpus(pgclarify._caller, text) is 'See drop_corpus.';
-grant execute on function pgclarify._drop_corpus(pgclarify._caller, text) to pgclarify_user;
+comment on function pgclarify_private.drop_corpus(pgclarify_private.caller, text) is 'See drop_corpus.';
+grant execute on function pgclarify_private.drop_corpus(pgclarify_private.caller, text) to pgclarify_user;
 
 create or replace function pgclarify.drop_corpus(name text)
 returns bigint
@@ -368,17 +371,17 @@ language plpgsql volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_caller pgclarify._caller;
+    v_caller pgclarify_private.caller;
     v_grant record;
 begin
-    select signed.* into v_caller from pgclarify._caller as signed;
+    select signed.* into v_caller from pgclarify_private.caller as signed;
     -- With the caller's rights; nobody else could take them back later.
     for v_grant in
-        select spare.relation, spare.statement from pgclarify._corpus_grants(v_caller, drop_corpus.name) as spare
+        select spare.relation, spare.statement from pgclarify_private.corpus_grants(v_caller, drop_corpus.name) as spare
     loop
-        perform pgclarify._take_back(v_caller, v_grant.relation, v_grant.statement);
+        perform pgclarify_private.take_back(v_caller, v_grant.relation, v_grant.statement);
     end loop;
-    return pgclarify._drop_corpus(v_caller, drop_corpus.name);
+    return pgclarify_private.drop_corpus(v_caller, drop_corpus.name);
 end
 $$;
 
@@ -388,7 +391,7 @@ comment on function pgclarify.drop_corpus(text) is
 'of a corpus that you own.';
 grant execute on function pgclarify.drop_corpus(text) to pgclarify_user;
 
-create or replace function pgclarify._drop_orphan_partition()
+create or replace function pgclarify_private.drop_orphan_partition()
 returns text
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
@@ -407,7 +410,9 @@ begin
         from pg_inherits
         inner join pg_class as partition on partition.oid = pg_inherits.inhrelid
         where pg_inherits.inhparent in (
-            'pgclarify.passage'::regclass, 'pgclarify.passage_embedding'::regclass, 'pgclarify.neighborhood'::regclass
+            'pgclarify.passage'::regclass,
+            'pgclarify_private.passage_embedding'::regclass,
+            'pgclarify_private.neighborhood'::regclass
         )
     )
     select named.partition::regclass::text into v_partition
@@ -426,7 +431,7 @@ begin
 end
 $$;
 
-comment on function pgclarify._drop_orphan_partition() is
+comment on function pgclarify_private.drop_orphan_partition() is
 'Drop one partition that a dropped corpus has left, and return its name; null if there is none. Error 55P03 if somebody '
 'holds the table for longer than half a second.';
-grant execute on function pgclarify._drop_orphan_partition() to pgclarify_worker;
+grant execute on function pgclarify_private.drop_orphan_partition() to pgclarify_worker;

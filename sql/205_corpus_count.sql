@@ -1,6 +1,6 @@
 -- Counts of a corpus: sums over corpus_tally, which stays at about one row a corpus.
 
-create or replace view pgclarify._corpus_count as
+create or replace view pgclarify_private.corpus_count as
 select
     corpus.corpus_id,
     coalesce(sum(corpus_tally.documents), 0)::bigint as documents,
@@ -17,48 +17,49 @@ select
     coalesce(sum(corpus_tally.graph_revision), 0)::bigint as graph_revision,
     coalesce(sum(corpus_tally.pending_passages), 0)::bigint as pending_passages
 from pgclarify.corpus
-left join pgclarify.corpus_tally on corpus.corpus_id = corpus_tally.corpus_id
+left join pgclarify_private.corpus_tally on corpus.corpus_id = corpus_tally.corpus_id
 group by corpus.corpus_id;
 
-comment on view pgclarify._corpus_count is 'Counts and revision of every corpus, as of the snapshot. Granted to nobody.';
-comment on column pgclarify._corpus_count.corpus_id is 'The corpus.';
-comment on column pgclarify._corpus_count.documents is 'Documents.';
-comment on column pgclarify._corpus_count.pending is 'Documents whose present content is not searchable yet.';
-comment on column pgclarify._corpus_count.failed is 'Documents that cannot be indexed.';
-comment on column pgclarify._corpus_count.passages is 'Passages.';
-comment on column pgclarify._corpus_count.restricted_documents is 'Documents with readers of their own.';
-comment on column pgclarify._corpus_count.restricted_passages is 'Passages with readers of their own.';
-comment on column pgclarify._corpus_count.embedded is 'Passages with a vector in the active space.';
-comment on column pgclarify._corpus_count.linked is 'Passages with neighbors in the active space.';
-comment on column pgclarify._corpus_count.lexemes is 'Lexeme occurrences of all passages.';
-comment on column pgclarify._corpus_count.revision is
+comment on view pgclarify_private.corpus_count is 'Counts and revision of every corpus, as of the snapshot. Granted to nobody.';
+comment on column pgclarify_private.corpus_count.corpus_id is 'The corpus.';
+comment on column pgclarify_private.corpus_count.documents is 'Documents.';
+comment on column pgclarify_private.corpus_count.pending is 'Documents whose present content is not searchable yet.';
+comment on column pgclarify_private.corpus_count.failed is 'Documents that cannot be indexed.';
+comment on column pgclarify_private.corpus_count.passages is 'Passages.';
+comment on column pgclarify_private.corpus_count.restricted_documents is 'Documents with readers of their own.';
+comment on column pgclarify_private.corpus_count.restricted_passages is 'Passages with readers of their own.';
+comment on column pgclarify_private.corpus_count.embedded is 'Passages with a vector in the active space.';
+comment on column pgclarify_private.corpus_count.linked is 'Passages with neighbors in the active space.';
+comment on column pgclarify_private.corpus_count.lexemes is 'Lexeme occurrences of all passages.';
+comment on column pgclarify_private.corpus_count.revision is
 'How often the searchable content changed that has no readers of its own.';
-comment on column pgclarify._corpus_count.restricted_lexemes is 'Lexeme occurrences of passages with readers of their own.';
-comment on column pgclarify._corpus_count.graph_revision is
+comment on column pgclarify_private.corpus_count.restricted_lexemes is
+'Lexeme occurrences of passages with readers of their own.';
+comment on column pgclarify_private.corpus_count.graph_revision is
 'How often passages without readers of their own got neighbors.';
-comment on column pgclarify._corpus_count.pending_passages is
+comment on column pgclarify_private.corpus_count.pending_passages is
 'Passages of pending documents that wait to be embedded, about: how many a document has is known once it has been cut.';
 
-create or replace function pgclarify._count_reader_changes(
+create or replace function pgclarify_private.count_reader_changes(
     corpus_id bigint, readers name[], revision bigint, graph_revision bigint
 )
 returns void
 language sql volatile security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
-    insert into pgclarify.reader_revision (corpus_id, reader, revision, graph_revision)
+    insert into pgclarify_private.reader_revision (corpus_id, reader, revision, graph_revision)
     select
-        _count_reader_changes.corpus_id, given.reader, _count_reader_changes.revision,
-        _count_reader_changes.graph_revision
-    from unnest(_count_reader_changes.readers) as given (reader)
+        count_reader_changes.corpus_id, given.reader, count_reader_changes.revision,
+        count_reader_changes.graph_revision
+    from unnest(count_reader_changes.readers) as given (reader)
     where given.reader is not null
     group by given.reader;
 end;
 
-comment on function pgclarify._count_reader_changes(bigint, name[], bigint, bigint) is
+comment on function pgclarify_private.count_reader_changes(bigint, name[], bigint, bigint) is
 'Add to the revisions of a corpus that the holders of each of these roles see.';
 
-create or replace function pgclarify._seen_revision(
+create or replace function pgclarify_private.seen_revision(
     corpus_id bigint, roles name[], out revision bigint, out graph_revision bigint
 )
 language sql stable security definer
@@ -67,18 +68,18 @@ begin atomic
     select
         (counted.revision + coalesce(sum(changed.revision), 0))::bigint,
         (counted.graph_revision + coalesce(sum(changed.graph_revision), 0))::bigint
-    from pgclarify._corpus_count as counted
-    left join pgclarify.reader_revision as changed
-        on changed.corpus_id = counted.corpus_id and changed.reader = any(_seen_revision.roles)
-    where counted.corpus_id = _seen_revision.corpus_id
+    from pgclarify_private.corpus_count as counted
+    left join pgclarify_private.reader_revision as changed
+        on changed.corpus_id = counted.corpus_id and changed.reader = any(seen_revision.roles)
+    where counted.corpus_id = seen_revision.corpus_id
     group by counted.revision, counted.graph_revision;
 end;
 
-comment on function pgclarify._seen_revision(bigint, name[]) is
+comment on function pgclarify_private.seen_revision(bigint, name[]) is
 'How often what these roles can find in a corpus has changed, and how often passages that they can read got neighbors. '
 'Changes of what they cannot read leave both as they are. Null if there is no such corpus.';
 
-create or replace function pgclarify._fold_tallies()
+create or replace function pgclarify_private.fold_tallies()
 returns void
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
@@ -89,17 +90,17 @@ begin
         select corpus.corpus_id
         from pgclarify.corpus
         where corpus.corpus_id in (
-            select many.corpus_id from pgclarify.corpus_tally as many group by many.corpus_id having count(*) > 1
+            select many.corpus_id from pgclarify_private.corpus_tally as many group by many.corpus_id having count(*) > 1
         )
         for no key update skip locked
     ),
     folded as (
-        delete from pgclarify.corpus_tally
+        delete from pgclarify_private.corpus_tally
         where corpus_tally.corpus_id in (select held.corpus_id from held)
         returning corpus_tally.*
     ),
     total as (
-        insert into pgclarify.corpus_tally (
+        insert into pgclarify_private.corpus_tally (
             corpus_id, documents, restricted_documents, pending, failed, passages, restricted_passages, embedded, linked,
             lexemes, restricted_lexemes, graph_revision, pending_passages
         )
@@ -123,30 +124,30 @@ begin
         from pgclarify.corpus
         where corpus.corpus_id in (
             select many.corpus_id
-            from pgclarify.reader_revision as many
+            from pgclarify_private.reader_revision as many
             group by many.corpus_id, many.reader
             having count(*) > 1
         )
         for no key update skip locked
     ),
     folded as (
-        delete from pgclarify.reader_revision
+        delete from pgclarify_private.reader_revision
         where reader_revision.corpus_id in (select held.corpus_id from held)
         returning reader_revision.*
     )
-    insert into pgclarify.reader_revision (corpus_id, reader, revision, graph_revision)
+    insert into pgclarify_private.reader_revision (corpus_id, reader, revision, graph_revision)
     select folded.corpus_id, folded.reader, sum(folded.revision), sum(folded.graph_revision)
     from folded
     group by folded.corpus_id, folded.reader;
 end
 $$;
 
-comment on function pgclarify._fold_tallies() is
+comment on function pgclarify_private.fold_tallies() is
 'Fold the rows of each corpus in corpus_tally, and those of each reader in reader_revision, into one, and move revisions of '
 'corpus_tally to corpus. Sums do not change.';
-grant execute on function pgclarify._fold_tallies() to pgclarify_worker;
+grant execute on function pgclarify_private.fold_tallies() to pgclarify_worker;
 
-create or replace function pgclarify._corpus_statuses(caller pgclarify._caller)
+create or replace function pgclarify_private.corpus_statuses(caller pgclarify_private.caller)
 returns table (
     corpus text,
     documents bigint,
@@ -182,14 +183,14 @@ begin atomic
         case when not hidden.is_anything then next_space.embedded end,
         case when not hidden.is_anything then counted.pending_passages + attached.pending end
     from (
-        select pgclarify._roles_of(pgclarify._verify_caller(_corpus_statuses.caller)) as roles
+        select pgclarify_private.roles_of(pgclarify_private.verify_caller(corpus_statuses.caller)) as roles
     ) as asked
-    cross join lateral pgclarify._visible_corpora(asked.roles) as visible
-    inner join pgclarify._corpus_count as counted on visible.corpus_id = counted.corpus_id
-    cross join lateral pgclarify._seen_revision(visible.corpus_id, asked.roles) as seen
+    cross join lateral pgclarify_private.visible_corpora(asked.roles) as visible
+    inner join pgclarify_private.corpus_count as counted on visible.corpus_id = counted.corpus_id
+    cross join lateral pgclarify_private.seen_revision(visible.corpus_id, asked.roles) as seen
     cross join lateral (
         select
-            pgclarify._is_held(visible.owner, visible.owner_oid, asked.roles)
+            pgclarify_private.is_held(visible.owner, visible.owner_oid, asked.roles)
             or coalesce(visible.analyst = any(asked.roles), false)
             or 'pgclarify_owner'::name = any(asked.roles) as sees_all
     ) as role
@@ -217,7 +218,7 @@ begin atomic
                     when embedding_space.queued_at is null then least(embedding_space.queued_passages, counted.passages)
                     else counted.passages
                 end - (
-                    select count(*) from pgclarify.pending_passage
+                    select count(*) from pgclarify_private.pending_passage
                     where pending_passage.embedding_space_id = embedding_space.embedding_space_id
                 ),
                 0
@@ -233,12 +234,12 @@ begin atomic
             least(
                 min(source.load_started_at) filter (where source.state = 'loading'), min(changed.changed_at)
             ) as pending_since
-        from pgclarify.source
+        from pgclarify_private.source
         cross join lateral (
             select count(*) as changes, min(change.changed_at) as changed_at
             -- A status stays cheap: more than that is "many".
             from (
-                select change.changed_at from pgclarify.change
+                select change.changed_at from pgclarify_private.change
                 where change.source_id = source.source_id
                 order by change.change_id
                 limit 10000
@@ -251,20 +252,20 @@ begin atomic
         select least(
             (
                 select min(pending.added_at)
-                from pgclarify.pending_document as pending
+                from pgclarify_private.pending_document as pending
                 where pending.corpus_id = visible.corpus_id and not pending.is_long
             ),
             (
                 select min(pending.added_at)
-                from pgclarify.pending_document as pending
+                from pgclarify_private.pending_document as pending
                 where pending.corpus_id = visible.corpus_id and pending.is_long
             )
         ) as added_at
     ) as oldest;
 end;
 
-comment on function pgclarify._corpus_statuses(pgclarify._caller) is 'Rows of view corpus_status for a caller.';
-grant execute on function pgclarify._corpus_statuses(pgclarify._caller) to pgclarify_reader;
+comment on function pgclarify_private.corpus_statuses(pgclarify_private.caller) is 'Rows of view corpus_status for a caller.';
+grant execute on function pgclarify_private.corpus_statuses(pgclarify_private.caller) to pgclarify_reader;
 
 create or replace view pgclarify.corpus_status with (security_invoker) as
 select
@@ -283,8 +284,8 @@ select
     status.next_embedded,
     extract(epoch from status.lag)::double precision as lag_seconds,
     status.pending_passages
-from pgclarify._caller
-cross join lateral pgclarify._corpus_statuses(_caller) as status;
+from pgclarify_private.caller
+cross join lateral pgclarify_private.corpus_statuses(caller) as status;
 
 comment on view pgclarify.corpus_status is
 'Corpora that you may search, and how far they are. pending = 0: all that was added is searchable.';

@@ -1,20 +1,20 @@
 -- Who may search a corpus and who sees everyone's runs on it: its reader, its analyst, and the groups that stand there.
 
-create or replace function pgclarify._group_mark(kind text, corpus_id bigint)
+create or replace function pgclarify_private.group_mark(kind text, corpus_id bigint)
 returns text
 language sql stable strict parallel safe
 set search_path = pg_catalog, pg_temp
 begin atomic
     select format(
-        'pgclarify: %ss of corpus %s in database %s', _group_mark.kind, _group_mark.corpus_id, current_database()
+        'pgclarify: %ss of corpus %s in database %s', group_mark.kind, group_mark.corpus_id, current_database()
     );
 end;
 
-comment on function pgclarify._group_mark(text, bigint) is
+comment on function pgclarify_private.group_mark(text, bigint) is
 'The comment of a group of readers or analysts: whose it is. A name proves nothing, since an owner may name any role; '
 'a role''s comment is written by those alone who may grant it. Ids repeat in other databases; roles belong to all.';
 
-create or replace function pgclarify._check_groups(roles text[], corpus_id bigint)
+create or replace function pgclarify_private.check_groups(roles text[], corpus_id bigint)
 returns void
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
@@ -25,12 +25,12 @@ begin
     select pg_roles.rolname as name, shobj_description(pg_roles.oid, 'pg_authid') as mark into v_group
     from pg_roles
     where
-        pg_roles.rolname = any(_check_groups.roles)
+        pg_roles.rolname = any(check_groups.roles)
         and shobj_description(pg_roles.oid, 'pg_authid') ~ '^pgclarify: (reader|analyst)s of corpus '
         and not coalesce(
             shobj_description(pg_roles.oid, 'pg_authid') in (
-                pgclarify._group_mark('reader', _check_groups.corpus_id),
-                pgclarify._group_mark('analyst', _check_groups.corpus_id)
+                pgclarify_private.group_mark('reader', check_groups.corpus_id),
+                pgclarify_private.group_mark('analyst', check_groups.corpus_id)
             ),
             false
         )
@@ -44,47 +44,47 @@ begin
 end
 $$;
 
-comment on function pgclarify._check_groups(text[], bigint) is
+comment on function pgclarify_private.check_groups(text[], bigint) is
 'Error 22023 for the first of these roles that grant_access has made for another corpus than this one; null is none at all.';
 
-create or replace function pgclarify._alter_corpus(caller pgclarify._caller, name text, options jsonb)
+create or replace function pgclarify_private.alter_corpus(caller pgclarify_private.caller, name text, options jsonb)
 returns boolean
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_corpus pgclarify.corpus := pgclarify._owned_corpus(_alter_corpus.caller, coalesce(_alter_corpus.name, ''));
+    v_corpus pgclarify.corpus := pgclarify_private.owned_corpus(alter_corpus.caller, coalesce(alter_corpus.name, ''));
     -- What is null here is left out of what comes back; null takes a role away.
-    v_settings jsonb := pgclarify._check_options(
-        _alter_corpus.options, '{"reader": {"type": "string"}, "analyst": {"type": "string"}}'
+    v_settings jsonb := pgclarify_private.check_options(
+        alter_corpus.options, '{"reader": {"type": "string"}, "analyst": {"type": "string"}}'
     );
 begin
-    perform pgclarify._check_roles_exist(array[v_settings ->> 'reader', v_settings ->> 'analyst']);
-    perform pgclarify._check_groups(array[v_settings ->> 'reader', v_settings ->> 'analyst'], v_corpus.corpus_id);
-    perform pgclarify._note_roles(array[v_settings ->> 'reader', v_settings ->> 'analyst']::name[]);
+    perform pgclarify_private.check_roles_exist(array[v_settings ->> 'reader', v_settings ->> 'analyst']);
+    perform pgclarify_private.check_groups(array[v_settings ->> 'reader', v_settings ->> 'analyst'], v_corpus.corpus_id);
+    perform pgclarify_private.note_roles(array[v_settings ->> 'reader', v_settings ->> 'analyst']::name[]);
     update pgclarify.corpus
     set
-        reader = case when _alter_corpus.options ? 'reader' then (v_settings ->> 'reader')::name else corpus.reader end,
-        analyst = case when _alter_corpus.options ? 'analyst' then (v_settings ->> 'analyst')::name else corpus.analyst end
+        reader = case when alter_corpus.options ? 'reader' then (v_settings ->> 'reader')::name else corpus.reader end,
+        analyst = case when alter_corpus.options ? 'analyst' then (v_settings ->> 'analyst')::name else corpus.analyst end
     where
         corpus.corpus_id = v_corpus.corpus_id
         and (
-            _alter_corpus.options ? 'reader' and corpus.reader is distinct from (v_settings ->> 'reader')::name
-            or _alter_corpus.options ? 'analyst' and corpus.analyst is distinct from (v_settings ->> 'analyst')::name
+            alter_corpus.options ? 'reader' and corpus.reader is distinct from (v_settings ->> 'reader')::name
+            or alter_corpus.options ? 'analyst' and corpus.analyst is distinct from (v_settings ->> 'analyst')::name
         );
     return found;
 end
 $$;
 
-comment on function pgclarify._alter_corpus(pgclarify._caller, text, jsonb) is 'See alter_corpus.';
-grant execute on function pgclarify._alter_corpus(pgclarify._caller, text, jsonb) to pgclarify_user;
+comment on function pgclarify_private.alter_corpus(pgclarify_private.caller, text, jsonb) is 'See alter_corpus.';
+grant execute on function pgclarify_private.alter_corpus(pgclarify_private.caller, text, jsonb) to pgclarify_user;
 
 create or replace function pgclarify.alter_corpus(name text, options jsonb)
 returns boolean
 language sql volatile
 set search_path = pg_catalog, pg_temp
 begin atomic
-    select pgclarify._alter_corpus(_caller, alter_corpus.name, alter_corpus.options) from pgclarify._caller;
+    select pgclarify_private.alter_corpus(caller, alter_corpus.name, alter_corpus.options) from pgclarify_private.caller;
 end;
 
 comment on function pgclarify.alter_corpus(text, jsonb) is
@@ -93,7 +93,7 @@ comment on function pgclarify.alter_corpus(text, jsonb) is
 'is nobody); neither is a group that grant_access has made for another corpus. What is left out stays.';
 grant execute on function pgclarify.alter_corpus(text, jsonb) to pgclarify_user;
 
-create or replace function pgclarify._is_group(role name, kind text, corpus_id bigint)
+create or replace function pgclarify_private.is_group(role name, kind text, corpus_id bigint)
 returns boolean
 language sql stable parallel safe security definer
 set search_path = pg_catalog, pg_temp
@@ -101,19 +101,19 @@ begin atomic
     select exists (
         select from pg_catalog.pg_roles
         where
-            pg_roles.rolname = _is_group.role
+            pg_roles.rolname = is_group.role
             and not pg_roles.rolcanlogin
             and shobj_description(pg_roles.oid, 'pg_authid')
-            = pgclarify._group_mark(_is_group.kind, _is_group.corpus_id)
+            = pgclarify_private.group_mark(is_group.kind, is_group.corpus_id)
     )
-    and cardinality(pgclarify._roles_of(_is_group.role)) = 1;
+    and cardinality(pgclarify_private.roles_of(is_group.role)) = 1;
 end;
 
-comment on function pgclarify._is_group(name, text, bigint) is
+comment on function pgclarify_private.is_group(name, text, bigint) is
 'Whether a role is a group that grant_access has made for this corpus: whoever becomes a member of it gets nothing else. kind: '
 'reader or analyst.';
 
-create or replace function pgclarify._new_group(kind text, corpus pgclarify.corpus)
+create or replace function pgclarify_private.new_group(kind text, corpus pgclarify.corpus)
 returns name
 language sql stable parallel safe security definer
 set search_path = pg_catalog, pg_temp
@@ -123,15 +123,15 @@ begin atomic
         select
             numbered.number,
             (
-                _new_group.kind || 's_of_'
+                new_group.kind || 's_of_'
                 || coalesce(
                     nullif(
                         btrim(
-                            left(regexp_replace(lower((_new_group.corpus).name), '[^a-z0-9_]+', '_', 'g'), 40), '_'
+                            left(regexp_replace(lower((new_group.corpus).name), '[^a-z0-9_]+', '_', 'g'), 40), '_'
                         ),
                         ''
                     ),
-                    'corpus_' || (_new_group.corpus).corpus_id
+                    'corpus_' || (new_group.corpus).corpus_id
                 )
                 || coalesce('_' || nullif(numbered.number, 1), '')
             )::name as role
@@ -142,5 +142,5 @@ begin atomic
     limit 1;
 end;
 
-comment on function pgclarify._new_group(text, pgclarify.corpus) is
+comment on function pgclarify_private.new_group(text, pgclarify.corpus) is
 'A name for a group of readers or analysts of a corpus, that no role of the server has.';

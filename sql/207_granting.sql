@@ -1,58 +1,58 @@
 -- Letting a role into a corpus, and taking that back: the SQL that it takes, executed with the caller's rights.
 
-create or replace function pgclarify._hold_access(caller pgclarify._caller, corpus text, role name, access text)
+create or replace function pgclarify_private.hold_access(caller pgclarify_private.caller, corpus text, role name, access text)
 returns pgclarify.corpus
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_corpus pgclarify.corpus := pgclarify._owned_corpus(_hold_access.caller, coalesce(_hold_access.corpus, ''));
+    v_corpus pgclarify.corpus := pgclarify_private.owned_corpus(hold_access.caller, coalesce(hold_access.corpus, ''));
 begin
-    if _hold_access.access is null or _hold_access.access not in ('reader', 'user', 'analyst') then
-        raise exception 'there is no access "%"', pgclarify._shown(_hold_access.access)
+    if hold_access.access is null or hold_access.access not in ('reader', 'user', 'analyst') then
+        raise exception 'there is no access "%"', pgclarify_private.shown(hold_access.access)
             using errcode = 'invalid_parameter_value',
                 hint = 'Pass reader (may look), user (may ask) or analyst (sees everyone''s runs).';
     end if;
-    perform pgclarify._check_roles_exist(array[coalesce(_hold_access.role, '')]);
-    if starts_with(_hold_access.role, 'pg_') or _hold_access.role in (
+    perform pgclarify_private.check_roles_exist(array[coalesce(hold_access.role, '')]);
+    if starts_with(hold_access.role, 'pg_') or hold_access.role in (
         'pgclarify_owner', 'pgclarify_reader', 'pgclarify_user', 'pgclarify_worker', 'pgclarify_loopback',
         'pgclarify_role_maker'
-    ) or pgclarify._is_reader((select pg_roles.oid from pg_roles where pg_roles.rolname = _hold_access.role)) then
-        raise exception 'role "%" is granted nothing', _hold_access.role
+    ) or pgclarify_private.is_reader((select pg_roles.oid from pg_roles where pg_roles.rolname = hold_access.role)) then
+        raise exception 'role "%" is granted nothing', hold_access.role
             using errcode = 'invalid_parameter_value',
                 detail = 'It belongs to PostgreSQL or to pgclarify itself.',
                 hint = 'Name a login, or a group of your own.';
     end if;
     -- Two who grant follow each other, or both would make a group. Who adds documents is not held up.
     perform from pgclarify.corpus where corpus.corpus_id = v_corpus.corpus_id for no key update;
-    perform pgclarify._hold_corpus(v_corpus.corpus_id);
+    perform pgclarify_private.hold_corpus(v_corpus.corpus_id);
     select held.* into strict v_corpus from pgclarify.corpus as held where held.corpus_id = v_corpus.corpus_id;
     return v_corpus;
 end
 $$;
 
-comment on function pgclarify._hold_access(pgclarify._caller, text, name, text) is
+comment on function pgclarify_private.hold_access(pgclarify_private.caller, text, name, text) is
 'The corpus as it is now, if the caller may change it; nobody else changes who may what with it until the end of the '
 'transaction. Errors 42501, 42704, and 22023 for an access or a role that will not do.';
 
-create or replace function pgclarify._grant_statement(granted name, role name)
+create or replace function pgclarify_private.grant_statement(granted name, role name)
 returns text
 language sql stable parallel safe security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
-    select format('grant %I to %I', _grant_statement.granted, _grant_statement.role)
+    select format('grant %I to %I', grant_statement.granted, grant_statement.role)
         -- Before PostgreSQL 16 it is the member alone that inherits or does not.
         || case
             when current_setting('server_version_num')::integer >= 160000 and exists (
                 select from pg_catalog.pg_roles as member
                 where
-                    member.rolname = _grant_statement.role
+                    member.rolname = grant_statement.role
                     and (
                         not member.rolinherit
                         or exists (
                             select from pg_catalog.pg_roles as known
                             where
-                                known.rolname = _grant_statement.granted
+                                known.rolname = grant_statement.granted
                                 and pg_has_role(member.oid, known.oid, 'member')
                         )
                     )
@@ -61,35 +61,37 @@ begin atomic
         end;
 end;
 
-comment on function pgclarify._grant_statement(name, name) is
+comment on function pgclarify_private.grant_statement(name, name) is
 'The statement that gives role the rights of granted, which it may be a member of without having them.';
 
-create or replace function pgclarify._grant_statements(caller pgclarify._caller, corpus text, role name, access text)
+create or replace function pgclarify_private.grant_statements(
+    caller pgclarify_private.caller, corpus text, role name, access text
+)
 returns setof text
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_corpus pgclarify.corpus := pgclarify._hold_access(
-        _grant_statements.caller, _grant_statements.corpus, _grant_statements.role, _grant_statements.access
+    v_corpus pgclarify.corpus := pgclarify_private.hold_access(
+        grant_statements.caller, grant_statements.corpus, grant_statements.role, grant_statements.access
     );
-    v_kind text := case _grant_statements.access when 'analyst' then 'analyst' else 'reader' end;
+    v_kind text := case grant_statements.access when 'analyst' then 'analyst' else 'reader' end;
     v_named name := case v_kind when 'analyst' then v_corpus.analyst else v_corpus.reader end;
-    v_general name := case _grant_statements.access when 'user' then 'pgclarify_user' else 'pgclarify_reader' end;
-    v_roles name[] := pgclarify._roles_of(_grant_statements.role);
+    v_general name := case grant_statements.access when 'user' then 'pgclarify_user' else 'pgclarify_reader' end;
+    v_roles name[] := pgclarify_private.roles_of(grant_statements.role);
     v_group name := v_named;
 begin
-    if exists (select from pg_roles where rolname = _grant_statements.role and rolsuper) then
-        raise exception 'role "%" is a superuser, which is granted nothing', _grant_statements.role
+    if exists (select from pg_roles where rolname = grant_statements.role and rolsuper) then
+        raise exception 'role "%" is a superuser, which is granted nothing', grant_statements.role
             using errcode = 'invalid_parameter_value',
                 detail = 'It may do everything as it is. As a member it might do so over the network.',
                 hint = 'Make a login for those who are to read or ask: create role … login.';
     end if;
     if not v_general = any(v_roles) then
-        return next pgclarify._grant_statement(v_general, _grant_statements.role);
+        return next pgclarify_private.grant_statement(v_general, grant_statements.role);
     end if;
     if v_general = 'pgclarify_reader' and 'pgclarify_user'::name = any(v_roles) then
-        raise notice 'role "%" may ask as well: it has the rights of pgclarify_user', _grant_statements.role;
+        raise notice 'role "%" may ask as well: it has the rights of pgclarify_user', grant_statements.role;
     end if;
     if v_kind = 'reader' and v_named is null then
         raise notice 'corpus "%" is open to every role that may ask or look, and stays so', v_corpus.name
@@ -102,62 +104,64 @@ begin
     if v_named = any(v_roles) then
         return;
     end if;
-    if not coalesce(pgclarify._is_group(v_named, v_kind, v_corpus.corpus_id), false) then
+    if not coalesce(pgclarify_private.is_group(v_named, v_kind, v_corpus.corpus_id), false) then
         -- Whoever stood there may be a person, or a team with other rights: it comes into the group, not the others to it.
-        v_group := pgclarify._new_group(v_kind, v_corpus);
+        v_group := pgclarify_private.new_group(v_kind, v_corpus);
         return next format('create role %I nologin', v_group);
-        return next format('comment on role %I is %L', v_group, pgclarify._group_mark(v_kind, v_corpus.corpus_id));
+        return next format('comment on role %I is %L', v_group, pgclarify_private.group_mark(v_kind, v_corpus.corpus_id));
         if exists (select from pg_roles where rolname = v_named) then
-            return next pgclarify._grant_statement(v_group, v_named);
+            return next pgclarify_private.grant_statement(v_group, v_named);
         end if;
         return next format(
             'select pgclarify.alter_corpus(%L, %L)', v_corpus.name, jsonb_build_object(v_kind, v_group)
         );
     end if;
-    return next pgclarify._grant_statement(v_group, _grant_statements.role);
+    return next pgclarify_private.grant_statement(v_group, grant_statements.role);
 end
 $$;
 
-comment on function pgclarify._grant_statements(pgclarify._caller, text, name, text) is
+comment on function pgclarify_private.grant_statements(pgclarify_private.caller, text, name, text) is
 'What grant_access has to execute, with the caller''s rights; nothing if the role has that access. Notices say what else is '
 'so.';
-grant execute on function pgclarify._grant_statements(pgclarify._caller, text, name, text) to pgclarify_user;
+grant execute on function pgclarify_private.grant_statements(pgclarify_private.caller, text, name, text) to pgclarify_user;
 
-create or replace function pgclarify._missing_right(caller pgclarify._caller, corpus text, role name, access text)
+create or replace function pgclarify_private.missing_right(caller pgclarify_private.caller, corpus text, role name, access text)
 returns name
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
     select needed.name
-    from pgclarify._owned_corpus(_missing_right.caller, _missing_right.corpus) as owned
+    from pgclarify_private.owned_corpus(missing_right.caller, missing_right.corpus) as owned
     cross join lateral unnest(
-        case _missing_right.access
+        case missing_right.access
             when 'analyst' then array['pgclarify_reader', owned.analyst]
             when 'user' then array['pgclarify_user', owned.reader]
             else array['pgclarify_reader', owned.reader]
         end::name[]
     ) as needed (name)
-    where not needed.name = any(pgclarify._roles_of(_missing_right.role))
+    where not needed.name = any(pgclarify_private.roles_of(missing_right.role))
     limit 1;
 end;
 
-comment on function pgclarify._missing_right(pgclarify._caller, text, name, text) is
+comment on function pgclarify_private.missing_right(pgclarify_private.caller, text, name, text) is
 'After grant_access: a role that role should have the rights of and has not; null if it has that access.';
-grant execute on function pgclarify._missing_right(pgclarify._caller, text, name, text) to pgclarify_user;
+grant execute on function pgclarify_private.missing_right(pgclarify_private.caller, text, name, text) to pgclarify_user;
 
-create or replace function pgclarify._revoke_statements(caller pgclarify._caller, corpus text, role name, access text)
+create or replace function pgclarify_private.revoke_statements(
+    caller pgclarify_private.caller, corpus text, role name, access text
+)
 returns setof text
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_corpus pgclarify.corpus := pgclarify._hold_access(
-        _revoke_statements.caller, _revoke_statements.corpus, _revoke_statements.role, _revoke_statements.access
+    v_corpus pgclarify.corpus := pgclarify_private.hold_access(
+        revoke_statements.caller, revoke_statements.corpus, revoke_statements.role, revoke_statements.access
     );
-    v_kind text := case _revoke_statements.access when 'analyst' then 'analyst' else 'reader' end;
+    v_kind text := case revoke_statements.access when 'analyst' then 'analyst' else 'reader' end;
     v_named name := case v_kind when 'analyst' then v_corpus.analyst else v_corpus.reader end;
-    v_general name := case _revoke_statements.access when 'user' then 'pgclarify_user' else 'pgclarify_reader' end;
-    v_roles name[] := pgclarify._roles_of(_revoke_statements.role);
+    v_general name := case revoke_statements.access when 'user' then 'pgclarify_user' else 'pgclarify_reader' end;
+    v_roles name[] := pgclarify_private.roles_of(revoke_statements.role);
     v_revoking text;
     v_grantor name;
     v_other name;
@@ -170,10 +174,10 @@ begin
         inner join pg_auth_members as membership on membership.member = member.oid
         inner join pg_roles as granted on granted.oid = membership.roleid
         where
-            member.rolname = _revoke_statements.role
+            member.rolname = revoke_statements.role
             and granted.rolname = any(v_roles)
-            and v_general = any(pgclarify._roles_of(granted.rolname));
-        raise notice 'role "%" keeps %, which counts for all corpora', _revoke_statements.role, v_general
+            and v_general = any(pgclarify_private.roles_of(granted.rolname));
+        raise notice 'role "%" keeps %, which counts for all corpora', revoke_statements.role, v_general
             using hint = coalesce(
                 'Take it with: ' || v_revoking || '.', 'It is a superuser, who has the rights of every role.'
             );
@@ -186,18 +190,18 @@ begin
             );
         return;
     end if;
-    if pgclarify._is_group(v_named, v_kind, v_corpus.corpus_id) then
+    if pgclarify_private.is_group(v_named, v_kind, v_corpus.corpus_id) then
         for v_grantor in
             select pg_get_userbyid(membership.grantor)
             from pg_auth_members as membership
             where
                 membership.roleid = (select oid from pg_roles where rolname = v_named)
-                and membership.member = (select oid from pg_roles where rolname = _revoke_statements.role)
+                and membership.member = (select oid from pg_roles where rolname = revoke_statements.role)
         loop
-            return next format('revoke %I from %I', v_named, _revoke_statements.role)
+            return next format('revoke %I from %I', v_named, revoke_statements.role)
                 -- A superuser's grants are in the name of the first superuser.
                 || case
-                    when v_grantor <> (_revoke_statements.caller).name then format(' granted by %I', v_grantor)
+                    when v_grantor <> (revoke_statements.caller).name then format(' granted by %I', v_grantor)
                     else ''
                 end;
         end loop;
@@ -206,27 +210,27 @@ begin
     from unnest(v_roles) as other (name)
     where
         (
-            v_named = any(pgclarify._roles_of(other.name))
+            v_named = any(pgclarify_private.roles_of(other.name))
             and (
-                other.name not in (_revoke_statements.role, v_named)
-                or not pgclarify._is_group(v_named, v_kind, v_corpus.corpus_id)
+                other.name not in (revoke_statements.role, v_named)
+                or not pgclarify_private.is_group(v_named, v_kind, v_corpus.corpus_id)
             )
         )
         or (v_kind = 'reader' and other.name = v_corpus.owner)
     order by other.name
     limit 1;
     if found then
-        raise notice 'role "%" has that access still, by the rights of "%"', _revoke_statements.role, v_other;
+        raise notice 'role "%" has that access still, by the rights of "%"', revoke_statements.role, v_other;
     end if;
 end
 $$;
 
-comment on function pgclarify._revoke_statements(pgclarify._caller, text, name, text) is
+comment on function pgclarify_private.revoke_statements(pgclarify_private.caller, text, name, text) is
 'What revoke_access has to execute, with the caller''s rights; nothing if grant_access has given nothing. Notices say what '
 'the role keeps.';
-grant execute on function pgclarify._revoke_statements(pgclarify._caller, text, name, text) to pgclarify_user;
+grant execute on function pgclarify_private.revoke_statements(pgclarify_private.caller, text, name, text) to pgclarify_user;
 
-create or replace function pgclarify._execute_as_granter(caller pgclarify._caller, statement text)
+create or replace function pgclarify_private.execute_as_granter(caller pgclarify_private.caller, statement text)
 returns void
 language plpgsql volatile
 set search_path = pg_catalog, pg_temp
@@ -235,20 +239,20 @@ declare
     v_message text;
     v_detail text;
 begin
-    execute _execute_as_granter.statement;
+    execute execute_as_granter.statement;
 exception
     when insufficient_privilege then
         get stacked diagnostics v_message = message_text, v_detail = pg_exception_detail;
-        raise exception 'role "%" may not do that', (_execute_as_granter.caller).name
+        raise exception 'role "%" may not do that', (execute_as_granter.caller).name
             using errcode = 'insufficient_privilege',
-                detail = format('%s: %s. %s', _execute_as_granter.statement, v_message, v_detail),
+                detail = format('%s: %s. %s', execute_as_granter.statement, v_message, v_detail),
                 hint = 'It takes a superuser, or a role with CREATEROLE that has the admin option on the roles named there.';
 end
 $$;
 
-comment on function pgclarify._execute_as_granter(pgclarify._caller, text) is
+comment on function pgclarify_private.execute_as_granter(pgclarify_private.caller, text) is
 'Execute a statement with the caller''s own rights; error 42501 names it.';
-grant execute on function pgclarify._execute_as_granter(pgclarify._caller, text) to pgclarify_user;
+grant execute on function pgclarify_private.execute_as_granter(pgclarify_private.caller, text) to pgclarify_user;
 
 create or replace function pgclarify.grant_access(corpus text, role name, access text)
 returns setof text
@@ -256,21 +260,21 @@ language plpgsql volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_caller pgclarify._caller;
+    v_caller pgclarify_private.caller;
     v_statement text;
     v_missing name;
 begin
-    select signed.* into v_caller from pgclarify._caller as signed;
+    select signed.* into v_caller from pgclarify_private.caller as signed;
     for v_statement in
         select planned.statement
-        from pgclarify._grant_statements(
+        from pgclarify_private.grant_statements(
             v_caller, grant_access.corpus, grant_access.role, grant_access.access
         ) as planned (statement)
     loop
-        perform pgclarify._execute_as_granter(v_caller, v_statement);
+        perform pgclarify_private.execute_as_granter(v_caller, v_statement);
         return next v_statement;
     end loop;
-    v_missing := pgclarify._missing_right(v_caller, grant_access.corpus, grant_access.role, grant_access.access);
+    v_missing := pgclarify_private.missing_right(v_caller, grant_access.corpus, grant_access.role, grant_access.access);
     if v_missing is not null then
         raise exception 'role "%" would not have the rights of "%"', grant_access.role, v_missing
             using errcode = 'object_not_in_prerequisite_state',
@@ -294,17 +298,17 @@ language plpgsql volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_caller pgclarify._caller;
+    v_caller pgclarify_private.caller;
     v_statement text;
 begin
-    select signed.* into v_caller from pgclarify._caller as signed;
+    select signed.* into v_caller from pgclarify_private.caller as signed;
     for v_statement in
         select planned.statement
-        from pgclarify._revoke_statements(
+        from pgclarify_private.revoke_statements(
             v_caller, revoke_access.corpus, revoke_access.role, revoke_access.access
         ) as planned (statement)
     loop
-        perform pgclarify._execute_as_granter(v_caller, v_statement);
+        perform pgclarify_private.execute_as_granter(v_caller, v_statement);
         return next v_statement;
     end loop;
 end

@@ -1,64 +1,64 @@
 -- Documents: adding and removing them. Workers make them searchable (230_ingestion.sql).
 
-create or replace function pgclarify._content_hash(title text, content text)
+create or replace function pgclarify_private.content_hash(title text, content text)
 returns bytea
 language sql immutable parallel safe
 set search_path = pg_catalog, pg_temp
 begin atomic
     -- A text has no zero byte, so where the title ends is never in doubt.
     select sha256(
-        convert_to(coalesce(_content_hash.title, ''), 'UTF8')
+        convert_to(coalesce(content_hash.title, ''), 'UTF8')
         || '\x00'::bytea
-        || convert_to(_content_hash.content, 'UTF8')
+        || convert_to(content_hash.content, 'UTF8')
     );
 end;
 
-comment on function pgclarify._content_hash(text, text) is 'SHA-256 of what a search can see of a document.';
+comment on function pgclarify_private.content_hash(text, text) is 'SHA-256 of what a search can see of a document.';
 
-create or replace function pgclarify._is_blank(content text)
+create or replace function pgclarify_private.is_blank(content text)
 returns boolean
 language sql immutable parallel safe
 set search_path = pg_catalog, pg_temp
 begin atomic
-    select coalesce(btrim(_is_blank.content, E' \t\r\n\f\x0b'), '') = '';
+    select coalesce(btrim(is_blank.content, E' \t\r\n\f\x0b'), '') = '';
 end;
 
-comment on function pgclarify._is_blank(text) is 'True if there is nothing but white space, or nothing at all.';
+comment on function pgclarify_private.is_blank(text) is 'True if there is nothing but white space, or nothing at all.';
 
-create or replace function pgclarify._is_document_id(id text)
+create or replace function pgclarify_private.is_document_id(id text)
 returns boolean
 language sql immutable parallel safe
 set search_path = pg_catalog, pg_temp
 begin atomic
     -- An index takes 2704 bytes at most, with what else stands in its key.
-    select coalesce(length(_is_document_id.id) between 1 and 1000 and octet_length(_is_document_id.id) <= 2600, false);
+    select coalesce(length(is_document_id.id) between 1 and 1000 and octet_length(is_document_id.id) <= 2600, false);
 end;
 
-comment on function pgclarify._is_document_id(text) is
+comment on function pgclarify_private.is_document_id(text) is
 'True if it can be the id of a document: 1 to 1000 characters, in at most 2600 bytes.';
 
-create or replace function pgclarify._refuse_by_hand(corpus_id bigint, document_id text)
+create or replace function pgclarify_private.refuse_by_hand(corpus_id bigint, document_id text)
 returns void
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-    raise exception 'document "%" is a row of an attached table', _refuse_by_hand.document_id
+    raise exception 'document "%" is a row of an attached table', refuse_by_hand.document_id
         using errcode = 'object_not_in_prerequisite_state',
             detail = (
                 select format('The table is %s.', source.relation_name)
                 from pgclarify.document
-                inner join pgclarify.source on document.source_id = source.source_id
-                where document.corpus_id = _refuse_by_hand.corpus_id and document.id = _refuse_by_hand.document_id
+                inner join pgclarify_private.source on document.source_id = source.source_id
+                where document.corpus_id = refuse_by_hand.corpus_id and document.id = refuse_by_hand.document_id
             ),
             hint = 'Change the row, and the document follows; or detach the table with pgclarify.detach_table first.';
 end
 $$;
 
-comment on function pgclarify._refuse_by_hand(bigint, text) is
+comment on function pgclarify_private.refuse_by_hand(bigint, text) is
 'Error 55000: the document belongs to an attached table, and is not changed by hand.';
 
-create or replace function pgclarify._made_document(
+create or replace function pgclarify_private.made_document(
     document_id text, content text, title text, uri text, metadata jsonb, readers name[], origin text
 )
 returns pgclarify.document
@@ -68,52 +68,52 @@ as $$
 declare
     v_document pgclarify.document;
 begin
-    if not pgclarify._is_document_id(_made_document.document_id) then
+    if not pgclarify_private.is_document_id(made_document.document_id) then
         raise exception 'a document needs an id of 1 to 1000 characters, in at most 2600 bytes'
             using errcode = 'invalid_parameter_value',
                 detail = format(
                     'It has %s, in %s bytes.',
-                    coalesce(length(_made_document.document_id), 0),
-                    coalesce(octet_length(_made_document.document_id), 0)
+                    coalesce(length(made_document.document_id), 0),
+                    coalesce(octet_length(made_document.document_id), 0)
                 ),
                 hint = 'Pass document_id => your table''s key, as text.';
     end if;
-    if pgclarify._is_blank(_made_document.content) then
+    if pgclarify_private.is_blank(made_document.content) then
         raise exception 'a document needs content'
             using errcode = 'invalid_parameter_value',
-                detail = format('Document "%s" has only white space.', _made_document.document_id),
+                detail = format('Document "%s" has only white space.', made_document.document_id),
                 hint = 'Leave empty documents out.';
     end if;
-    if length(_made_document.content) > 10000000 then
+    if length(made_document.content) > 10000000 then
         raise exception 'a document may have 10000000 characters'
             using errcode = 'program_limit_exceeded',
-                detail = format('Document "%s" has %s.', _made_document.document_id, length(_made_document.content)),
+                detail = format('Document "%s" has %s.', made_document.document_id, length(made_document.content)),
                 hint = 'Split it, by chapters say, and add each part under an id of its own.';
     end if;
-    v_document.metadata := coalesce(_made_document.metadata, '{}');
+    v_document.metadata := coalesce(made_document.metadata, '{}');
     if jsonb_typeof(v_document.metadata) <> 'object' then
         raise exception 'metadata must be a JSON object'
             using errcode = 'invalid_parameter_value',
                 detail = format('It is a JSON %s.', jsonb_typeof(v_document.metadata)),
                 hint = 'Pass metadata => ''{"key": "value"}''.';
     end if;
-    v_document.id := _made_document.document_id;
-    v_document.content := _made_document.content;
-    v_document.title := _made_document.title;
-    v_document.uri := _made_document.uri;
-    v_document.readers := _made_document.readers;
-    v_document.content_hash := pgclarify._content_hash(_made_document.title, _made_document.content);
-    v_document.origin := coalesce(_made_document.origin, '');
+    v_document.id := made_document.document_id;
+    v_document.content := made_document.content;
+    v_document.title := made_document.title;
+    v_document.uri := made_document.uri;
+    v_document.readers := made_document.readers;
+    v_document.content_hash := pgclarify_private.content_hash(made_document.title, made_document.content);
+    v_document.origin := coalesce(made_document.origin, '');
     return v_document;
 end
 $$;
 
-comment on function pgclarify._made_document(text, text, text, text, jsonb, name[], text) is
-'A document as _merge_documents takes it, or an error that says what is wrong with it. origin: the file that it comes from; '
+comment on function pgclarify_private.made_document(text, text, text, text, jsonb, name[], text) is
+'A document as merge_documents takes it, or an error that says what is wrong with it. origin: the file that it comes from; '
 'null if it comes from none.';
 
-create or replace function pgclarify._add_document(
-    caller pgclarify._caller,
+create or replace function pgclarify_private.add_document(
+    caller pgclarify_private.caller,
     corpus text,
     document_id text,
     content text,
@@ -127,27 +127,27 @@ language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_corpus pgclarify.corpus := pgclarify._owned_corpus(_add_document.caller, _add_document.corpus);
-    v_document pgclarify.document := pgclarify._made_document(
-        _add_document.document_id, _add_document.content, _add_document.title, _add_document.uri,
-        _add_document.metadata, _add_document.readers, null
+    v_corpus pgclarify.corpus := pgclarify_private.owned_corpus(add_document.caller, add_document.corpus);
+    v_document pgclarify.document := pgclarify_private.made_document(
+        add_document.document_id, add_document.content, add_document.title, add_document.uri,
+        add_document.metadata, add_document.readers, null
     );
     v_merged record;
 begin
-    perform pgclarify._hold_corpus(v_corpus.corpus_id);
-    v_merged := pgclarify._merge_documents(v_corpus.corpus_id, null, array[v_document], '{}');
+    perform pgclarify_private.hold_corpus(v_corpus.corpus_id);
+    v_merged := pgclarify_private.merge_documents(v_corpus.corpus_id, null, array[v_document], '{}');
     if cardinality(v_merged.refused) > 0 then
-        perform pgclarify._refuse_by_hand(v_corpus.corpus_id, _add_document.document_id);
+        perform pgclarify_private.refuse_by_hand(v_corpus.corpus_id, add_document.document_id);
     end if;
     return v_merged.added + v_merged.changed > 0;
 end
 $$;
 
-comment on function pgclarify._add_document(
-    pgclarify._caller, text, text, text, text, text, jsonb, name[]
+comment on function pgclarify_private.add_document(
+    pgclarify_private.caller, text, text, text, text, text, jsonb, name[]
 ) is 'See add_document.';
-grant execute on function pgclarify._add_document(
-    pgclarify._caller, text, text, text, text, text, jsonb, name[]
+grant execute on function pgclarify_private.add_document(
+    pgclarify_private.caller, text, text, text, text, text, jsonb, name[]
 ) to pgclarify_user;
 
 create or replace function pgclarify.add_document(
@@ -163,8 +163,8 @@ returns boolean
 language sql volatile
 set search_path = pg_catalog, pg_temp
 begin atomic
-    select pgclarify._add_document(
-        _caller,
+    select pgclarify_private.add_document(
+        caller,
         add_document.corpus,
         add_document.document_id,
         add_document.content,
@@ -173,7 +173,7 @@ begin atomic
         add_document.metadata,
         add_document.readers
     )
-    from pgclarify._caller;
+    from pgclarify_private.caller;
 end;
 
 comment on function pgclarify.add_document(text, text, text, text, text, jsonb, name[]) is
@@ -184,40 +184,40 @@ comment on function pgclarify.add_document(text, text, text, text, text, jsonb, 
 'the original. metadata: any JSON object. readers: roles that may read it; null means every reader of the corpus.';
 grant execute on function pgclarify.add_document(text, text, text, text, text, jsonb, name[]) to pgclarify_user;
 
-create or replace function pgclarify._remove_document(caller pgclarify._caller, corpus text, document_id text)
+create or replace function pgclarify_private.remove_document(caller pgclarify_private.caller, corpus text, document_id text)
 returns boolean
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_corpus pgclarify.corpus := pgclarify._owned_corpus(_remove_document.caller, _remove_document.corpus);
+    v_corpus pgclarify.corpus := pgclarify_private.owned_corpus(remove_document.caller, remove_document.corpus);
     v_merged record;
 begin
-    perform pgclarify._hold_corpus(v_corpus.corpus_id);
-    v_merged := pgclarify._merge_documents(v_corpus.corpus_id, null, '{}', array[_remove_document.document_id]);
+    perform pgclarify_private.hold_corpus(v_corpus.corpus_id);
+    v_merged := pgclarify_private.merge_documents(v_corpus.corpus_id, null, '{}', array[remove_document.document_id]);
     if v_merged.removed = 0 and exists (
         select from pgclarify.document
         where document.corpus_id = v_corpus.corpus_id
-            and document.id = _remove_document.document_id
+            and document.id = remove_document.document_id
             and document.source_id is not null
-            and not pgclarify._is_left(document.source_id)
+            and not pgclarify_private.is_left(document.source_id)
     ) then
-        perform pgclarify._refuse_by_hand(v_corpus.corpus_id, _remove_document.document_id);
+        perform pgclarify_private.refuse_by_hand(v_corpus.corpus_id, remove_document.document_id);
     end if;
     return v_merged.removed > 0;
 end
 $$;
 
-comment on function pgclarify._remove_document(pgclarify._caller, text, text) is 'See remove_document.';
-grant execute on function pgclarify._remove_document(pgclarify._caller, text, text) to pgclarify_user;
+comment on function pgclarify_private.remove_document(pgclarify_private.caller, text, text) is 'See remove_document.';
+grant execute on function pgclarify_private.remove_document(pgclarify_private.caller, text, text) to pgclarify_user;
 
 create or replace function pgclarify.remove_document(corpus text, document_id text)
 returns boolean
 language sql volatile
 set search_path = pg_catalog, pg_temp
 begin atomic
-    select pgclarify._remove_document(_caller, remove_document.corpus, remove_document.document_id)
-    from pgclarify._caller;
+    select pgclarify_private.remove_document(caller, remove_document.corpus, remove_document.document_id)
+    from pgclarify_private.caller;
 end;
 
 comment on function pgclarify.remove_document(text, text) is

@@ -1,33 +1,33 @@
 -- What documents shall be like, by whoever says so: a person, or the row of an attached table.
 
-create or replace function pgclarify._is_left(source_id bigint)
+create or replace function pgclarify_private.is_left(source_id bigint)
 returns boolean
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
     select count(*) > 0
-    from pgclarify.source
-    where source.source_id = _is_left.source_id and source.state in ('detached', 'removing');
+    from pgclarify_private.source
+    where source.source_id = is_left.source_id and source.state in ('detached', 'removing');
 end;
 
-comment on function pgclarify._is_left(bigint) is
+comment on function pgclarify_private.is_left(bigint) is
 'True if an attached table is followed no more: its documents are there for who wants them. False for null.';
 
-create or replace function pgclarify._may_replace(source_id bigint, origin text, new_origin text)
+create or replace function pgclarify_private.may_replace(source_id bigint, origin text, new_origin text)
 returns boolean
 language sql immutable parallel safe
 set search_path = pg_catalog, pg_temp
 begin atomic
     select
-        coalesce(_may_replace.new_origin, '') = ''
-        or _may_replace.source_id is null and coalesce(_may_replace.origin = _may_replace.new_origin, true);
+        coalesce(may_replace.new_origin, '') = ''
+        or may_replace.source_id is null and coalesce(may_replace.origin = may_replace.new_origin, true);
 end;
 
-comment on function pgclarify._may_replace(bigint, text, text) is
+comment on function pgclarify_private.may_replace(bigint, text, text) is
 'True if the document of a file, new_origin, may take the place of a document with this source_id and origin: if that is of '
 'the same file, or of an unknown one. Always true for a document that comes from no file: whoever adds it named its id.';
 
-create or replace function pgclarify._put_documents(
+create or replace function pgclarify_private.put_documents(
     corpus_id bigint,
     source_id bigint,
     documents pgclarify.document[],
@@ -35,7 +35,7 @@ create or replace function pgclarify._put_documents(
     out changed bigint,
     out refused text[],
     out unindexable text[],
-    out tally pgclarify.corpus_tally
+    out tally pgclarify_private.corpus_tally
 )
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
@@ -43,7 +43,7 @@ set search_path = pg_catalog, pg_temp
 set enable_nestloop = off
 as $$
 declare
-    v_left pgclarify.document[] := _put_documents.documents;
+    v_left pgclarify.document[] := put_documents.documents;
     v_ids text[];
     v_kept text[];
     v_changed text[];
@@ -51,15 +51,15 @@ declare
     v_pending text[];
     v_failed text[];
     v_passages bigint;
-    v_reread_tally pgclarify.corpus_tally;
+    v_reread_tally pgclarify_private.corpus_tally;
     v_readers name[];
     -- The origin of each document that comes from a file, by its id.
     v_origins jsonb := (
         select coalesce(jsonb_object_agg(given.id, given.origin), '{}')
-        from unnest(_put_documents.documents) as given
+        from unnest(put_documents.documents) as given
         where given.origin <> ''
     );
-    v_tally pgclarify.corpus_tally;
+    v_tally pgclarify_private.corpus_tally;
 begin
     added := 0;
     changed := 0;
@@ -72,7 +72,7 @@ begin
     v_tally.restricted_passages := 0;
     v_tally.restricted_lexemes := 0;
     v_tally.revision := 0;
-    perform pgclarify._note_roles(
+    perform pgclarify_private.note_roles(
         array(select distinct unnest(given.readers) from unnest(v_left) as given where given.readers is not null)
     );
     while cardinality(v_left) > 0 loop
@@ -81,8 +81,8 @@ begin
             insert into pgclarify.document
             (corpus_id, id, content, title, uri, metadata, readers, content_hash, error, source_id, origin)
             select
-                _put_documents.corpus_id, given.id, given.content, given.title, given.uri, given.metadata,
-                given.readers, given.content_hash, given.error, _put_documents.source_id, given.origin
+                put_documents.corpus_id, given.id, given.content, given.title, given.uri, given.metadata,
+                given.readers, given.content_hash, given.error, put_documents.source_id, given.origin
             from unnest(v_left) as given
             order by given.id
             on conflict on constraint document_pk do nothing
@@ -95,8 +95,8 @@ begin
         into v_kept, v_pending, v_tally.restricted_documents
         from inserted;
         with queued as (
-            insert into pgclarify.pending_document (corpus_id, document_id, passages)
-            select _put_documents.corpus_id, given.id, pgclarify._expected_passages(given.content)
+            insert into pgclarify_private.pending_document (corpus_id, document_id, passages)
+            select put_documents.corpus_id, given.id, pgclarify_private.expected_passages(given.content)
             from unnest(v_left) as given
             inner join unnest(v_pending) as new (id) on new.id = given.id
             order by given.id
@@ -119,14 +119,14 @@ begin
                 document.id, document.content_hash, document.error, document.uri, document.metadata, document.readers,
                 document.source_id
             from pgclarify.document
-            where document.corpus_id = _put_documents.corpus_id
+            where document.corpus_id = put_documents.corpus_id
                 and document.id = any(v_ids)
                 and (
-                    document.source_id is not distinct from _put_documents.source_id
-                    or pgclarify._is_left(document.source_id)
+                    document.source_id is not distinct from put_documents.source_id
+                    or pgclarify_private.is_left(document.source_id)
                 )
                 -- No join: when this has waited for a lock, PostgreSQL checks the new row against this condition only.
-                and pgclarify._may_replace(document.source_id, document.origin, v_origins ->> document.id)
+                and pgclarify_private.may_replace(document.source_id, document.origin, v_origins ->> document.id)
             order by document.id
             for no key update
         ),
@@ -138,7 +138,7 @@ begin
                 -- What could not be indexed is tried again.
                 held.content_hash <> given.content_hash or held.error is distinct from given.error as is_new_content,
                 (held.uri, held.metadata, held.readers, held.source_id)
-                is distinct from (given.uri, given.metadata, given.readers, _put_documents.source_id) as is_other
+                is distinct from (given.uri, given.metadata, given.readers, put_documents.source_id) as is_other
             from held
             inner join unnest(v_left) as given on held.id = given.id
         )
@@ -181,7 +181,7 @@ begin
                         (given.readers is not null)::integer - (old.readers is not null)::integer as restricted
                 ),
                 counted as (
-                    insert into pgclarify.term_change (corpus_id, lexeme, passages, restricted_passages)
+                    insert into pgclarify_private.term_change (corpus_id, lexeme, passages, restricted_passages)
                     select $1, occurrence.lexeme, 0, sum(updated.restricted)
                     from updated
                     cross join unnest(tsvector_to_array(updated.lexemes)) as occurrence (lexeme)
@@ -195,14 +195,14 @@ begin
                     array(select distinct unnest(updated.readers || updated.old_readers) from updated)
                 from updated
                 $sql$,
-                pgclarify._partition_name('passage', _put_documents.corpus_id)
+                pgclarify_private.partition_name('passage', put_documents.corpus_id)
             ) into
                 v_reread_tally.restricted_passages, v_reread_tally.restricted_lexemes, v_reread_tally.revision, v_readers
-            using _put_documents.corpus_id, v_left, v_reread;
+            using put_documents.corpus_id, v_left, v_reread;
             v_tally.restricted_passages := v_tally.restricted_passages + v_reread_tally.restricted_passages;
             v_tally.restricted_lexemes := v_tally.restricted_lexemes + v_reread_tally.restricted_lexemes;
             v_tally.revision := greatest(v_tally.revision, least(v_reread_tally.revision, 1));
-            perform pgclarify._count_reader_changes(_put_documents.corpus_id, v_readers, 1, 0);
+            perform pgclarify_private.count_reader_changes(put_documents.corpus_id, v_readers, 1, 0);
         end if;
         if cardinality(v_changed) > 0 then
             update pgclarify.document
@@ -214,19 +214,19 @@ begin
                 readers = given.readers,
                 content_hash = given.content_hash,
                 error = given.error,
-                source_id = _put_documents.source_id,
+                source_id = put_documents.source_id,
                 origin = given.origin,
                 updated_at = now()
             from unnest(v_left) as given
-            where document.corpus_id = _put_documents.corpus_id
+            where document.corpus_id = put_documents.corpus_id
                 and document.id = any(v_changed)
                 and document.id = given.id;
             changed := changed + cardinality(v_changed);
             -- What a worker has made of the old content goes; its next write is refused by the hash.
-            v_passages := pgclarify._restart_indexing(_put_documents.corpus_id, v_pending);
+            v_passages := pgclarify_private.restart_indexing(put_documents.corpus_id, v_pending);
             with queued as (
-                insert into pgclarify.pending_document (corpus_id, document_id, passages)
-                select _put_documents.corpus_id, given.id, pgclarify._expected_passages(given.content)
+                insert into pgclarify_private.pending_document (corpus_id, document_id, passages)
+                select put_documents.corpus_id, given.id, pgclarify_private.expected_passages(given.content)
                 from unnest(v_left) as given
                 inner join unnest(v_pending) as new (id) on new.id = given.id
                 order by given.id
@@ -244,7 +244,7 @@ begin
         update pgclarify.document
         set origin = given.origin
         from unnest(v_left) as given
-        where document.corpus_id = _put_documents.corpus_id
+        where document.corpus_id = put_documents.corpus_id
             and document.id = any(v_kept)
             and document.id = given.id
             and document.origin is distinct from given.origin;
@@ -252,7 +252,7 @@ begin
             -- What cannot be indexed is not found by what it was before.
             select v_tally.pending - dequeued.documents, v_tally.pending_passages - dequeued.passages
             into v_tally.pending, v_tally.pending_passages
-            from pgclarify._dequeue_documents(_put_documents.corpus_id, v_failed) as dequeued;
+            from pgclarify_private.dequeue_documents(put_documents.corpus_id, v_failed) as dequeued;
             unindexable := unindexable || v_failed;
         end if;
 
@@ -265,13 +265,13 @@ begin
         from unnest(v_left) as given
         left join unnest(v_kept) as kept (id) on given.id = kept.id
         left join pgclarify.document as others
-            on others.corpus_id = _put_documents.corpus_id
+            on others.corpus_id = put_documents.corpus_id
             and others.id = any(v_ids)
             and others.id = given.id
             and (
-                others.source_id is distinct from _put_documents.source_id
-                and not pgclarify._is_left(others.source_id)
-                or not pgclarify._may_replace(others.source_id, others.origin, given.origin)
+                others.source_id is distinct from put_documents.source_id
+                and not pgclarify_private.is_left(others.source_id)
+                or not pgclarify_private.may_replace(others.source_id, others.origin, given.origin)
             )
         where kept.id is null;
     end loop;
@@ -279,12 +279,12 @@ begin
 end
 $$;
 
-comment on function pgclarify._put_documents(bigint, bigint, pgclarify.document[]) is
-'The part of _merge_documents that adds and changes. unindexable: those that have become so, whose passages are to go. tally: '
+comment on function pgclarify_private.put_documents(bigint, bigint, pgclarify.document[]) is
+'The part of merge_documents that adds and changes. unindexable: those that have become so, whose passages are to go. tally: '
 'pending, pending_passages, failed, restricted_documents, restricted_passages and restricted_lexemes, and revision 1 if '
 'passages came to have readers, or no longer have any.';
 
-create or replace function pgclarify._merge_documents(
+create or replace function pgclarify_private.merge_documents(
     corpus_id bigint,
     source_id bigint,
     documents pgclarify.document[],
@@ -301,8 +301,8 @@ declare
     v_put record;
     v_kept text[];
     v_gone text[];
-    v_passages pgclarify.corpus_tally;
-    v_tally pgclarify.corpus_tally;
+    v_passages pgclarify_private.corpus_tally;
+    v_tally pgclarify_private.corpus_tally;
 begin
     if current_setting('transaction_isolation') not in ('read committed', 'read uncommitted') then
         -- An older snapshot does not show what workers have stored since, and so would leave it behind.
@@ -311,7 +311,7 @@ begin
                 detail = 'It would not see passages that workers have made since it began.',
                 hint = 'Begin the transaction with: begin isolation level read committed.';
     end if;
-    v_put := pgclarify._put_documents(_merge_documents.corpus_id, _merge_documents.source_id, _merge_documents.documents);
+    v_put := pgclarify_private.put_documents(merge_documents.corpus_id, merge_documents.source_id, merge_documents.documents);
     added := v_put.added;
     changed := v_put.changed;
     removed := 0;
@@ -319,16 +319,16 @@ begin
     v_gone := v_put.unindexable;
     v_tally := v_put.tally;
 
-    if cardinality(_merge_documents.gone) > 0 then
+    if cardinality(merge_documents.gone) > 0 then
         with held as (
             select document.id, document.error, document.readers
             from pgclarify.document
-            where document.corpus_id = _merge_documents.corpus_id
-                and document.id = any(_merge_documents.gone)
+            where document.corpus_id = merge_documents.corpus_id
+                and document.id = any(merge_documents.gone)
                 and (
-                    document.source_id is not distinct from _merge_documents.source_id
+                    document.source_id is not distinct from merge_documents.source_id
                     -- By hand, what nobody follows any more goes, too.
-                    or _merge_documents.source_id is null and pgclarify._is_left(document.source_id)
+                    or merge_documents.source_id is null and pgclarify_private.is_left(document.source_id)
                 )
             order by document.id
             for update
@@ -340,27 +340,27 @@ begin
         into v_kept, v_tally.failed, v_tally.restricted_documents
         from held;
         delete from pgclarify.document
-        where document.corpus_id = _merge_documents.corpus_id and document.id = any(v_kept);
+        where document.corpus_id = merge_documents.corpus_id and document.id = any(v_kept);
         select v_tally.pending - dequeued.documents, v_tally.pending_passages - dequeued.passages
         into v_tally.pending, v_tally.pending_passages
-        from pgclarify._dequeue_documents(_merge_documents.corpus_id, v_kept) as dequeued;
+        from pgclarify_private.dequeue_documents(merge_documents.corpus_id, v_kept) as dequeued;
         removed := cardinality(v_kept);
         v_gone := v_gone || v_kept;
     end if;
     if cardinality(v_gone) > 0 then
-        v_passages := pgclarify._delete_passages(_merge_documents.corpus_id, v_gone);
+        v_passages := pgclarify_private.delete_passages(merge_documents.corpus_id, v_gone);
         v_tally.revision := greatest(v_tally.revision, v_passages.revision);
     end if;
 
     if added > 0 or removed > 0 or v_tally.pending <> 0 or v_tally.pending_passages <> 0 or v_tally.failed <> 0
         or v_tally.restricted_documents <> 0 or v_tally.restricted_passages <> 0 or v_tally.revision <> 0
         or v_passages.passages <> 0 then
-        insert into pgclarify.corpus_tally (
+        insert into pgclarify_private.corpus_tally (
             corpus_id, documents, restricted_documents, pending, pending_passages, failed, passages, restricted_passages,
             embedded, linked, lexemes, restricted_lexemes, revision
         )
         values (
-            _merge_documents.corpus_id, added - removed, v_tally.restricted_documents, v_tally.pending,
+            merge_documents.corpus_id, added - removed, v_tally.restricted_documents, v_tally.pending,
             v_tally.pending_passages, v_tally.failed,
             coalesce(v_passages.passages, 0),
             v_tally.restricted_passages + coalesce(v_passages.restricted_passages, 0),
@@ -371,7 +371,7 @@ begin
 end
 $$;
 
-comment on function pgclarify._merge_documents(bigint, bigint, pgclarify.document[], text[]) is
+comment on function pgclarify_private.merge_documents(bigint, bigint, pgclarify.document[], text[]) is
 'Make documents of a corpus be as given, and remove those that are gone; returns how many were added, changed and removed, and '
 'the ids that are somebody else''s and were left alone. Called with the corpus held. source_id: the attached table whose rows '
 'they are, null by hand. documents: without created_at and the like, no id twice; with an error, one that is not indexed; '

@@ -1,6 +1,6 @@
 -- Documents of files: a file is the same document at every load, and replaces only the document of that file.
 
-create or replace function pgclarify._located(
+create or replace function pgclarify_private.located(
     corpus_id bigint, document_ids text[], origins text[], known_as text[]
 )
 returns table (
@@ -13,7 +13,7 @@ set enable_nestloop = off
 begin atomic
     with given as (
         select one.ordinal, one.document_id, one.origin, one.known_as
-        from unnest(_located.document_ids, _located.origins, _located.known_as)
+        from unnest(located.document_ids, located.origins, located.known_as)
             with ordinality as one (document_id, origin, known_as, ordinal)
     ),
 
@@ -21,9 +21,9 @@ begin atomic
         select document.id, document.origin
         from pgclarify.document
         where
-            document.corpus_id = _located.corpus_id
+            document.corpus_id = located.corpus_id
             and document.origin <> ''
-            and document.origin = any(_located.origins || _located.known_as)
+            and document.origin = any(located.origins || located.known_as)
     ),
 
     placed as (
@@ -41,8 +41,8 @@ begin atomic
         select document.id, document.origin, document.source_id
         from pgclarify.document
         where
-            document.corpus_id = _located.corpus_id
-            and document.id = any(_located.document_ids || array(select placed.document_id from placed))
+            document.corpus_id = located.corpus_id
+            and document.id = any(located.document_ids || array(select placed.document_id from placed))
     )
 
     select
@@ -51,23 +51,23 @@ begin atomic
         placed.origin,
         not placed.is_known
         and present.id is not null
-        and not pgclarify._may_replace(present.source_id, present.origin, placed.origin),
+        and not pgclarify_private.may_replace(present.source_id, present.origin, placed.origin),
         present.id is not null and present.source_id is null and present.origin is null and placed.origin is not null,
         present.origin,
         source.relation_name
     from placed
     left join present on placed.document_id = present.id
-    left join pgclarify.source on present.source_id = source.source_id
+    left join pgclarify_private.source on present.source_id = source.source_id
     order by placed.ordinal;
 end;
 
-comment on function pgclarify._located(bigint, text[], text[], text[]) is
+comment on function pgclarify_private.located(bigint, text[], text[], text[]) is
 'Under which ids documents of files are stored: that of the file if it is known, else the one given. origins: null for a '
 'document of no file. known_as: another origin of the same file; null for none. is_taken: a document of another origin has '
 'that id: taken_from, or a row of the table relation. is_unnoted: the document of that id is older than origins.';
 
-create or replace function pgclarify._check_load(
-    caller pgclarify._caller, corpus text, document_ids text[], origins text[], known_as text[]
+create or replace function pgclarify_private.check_load(
+    caller pgclarify_private.caller, corpus text, document_ids text[], origins text[], known_as text[]
 )
 returns table (
     ordinal bigint, document_id text, origin text, is_taken boolean, is_unnoted boolean, taken_from text, relation text
@@ -76,21 +76,22 @@ language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_corpus pgclarify.corpus := pgclarify._owned_corpus(_check_load.caller, _check_load.corpus);
+    v_corpus pgclarify.corpus := pgclarify_private.owned_corpus(check_load.caller, check_load.corpus);
 begin
     return query
     select *
-    from pgclarify._located(
-        v_corpus.corpus_id, _check_load.document_ids, _check_load.origins, _check_load.known_as
+    from pgclarify_private.located(
+        v_corpus.corpus_id, check_load.document_ids, check_load.origins, check_load.known_as
     );
 end
 $$;
 
-comment on function pgclarify._check_load(pgclarify._caller, text, text[], text[], text[]) is
-'_located for a corpus that the caller owns: what _load_documents would do, before it does.';
-grant execute on function pgclarify._check_load(pgclarify._caller, text, text[], text[], text[]) to pgclarify_user;
+comment on function pgclarify_private.check_load(pgclarify_private.caller, text, text[], text[], text[]) is
+'located for a corpus that the caller owns: what load_documents would do, before it does.';
+grant execute on function
+    pgclarify_private.check_load(pgclarify_private.caller, text, text[], text[], text[]) to pgclarify_user;
 
-create or replace function pgclarify._refuse_origins(
+create or replace function pgclarify_private.refuse_origins(
     corpus text, taken text[]
 )
 returns void
@@ -98,14 +99,14 @@ language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-    raise exception 'corpus "%" has documents of these ids from elsewhere', _refuse_origins.corpus
+    raise exception 'corpus "%" has documents of these ids from elsewhere', refuse_origins.corpus
         using errcode = 'unique_violation',
             detail = format(
                 '%s%s.',
-                array_to_string(_refuse_origins.taken[:10], ', '),
+                array_to_string(refuse_origins.taken[:10], ', '),
                 case
-                    when cardinality(_refuse_origins.taken) > 10
-                        then format(' and %s more', cardinality(_refuse_origins.taken) - 10)
+                    when cardinality(refuse_origins.taken) > 10
+                        then format(' and %s more', cardinality(refuse_origins.taken) - 10)
                     else ''
                 end
             ),
@@ -113,11 +114,11 @@ begin
 end
 $$;
 
-comment on function pgclarify._refuse_origins(text, text[]) is
+comment on function pgclarify_private.refuse_origins(text, text[]) is
 'Error 23505: documents of files have the ids of documents that are not of these files. taken: those ids.';
 
-create or replace function pgclarify._load_documents(
-    caller pgclarify._caller,
+create or replace function pgclarify_private.load_documents(
+    caller pgclarify_private.caller,
     corpus text,
     document_ids text[],
     contents text[],
@@ -134,37 +135,37 @@ language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_corpus pgclarify.corpus := pgclarify._owned_corpus(_load_documents.caller, _load_documents.corpus);
+    v_corpus pgclarify.corpus := pgclarify_private.owned_corpus(load_documents.caller, load_documents.corpus);
     v_ids text[];
     v_taken text[];
     v_documents pgclarify.document[];
     v_merged record;
 begin
-    if cardinality(array_remove(_load_documents.origins, null)) > 0 then
+    if cardinality(array_remove(load_documents.origins, null)) > 0 then
         -- One load at a time: two that find the same new file, each under another name, would both add it.
         perform from pgclarify.corpus where corpus.corpus_id = v_corpus.corpus_id for no key update;
     end if;
-    perform pgclarify._hold_corpus(v_corpus.corpus_id);
+    perform pgclarify_private.hold_corpus(v_corpus.corpus_id);
     select
         coalesce(array_agg(located.document_id order by located.ordinal), '{}'),
         coalesce(array_agg(distinct located.document_id) filter (where located.is_taken), '{}')
     into v_ids, v_taken
-    from pgclarify._located(
-        v_corpus.corpus_id, _load_documents.document_ids, _load_documents.origins, _load_documents.known_as
+    from pgclarify_private.located(
+        v_corpus.corpus_id, load_documents.document_ids, load_documents.origins, load_documents.known_as
     ) as located;
     v_taken := v_taken || array(
         select given.id
-        from unnest(v_ids, _load_documents.origins) as given (id, origin)
+        from unnest(v_ids, load_documents.origins) as given (id, origin)
         group by given.id
         having count(distinct coalesce(given.origin, '')) > 1
     );
     if cardinality(v_taken) > 0 then
-        perform pgclarify._refuse_origins(v_corpus.name, v_taken);
+        perform pgclarify_private.refuse_origins(v_corpus.name, v_taken);
     end if;
     -- Known by another name so far.
     update pgclarify.document
     set origin = given.origin
-    from unnest(v_ids, _load_documents.origins, _load_documents.known_as) as given (id, origin, known_as)
+    from unnest(v_ids, load_documents.origins, load_documents.known_as) as given (id, origin, known_as)
     where document.corpus_id = v_corpus.corpus_id
         and document.id = any(v_ids)
         and document.id = given.id
@@ -173,7 +174,7 @@ begin
     from (
         -- Of several of one id the last one counts.
         select distinct on (given.id)
-            pgclarify._made_document(
+            pgclarify_private.made_document(
                 given.id, given.content, given.title, given.uri, given.metadata,
                 -- An array of arrays would have to be rectangular, so readers come as JSON.
                 case
@@ -182,49 +183,49 @@ begin
                 given.origin
             ) as document
         from unnest(
-            v_ids, _load_documents.contents, _load_documents.titles, _load_documents.uris, _load_documents.metadata,
-            _load_documents.readers, _load_documents.origins
+            v_ids, load_documents.contents, load_documents.titles, load_documents.uris, load_documents.metadata,
+            load_documents.readers, load_documents.origins
         ) with ordinality as given (id, content, title, uri, metadata, readers, origin, ordinal)
         order by given.id, given.ordinal desc
     ) as made;
-    v_merged := pgclarify._merge_documents(v_corpus.corpus_id, null, v_documents, '{}');
+    v_merged := pgclarify_private.merge_documents(v_corpus.corpus_id, null, v_documents, '{}');
     if cardinality(v_merged.refused) > 0 then
         if (
             select bool_and(given.origin is null)
-            from unnest(v_ids, _load_documents.origins) as given (id, origin)
+            from unnest(v_ids, load_documents.origins) as given (id, origin)
             where given.id = v_merged.refused[1]
         ) then
-            perform pgclarify._refuse_by_hand(v_corpus.corpus_id, v_merged.refused[1]);
+            perform pgclarify_private.refuse_by_hand(v_corpus.corpus_id, v_merged.refused[1]);
         end if;
         -- Added since it was looked for, by a statement.
-        perform pgclarify._refuse_origins(v_corpus.name, v_merged.refused);
+        perform pgclarify_private.refuse_origins(v_corpus.name, v_merged.refused);
     end if;
     changed := v_merged.added + v_merged.changed;
     unchanged := cardinality(v_documents) - changed;
 end
 $$;
 
-comment on function pgclarify._load_documents(
-    pgclarify._caller, text, text[], text[], text[], text[], jsonb[], jsonb[], text[], text[]
+comment on function pgclarify_private.load_documents(
+    pgclarify_private.caller, text, text[], text[], text[], text[], jsonb[], jsonb[], text[], text[]
 ) is
 'add_document for many at once, element by element. origins: the file of each, null for one that comes from no file; the '
 'file''s document is changed if it is known, and error 23505 says which ids are those of other documents: nothing has changed. '
 'known_as: another origin that the same file may be known by, which becomes this one. Returns how many are new or have '
 'changed, and how many were just so.';
-grant execute on function pgclarify._load_documents(
-    pgclarify._caller, text, text[], text[], text[], text[], jsonb[], jsonb[], text[], text[]
+grant execute on function pgclarify_private.load_documents(
+    pgclarify_private.caller, text, text[], text[], text[], text[], jsonb[], jsonb[], text[], text[]
 ) to pgclarify_user;
 
-create or replace function pgclarify._loaded_from(
-    caller pgclarify._caller, corpus text, origin_prefix text, after text, max_rows integer
+create or replace function pgclarify_private.loaded_from(
+    caller pgclarify_private.caller, corpus text, origin_prefix text, after text, max_rows integer
 )
 returns table (document_id text, origin text)
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_corpus pgclarify.corpus := pgclarify._owned_corpus(_loaded_from.caller, _loaded_from.corpus);
-    v_prefix text collate "C" := _loaded_from.origin_prefix;
+    v_corpus pgclarify.corpus := pgclarify_private.owned_corpus(loaded_from.caller, loaded_from.corpus);
+    v_prefix text collate "C" := loaded_from.origin_prefix;
     -- The prefix ends with / or #, and so with the next character all of it ends.
     v_end text collate "C" := left(v_prefix, -1) || chr(ascii(right(v_prefix, 1)) + 1);
 begin
@@ -235,46 +236,46 @@ begin
         and document.origin <> ''
         and document.origin >= v_prefix
         and document.origin < v_end
-        and document.origin > coalesce(_loaded_from.after, '') collate "C"
+        and document.origin > coalesce(loaded_from.after, '') collate "C"
     order by document.origin
-    limit _loaded_from.max_rows;
+    limit loaded_from.max_rows;
 end
 $$;
 
-comment on function pgclarify._loaded_from(pgclarify._caller, text, text, text, integer) is
+comment on function pgclarify_private.loaded_from(pgclarify_private.caller, text, text, text, integer) is
 'A page of the documents that were loaded from a source, by origin, for the owner of the corpus. origin_prefix: the source, '
 'with a slash for a folder and # for a file of many documents. after: the last origin of the page before; null for the first.';
-grant execute on function pgclarify._loaded_from(pgclarify._caller, text, text, text, integer) to pgclarify_user;
+grant execute on function pgclarify_private.loaded_from(pgclarify_private.caller, text, text, text, integer) to pgclarify_user;
 
-create or replace function pgclarify._remove_loaded(
-    caller pgclarify._caller, corpus text, document_ids text[], origins text[]
+create or replace function pgclarify_private.remove_loaded(
+    caller pgclarify_private.caller, corpus text, document_ids text[], origins text[]
 )
 returns bigint
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_corpus pgclarify.corpus := pgclarify._owned_corpus(_remove_loaded.caller, _remove_loaded.corpus);
+    v_corpus pgclarify.corpus := pgclarify_private.owned_corpus(remove_loaded.caller, remove_loaded.corpus);
     v_ids text[];
 begin
-    perform pgclarify._hold_corpus(v_corpus.corpus_id);
+    perform pgclarify_private.hold_corpus(v_corpus.corpus_id);
     -- Meanwhile another source may have taken one over.
     with held as (
         select document.id
         from pgclarify.document
         where document.corpus_id = v_corpus.corpus_id
-            and document.id = any(_remove_loaded.document_ids)
+            and document.id = any(remove_loaded.document_ids)
             and document.origin <> ''
-            and document.origin = any(_remove_loaded.origins)
+            and document.origin = any(remove_loaded.origins)
         order by document.id
         for update
     )
     select coalesce(array_agg(held.id), '{}') into v_ids from held;
-    return (pgclarify._merge_documents(v_corpus.corpus_id, null, '{}', v_ids)).removed;
+    return (pgclarify_private.merge_documents(v_corpus.corpus_id, null, '{}', v_ids)).removed;
 end
 $$;
 
-comment on function pgclarify._remove_loaded(pgclarify._caller, text, text[], text[]) is
-'Remove documents as long as they are of these files, and return how many were removed. document_ids, origins: as _loaded_from '
+comment on function pgclarify_private.remove_loaded(pgclarify_private.caller, text, text[], text[]) is
+'Remove documents as long as they are of these files, and return how many were removed. document_ids, origins: as loaded_from '
 'has them.';
-grant execute on function pgclarify._remove_loaded(pgclarify._caller, text, text[], text[]) to pgclarify_user;
+grant execute on function pgclarify_private.remove_loaded(pgclarify_private.caller, text, text[], text[]) to pgclarify_user;

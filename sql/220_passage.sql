@@ -1,6 +1,6 @@
 -- Passages: what goes with the documents they are of, and what goes with them.
 
-create or replace function pgclarify._forget_vectors(corpus_id bigint, document_ids text[], passage_ids bigint[])
+create or replace function pgclarify_private.forget_vectors(corpus_id bigint, document_ids text[], passage_ids bigint[])
 returns bigint
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
@@ -11,26 +11,26 @@ declare
     v_deleted bigint;
     v_unlinked bigint := 0;
 begin
-    if cardinality(_forget_vectors.passage_ids) = 0 then
+    if cardinality(forget_vectors.passage_ids) = 0 then
         return 0;
     end if;
     for v_space_id, v_is_active in
         select space.embedding_space_id, space.embedding_space_id is not distinct from corpus.embedding_space_id
         from pgclarify.embedding_space as space
         inner join pgclarify.corpus on corpus.corpus_id = space.corpus_id
-        where space.corpus_id = _forget_vectors.corpus_id and space.dimensions is not null
+        where space.corpus_id = forget_vectors.corpus_id and space.dimensions is not null
         order by space.embedding_space_id
         -- So that its partitions stay.
         for key share of space
     loop
         -- What waits first, then what has been worked out: a worker that is about to write the second holds the first.
-        delete from pgclarify.pending_passage as pending
-        using unnest(_forget_vectors.document_ids, _forget_vectors.passage_ids) as gone (document_id, passage_id)
+        delete from pgclarify_private.pending_passage as pending
+        using unnest(forget_vectors.document_ids, forget_vectors.passage_ids) as gone (document_id, passage_id)
         where pending.embedding_space_id = v_space_id
             and pending.document_id = gone.document_id
             and pending.passage_id = gone.passage_id;
-        delete from pgclarify.pending_link as pending
-        using unnest(_forget_vectors.document_ids, _forget_vectors.passage_ids) as gone (document_id, passage_id)
+        delete from pgclarify_private.pending_link as pending
+        using unnest(forget_vectors.document_ids, forget_vectors.passage_ids) as gone (document_id, passage_id)
         where pending.embedding_space_id = v_space_id
             and pending.document_id = gone.document_id
             and pending.passage_id = gone.passage_id;
@@ -53,8 +53,8 @@ begin
                 and kept.document_id = held.document_id
                 and kept.passage_id = held.passage_id
             $sql$,
-            pgclarify._partition_name('neighborhood', v_space_id)
-        ) using v_space_id, _forget_vectors.document_ids, _forget_vectors.passage_ids;
+            pgclarify_private.partition_name('neighborhood', v_space_id)
+        ) using v_space_id, forget_vectors.document_ids, forget_vectors.passage_ids;
         get diagnostics v_deleted = row_count;
         if v_is_active then
             v_unlinked := v_unlinked + v_deleted;
@@ -67,25 +67,25 @@ begin
                 and kept.document_id = gone.document_id
                 and kept.passage_id = gone.passage_id
             $sql$,
-            pgclarify._partition_name('passage_embedding', v_space_id)
-        ) using v_space_id, _forget_vectors.document_ids, _forget_vectors.passage_ids;
-        perform pgclarify._queue_unlinks(v_space_id, _forget_vectors.passage_ids);
+            pgclarify_private.partition_name('passage_embedding', v_space_id)
+        ) using v_space_id, forget_vectors.document_ids, forget_vectors.passage_ids;
+        perform pgclarify_private.queue_unlinks(v_space_id, forget_vectors.passage_ids);
     end loop;
     return v_unlinked;
 end
 $$;
 
-comment on function pgclarify._forget_vectors(bigint, text[], bigint[]) is
+comment on function pgclarify_private.forget_vectors(bigint, text[], bigint[]) is
 'Delete the vectors and neighborhoods of passages, and what waits for them, in every space of their corpus; returns how many '
 'neighborhoods the active one had. Called with the documents held. document_ids: one for each of passage_ids.';
 
-create or replace function pgclarify._delete_passages(corpus_id bigint, document_ids text[])
-returns pgclarify.corpus_tally
+create or replace function pgclarify_private.delete_passages(corpus_id bigint, document_ids text[])
+returns pgclarify_private.corpus_tally
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_tally pgclarify.corpus_tally;
+    v_tally pgclarify_private.corpus_tally;
     v_document_ids text[];
     v_passage_ids bigint[];
     v_readers name[];
@@ -97,7 +97,7 @@ begin
             returning document_id, id, lexemes, lexeme_count, readers
         ),
         lost_term as (
-            insert into pgclarify.term_change (corpus_id, lexeme, passages, restricted_passages)
+            insert into pgclarify_private.term_change (corpus_id, lexeme, passages, restricted_passages)
             select $1, lexeme, -count(*), -count(deleted.readers)
             from deleted, unnest(tsvector_to_array(deleted.lexemes)) as lexeme
             group by lexeme
@@ -109,18 +109,18 @@ begin
             array(select distinct unnest(deleted.readers) from deleted)
         from deleted
         $sql$,
-        pgclarify._partition_name('passage', _delete_passages.corpus_id)
+        pgclarify_private.partition_name('passage', delete_passages.corpus_id)
     ) into
         v_tally.passages, v_tally.restricted_passages, v_tally.lexemes, v_tally.restricted_lexemes, v_tally.revision,
         v_document_ids, v_passage_ids, v_readers
-    using _delete_passages.corpus_id, _delete_passages.document_ids;
-    perform pgclarify._count_reader_changes(_delete_passages.corpus_id, v_readers, 1, 0);
+    using delete_passages.corpus_id, delete_passages.document_ids;
+    perform pgclarify_private.count_reader_changes(delete_passages.corpus_id, v_readers, 1, 0);
     v_tally.embedded := v_tally.passages;
-    v_tally.linked := -pgclarify._forget_vectors(_delete_passages.corpus_id, v_document_ids, v_passage_ids);
+    v_tally.linked := -pgclarify_private.forget_vectors(delete_passages.corpus_id, v_document_ids, v_passage_ids);
     return v_tally;
 end
 $$;
 
-comment on function pgclarify._delete_passages(bigint, text[]) is
+comment on function pgclarify_private.delete_passages(bigint, text[]) is
 'Delete the passages and vectors of documents, and what the graph has of them; returns the counts to tally, as negative '
 'numbers, and revision 1 if any had no readers of its own. Term counts go to term_change.';

@@ -1,19 +1,19 @@
 -- The queue of documents whose present content is not searchable yet: what waits in it, whose turn it is, and what goes with
 -- its rows.
 
-create or replace function pgclarify._expected_passages(content text)
+create or replace function pgclarify_private.expected_passages(content text)
 returns integer
 language sql immutable parallel safe
 set search_path = pg_catalog, pg_temp
 begin atomic
     -- Its length in bytes is known without reading it. A passage of English has 700 or so.
-    select 1 + octet_length(_expected_passages.content) / 700;
+    select 1 + octet_length(expected_passages.content) / 700;
 end;
 
-comment on function pgclarify._expected_passages(text) is
+comment on function pgclarify_private.expected_passages(text) is
 'How many passages a document will have, about, before it has been cut.';
 
-create or replace function pgclarify._waiting_corpora(
+create or replace function pgclarify_private.waiting_corpora(
     are_long boolean, skipped_models text[], after_corpus_id bigint, living bigint[]
 )
 returns table (corpus_id bigint)
@@ -26,38 +26,38 @@ begin
     from pgclarify.corpus
     -- A space that is not open yet waits.
     inner join pgclarify.embedding_space as space on space.embedding_space_id = corpus.embedding_space_id
-    where space.model <> all(_waiting_corpora.skipped_models)
+    where space.model <> all(waiting_corpora.skipped_models)
         and exists (
             select
-            from pgclarify.pending_document as pending
+            from pgclarify_private.pending_document as pending
             where pending.corpus_id = corpus.corpus_id
-                and pending.is_long = _waiting_corpora.are_long
+                and pending.is_long = waiting_corpora.are_long
                 and (
                     pending.leased_until is null
                     or pending.leased_until < now()
-                    or pending.leased_by <> all(_waiting_corpora.living)
+                    or pending.leased_by <> all(waiting_corpora.living)
                 )
         )
-        and not pgclarify._is_paused(corpus.corpus_id)
-        -- The space of another model is all but complete, and is waited for (_hold_ingestion).
+        and not pgclarify_private.is_paused(corpus.corpus_id)
+        -- The space of another model is all but complete, and is waited for (hold_ingestion).
         and not exists (
             select from pgclarify.embedding_space as next
             where next.corpus_id = corpus.corpus_id
                 and next.state = 'building'
                 and next.ingestion_held_until > now()
         )
-    order by corpus.corpus_id <= _waiting_corpora.after_corpus_id, corpus.corpus_id
+    order by corpus.corpus_id <= waiting_corpora.after_corpus_id, corpus.corpus_id
     -- So many are hardly ever all locked, and a call stays short if they are.
     limit 100;
 end
 $$;
 
-comment on function pgclarify._waiting_corpora(boolean, text[], bigint, bigint[]) is
+comment on function pgclarify_private.waiting_corpora(boolean, text[], bigint, bigint[]) is
 'Corpora with documents that could be leased, by turns: those after the one whose turn was the last, and then from the first '
 'one on. So a corpus waits for one step of each of the others, however much waits in them. are_long: documents that take '
 'several steps, or the others. living: keys of the living workers.';
 
-create or replace function pgclarify._dequeue_documents(
+create or replace function pgclarify_private.dequeue_documents(
     corpus_id bigint, document_ids text[], out documents bigint, out passages bigint
 )
 language plpgsql volatile security definer
@@ -67,24 +67,24 @@ declare
     v_batch_ids uuid[];
 begin
     with dequeued as (
-        delete from pgclarify.pending_document as pending
-        where pending.corpus_id = _dequeue_documents.corpus_id
-            and pending.document_id = any(_dequeue_documents.document_ids)
+        delete from pgclarify_private.pending_document as pending
+        where pending.corpus_id = dequeue_documents.corpus_id
+            and pending.document_id = any(dequeue_documents.document_ids)
         returning pending.passages, pending.batch_id
     )
     select
         count(*), coalesce(sum(dequeued.passages), 0), array_agg(dequeued.batch_id) filter (where dequeued.batch_id is not null)
     into documents, passages, v_batch_ids
     from dequeued;
-    delete from pgclarify.staged_passage as staged where staged.batch_id = any(v_batch_ids);
+    delete from pgclarify_private.staged_passage as staged where staged.batch_id = any(v_batch_ids);
 end
 $$;
 
-comment on function pgclarify._dequeue_documents(bigint, text[]) is
+comment on function pgclarify_private.dequeue_documents(bigint, text[]) is
 'Take documents out of the queue, with what has been embedded of them so far; returns how many there were, and how many '
 'passages of theirs still waited. Called with the documents held.';
 
-create or replace function pgclarify._restart_indexing(corpus_id bigint, document_ids text[])
+create or replace function pgclarify_private.restart_indexing(corpus_id bigint, document_ids text[])
 returns bigint
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
@@ -95,9 +95,9 @@ declare
 begin
     with waiting as (
         select pending.document_id, pending.passages, pending.batch_id
-        from pgclarify.pending_document as pending
-        where pending.corpus_id = _restart_indexing.corpus_id
-            and pending.document_id = any(_restart_indexing.document_ids)
+        from pgclarify_private.pending_document as pending
+        where pending.corpus_id = restart_indexing.corpus_id
+            and pending.document_id = any(restart_indexing.document_ids)
         order by pending.document_id
         for update
     )
@@ -105,22 +105,22 @@ begin
     into v_passages, v_batch_ids
     from waiting;
     if v_batch_ids is not null then
-        delete from pgclarify.staged_passage as staged where staged.batch_id = any(v_batch_ids);
-        update pgclarify.pending_document as pending
+        delete from pgclarify_private.staged_passage as staged where staged.batch_id = any(v_batch_ids);
+        update pgclarify_private.pending_document as pending
         set batch_id = null, staged_passages = 0, staged_chars = 0
-        where pending.corpus_id = _restart_indexing.corpus_id
-            and pending.document_id = any(_restart_indexing.document_ids)
+        where pending.corpus_id = restart_indexing.corpus_id
+            and pending.document_id = any(restart_indexing.document_ids)
             and pending.batch_id is not null;
     end if;
     return v_passages;
 end
 $$;
 
-comment on function pgclarify._restart_indexing(bigint, text[]) is
+comment on function pgclarify_private.restart_indexing(bigint, text[]) is
 'Forget what has been embedded of pending documents so far, and return how many passages of theirs still waited. Called with '
 'the documents held, or with the corpus held against everyone.';
 
-create or replace function pgclarify._restart_long_documents(corpus_id bigint)
+create or replace function pgclarify_private.restart_long_documents(corpus_id bigint)
 returns void
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
@@ -128,29 +128,29 @@ as $$
 declare
     v_ids text[] := array(
         select pending.document_id
-        from pgclarify.pending_document as pending
-        where pending.corpus_id = _restart_long_documents.corpus_id and pending.is_long and pending.batch_id is not null
+        from pgclarify_private.pending_document as pending
+        where pending.corpus_id = restart_long_documents.corpus_id and pending.is_long and pending.batch_id is not null
     );
     v_passages bigint;
 begin
-    v_passages := pgclarify._restart_indexing(_restart_long_documents.corpus_id, v_ids);
+    v_passages := pgclarify_private.restart_indexing(restart_long_documents.corpus_id, v_ids);
     with restarted as (
-        update pgclarify.pending_document as pending
-        set passages = pgclarify._expected_passages(document.content)
+        update pgclarify_private.pending_document as pending
+        set passages = pgclarify_private.expected_passages(document.content)
         from pgclarify.document
-        where pending.corpus_id = _restart_long_documents.corpus_id
+        where pending.corpus_id = restart_long_documents.corpus_id
             and pending.document_id = any(v_ids)
-            and document.corpus_id = _restart_long_documents.corpus_id
+            and document.corpus_id = restart_long_documents.corpus_id
             and document.id = pending.document_id
         returning pending.passages
     )
-    insert into pgclarify.corpus_tally (corpus_id, pending_passages)
-    select _restart_long_documents.corpus_id, sum(restarted.passages) - v_passages
+    insert into pgclarify_private.corpus_tally (corpus_id, pending_passages)
+    select restart_long_documents.corpus_id, sum(restarted.passages) - v_passages
     from restarted
     having count(*) > 0;
 end
 $$;
 
-comment on function pgclarify._restart_long_documents(bigint) is
+comment on function pgclarify_private.restart_long_documents(bigint) is
 'Forget what has been embedded of the long documents of a corpus so far: it was for another space. Called with the corpus '
 'held against everyone.';

@@ -1,12 +1,12 @@
 -- Moving what workers have embedded into place, beside what stays of it.
 
-create or replace function pgclarify._passage_hashes(corpus_id bigint, document_ids text[])
+create or replace function pgclarify_private.passage_hashes(corpus_id bigint, document_ids text[])
 returns table (document_id text, content_hashes bytea[])
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-    perform from pgclarify.corpus where corpus.corpus_id = _passage_hashes.corpus_id for key share skip locked;
+    perform from pgclarify.corpus where corpus.corpus_id = passage_hashes.corpus_id for key share skip locked;
     -- It has been or is being dropped, and its partition with it.
     if found then
         return query execute format(
@@ -16,17 +16,17 @@ begin
             where passage.corpus_id = $1 and passage.document_id = any($2)
             group by passage.document_id
             $sql$,
-            pgclarify._partition_name('passage', _passage_hashes.corpus_id)
-        ) using _passage_hashes.corpus_id, _passage_hashes.document_ids;
+            pgclarify_private.partition_name('passage', passage_hashes.corpus_id)
+        ) using passage_hashes.corpus_id, passage_hashes.document_ids;
     end if;
 end
 $$;
 
-comment on function pgclarify._passage_hashes(bigint, text[]) is
+comment on function pgclarify_private.passage_hashes(bigint, text[]) is
 'Hashes of the passages that documents have, each as often as it occurs: those need no vector again.';
-grant execute on function pgclarify._passage_hashes(bigint, text[]) to pgclarify_worker;
+grant execute on function pgclarify_private.passage_hashes(bigint, text[]) to pgclarify_worker;
 
-create or replace function pgclarify._match_passages(corpus_id bigint, batch_id uuid, document_ids text[])
+create or replace function pgclarify_private.match_passages(corpus_id bigint, batch_id uuid, document_ids text[])
 returns table (document_id text, ordinal integer, passage_id bigint, is_same boolean, is_lost boolean)
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
@@ -40,7 +40,7 @@ begin
                 staged.document_id, staged.content_hash, staged.ordinal as place, staged.ordinal,
                 null::bigint as passage_id, staged.vector is null as lacks_vector,
                 hashtextextended(staged.content, 0) as content_key
-            from pgclarify.staged_passage as staged
+            from pgclarify_private.staged_passage as staged
             where staged.batch_id = $2 and staged.document_id = any($3)
             union all
             select
@@ -87,17 +87,17 @@ begin
             coalesce(by_content.lacks_vector and not by_content.is_same, false)
         from by_content
         $sql$,
-        pgclarify._partition_name('passage', _match_passages.corpus_id)
-    ) using _match_passages.corpus_id, _match_passages.batch_id, _match_passages.document_ids;
+        pgclarify_private.partition_name('passage', match_passages.corpus_id)
+    ) using match_passages.corpus_id, match_passages.batch_id, match_passages.document_ids;
 end
 $$;
 
-comment on function pgclarify._match_passages(bigint, uuid, text[]) is
+comment on function pgclarify_private.match_passages(bigint, uuid, text[]) is
 'What becomes of the passages of documents, as a batch has them now. ordinal: the staged one; null if there is none, and the '
 'passage goes. passage_id: the one that it is; null if it is new. is_same: all that was embedded is; otherwise title or '
 'heading are others, and twins are paired in their order. is_lost: it was staged without a vector for a passage that is gone.';
 
-create or replace function pgclarify._store_documents(
+create or replace function pgclarify_private.store_documents(
     worker_id bigint,
     batch_id uuid,
     corpus_id bigint,
@@ -111,7 +111,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
     v_corpus pgclarify.corpus;
-    v_passages text := pgclarify._partition_name('passage', _store_documents.corpus_id);
+    v_passages text := pgclarify_private.partition_name('passage', store_documents.corpus_id);
     v_stored text[];
     v_known text[];
     v_lost text[];
@@ -129,35 +129,35 @@ declare
     v_restricted_added bigint[];
     -- Of what has changed.
     v_readers name[];
-    v_tally pgclarify.corpus_tally;
+    v_tally pgclarify_private.corpus_tally;
     v_unlinked bigint;
     v_cleared record;
 begin
     select corpus.* into v_corpus
-    from pgclarify.corpus where corpus.corpus_id = _store_documents.corpus_id for key share skip locked;
+    from pgclarify.corpus where corpus.corpus_id = store_documents.corpus_id for key share skip locked;
     if not found then
         -- It has been or is being dropped.
-        delete from pgclarify.staged_passage as staged where staged.batch_id = _store_documents.batch_id;
+        delete from pgclarify_private.staged_passage as staged where staged.batch_id = store_documents.batch_id;
         return 0;
     end if;
     -- Whoever changed or removed a document since it was leased wins, and is not waited for.
     with held as (
         select document.id
-        from unnest(_store_documents.document_ids, _store_documents.content_hashes) as given (id, content_hash)
+        from unnest(store_documents.document_ids, store_documents.content_hashes) as given (id, content_hash)
         inner join pgclarify.document
-            on document.corpus_id = _store_documents.corpus_id
+            on document.corpus_id = store_documents.corpus_id
             and document.id = given.id
             and document.content_hash = given.content_hash
         -- Nor may vectors of one model come among those of another.
-        where v_corpus.embedding_space_id = _store_documents.embedding_space_id
+        where v_corpus.embedding_space_id = store_documents.embedding_space_id
         for no key update of document skip locked
     )
     select coalesce(array_agg(held.id), '{}') into v_stored
     from held
-    inner join pgclarify.pending_document as pending
-        on pending.corpus_id = _store_documents.corpus_id
+    inner join pgclarify_private.pending_document as pending
+        on pending.corpus_id = store_documents.corpus_id
         and pending.document_id = held.id
-        and pending.leased_by = _store_documents.worker_id;
+        and pending.leased_by = store_documents.worker_id;
     execute format(
         $sql$
         select coalesce(array_agg(given.id), '{}')
@@ -165,18 +165,18 @@ begin
         where exists (select from %s as passage where passage.corpus_id = $1 and passage.document_id = given.id)
         $sql$,
         v_passages
-    ) into v_known using _store_documents.corpus_id, v_stored;
+    ) into v_known using store_documents.corpus_id, v_stored;
     -- What was staged without a vector needs a passage that has it; otherwise the document is read again.
     with matched as materialized (
         select of_batch.*
-        from pgclarify._match_passages(_store_documents.corpus_id, _store_documents.batch_id, v_known) as of_batch
+        from pgclarify_private.match_passages(store_documents.corpus_id, store_documents.batch_id, v_known) as of_batch
     ),
     lost as (
         select distinct matched.document_id from matched where matched.is_lost
         union
         select staged.document_id
-        from pgclarify.staged_passage as staged
-        where staged.batch_id = _store_documents.batch_id
+        from pgclarify_private.staged_passage as staged
+        where staged.batch_id = store_documents.batch_id
             and staged.vector is null
             and staged.document_id = any(v_stored)
             and staged.document_id <> all(v_known)
@@ -193,8 +193,8 @@ begin
     v_stored := array(select stored.id from unnest(v_stored) as stored (id) where stored.id <> all(v_lost));
     if cardinality(v_stored) > 0 then
         select
-            pgclarify._forget_vectors(
-                _store_documents.corpus_id,
+            pgclarify_private.forget_vectors(
+                store_documents.corpus_id,
                 coalesce(array_agg(present.document_id), '{}'),
                 coalesce(array_agg(present.id), '{}')
             )
@@ -211,10 +211,10 @@ begin
                     document.id as document_id, document.title, document.readers,
                     staged.ordinal, staged.heading, staged.content, staged.start_char, staged.end_char, staged.content_hash,
                     staged.vector,
-                    coalesce(present.id, nextval('pgclarify.passage_id_seq')) as id,
+                    coalesce(present.id, nextval('pgclarify_private.passage_id_seq')) as id,
                     present.id is not null as is_present,
                     coalesce(present.is_same, false) as is_same
-                from pgclarify.staged_passage as staged
+                from pgclarify_private.staged_passage as staged
                 inner join pgclarify.document on document.corpus_id = $1 and document.id = staged.document_id
                 left join present on present.document_id = staged.document_id and present.ordinal = staged.ordinal
                 where staged.batch_id = $2 and staged.document_id = any($3)
@@ -345,52 +345,52 @@ begin
                 (select coalesce(array_agg(restricted_passages order by lexeme), '{}') from counted)
             from come, gone
             $sql$,
-            v_passages, pgclarify._partition_name('passage_embedding', v_corpus.embedding_space_id)
+            v_passages, pgclarify_private.partition_name('passage_embedding', v_corpus.embedding_space_id)
         ) into
             v_tally.passages, v_tally.restricted_passages, v_tally.lexemes, v_tally.restricted_lexemes, v_tally.revision,
             v_readers, v_embedded_documents, v_embedded_ids, v_lexemes, v_passages_added, v_restricted_added
         using
-            _store_documents.corpus_id, _store_documents.batch_id, v_stored, v_corpus.search_config::regconfig,
+            store_documents.corpus_id, store_documents.batch_id, v_stored, v_corpus.search_config::regconfig,
             v_corpus.embedding_space_id, v_present_documents, v_present_ids, v_present_ordinals, v_are_same;
-        perform pgclarify._queue_links(v_corpus.embedding_space_id, v_embedded_documents, v_embedded_ids);
-        perform pgclarify._queue_passages(_store_documents.corpus_id, v_embedded_documents, v_embedded_ids);
+        perform pgclarify_private.queue_links(v_corpus.embedding_space_id, v_embedded_documents, v_embedded_ids);
+        perform pgclarify_private.queue_passages(store_documents.corpus_id, v_embedded_documents, v_embedded_ids);
         update pgclarify.document
         set indexed_at = now()
-        where document.corpus_id = _store_documents.corpus_id and document.id = any(v_stored);
-        v_cleared := pgclarify._dequeue_documents(_store_documents.corpus_id, v_stored);
-        insert into pgclarify.corpus_tally (
+        where document.corpus_id = store_documents.corpus_id and document.id = any(v_stored);
+        v_cleared := pgclarify_private.dequeue_documents(store_documents.corpus_id, v_stored);
+        insert into pgclarify_private.corpus_tally (
             corpus_id, pending, pending_passages, passages, restricted_passages, embedded, linked, lexemes,
             restricted_lexemes, revision
         )
         values (
-            _store_documents.corpus_id, -v_cleared.documents, -v_cleared.passages, v_tally.passages,
+            store_documents.corpus_id, -v_cleared.documents, -v_cleared.passages, v_tally.passages,
             v_tally.restricted_passages, v_tally.passages, -v_unlinked, v_tally.lexemes, v_tally.restricted_lexemes,
             v_tally.revision
         );
-        perform pgclarify._count_reader_changes(_store_documents.corpus_id, v_readers, 1, 0);
+        perform pgclarify_private.count_reader_changes(store_documents.corpus_id, v_readers, 1, 0);
     end if;
     -- What was not stored is free for the next one.
-    update pgclarify.pending_document
+    update pgclarify_private.pending_document
     set leased_by = null, leased_until = null
-    where pending_document.corpus_id = _store_documents.corpus_id
+    where pending_document.corpus_id = store_documents.corpus_id
         and pending_document.document_id in (
             select pending.document_id
-            from pgclarify.pending_document as pending
-            where pending.corpus_id = _store_documents.corpus_id
-                and pending.document_id = any(_store_documents.document_ids)
-                and pending.leased_by = _store_documents.worker_id
+            from pgclarify_private.pending_document as pending
+            where pending.corpus_id = store_documents.corpus_id
+                and pending.document_id = any(store_documents.document_ids)
+                and pending.leased_by = store_documents.worker_id
             for update skip locked
         );
-    delete from pgclarify.staged_passage as staged where staged.batch_id = _store_documents.batch_id;
+    delete from pgclarify_private.staged_passage as staged where staged.batch_id = store_documents.batch_id;
     -- Last, since others wait for the rows of words that all documents have.
-    perform pgclarify._count_terms(_store_documents.corpus_id, v_lexemes, v_passages_added, v_restricted_added);
+    perform pgclarify_private.count_terms(store_documents.corpus_id, v_lexemes, v_passages_added, v_restricted_added);
     return cardinality(v_stored);
 end
 $$;
 
-comment on function pgclarify._store_documents(bigint, uuid, bigint, bigint, text[], bytea[]) is
+comment on function pgclarify_private.store_documents(bigint, uuid, bigint, bigint, text[], bytea[]) is
 'Move a staged batch into place, and return how many documents were stored. Passages of which nothing changed but their place '
 'keep their id, vector and edges, those with another title or heading their id. A document that changed or vanished since it '
 'was leased is left out, and so is one that somebody''s transaction holds, one whose staged passages lack vectors that are no '
 'longer there, and all if another space is searched by now.';
-grant execute on function pgclarify._store_documents(bigint, uuid, bigint, bigint, text[], bytea[]) to pgclarify_worker;
+grant execute on function pgclarify_private.store_documents(bigint, uuid, bigint, bigint, text[], bytea[]) to pgclarify_worker;

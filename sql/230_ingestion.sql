@@ -1,7 +1,7 @@
 -- What workers do to make documents searchable: lease them, and say which cannot be. Storing is in 225_storing.sql, and
 -- 232_long_document.sql has those that take several steps.
 
-create or replace function pgclarify._claim_documents(
+create or replace function pgclarify_private.claim_documents(
     worker_id bigint,
     max_documents integer,
     max_chars bigint,
@@ -35,15 +35,15 @@ declare
     v_corpus_id bigint;
     v_living bigint[];
 begin
-    if not exists (select from pgclarify.pending_document) then
+    if not exists (select from pgclarify_private.pending_document) then
         return;
     end if;
-    v_living := array(select living.worker_id from pgclarify._living_workers() as living);
+    v_living := array(select living.worker_id from pgclarify_private.living_workers() as living);
     -- One corpus at a time, by turns. Where all that waits is locked by somebody's transaction, the next one has its turn.
     for v_corpus_id in
         select waiting.corpus_id
-        from pgclarify._waiting_corpora(
-            false, _claim_documents.skipped_models, _claim_documents.after_corpus_id, v_living
+        from pgclarify_private.waiting_corpora(
+            false, claim_documents.skipped_models, claim_documents.after_corpus_id, v_living
         ) as waiting
     loop
         perform from pgclarify.corpus where corpus.corpus_id = v_corpus_id for key share skip locked;
@@ -52,14 +52,14 @@ begin
         return query
         with locked as materialized (
             select pending.document_id, pending.added_at
-            from pgclarify.pending_document as pending
+            from pgclarify_private.pending_document as pending
             inner join pgclarify.document
                 on document.corpus_id = v_corpus_id and document.id = pending.document_id
             where pending.corpus_id = v_corpus_id
                 and not pending.is_long
                 and (pending.leased_until is null or pending.leased_until < now() or pending.leased_by <> all(v_living))
             order by pending.added_at
-            limit _claim_documents.max_documents
+            limit claim_documents.max_documents
             -- What somebody is changing now could not be stored, and does not count: others wait behind it.
             for share of document skip locked
             for update of pending skip locked
@@ -78,12 +78,12 @@ begin
             from readable
         ),
         leased as (
-            update pgclarify.pending_document as pending
-            set leased_by = _claim_documents.worker_id, leased_until = now() + _claim_documents.lease
+            update pgclarify_private.pending_document as pending
+            set leased_by = claim_documents.worker_id, leased_until = now() + claim_documents.lease
             from measured
             where pending.corpus_id = v_corpus_id
                 and pending.document_id = measured.document_id
-                and measured.chars_before < _claim_documents.max_chars
+                and measured.chars_before < claim_documents.max_chars
             returning pending.document_id
         ),
         -- Sorted apart, or all documents would be read in order.
@@ -108,14 +108,15 @@ begin
 end
 $$;
 
-comment on function pgclarify._claim_documents(bigint, integer, bigint, interval, text[], bigint) is
+comment on function pgclarify_private.claim_documents(bigint, integer, bigint, interval, text[], bigint) is
 'Lease up to max_documents pending documents of one corpus, of about max_chars characters together, at least one; not those '
 'that are known to be long. Leases of dead workers and those that have run out are taken over. skipped_models: embedding '
 'models that the worker has not; corpora of theirs are left to others. after_corpus_id: the corpus whose turn was the last '
 'one, 0 at first.';
-grant execute on function pgclarify._claim_documents(bigint, integer, bigint, interval, text[], bigint) to pgclarify_worker;
+grant execute on function
+    pgclarify_private.claim_documents(bigint, integer, bigint, interval, text[], bigint) to pgclarify_worker;
 
-create or replace function pgclarify._leased_documents(
+create or replace function pgclarify_private.leased_documents(
     worker_id bigint, corpus_id bigint, document_ids text[], content_hashes bytea[]
 )
 returns setof text
@@ -123,48 +124,48 @@ language sql stable security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
     select document.id
-    from unnest(_leased_documents.document_ids, _leased_documents.content_hashes) as given (id, content_hash)
+    from unnest(leased_documents.document_ids, leased_documents.content_hashes) as given (id, content_hash)
     inner join pgclarify.document
-        on document.corpus_id = _leased_documents.corpus_id
+        on document.corpus_id = leased_documents.corpus_id
         and document.id = given.id
         and document.content_hash = given.content_hash
-    inner join pgclarify.pending_document as pending
-        on pending.corpus_id = _leased_documents.corpus_id
+    inner join pgclarify_private.pending_document as pending
+        on pending.corpus_id = leased_documents.corpus_id
         and pending.document_id = given.id
-        and pending.leased_by = _leased_documents.worker_id;
+        and pending.leased_by = leased_documents.worker_id;
 end;
 
-comment on function pgclarify._leased_documents(bigint, bigint, text[], bytea[]) is
+comment on function pgclarify_private.leased_documents(bigint, bigint, text[], bytea[]) is
 'Those of these documents that the worker still has leased, and that are as they were: the others it need not embed.';
-grant execute on function pgclarify._leased_documents(bigint, bigint, text[], bytea[]) to pgclarify_worker;
+grant execute on function pgclarify_private.leased_documents(bigint, bigint, text[], bytea[]) to pgclarify_worker;
 
-create or replace function pgclarify._release_documents(worker_id bigint, are_long boolean)
+create or replace function pgclarify_private.release_documents(worker_id bigint, are_long boolean)
 returns bigint
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-    update pgclarify.pending_document
+    update pgclarify_private.pending_document
     set leased_by = null, leased_until = null
     where (pending_document.corpus_id, pending_document.document_id) in (
         select pending.corpus_id, pending.document_id
-        from pgclarify.pending_document as pending
-        where pending.leased_by = _release_documents.worker_id and pending.is_long = _release_documents.are_long
+        from pgclarify_private.pending_document as pending
+        where pending.leased_by = release_documents.worker_id and pending.is_long = release_documents.are_long
         for update skip locked
     );
     return (
-        select count(*) from pgclarify.pending_document as pending
-        where pending.leased_by = _release_documents.worker_id and pending.is_long = _release_documents.are_long
+        select count(*) from pgclarify_private.pending_document as pending
+        where pending.leased_by = release_documents.worker_id and pending.is_long = release_documents.are_long
     );
 end
 $$;
 
-comment on function pgclarify._release_documents(bigint, boolean) is
+comment on function pgclarify_private.release_documents(bigint, boolean) is
 'Give back what a worker has leased, and return how many leases it keeps because somebody holds the rows. are_long: those '
 'that take several steps, or the others: a worker is at work on both.';
-grant execute on function pgclarify._release_documents(bigint, boolean) to pgclarify_worker;
+grant execute on function pgclarify_private.release_documents(bigint, boolean) to pgclarify_worker;
 
-create or replace function pgclarify._fail_document(
+create or replace function pgclarify_private.fail_document(
     worker_id bigint, corpus_id bigint, document_id text, content_hash bytea, error text
 )
 returns void
@@ -176,36 +177,36 @@ declare
     v_dequeued record;
 begin
     -- The corpus first, as everywhere; if it has been or is being dropped, so is the document.
-    perform from pgclarify.corpus where corpus.corpus_id = _fail_document.corpus_id for key share skip locked;
+    perform from pgclarify.corpus where corpus.corpus_id = fail_document.corpus_id for key share skip locked;
     if not found then
         return;
     end if;
     select document.error is not null into v_had_failed
     from pgclarify.document
-    where document.corpus_id = _fail_document.corpus_id
-        and document.id = _fail_document.document_id
-        and document.content_hash = _fail_document.content_hash
+    where document.corpus_id = fail_document.corpus_id
+        and document.id = fail_document.document_id
+        and document.content_hash = fail_document.content_hash
     for no key update skip locked;
     if not found then
         return;
     end if;
-    perform from pgclarify.pending_document as pending
-    where pending.corpus_id = _fail_document.corpus_id
-        and pending.document_id = _fail_document.document_id
-        and pending.leased_by = _fail_document.worker_id
+    perform from pgclarify_private.pending_document as pending
+    where pending.corpus_id = fail_document.corpus_id
+        and pending.document_id = fail_document.document_id
+        and pending.leased_by = fail_document.worker_id
     for update;
     if not found then
         return;
     end if;
-    v_dequeued := pgclarify._dequeue_documents(_fail_document.corpus_id, array[_fail_document.document_id]);
+    v_dequeued := pgclarify_private.dequeue_documents(fail_document.corpus_id, array[fail_document.document_id]);
     update pgclarify.document
-    set error = _fail_document.error
-    where document.corpus_id = _fail_document.corpus_id and document.id = _fail_document.document_id;
-    insert into pgclarify.corpus_tally (corpus_id, pending, pending_passages, failed)
-    values (_fail_document.corpus_id, -v_dequeued.documents, -v_dequeued.passages, (not v_had_failed)::integer);
+    set error = fail_document.error
+    where document.corpus_id = fail_document.corpus_id and document.id = fail_document.document_id;
+    insert into pgclarify_private.corpus_tally (corpus_id, pending, pending_passages, failed)
+    values (fail_document.corpus_id, -v_dequeued.documents, -v_dequeued.passages, (not v_had_failed)::integer);
 end
 $$;
 
-comment on function pgclarify._fail_document(bigint, bigint, text, bytea, text) is
+comment on function pgclarify_private.fail_document(bigint, bigint, text, bytea, text) is
 'Mark a leased document as one that cannot be indexed. Passages of its earlier content stay.';
-grant execute on function pgclarify._fail_document(bigint, bigint, text, bytea, text) to pgclarify_worker;
+grant execute on function pgclarify_private.fail_document(bigint, bigint, text, bytea, text) to pgclarify_worker;

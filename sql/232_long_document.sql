@@ -1,8 +1,8 @@
 -- Documents that take several steps. A worker cuts the next part of one, embeds its passages and stages them, each part in a
--- transaction of its own; once all are staged, _store_documents moves them into place together. Until then searches find the
+-- transaction of its own; once all are staged, store_documents moves them into place together. Until then searches find the
 -- document as it was. What is staged so far is known by pending_document.batch_id, whichever worker goes on.
 
-create or replace function pgclarify._set_aside_documents(
+create or replace function pgclarify_private.set_aside_documents(
     worker_id bigint, corpus_id bigint, document_ids text[], passages integer[]
 )
 returns void
@@ -10,39 +10,39 @@ language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-    perform from pgclarify.corpus where corpus.corpus_id = _set_aside_documents.corpus_id for key share skip locked;
+    perform from pgclarify.corpus where corpus.corpus_id = set_aside_documents.corpus_id for key share skip locked;
     if not found then
         return;
     end if;
     with waiting as (
         select pending.document_id, pending.passages as old_passages, given.passages as new_passages
-        from unnest(_set_aside_documents.document_ids, _set_aside_documents.passages) as given (document_id, passages)
-        inner join pgclarify.pending_document as pending
-            on pending.corpus_id = _set_aside_documents.corpus_id
+        from unnest(set_aside_documents.document_ids, set_aside_documents.passages) as given (document_id, passages)
+        inner join pgclarify_private.pending_document as pending
+            on pending.corpus_id = set_aside_documents.corpus_id
             and pending.document_id = given.document_id
-            and pending.leased_by = _set_aside_documents.worker_id
+            and pending.leased_by = set_aside_documents.worker_id
         for update of pending skip locked
     ),
     set_aside as (
-        update pgclarify.pending_document as pending
+        update pgclarify_private.pending_document as pending
         set is_long = true, passages = waiting.new_passages, leased_by = null, leased_until = null
         from waiting
-        where pending.corpus_id = _set_aside_documents.corpus_id and pending.document_id = waiting.document_id
+        where pending.corpus_id = set_aside_documents.corpus_id and pending.document_id = waiting.document_id
         returning waiting.new_passages - waiting.old_passages as more_passages
     )
-    insert into pgclarify.corpus_tally (corpus_id, pending_passages)
-    select _set_aside_documents.corpus_id, sum(set_aside.more_passages)
+    insert into pgclarify_private.corpus_tally (corpus_id, pending_passages)
+    select set_aside_documents.corpus_id, sum(set_aside.more_passages)
     from set_aside
     having count(*) > 0;
 end
 $$;
 
-comment on function pgclarify._set_aside_documents(bigint, bigint, text[], integer[]) is
+comment on function pgclarify_private.set_aside_documents(bigint, bigint, text[], integer[]) is
 'Say that leased documents take several steps, and give them back: others do not wait behind them. passages: how many each '
 'will have, about.';
-grant execute on function pgclarify._set_aside_documents(bigint, bigint, text[], integer[]) to pgclarify_worker;
+grant execute on function pgclarify_private.set_aside_documents(bigint, bigint, text[], integer[]) to pgclarify_worker;
 
-create or replace function pgclarify._claim_long_document(
+create or replace function pgclarify_private.claim_long_document(
     worker_id bigint, lease interval, skipped_models text[], after_corpus_id bigint
 )
 returns table (
@@ -65,16 +65,16 @@ as $$
 declare
     v_corpus_id bigint;
     v_living bigint[];
-    v_pending pgclarify.pending_document;
+    v_pending pgclarify_private.pending_document;
 begin
-    if not exists (select from pgclarify.pending_document as pending where pending.is_long) then
+    if not exists (select from pgclarify_private.pending_document as pending where pending.is_long) then
         return;
     end if;
-    v_living := array(select living.worker_id from pgclarify._living_workers() as living);
+    v_living := array(select living.worker_id from pgclarify_private.living_workers() as living);
     for v_corpus_id in
         select waiting.corpus_id
-        from pgclarify._waiting_corpora(
-            true, _claim_long_document.skipped_models, _claim_long_document.after_corpus_id, v_living
+        from pgclarify_private.waiting_corpora(
+            true, claim_long_document.skipped_models, claim_long_document.after_corpus_id, v_living
         ) as waiting
     loop
         perform from pgclarify.corpus where corpus.corpus_id = v_corpus_id for key share skip locked;
@@ -82,7 +82,7 @@ begin
         continue when not found;
         -- The oldest one to its end, and only then the next: as many are staged in part as workers are at work.
         select pending.* into v_pending
-        from pgclarify.pending_document as pending
+        from pgclarify_private.pending_document as pending
         inner join pgclarify.document on document.corpus_id = v_corpus_id and document.id = pending.document_id
         where pending.corpus_id = v_corpus_id
             and pending.is_long
@@ -94,19 +94,19 @@ begin
         continue when not found;
         -- The table of staged passages is unlogged: after a crash of the server it is empty.
         if v_pending.batch_id is not null and v_pending.staged_passages <> (
-            select count(*) from pgclarify.staged_passage as staged where staged.batch_id = v_pending.batch_id
+            select count(*) from pgclarify_private.staged_passage as staged where staged.batch_id = v_pending.batch_id
         ) then
-            perform pgclarify._restart_indexing(v_corpus_id, array[v_pending.document_id]);
-            insert into pgclarify.corpus_tally (corpus_id, pending_passages)
+            perform pgclarify_private.restart_indexing(v_corpus_id, array[v_pending.document_id]);
+            insert into pgclarify_private.corpus_tally (corpus_id, pending_passages)
             values (v_corpus_id, v_pending.staged_passages);
-            update pgclarify.pending_document as pending
+            update pgclarify_private.pending_document as pending
             set passages = pending.passages + v_pending.staged_passages
             where pending.corpus_id = v_corpus_id and pending.document_id = v_pending.document_id;
         end if;
         return query
         with leased as (
-            update pgclarify.pending_document as pending
-            set leased_by = _claim_long_document.worker_id, leased_until = now() + _claim_long_document.lease
+            update pgclarify_private.pending_document as pending
+            set leased_by = claim_long_document.worker_id, leased_until = now() + claim_long_document.lease
             where pending.corpus_id = v_corpus_id and pending.document_id = v_pending.document_id
             returning pending.document_id, pending.batch_id, pending.staged_passages, pending.staged_chars
         )
@@ -123,18 +123,18 @@ begin
 end
 $$;
 
-comment on function pgclarify._claim_long_document(bigint, interval, text[], bigint) is
+comment on function pgclarify_private.claim_long_document(bigint, interval, text[], bigint) is
 'Lease the document of one corpus that takes several steps and has waited longest, for the next one. batch_id: of what is '
-'staged of it, null if nothing is; staged_chars: where it goes on. The parameters are those of _claim_documents.';
-grant execute on function pgclarify._claim_long_document(bigint, interval, text[], bigint) to pgclarify_worker;
+'staged of it, null if nothing is; staged_chars: where it goes on. The parameters are those of claim_documents.';
+grant execute on function pgclarify_private.claim_long_document(bigint, interval, text[], bigint) to pgclarify_worker;
 
-create or replace function pgclarify._unstaged_hashes(corpus_id bigint, document_id text, batch_id uuid)
+create or replace function pgclarify_private.unstaged_hashes(corpus_id bigint, document_id text, batch_id uuid)
 returns setof bytea
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-    perform from pgclarify.corpus where corpus.corpus_id = _unstaged_hashes.corpus_id for key share skip locked;
+    perform from pgclarify.corpus where corpus.corpus_id = unstaged_hashes.corpus_id for key share skip locked;
     -- It has been or is being dropped, and its partition with it.
     if found then
         return query execute format(
@@ -144,21 +144,21 @@ begin
             where passage.corpus_id = $1 and passage.document_id = $2
             except all
             select staged.content_hash
-            from pgclarify.staged_passage as staged
+            from pgclarify_private.staged_passage as staged
             where staged.batch_id = $3 and staged.vector is null
             $sql$,
-            pgclarify._partition_name('passage', _unstaged_hashes.corpus_id)
-        ) using _unstaged_hashes.corpus_id, _unstaged_hashes.document_id, _unstaged_hashes.batch_id;
+            pgclarify_private.partition_name('passage', unstaged_hashes.corpus_id)
+        ) using unstaged_hashes.corpus_id, unstaged_hashes.document_id, unstaged_hashes.batch_id;
     end if;
 end
 $$;
 
-comment on function pgclarify._unstaged_hashes(bigint, text, uuid) is
+comment on function pgclarify_private.unstaged_hashes(bigint, text, uuid) is
 'Hashes of the passages that a document has, each as often as it occurs, without those that a batch has staged to stay: what '
 'comes next in it and has one of them needs no vector.';
-grant execute on function pgclarify._unstaged_hashes(bigint, text, uuid) to pgclarify_worker;
+grant execute on function pgclarify_private.unstaged_hashes(bigint, text, uuid) to pgclarify_worker;
 
-create or replace function pgclarify._keep_part(
+create or replace function pgclarify_private.keep_part(
     worker_id bigint,
     batch_id uuid,
     corpus_id bigint,
@@ -176,52 +176,52 @@ as $$
 declare
     v_passages integer;
 begin
-    perform from pgclarify.corpus where corpus.corpus_id = _keep_part.corpus_id for key share skip locked;
+    perform from pgclarify.corpus where corpus.corpus_id = keep_part.corpus_id for key share skip locked;
     if not found then
         return false;
     end if;
     -- Whoever changed or removed the document since it was leased wins, and is not waited for.
     perform from pgclarify.document
-    where document.corpus_id = _keep_part.corpus_id
-        and document.id = _keep_part.document_id
-        and document.content_hash = _keep_part.content_hash
+    where document.corpus_id = keep_part.corpus_id
+        and document.id = keep_part.document_id
+        and document.content_hash = keep_part.content_hash
     for share skip locked;
     if not found then
         return false;
     end if;
     select pending.passages into v_passages
-    from pgclarify.pending_document as pending
-    where pending.corpus_id = _keep_part.corpus_id
-        and pending.document_id = _keep_part.document_id
-        and pending.leased_by = _keep_part.worker_id
-        and pending.staged_passages = _keep_part.staged_before
-        and (pending.batch_id = _keep_part.batch_id or pending.batch_id is null and _keep_part.staged_before = 0)
+    from pgclarify_private.pending_document as pending
+    where pending.corpus_id = keep_part.corpus_id
+        and pending.document_id = keep_part.document_id
+        and pending.leased_by = keep_part.worker_id
+        and pending.staged_passages = keep_part.staged_before
+        and (pending.batch_id = keep_part.batch_id or pending.batch_id is null and keep_part.staged_before = 0)
     for update skip locked;
     if not found then
         return false;
     end if;
-    update pgclarify.pending_document as pending
+    update pgclarify_private.pending_document as pending
     set
-        batch_id = _keep_part.batch_id,
-        staged_passages = _keep_part.staged_passages,
-        staged_chars = _keep_part.staged_chars,
-        passages = _keep_part.passages_left,
+        batch_id = keep_part.batch_id,
+        staged_passages = keep_part.staged_passages,
+        staged_chars = keep_part.staged_chars,
+        passages = keep_part.passages_left,
         leased_by = null,
         leased_until = null
-    where pending.corpus_id = _keep_part.corpus_id and pending.document_id = _keep_part.document_id;
-    insert into pgclarify.corpus_tally (corpus_id, pending_passages)
-    values (_keep_part.corpus_id, _keep_part.passages_left - v_passages);
+    where pending.corpus_id = keep_part.corpus_id and pending.document_id = keep_part.document_id;
+    insert into pgclarify_private.corpus_tally (corpus_id, pending_passages)
+    values (keep_part.corpus_id, keep_part.passages_left - v_passages);
     return true;
 end
 $$;
 
-comment on function pgclarify._keep_part(
+comment on function pgclarify_private.keep_part(
     bigint, uuid, bigint, text, bytea, integer, integer, integer, integer
 ) is
 'Note that a part of a leased document has been staged, and give the document back until its next turn. False if the document '
 'is not this worker''s any more, or somebody is changing it; then the part must not stay staged. staged_before: how many '
 'passages of it were staged when it was leased; staged_passages: how many are now. staged_chars: where the next part starts. '
 'passages_left: how many are left, about; 1 if only their move into place is.';
-grant execute on function pgclarify._keep_part(
+grant execute on function pgclarify_private.keep_part(
     bigint, uuid, bigint, text, bytea, integer, integer, integer, integer
 ) to pgclarify_worker;

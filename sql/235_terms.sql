@@ -1,24 +1,24 @@
 -- In how many passages lexemes occur. Rows of common ones are everybody's: they are changed in one order, and held briefly.
 
-create or replace function pgclarify._drop_empty_terms(corpus_id bigint, lexemes text[])
+create or replace function pgclarify_private.drop_empty_terms(corpus_id bigint, lexemes text[])
 returns void
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-    delete from pgclarify.term
-    where term.corpus_id = _drop_empty_terms.corpus_id
-        and term.lexeme = any(_drop_empty_terms.lexemes)
+    delete from pgclarify_private.term
+    where term.corpus_id = drop_empty_terms.corpus_id
+        and term.lexeme = any(drop_empty_terms.lexemes)
         and term.passages = 0
         and term.restricted_passages = 0;
 end
 $$;
 
-comment on function pgclarify._drop_empty_terms(bigint, text[]) is
+comment on function pgclarify_private.drop_empty_terms(bigint, text[]) is
 'Delete what no passage has any more. Called by who has just changed these rows, and so holds them already: no deadlock, no '
 'count of another is lost. A count below zero stays: what makes it up for it is still in term_change.';
 
-create or replace function pgclarify._count_terms(
+create or replace function pgclarify_private.count_terms(
     corpus_id bigint, lexemes text[], passages bigint[], restricted_passages bigint[]
 )
 returns void
@@ -28,19 +28,19 @@ as $$
 declare
     v_empty text[];
 begin
-    if cardinality(_count_terms.lexemes) > 10000 then
-        -- More than _apply_term_changes takes at a time: a long document's would hold up others for long.
-        insert into pgclarify.term_change (corpus_id, lexeme, passages, restricted_passages)
-        select _count_terms.corpus_id, changed.lexeme, changed.passages, changed.restricted_passages
-        from unnest(_count_terms.lexemes, _count_terms.passages, _count_terms.restricted_passages) as changed (
+    if cardinality(count_terms.lexemes) > 10000 then
+        -- More than apply_term_changes takes at a time: a long document's would hold up others for long.
+        insert into pgclarify_private.term_change (corpus_id, lexeme, passages, restricted_passages)
+        select count_terms.corpus_id, changed.lexeme, changed.passages, changed.restricted_passages
+        from unnest(count_terms.lexemes, count_terms.passages, count_terms.restricted_passages) as changed (
             lexeme, passages, restricted_passages
         );
         return;
     end if;
     with counted as (
-        insert into pgclarify.term as known (corpus_id, lexeme, passages, restricted_passages)
-        select _count_terms.corpus_id, changed.lexeme, changed.passages, changed.restricted_passages
-        from unnest(_count_terms.lexemes, _count_terms.passages, _count_terms.restricted_passages) as changed (
+        insert into pgclarify_private.term as known (corpus_id, lexeme, passages, restricted_passages)
+        select count_terms.corpus_id, changed.lexeme, changed.passages, changed.restricted_passages
+        from unnest(count_terms.lexemes, count_terms.passages, count_terms.restricted_passages) as changed (
             lexeme, passages, restricted_passages
         )
         -- In one order, or two workers that share lexemes deadlock.
@@ -52,14 +52,14 @@ begin
         returning known.lexeme, known.passages
     )
     select coalesce(array_agg(counted.lexeme), '{}') into v_empty from counted where counted.passages = 0;
-    perform pgclarify._drop_empty_terms(_count_terms.corpus_id, v_empty);
+    perform pgclarify_private.drop_empty_terms(count_terms.corpus_id, v_empty);
 end
 $$;
 
-comment on function pgclarify._count_terms(bigint, text[], bigint[], bigint[]) is
-'Add to the passages that lexemes occur in: to term itself, or, if they are many, to what _apply_term_changes takes from.';
+comment on function pgclarify_private.count_terms(bigint, text[], bigint[], bigint[]) is
+'Add to the passages that lexemes occur in: to term itself, or, if they are many, to what apply_term_changes takes from.';
 
-create or replace function pgclarify._apply_term_changes()
+create or replace function pgclarify_private.apply_term_changes()
 returns integer
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
@@ -75,10 +75,10 @@ begin
     for v_corpus_id in
         -- One probe of the index a corpus.
         with recursive changed as (
-            (select change.corpus_id from pgclarify.term_change as change order by change.corpus_id limit 1)
+            (select change.corpus_id from pgclarify_private.term_change as change order by change.corpus_id limit 1)
             union all
             select (
-                select change.corpus_id from pgclarify.term_change as change
+                select change.corpus_id from pgclarify_private.term_change as change
                 where change.corpus_id > changed.corpus_id
                 order by change.corpus_id
                 limit 1
@@ -93,10 +93,10 @@ begin
         perform from pgclarify.corpus where corpus.corpus_id = v_corpus_id for key share skip locked;
         continue when not found;
         with taken as (
-            delete from pgclarify.term_change
+            delete from pgclarify_private.term_change
             where term_change.ctid = any(array(
                 select change.ctid
-                from pgclarify.term_change as change
+                from pgclarify_private.term_change as change
                 where change.corpus_id = v_corpus_id
                 limit v_most - v_applied
                 for update skip locked
@@ -104,7 +104,7 @@ begin
             returning term_change.lexeme, term_change.passages, term_change.restricted_passages
         ),
         counted as (
-            insert into pgclarify.term as known (corpus_id, lexeme, passages, restricted_passages)
+            insert into pgclarify_private.term as known (corpus_id, lexeme, passages, restricted_passages)
             select v_corpus_id, taken.lexeme, sum(taken.passages), sum(taken.restricted_passages)
             from taken
             group by taken.lexeme
@@ -120,13 +120,13 @@ begin
             (select count(*) from taken),
             (select coalesce(array_agg(counted.lexeme), '{}') from counted where counted.passages = 0)
         into v_count, v_empty;
-        perform pgclarify._drop_empty_terms(v_corpus_id, v_empty);
+        perform pgclarify_private.drop_empty_terms(v_corpus_id, v_empty);
         v_applied := v_applied + v_count;
     end loop;
     return v_applied;
 end
 $$;
 
-comment on function pgclarify._apply_term_changes() is
+comment on function pgclarify_private.apply_term_changes() is
 'Apply up to 10,000 rows of term_change to term, and return how many.';
-grant execute on function pgclarify._apply_term_changes() to pgclarify_worker;
+grant execute on function pgclarify_private.apply_term_changes() to pgclarify_worker;

@@ -2,21 +2,21 @@
 -- searched at once; another is filled beside it (260_queueing.sql, 265_vectors.sql), and searched once it is complete. This
 -- file is its life. A row of embedding_space is in one of these states, which `state` and some columns tell apart:
 --
--- building, dimensions null: no worker has loaded its model yet; `error` says why not. Next: _open_space.
+-- building, dimensions null: no worker has loaded its model yet; `error` says why not. Next: open_space.
 -- building, queued_document_id null: opened, with partitions. What is stored from now on is queued for it, what was there
---     before is not. Next: _begin_filling, which needs a moment in which nobody holds the corpus.
+--     before is not. Next: begin_filling, which needs a moment in which nobody holds the corpus.
 -- building, queued_document_id not null, queued_at null: being filled. The passages up to the cursor (queued_document_id,
---     queued_passage_id), which is ('', 0) at first, have been queued in pending_passage; _claim_passages goes on from there.
+--     queued_passage_id), which is ('', 0) at first, have been queued in pending_passage; claim_passages goes on from there.
 -- building, queued_at not null: all have been queued. While pending_passage has rows of it, it is still being filled; once it
---     has none, the space is complete. Next: _switch_space, which needs such a moment, too.
--- active, queued_at not null: searched, and documents of its pending_cut are to be cut anew. Next: _cut_anew.
+--     has none, the space is complete. Next: switch_space, which needs such a moment, too.
+-- active, queued_at not null: searched, and documents of its pending_cut are to be cut anew. Next: cut_anew.
 -- active, queued_at null: searched. The first space of a corpus comes here from the first state.
--- retired, with retired_at: replaced, or given up while it was being built. Next, after a minute: _drop_space.
+-- retired, with retired_at: replaced, or given up while it was being built. Next, after a minute: drop_space.
 --
 -- ingestion_held_until and paused_until say what others do for the sake of a building space: documents are not claimed
--- towards the end of filling it (_hold_ingestion), nothing is begun on its corpus while it waits for its moment (_is_paused).
+-- towards the end of filling it (hold_ingestion), nothing is begun on its corpus while it waits for its moment (is_paused).
 
-create or replace function pgclarify._building_spaces()
+create or replace function pgclarify_private.building_spaces()
 returns table (embedding_space_id bigint, model text)
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
@@ -27,10 +27,10 @@ begin atomic
     order by embedding_space.embedding_space_id;
 end;
 
-comment on function pgclarify._building_spaces() is 'Spaces that wait for a worker to load their model.';
-grant execute on function pgclarify._building_spaces() to pgclarify_worker;
+comment on function pgclarify_private.building_spaces() is 'Spaces that wait for a worker to load their model.';
+grant execute on function pgclarify_private.building_spaces() to pgclarify_worker;
 
-create or replace function pgclarify._open_space(embedding_space_id bigint, dimensions integer)
+create or replace function pgclarify_private.open_space(embedding_space_id bigint, dimensions integer)
 returns boolean
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
@@ -43,7 +43,7 @@ begin
     from pgclarify.corpus
     where corpus.corpus_id = (
         select space.corpus_id from pgclarify.embedding_space as space
-        where space.embedding_space_id = _open_space.embedding_space_id
+        where space.embedding_space_id = open_space.embedding_space_id
     )
     for no key update skip locked;
     if not found then
@@ -51,61 +51,61 @@ begin
     end if;
     update pgclarify.embedding_space as space
     set
-        dimensions = _open_space.dimensions,
+        dimensions = open_space.dimensions,
         state = case when v_corpus.embedding_space_id is null then 'active' else 'building' end,
         error = null
-    where space.embedding_space_id = _open_space.embedding_space_id
+    where space.embedding_space_id = open_space.embedding_space_id
         and space.state = 'building'
         and space.dimensions is null;
     if not found then
         return false;
     end if;
-    perform pgclarify._add_partition('passage_embedding', 'embedding_space_id', _open_space.embedding_space_id);
-    perform pgclarify._add_partition('neighborhood', 'embedding_space_id', _open_space.embedding_space_id);
+    perform pgclarify_private.add_partition(parent, 'embedding_space_id', open_space.embedding_space_id)
+    from unnest('{pgclarify_private.passage_embedding,pgclarify_private.neighborhood}'::regclass[]) as parent;
     -- Before there are rows: made later, it would lock writers out for as long as it takes.
     execute format(
         'create index %I on %s using hnsw ((vector::@extschema:vector@.halfvec(%s)) @extschema:vector@.halfvec_cosine_ops)',
-        format('passage_embedding_%s_vector_idx', _open_space.embedding_space_id),
-        pgclarify._partition_name('passage_embedding', _open_space.embedding_space_id),
-        _open_space.dimensions
+        format('passage_embedding_%s_vector_idx', open_space.embedding_space_id),
+        pgclarify_private.partition_name('passage_embedding', open_space.embedding_space_id),
+        open_space.dimensions
     );
     if v_corpus.embedding_space_id is null then
         update pgclarify.corpus
-        set embedding_space_id = _open_space.embedding_space_id
+        set embedding_space_id = open_space.embedding_space_id
         where corpus.corpus_id = v_corpus.corpus_id;
     end if;
     return true;
 end
 $$;
 
-comment on function pgclarify._open_space(bigint, integer) is
+comment on function pgclarify_private.open_space(bigint, integer) is
 'Make the partitions and the index of a space whose model has been loaded, and search with it if it is the first of its '
 'corpus; false if another worker did, or if somebody holds the corpus.';
-grant execute on function pgclarify._open_space(bigint, integer) to pgclarify_worker;
+grant execute on function pgclarify_private.open_space(bigint, integer) to pgclarify_worker;
 
-create or replace function pgclarify._refuse_space(embedding_space_id bigint, error text)
+create or replace function pgclarify_private.refuse_space(embedding_space_id bigint, error text)
 returns void
 language sql volatile security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
     update pgclarify.embedding_space
-    set error = _refuse_space.error
+    set error = refuse_space.error
     where embedding_space.embedding_space_id in (
         select space.embedding_space_id
         from pgclarify.embedding_space as space
         where
-            space.embedding_space_id = _refuse_space.embedding_space_id
+            space.embedding_space_id = refuse_space.embedding_space_id
             and space.state = 'building'
             and space.dimensions is null
-            and space.error is distinct from _refuse_space.error
+            and space.error is distinct from refuse_space.error
         for no key update skip locked
     );
 end;
 
-comment on function pgclarify._refuse_space(bigint, text) is 'Keep why a space cannot be opened.';
-grant execute on function pgclarify._refuse_space(bigint, text) to pgclarify_worker;
+comment on function pgclarify_private.refuse_space(bigint, text) is 'Keep why a space cannot be opened.';
+grant execute on function pgclarify_private.refuse_space(bigint, text) to pgclarify_worker;
 
-create or replace function pgclarify._is_paused(corpus_id bigint)
+create or replace function pgclarify_private.is_paused(corpus_id bigint)
 returns boolean
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
@@ -113,25 +113,25 @@ begin atomic
     select exists(
         select
         from pgclarify.embedding_space as space
-        where space.corpus_id = _is_paused.corpus_id
+        where space.corpus_id = is_paused.corpus_id
             and space.state = 'building'
             and space.paused_until > now()
             -- Only as long as it can take its step.
             and (
                 space.queued_document_id is null
                 or not exists (
-                    select from pgclarify.pending_passage as pending
+                    select from pgclarify_private.pending_passage as pending
                     where pending.embedding_space_id = space.embedding_space_id
                 )
             )
     );
 end;
 
-comment on function pgclarify._is_paused(bigint) is
+comment on function pgclarify_private.is_paused(bigint) is
 'Whether workers are to begin nothing new on a corpus, for some seconds: its next space is to be begun or switched to, and '
 'that needs a moment in which nobody holds the corpus. Whoever claims work on a corpus asks.';
 
-create or replace function pgclarify._due_spaces()
+create or replace function pgclarify_private.due_spaces()
 returns table (embedding_space_id bigint)
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
@@ -144,7 +144,7 @@ begin atomic
             space.queued_document_id is null
             or space.queued_at is not null
             and not exists (
-                select from pgclarify.pending_passage as pending
+                select from pgclarify_private.pending_passage as pending
                 where pending.embedding_space_id = space.embedding_space_id
             )
         )
@@ -154,19 +154,19 @@ begin atomic
     -- Who read just before the switch which space to search still searches the old one: a minute is more than that takes.
     where space.state = 'retired'
         and space.retired_at < now() - interval '1 minute'
-        and not pgclarify._is_paused(space.corpus_id)
+        and not pgclarify_private.is_paused(space.corpus_id)
     union all
     select space.embedding_space_id
     from pgclarify.embedding_space as space
-    where space.state = 'active' and space.queued_at is not null and not pgclarify._is_paused(space.corpus_id);
+    where space.state = 'active' and space.queued_at is not null and not pgclarify_private.is_paused(space.corpus_id);
 end;
 
-comment on function pgclarify._due_spaces() is
+comment on function pgclarify_private.due_spaces() is
 'Spaces that can take their next step: those to be filled from now on, those that are complete, those that were switched to '
 'and have documents to be cut anew, and those that nobody reads any more.';
-grant execute on function pgclarify._due_spaces() to pgclarify_worker;
+grant execute on function pgclarify_private.due_spaces() to pgclarify_worker;
 
-create or replace function pgclarify._ask_for_a_pause(embedding_space_id bigint)
+create or replace function pgclarify_private.ask_for_a_pause(embedding_space_id bigint)
 returns void
 language sql volatile security definer
 set search_path = pg_catalog, pg_temp
@@ -178,19 +178,19 @@ begin atomic
     where space.embedding_space_id in (
         select due.embedding_space_id
         from pgclarify.embedding_space as due
-        where due.embedding_space_id = _ask_for_a_pause.embedding_space_id
+        where due.embedding_space_id = ask_for_a_pause.embedding_space_id
             and due.state = 'building'
             and coalesce(due.paused_until < now() - interval '1 minute', true)
-            and due.embedding_space_id in (select listed.embedding_space_id from pgclarify._due_spaces() as listed)
+            and due.embedding_space_id in (select listed.embedding_space_id from pgclarify_private.due_spaces() as listed)
         for no key update skip locked
     );
 end;
 
-comment on function pgclarify._ask_for_a_pause(bigint) is
+comment on function pgclarify_private.ask_for_a_pause(bigint) is
 'Have workers begin nothing new on the corpus of a space that is due, for some seconds: where many are at work, there is never '
 'a moment in which none holds it. Called by whoever found it held.';
 
-create or replace function pgclarify._begin_filling(embedding_space_id bigint, corpus_id bigint)
+create or replace function pgclarify_private.begin_filling(embedding_space_id bigint, corpus_id bigint)
 returns boolean
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
@@ -198,14 +198,14 @@ as $$
 begin
     -- Whoever stores passages holds the corpus. Once nobody does, all that are there can be seen, and all who come later see
     -- the space and queue what they store: nothing is missed.
-    perform from pgclarify.corpus where corpus.corpus_id = _begin_filling.corpus_id for update skip locked;
+    perform from pgclarify.corpus where corpus.corpus_id = begin_filling.corpus_id for update skip locked;
     if not found then
-        perform pgclarify._ask_for_a_pause(_begin_filling.embedding_space_id);
+        perform pgclarify_private.ask_for_a_pause(begin_filling.embedding_space_id);
         return false;
     end if;
     update pgclarify.embedding_space as space
     set queued_document_id = '', queued_passage_id = 0, paused_until = null
-    where space.embedding_space_id = _begin_filling.embedding_space_id
+    where space.embedding_space_id = begin_filling.embedding_space_id
         and space.state = 'building'
         and space.dimensions is not null
         and space.queued_document_id is null;
@@ -213,28 +213,28 @@ begin
 end
 $$;
 
-comment on function pgclarify._begin_filling(bigint, bigint) is
+comment on function pgclarify_private.begin_filling(bigint, bigint) is
 'Have a space filled that has been opened; false if somebody holds its corpus, or another worker was faster.';
 
-create or replace function pgclarify._switch_space(embedding_space_id bigint, corpus_id bigint)
+create or replace function pgclarify_private.switch_space(embedding_space_id bigint, corpus_id bigint)
 returns boolean
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 begin
     -- Nobody is storing or removing passages, then, nor building the graph.
-    perform from pgclarify.corpus where corpus.corpus_id = _switch_space.corpus_id for update skip locked;
+    perform from pgclarify.corpus where corpus.corpus_id = switch_space.corpus_id for update skip locked;
     if not found then
-        perform pgclarify._ask_for_a_pause(_switch_space.embedding_space_id);
+        perform pgclarify_private.ask_for_a_pause(switch_space.embedding_space_id);
         return false;
     end if;
     if exists (
-            select from pgclarify.pending_passage as pending
-            where pending.embedding_space_id = _switch_space.embedding_space_id
+            select from pgclarify_private.pending_passage as pending
+            where pending.embedding_space_id = switch_space.embedding_space_id
         )
         or not exists (
             select from pgclarify.embedding_space as space
-            where space.embedding_space_id = _switch_space.embedding_space_id
+            where space.embedding_space_id = switch_space.embedding_space_id
                 and space.state = 'building'
                 and space.queued_at is not null
         )
@@ -243,33 +243,33 @@ begin
     end if;
     update pgclarify.embedding_space as space
     set state = 'retired', retired_at = clock_timestamp()
-    where space.corpus_id = _switch_space.corpus_id and space.state = 'active';
+    where space.corpus_id = switch_space.corpus_id and space.state = 'active';
     update pgclarify.embedding_space as space
     set state = 'active', error = null, ingestion_held_until = null, paused_until = null
-    where space.embedding_space_id = _switch_space.embedding_space_id;
+    where space.embedding_space_id = switch_space.embedding_space_id;
     update pgclarify.corpus
-    set embedding_space_id = _switch_space.embedding_space_id
-    where corpus.corpus_id = _switch_space.corpus_id;
+    set embedding_space_id = switch_space.embedding_space_id
+    where corpus.corpus_id = switch_space.corpus_id;
     -- What workers are embedding with the old model, or have embedded of long documents, they can no longer store: it is
     -- claimed again, from its beginning.
-    update pgclarify.pending_document as pending
+    update pgclarify_private.pending_document as pending
     set leased_by = null, leased_until = null
-    where pending.corpus_id = _switch_space.corpus_id and pending.leased_by is not null;
-    perform pgclarify._restart_long_documents(_switch_space.corpus_id);
+    where pending.corpus_id = switch_space.corpus_id and pending.leased_by is not null;
+    perform pgclarify_private.restart_long_documents(switch_space.corpus_id);
     -- Every passage has a vector, as before; none has neighbors; and answers may be others.
-    insert into pgclarify.corpus_tally (corpus_id, linked, revision)
+    insert into pgclarify_private.corpus_tally (corpus_id, linked, revision)
     select counted.corpus_id, -counted.linked, 1
-    from pgclarify._corpus_count as counted
-    where counted.corpus_id = _switch_space.corpus_id;
-    perform pgclarify._queue_all_links(_switch_space.embedding_space_id);
+    from pgclarify_private.corpus_count as counted
+    where counted.corpus_id = switch_space.corpus_id;
+    perform pgclarify_private.queue_all_links(switch_space.embedding_space_id);
     return true;
 end
 $$;
 
-comment on function pgclarify._switch_space(bigint, bigint) is
+comment on function pgclarify_private.switch_space(bigint, bigint) is
 'Search with a space that is complete, from now on; false if it is not, or if somebody holds its corpus.';
 
-create or replace function pgclarify._cut_anew(embedding_space_id bigint, corpus_id bigint)
+create or replace function pgclarify_private.cut_anew(embedding_space_id bigint, corpus_id bigint)
 returns boolean
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
@@ -279,15 +279,15 @@ declare
     v_queued integer;
     v_passages bigint;
 begin
-    perform from pgclarify.corpus where corpus.corpus_id = _cut_anew.corpus_id for key share skip locked;
+    perform from pgclarify.corpus where corpus.corpus_id = cut_anew.corpus_id for key share skip locked;
     if not found then
         return false;
     end if;
     with taken as (
-        select cut.document_id, pgclarify._expected_passages(document.content) as passages
-        from pgclarify.pending_cut as cut
-        inner join pgclarify.document on document.corpus_id = _cut_anew.corpus_id and document.id = cut.document_id
-        where cut.embedding_space_id = _cut_anew.embedding_space_id
+        select cut.document_id, pgclarify_private.expected_passages(document.content) as passages
+        from pgclarify_private.pending_cut as cut
+        inner join pgclarify.document on document.corpus_id = cut_anew.corpus_id and document.id = cut.document_id
+        where cut.embedding_space_id = cut_anew.embedding_space_id
         order by cut.document_id
         limit 1000
         for update of cut skip locked
@@ -295,46 +295,46 @@ begin
         for share of document skip locked
     ),
     done as (
-        delete from pgclarify.pending_cut as cut
+        delete from pgclarify_private.pending_cut as cut
         using taken
-        where cut.embedding_space_id = _cut_anew.embedding_space_id and cut.document_id = taken.document_id
+        where cut.embedding_space_id = cut_anew.embedding_space_id and cut.document_id = taken.document_id
     ),
     queued as (
-        insert into pgclarify.pending_document (corpus_id, document_id, passages)
-        select _cut_anew.corpus_id, taken.document_id, taken.passages from taken
+        insert into pgclarify_private.pending_document (corpus_id, document_id, passages)
+        select cut_anew.corpus_id, taken.document_id, taken.passages from taken
         on conflict on constraint pending_document_pk do nothing
         returning pending_document.passages
     )
     select (select count(*) from taken), (select count(*) from queued), (select sum(queued.passages) from queued)
     into v_taken, v_queued, v_passages;
     if v_queued > 0 then
-        insert into pgclarify.corpus_tally (corpus_id, pending, pending_passages)
-        values (_cut_anew.corpus_id, v_queued, v_passages);
+        insert into pgclarify_private.corpus_tally (corpus_id, pending, pending_passages)
+        values (cut_anew.corpus_id, v_queued, v_passages);
     end if;
     if v_taken > 0 then
         return true;
     end if;
-    delete from pgclarify.pending_cut as cut
-    where cut.embedding_space_id = _cut_anew.embedding_space_id
+    delete from pgclarify_private.pending_cut as cut
+    where cut.embedding_space_id = cut_anew.embedding_space_id
         and not exists (
-            select from pgclarify.document where document.corpus_id = _cut_anew.corpus_id and document.id = cut.document_id
+            select from pgclarify.document where document.corpus_id = cut_anew.corpus_id and document.id = cut.document_id
         );
     update pgclarify.embedding_space as space
     set queued_at = null, queued_document_id = null, queued_passage_id = null, queued_passages = 0
-    where space.embedding_space_id = _cut_anew.embedding_space_id
+    where space.embedding_space_id = cut_anew.embedding_space_id
         and space.queued_at is not null
         and not exists (
-            select from pgclarify.pending_cut as cut where cut.embedding_space_id = _cut_anew.embedding_space_id
+            select from pgclarify_private.pending_cut as cut where cut.embedding_space_id = cut_anew.embedding_space_id
         );
     return found;
 end
 $$;
 
-comment on function pgclarify._cut_anew(bigint, bigint) is
+comment on function pgclarify_private.cut_anew(bigint, bigint) is
 'Have up to 1,000 documents indexed again whose passages are longer than the model of the space reads; false if there is '
 'nothing to do, or somebody holds what there is.';
 
-create or replace function pgclarify._drop_space(embedding_space_id bigint, corpus_id bigint)
+create or replace function pgclarify_private.drop_space(embedding_space_id bigint, corpus_id bigint)
 returns boolean
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
@@ -344,13 +344,13 @@ declare
     v_deleted bigint;
     v_left bigint := 0;
 begin
-    perform from pgclarify.corpus where corpus.corpus_id = _drop_space.corpus_id for key share skip locked;
+    perform from pgclarify.corpus where corpus.corpus_id = drop_space.corpus_id for key share skip locked;
     if not found then
         return false;
     end if;
     -- Who removes passages from it holds it.
     perform from pgclarify.embedding_space as space
-    where space.embedding_space_id = _drop_space.embedding_space_id and space.state = 'retired'
+    where space.embedding_space_id = drop_space.embedding_space_id and space.state = 'retired'
     for update skip locked;
     if not found then
         return false;
@@ -358,26 +358,26 @@ begin
     -- What may be much, in parts.
     foreach v_table in array array['pending_passage', 'pending_cut', 'pending_link', 'pending_unlink'] loop
         execute format(
-            'delete from pgclarify.%1$I where ctid = any(array('
-            'select ctid from pgclarify.%1$I where embedding_space_id = $1 limit 10000))',
+            'delete from pgclarify_private.%1$I where ctid = any(array('
+            'select ctid from pgclarify_private.%1$I where embedding_space_id = $1 limit 10000))',
             v_table
-        ) using _drop_space.embedding_space_id;
+        ) using drop_space.embedding_space_id;
         get diagnostics v_deleted = row_count;
         v_left := v_left + v_deleted;
     end loop;
     if v_left = 0 then
         delete from pgclarify.embedding_space as space
-        where space.embedding_space_id = _drop_space.embedding_space_id;
+        where space.embedding_space_id = drop_space.embedding_space_id;
     end if;
     return true;
 end
 $$;
 
-comment on function pgclarify._drop_space(bigint, bigint) is
-'Drop a space that was replaced or given up; workers drop its partitions (_drop_orphan_partition). It takes several calls if '
+comment on function pgclarify_private.drop_space(bigint, bigint) is
+'Drop a space that was replaced or given up; workers drop its partitions (drop_orphan_partition). It takes several calls if '
 'much waits in it. False if somebody holds it.';
 
-create or replace function pgclarify._advance_space(embedding_space_id bigint)
+create or replace function pgclarify_private.advance_space(embedding_space_id bigint)
 returns boolean
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
@@ -387,17 +387,17 @@ declare
 begin
     select space.* into v_space
     from pgclarify.embedding_space as space
-    where space.embedding_space_id = _advance_space.embedding_space_id;
+    where space.embedding_space_id = advance_space.embedding_space_id;
     return case
-        when v_space.state = 'retired' then pgclarify._drop_space(v_space.embedding_space_id, v_space.corpus_id)
-        when v_space.state = 'active' then pgclarify._cut_anew(v_space.embedding_space_id, v_space.corpus_id)
+        when v_space.state = 'retired' then pgclarify_private.drop_space(v_space.embedding_space_id, v_space.corpus_id)
+        when v_space.state = 'active' then pgclarify_private.cut_anew(v_space.embedding_space_id, v_space.corpus_id)
         when v_space.queued_document_id is null then
-            pgclarify._begin_filling(v_space.embedding_space_id, v_space.corpus_id)
-        else pgclarify._switch_space(v_space.embedding_space_id, v_space.corpus_id)
+            pgclarify_private.begin_filling(v_space.embedding_space_id, v_space.corpus_id)
+        else pgclarify_private.switch_space(v_space.embedding_space_id, v_space.corpus_id)
     end;
 end
 $$;
 
-comment on function pgclarify._advance_space(bigint) is
-'Take the next step of a space of _due_spaces; false if there is none, or it must wait.';
-grant execute on function pgclarify._advance_space(bigint) to pgclarify_worker;
+comment on function pgclarify_private.advance_space(bigint) is
+'Take the next step of a space of due_spaces; false if there is none, or it must wait.';
+grant execute on function pgclarify_private.advance_space(bigint) to pgclarify_worker;

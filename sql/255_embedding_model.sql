@@ -1,46 +1,46 @@
 -- The embedding model of a corpus: what names it, and changing it. Workers load it and do the rest (250_space.sql).
 
-create or replace function pgclarify._check_embedding_model(model text)
+create or replace function pgclarify_private.check_embedding_model(model text)
 returns void
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-    if coalesce(_check_embedding_model.model, '') = '' then
+    if coalesce(check_embedding_model.model, '') = '' then
         raise exception 'a corpus needs an embedding model'
             using errcode = 'invalid_parameter_value',
                 hint = 'Name one that the workers can load: all-MiniLM-L6-v2, say, or a path.';
     end if;
-    if length(_check_embedding_model.model) > 500
+    if length(check_embedding_model.model) > 500
         -- A name as model hubs have them, or a path.
-        or _check_embedding_model.model !~ '^([A-Za-z0-9][A-Za-z0-9._/@:+-]*|[./~][^\u0001-\u001f\u007f-\u009f]*)$' then
+        or check_embedding_model.model !~ '^([A-Za-z0-9][A-Za-z0-9._/@:+-]*|[./~][^\u0001-\u001f\u007f-\u009f]*)$' then
         raise exception 'this cannot be the name of an embedding model'
             using errcode = 'invalid_parameter_value',
-                detail = format('It is "%s".', pgclarify._shown(_check_embedding_model.model)),
+                detail = format('It is "%s".', pgclarify_private.shown(check_embedding_model.model)),
                 hint = case
-                    when _check_embedding_model.model ~ '^\s*{' then 'This looks like options: pass options => ''{…}''.'
+                    when check_embedding_model.model ~ '^\s*{' then 'This looks like options: pass options => ''{…}''.'
                     else 'Pass a sentence-transformers name, such as all-MiniLM-L6-v2, or a path that starts with / or ./ '
                         'and has 500 characters at most.'
                 end;
     end if;
     -- The default cannot be misspelt. Without a worker there is nothing to say: the next one may have any model.
-    if _check_embedding_model.model <> 'all-MiniLM-L6-v2'
-        and exists (select from pgclarify._serving_workers())
+    if check_embedding_model.model <> 'all-MiniLM-L6-v2'
+        and exists (select from pgclarify_private.serving_workers())
         and not exists (
-            select from pgclarify._living_workers() as living
-            where _check_embedding_model.model = any(living.embedding_models)
+            select from pgclarify_private.living_workers() as living
+            where check_embedding_model.model = any(living.embedding_models)
         ) then
-        raise warning 'no running worker has loaded the embedding model "%" so far', _check_embedding_model.model
+        raise warning 'no running worker has loaded the embedding model "%" so far', check_embedding_model.model
             using hint = 'A worker tries to after this transaction. If it cannot, column error of pgclarify.corpus_status '
                 'says why.';
     end if;
 end
 $$;
 
-comment on function pgclarify._check_embedding_model(text) is
+comment on function pgclarify_private.check_embedding_model(text) is
 'Error 22023 for what cannot be the name or the path of an embedding model; a warning if workers run and none has loaded it.';
 
-create or replace function pgclarify._give_up_space(corpus_id bigint)
+create or replace function pgclarify_private.give_up_space(corpus_id bigint)
 returns boolean
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
@@ -54,34 +54,34 @@ begin
         error = null,
         ingestion_held_until = null,
         paused_until = null
-    where space.corpus_id = _give_up_space.corpus_id and space.state = 'building';
+    where space.corpus_id = give_up_space.corpus_id and space.state = 'building';
     return found;
 end
 $$;
 
-comment on function pgclarify._give_up_space(bigint) is
+comment on function pgclarify_private.give_up_space(bigint) is
 'Leave the space that is being built for a corpus; false if none is. Called with the corpus held.';
 
-create or replace function pgclarify._set_embedding_model(caller pgclarify._caller, corpus text, model text)
+create or replace function pgclarify_private.set_embedding_model(caller pgclarify_private.caller, corpus text, model text)
 returns bigint
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_corpus pgclarify.corpus := pgclarify._owned_corpus(_set_embedding_model.caller, _set_embedding_model.corpus);
+    v_corpus pgclarify.corpus := pgclarify_private.owned_corpus(set_embedding_model.caller, set_embedding_model.corpus);
     v_space_id bigint;
 begin
-    perform pgclarify._check_embedding_model(_set_embedding_model.model);
+    perform pgclarify_private.check_embedding_model(set_embedding_model.model);
     -- Two who change the model follow each other; who adds documents is not held up.
     perform from pgclarify.corpus where corpus.corpus_id = v_corpus.corpus_id for no key update;
-    perform pgclarify._hold_corpus(v_corpus.corpus_id);
+    perform pgclarify_private.hold_corpus(v_corpus.corpus_id);
     if exists (
         select from pgclarify.embedding_space as space
         where space.corpus_id = v_corpus.corpus_id
             and space.state = 'active'
-            and space.model = _set_embedding_model.model
+            and space.model = set_embedding_model.model
     ) then
-        perform pgclarify._give_up_space(v_corpus.corpus_id);
+        perform pgclarify_private.give_up_space(v_corpus.corpus_id);
         return null;
     end if;
     -- Asked again, what could not be embedded is tried again.
@@ -89,32 +89,32 @@ begin
     set error = null
     where space.corpus_id = v_corpus.corpus_id
         and space.state = 'building'
-        and space.model = _set_embedding_model.model
+        and space.model = set_embedding_model.model
     returning space.embedding_space_id into v_space_id;
     if found then
-        update pgclarify.pending_passage as pending
+        update pgclarify_private.pending_passage as pending
         set attempts = 0, retry_at = null
         where pending.embedding_space_id = v_space_id and pending.attempts > 0;
         return v_space_id;
     end if;
-    perform pgclarify._give_up_space(v_corpus.corpus_id);
+    perform pgclarify_private.give_up_space(v_corpus.corpus_id);
     insert into pgclarify.embedding_space (corpus_id, model)
-    values (v_corpus.corpus_id, _set_embedding_model.model)
+    values (v_corpus.corpus_id, set_embedding_model.model)
     returning embedding_space_id into v_space_id;
     return v_space_id;
 end
 $$;
 
-comment on function pgclarify._set_embedding_model(pgclarify._caller, text, text) is 'See set_embedding_model.';
-grant execute on function pgclarify._set_embedding_model(pgclarify._caller, text, text) to pgclarify_user;
+comment on function pgclarify_private.set_embedding_model(pgclarify_private.caller, text, text) is 'See set_embedding_model.';
+grant execute on function pgclarify_private.set_embedding_model(pgclarify_private.caller, text, text) to pgclarify_user;
 
 create or replace function pgclarify.set_embedding_model(corpus text, model text)
 returns bigint
 language sql volatile
 set search_path = pg_catalog, pg_temp
 begin atomic
-    select pgclarify._set_embedding_model(_caller, set_embedding_model.corpus, set_embedding_model.model)
-    from pgclarify._caller;
+    select pgclarify_private.set_embedding_model(caller, set_embedding_model.corpus, set_embedding_model.model)
+    from pgclarify_private.caller;
 end;
 
 comment on function pgclarify.set_embedding_model(text, text) is
@@ -125,34 +125,34 @@ comment on function pgclarify.set_embedding_model(text, text) is
 'sentence-transformers name or a path that the workers can load.';
 grant execute on function pgclarify.set_embedding_model(text, text) to pgclarify_user;
 
-create or replace function pgclarify._cancel_embedding_model(caller pgclarify._caller, corpus text)
+create or replace function pgclarify_private.cancel_embedding_model(caller pgclarify_private.caller, corpus text)
 returns boolean
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_corpus pgclarify.corpus := pgclarify._owned_corpus(_cancel_embedding_model.caller, _cancel_embedding_model.corpus);
+    v_corpus pgclarify.corpus := pgclarify_private.owned_corpus(cancel_embedding_model.caller, cancel_embedding_model.corpus);
 begin
     perform from pgclarify.corpus where corpus.corpus_id = v_corpus.corpus_id for no key update;
-    perform pgclarify._hold_corpus(v_corpus.corpus_id);
+    perform pgclarify_private.hold_corpus(v_corpus.corpus_id);
     -- The first one of a corpus is not given up: there would be none.
     return exists (
         select from pgclarify.embedding_space as space
         where space.corpus_id = v_corpus.corpus_id and space.state = 'active'
     )
-    and pgclarify._give_up_space(v_corpus.corpus_id);
+    and pgclarify_private.give_up_space(v_corpus.corpus_id);
 end
 $$;
 
-comment on function pgclarify._cancel_embedding_model(pgclarify._caller, text) is 'See cancel_embedding_model.';
-grant execute on function pgclarify._cancel_embedding_model(pgclarify._caller, text) to pgclarify_user;
+comment on function pgclarify_private.cancel_embedding_model(pgclarify_private.caller, text) is 'See cancel_embedding_model.';
+grant execute on function pgclarify_private.cancel_embedding_model(pgclarify_private.caller, text) to pgclarify_user;
 
 create or replace function pgclarify.cancel_embedding_model(corpus text)
 returns boolean
 language sql volatile
 set search_path = pg_catalog, pg_temp
 begin atomic
-    select pgclarify._cancel_embedding_model(_caller, cancel_embedding_model.corpus) from pgclarify._caller;
+    select pgclarify_private.cancel_embedding_model(caller, cancel_embedding_model.corpus) from pgclarify_private.caller;
 end;
 
 comment on function pgclarify.cancel_embedding_model(text) is

@@ -1,25 +1,25 @@
 -- Filling a space beside the one that is searched: which passages it lacks. They are queued a thousand at a time, and workers
 -- take them from there (265_vectors.sql).
 
-create or replace function pgclarify._queue_passages(corpus_id bigint, document_ids text[], passage_ids bigint[])
+create or replace function pgclarify_private.queue_passages(corpus_id bigint, document_ids text[], passage_ids bigint[])
 returns void
 language sql volatile security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
-    insert into pgclarify.pending_passage (embedding_space_id, document_id, passage_id)
+    insert into pgclarify_private.pending_passage (embedding_space_id, document_id, passage_id)
     select space.embedding_space_id, stored.document_id, stored.passage_id
     from pgclarify.embedding_space as space
-    cross join unnest(_queue_passages.document_ids, _queue_passages.passage_ids) as stored (document_id, passage_id)
-    where space.corpus_id = _queue_passages.corpus_id and space.state = 'building' and space.dimensions is not null
+    cross join unnest(queue_passages.document_ids, queue_passages.passage_ids) as stored (document_id, passage_id)
+    where space.corpus_id = queue_passages.corpus_id and space.state = 'building' and space.dimensions is not null
     order by space.embedding_space_id, stored.document_id, stored.passage_id
     on conflict on constraint pending_passage_pk do nothing;
 end;
 
-comment on function pgclarify._queue_passages(bigint, text[], bigint[]) is
+comment on function pgclarify_private.queue_passages(bigint, text[], bigint[]) is
 'Note for the space that is being built beside the active one, if there is any, that these passages are new. Called with the '
 'corpus held.';
 
-create or replace function pgclarify._is_refused(embedding_space_id bigint)
+create or replace function pgclarify_private.is_refused(embedding_space_id bigint)
 returns boolean
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
@@ -27,16 +27,16 @@ begin atomic
     select count(*) >= 100
     from (
         select
-        from pgclarify.pending_passage as pending
-        where pending.embedding_space_id = _is_refused.embedding_space_id and pending.attempts >= 3
+        from pgclarify_private.pending_passage as pending
+        where pending.embedding_space_id = is_refused.embedding_space_id and pending.attempts >= 3
         limit 100
     ) as failed;
 end;
 
-comment on function pgclarify._is_refused(bigint) is
+comment on function pgclarify_private.is_refused(bigint) is
 'Whether so many passages could not be embedded for a space that it is not they, it is the model: no more are tried.';
 
-create or replace function pgclarify._queue_more(embedding_space_id bigint, corpus_id bigint)
+create or replace function pgclarify_private.queue_more(embedding_space_id bigint, corpus_id bigint)
 returns boolean
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
@@ -51,12 +51,12 @@ begin
     -- One worker at a time moves the cursor; the others come back.
     select space.* into v_space
     from pgclarify.embedding_space as space
-    where space.embedding_space_id = _queue_more.embedding_space_id
+    where space.embedding_space_id = queue_more.embedding_space_id
         and space.state = 'building'
         and space.queued_document_id is not null
         and space.queued_at is null
     for no key update skip locked;
-    if not found or pgclarify._is_refused(_queue_more.embedding_space_id) then
+    if not found or pgclarify_private.is_refused(queue_more.embedding_space_id) then
         return false;
     end if;
     execute format(
@@ -69,7 +69,7 @@ begin
             limit $4
         ),
         queued as (
-            insert into pgclarify.pending_passage (embedding_space_id, document_id, passage_id)
+            insert into pgclarify_private.pending_passage (embedding_space_id, document_id, passage_id)
             select $5, next.document_id, next.id
             from next
             where not exists (
@@ -86,28 +86,28 @@ begin
             (array_agg(id order by document_id desc, id desc))[1]
         from next
         $sql$,
-        pgclarify._partition_name('passage', _queue_more.corpus_id),
-        pgclarify._partition_name('passage_embedding', _queue_more.embedding_space_id)
+        pgclarify_private.partition_name('passage', queue_more.corpus_id),
+        pgclarify_private.partition_name('passage_embedding', queue_more.embedding_space_id)
     ) into v_seen, v_last_document_id, v_last_passage_id
     using
-        _queue_more.corpus_id, v_space.queued_document_id, v_space.queued_passage_id, v_size,
-        _queue_more.embedding_space_id;
+        queue_more.corpus_id, v_space.queued_document_id, v_space.queued_passage_id, v_size,
+        queue_more.embedding_space_id;
     update pgclarify.embedding_space as space
     set
         queued_document_id = coalesce(v_last_document_id, space.queued_document_id),
         queued_passage_id = coalesce(v_last_passage_id, space.queued_passage_id),
         queued_passages = space.queued_passages + v_seen,
         queued_at = case when v_seen < v_size then clock_timestamp() end
-    where space.embedding_space_id = _queue_more.embedding_space_id;
+    where space.embedding_space_id = queue_more.embedding_space_id;
     return v_seen > 0;
 end
 $$;
 
-comment on function pgclarify._queue_more(bigint, bigint) is
+comment on function pgclarify_private.queue_more(bigint, bigint) is
 'Put the next 1,000 passages of a corpus, by key, into pending_passage for a space that is being built, those aside that have '
 'a vector; false if there are no more, or another worker is at it.';
 
-create or replace function pgclarify._forget_gone(
+create or replace function pgclarify_private.forget_gone(
     embedding_space_id bigint, corpus_id bigint, document_ids text[], passage_ids bigint[]
 )
 returns void
@@ -117,7 +117,7 @@ as $$
 begin
     execute format(
         $sql$
-        delete from pgclarify.pending_passage as pending
+        delete from pgclarify_private.pending_passage as pending
         using unnest($3, $4) as given (document_id, passage_id)
         where pending.embedding_space_id = $1
             and pending.document_id = given.document_id
@@ -129,16 +129,16 @@ begin
                     and passage.id = given.passage_id
             )
         $sql$,
-        pgclarify._partition_name('passage', _forget_gone.corpus_id)
+        pgclarify_private.partition_name('passage', forget_gone.corpus_id)
     ) using
-        _forget_gone.embedding_space_id, _forget_gone.corpus_id, _forget_gone.document_ids, _forget_gone.passage_ids;
+        forget_gone.embedding_space_id, forget_gone.corpus_id, forget_gone.document_ids, forget_gone.passage_ids;
 end
 $$;
 
-comment on function pgclarify._forget_gone(bigint, bigint, text[], bigint[]) is
+comment on function pgclarify_private.forget_gone(bigint, bigint, text[], bigint[]) is
 'Take passages that are not there any more out of pending_passage. Called with the corpus and the rows held.';
 
-create or replace function pgclarify._has_work(space pgclarify.embedding_space, living bigint[])
+create or replace function pgclarify_private.has_work(space pgclarify.embedding_space, living bigint[])
 returns boolean
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
@@ -146,24 +146,24 @@ begin atomic
     select
         exists (
             select
-            from pgclarify.pending_passage as pending
-            where pending.embedding_space_id = (_has_work.space).embedding_space_id
+            from pgclarify_private.pending_passage as pending
+            where pending.embedding_space_id = (has_work.space).embedding_space_id
                 and pending.attempts < 3
                 and (pending.retry_at is null or pending.retry_at < now())
                 and (
                     pending.leased_until is null
                     or pending.leased_until < now()
-                    or pending.leased_by <> all(_has_work.living)
+                    or pending.leased_by <> all(has_work.living)
                 )
         )
-        or (_has_work.space).queued_at is null
-        and not pgclarify._is_refused((_has_work.space).embedding_space_id);
+        or (has_work.space).queued_at is null
+        and not pgclarify_private.is_refused((has_work.space).embedding_space_id);
 end;
 
-comment on function pgclarify._has_work(pgclarify.embedding_space, bigint[]) is
+comment on function pgclarify_private.has_work(pgclarify.embedding_space, bigint[]) is
 'Whether a space that is being built has passages that could be leased, or queued. living: keys of the living workers.';
 
-create or replace function pgclarify._forget_failed()
+create or replace function pgclarify_private.forget_failed()
 returns void
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
@@ -180,7 +180,7 @@ begin
         where space.state = 'building'
             and exists (
                 select
-                from pgclarify.pending_passage as pending
+                from pgclarify_private.pending_passage as pending
                 where pending.embedding_space_id = space.embedding_space_id and pending.attempts >= 3
             )
         order by random()
@@ -191,13 +191,13 @@ begin
         select array_agg(failed.document_id), array_agg(failed.passage_id) into v_document_ids, v_passage_ids
         from (
             select pending.document_id, pending.passage_id
-            from pgclarify.pending_passage as pending
+            from pgclarify_private.pending_passage as pending
             where pending.embedding_space_id = v_space.embedding_space_id and pending.attempts >= 3
             limit 1000
             for update skip locked
         ) as failed;
         if v_passage_ids is not null then
-            perform pgclarify._forget_gone(
+            perform pgclarify_private.forget_gone(
                 v_space.embedding_space_id, v_space.corpus_id, v_document_ids, v_passage_ids
             );
         end if;
@@ -205,6 +205,6 @@ begin
 end
 $$;
 
-comment on function pgclarify._forget_failed() is
+comment on function pgclarify_private.forget_failed() is
 'Take passages that could not be embedded, and have been removed since, out of pending_passage: their spaces wait for nothing '
 'else.';

@@ -1,6 +1,6 @@
 -- Filling a space beside the one that is searched: workers lease passages, and store their vectors or say why they cannot.
 
-create or replace function pgclarify._claim_passages(
+create or replace function pgclarify_private.claim_passages(
     worker_id bigint, max_passages integer, lease interval, skipped_models text[], after_space_id bigint
 )
 returns table (
@@ -29,17 +29,17 @@ begin
     ) then
         return;
     end if;
-    v_living := array(select living.worker_id from pgclarify._living_workers() as living);
+    v_living := array(select living.worker_id from pgclarify_private.living_workers() as living);
     for v_space in
         select space.*
         from pgclarify.embedding_space as space
         where space.state = 'building'
             and space.queued_document_id is not null
-            and space.model <> all(_claim_passages.skipped_models)
+            and space.model <> all(claim_passages.skipped_models)
             -- Those that are stuck must not hold up the others.
-            and pgclarify._has_work(space, v_living)
+            and pgclarify_private.has_work(space, v_living)
         -- By turns, so that a large corpus does not hold up the others.
-        order by space.embedding_space_id <= _claim_passages.after_space_id, space.embedding_space_id
+        order by space.embedding_space_id <= claim_passages.after_space_id, space.embedding_space_id
         limit 100
     loop
         perform from pgclarify.corpus where corpus.corpus_id = v_space.corpus_id for key share skip locked;
@@ -49,18 +49,18 @@ begin
         for v_round in 1..10 loop
             with locked as (
                 select pending.document_id, pending.passage_id
-                from pgclarify.pending_passage as pending
+                from pgclarify_private.pending_passage as pending
                 where pending.embedding_space_id = v_space.embedding_space_id
                     and pending.attempts < 3
                     and (pending.retry_at is null or pending.retry_at < now())
                     and (pending.leased_until is null or pending.leased_until < now() or pending.leased_by <> all(v_living))
                 order by pending.document_id, pending.passage_id
-                limit _claim_passages.max_passages
+                limit claim_passages.max_passages
                 for update skip locked
             ),
             leased as (
-                update pgclarify.pending_passage as pending
-                set leased_by = _claim_passages.worker_id, leased_until = now() + _claim_passages.lease
+                update pgclarify_private.pending_passage as pending
+                set leased_by = claim_passages.worker_id, leased_until = now() + claim_passages.lease
                 from locked
                 where pending.embedding_space_id = v_space.embedding_space_id
                     and pending.document_id = locked.document_id
@@ -70,10 +70,10 @@ begin
             select array_agg(leased.document_id), array_agg(leased.passage_id) into v_document_ids, v_passage_ids
             from leased;
             if v_passage_ids is null then
-                exit when not pgclarify._queue_more(v_space.embedding_space_id, v_space.corpus_id);
+                exit when not pgclarify_private.queue_more(v_space.embedding_space_id, v_space.corpus_id);
                 continue;
             end if;
-            perform pgclarify._forget_gone(
+            perform pgclarify_private.forget_gone(
                 v_space.embedding_space_id, v_space.corpus_id, v_document_ids, v_passage_ids
             );
             return query execute format(
@@ -89,27 +89,27 @@ begin
                 inner join pgclarify.document on document.corpus_id = $6 and document.id = leased.document_id
                 order by passage.document_id, passage.id
                 $sql$,
-                pgclarify._partition_name('passage', v_space.corpus_id)
+                pgclarify_private.partition_name('passage', v_space.corpus_id)
             ) using
                 v_space.embedding_space_id, v_space.model, v_space.dimensions, v_document_ids, v_passage_ids,
                 v_space.corpus_id;
             if found then
-                perform pgclarify._hold_ingestion(v_space.embedding_space_id);
+                perform pgclarify_private.hold_ingestion(v_space.embedding_space_id);
                 return;
             end if;
         end loop;
     end loop;
-    perform pgclarify._forget_failed();
+    perform pgclarify_private.forget_failed();
 end
 $$;
 
-comment on function pgclarify._claim_passages(bigint, integer, interval, text[], bigint) is
+comment on function pgclarify_private.claim_passages(bigint, integer, interval, text[], bigint) is
 'Lease up to max_passages pending passages of one space that is being built, and queue more if there are none. Leases of dead '
 'workers and those that have run out are taken over. skipped_models: embedding models that the worker has not. '
 'after_space_id: the space whose turn was the last one, 0 at first.';
-grant execute on function pgclarify._claim_passages(bigint, integer, interval, text[], bigint) to pgclarify_worker;
+grant execute on function pgclarify_private.claim_passages(bigint, integer, interval, text[], bigint) to pgclarify_worker;
 
-create or replace function pgclarify._hold_ingestion(embedding_space_id bigint)
+create or replace function pgclarify_private.hold_ingestion(embedding_space_id bigint)
 returns void
 language sql volatile security definer
 set search_path = pg_catalog, pg_temp
@@ -121,15 +121,15 @@ begin atomic
     where space.embedding_space_id in (
         select nearly.embedding_space_id
         from pgclarify.embedding_space as nearly
-        where nearly.embedding_space_id = _hold_ingestion.embedding_space_id
+        where nearly.embedding_space_id = hold_ingestion.embedding_space_id
             and nearly.queued_at is not null
             and nearly.error is null
             and coalesce(nearly.ingestion_held_until < now() - interval '10 minutes', true)
             and (
                 select count(*) <= 500
                 from (
-                    select from pgclarify.pending_passage as pending
-                    where pending.embedding_space_id = _hold_ingestion.embedding_space_id
+                    select from pgclarify_private.pending_passage as pending
+                    where pending.embedding_space_id = hold_ingestion.embedding_space_id
                     limit 501
                 ) as left_over
             )
@@ -137,36 +137,36 @@ begin atomic
     );
 end;
 
-comment on function pgclarify._hold_ingestion(bigint) is
+comment on function pgclarify_private.hold_ingestion(bigint) is
 'Towards the end of filling a space, have new documents of its corpus wait for a minute at most: while many workers store '
 'documents, the end would never come.';
 
-create or replace function pgclarify._release_passages(worker_id bigint)
+create or replace function pgclarify_private.release_passages(worker_id bigint)
 returns bigint
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-    update pgclarify.pending_passage as pending
+    update pgclarify_private.pending_passage as pending
     set leased_by = null, leased_until = null
     where (pending.embedding_space_id, pending.document_id, pending.passage_id) in (
         select leased.embedding_space_id, leased.document_id, leased.passage_id
-        from pgclarify.pending_passage as leased
-        where leased.leased_by = _release_passages.worker_id
+        from pgclarify_private.pending_passage as leased
+        where leased.leased_by = release_passages.worker_id
         for update skip locked
     );
     return (
-        select count(*) from pgclarify.pending_passage as pending
-        where pending.leased_by = _release_passages.worker_id
+        select count(*) from pgclarify_private.pending_passage as pending
+        where pending.leased_by = release_passages.worker_id
     );
 end
 $$;
 
-comment on function pgclarify._release_passages(bigint) is
+comment on function pgclarify_private.release_passages(bigint) is
 'Give back what a worker has leased, and return how many leases it keeps because somebody holds the rows.';
-grant execute on function pgclarify._release_passages(bigint) to pgclarify_worker;
+grant execute on function pgclarify_private.release_passages(bigint) to pgclarify_worker;
 
-create or replace function pgclarify._store_vectors(
+create or replace function pgclarify_private.store_vectors(
     worker_id bigint,
     embedding_space_id bigint,
     document_ids text[],
@@ -185,7 +185,7 @@ declare
 begin
     select space.* into v_space
     from pgclarify.embedding_space as space
-    where space.embedding_space_id = _store_vectors.embedding_space_id and space.state = 'building';
+    where space.embedding_space_id = store_vectors.embedding_space_id and space.state = 'building';
     if not found then
         return 0;
     end if;
@@ -205,7 +205,7 @@ begin
         with held as (
             select given.*
             from unnest($3, $4, $5, $6, $7) as given (document_id, passage_id, content_hash, is_cut_off, vector)
-            inner join pgclarify.pending_passage as pending
+            inner join pgclarify_private.pending_passage as pending
                 on pending.embedding_space_id = $1
                 and pending.document_id = given.document_id
                 and pending.passage_id = given.passage_id
@@ -228,12 +228,12 @@ begin
             on conflict (embedding_space_id, document_id, passage_id) do update set vector = excluded.vector
         ),
         cut_off as (
-            insert into pgclarify.pending_cut (embedding_space_id, document_id)
+            insert into pgclarify_private.pending_cut (embedding_space_id, document_id)
             select distinct $1, held.document_id from held where held.is_cut_off order by held.document_id
             on conflict on constraint pending_cut_pk do nothing
         ),
         done as (
-            delete from pgclarify.pending_passage as pending
+            delete from pgclarify_private.pending_passage as pending
             using held
             where pending.embedding_space_id = $1
                 and pending.document_id = held.document_id
@@ -242,31 +242,31 @@ begin
         )
         select count(*) from done
         $sql$,
-        pgclarify._partition_name('passage', v_space.corpus_id),
-        pgclarify._partition_name('passage_embedding', v_space.embedding_space_id)
+        pgclarify_private.partition_name('passage', v_space.corpus_id),
+        pgclarify_private.partition_name('passage_embedding', v_space.embedding_space_id)
     ) into v_stored
     using
-        v_space.embedding_space_id, _store_vectors.worker_id, _store_vectors.document_ids, _store_vectors.passage_ids,
-        _store_vectors.content_hashes, _store_vectors.are_cut_off, _store_vectors.vectors, v_space.corpus_id;
+        v_space.embedding_space_id, store_vectors.worker_id, store_vectors.document_ids, store_vectors.passage_ids,
+        store_vectors.content_hashes, store_vectors.are_cut_off, store_vectors.vectors, v_space.corpus_id;
     -- What was not stored is free for the next one.
-    if v_stored < cardinality(_store_vectors.passage_ids) then
-        perform pgclarify._release_passages(_store_vectors.worker_id);
+    if v_stored < cardinality(store_vectors.passage_ids) then
+        perform pgclarify_private.release_passages(store_vectors.worker_id);
     end if;
     return v_stored;
 end
 $$;
 
-comment on function pgclarify._store_vectors(
+comment on function pgclarify_private.store_vectors(
     bigint, bigint, text[], bigint[], bytea[], boolean[], @extschema:vector@.halfvec[]
 ) is
 'Write vectors of leased passages into a space that is being built, and return how many were stored: all but those that '
 'vanished, that somebody is removing, or that another worker has taken over. are_cut_off: whether the passage is longer than '
 'the model reads.';
-grant execute on function pgclarify._store_vectors(
+grant execute on function pgclarify_private.store_vectors(
     bigint, bigint, text[], bigint[], bytea[], boolean[], @extschema:vector@.halfvec[]
 ) to pgclarify_worker;
 
-create or replace function pgclarify._fail_passage(
+create or replace function pgclarify_private.fail_passage(
     worker_id bigint, embedding_space_id bigint, document_id text, passage_id bigint, error text, pause interval
 )
 returns void
@@ -279,55 +279,55 @@ begin
     perform from pgclarify.corpus
     where corpus.corpus_id = (
         select space.corpus_id from pgclarify.embedding_space as space
-        where space.embedding_space_id = _fail_passage.embedding_space_id
+        where space.embedding_space_id = fail_passage.embedding_space_id
     )
     for key share skip locked;
     if not found then
         return;
     end if;
-    update pgclarify.pending_passage as pending
+    update pgclarify_private.pending_passage as pending
     set
         attempts = pending.attempts + 1,
-        retry_at = clock_timestamp() + _fail_passage.pause,
+        retry_at = clock_timestamp() + fail_passage.pause,
         leased_by = null,
         leased_until = null
-    where pending.embedding_space_id = _fail_passage.embedding_space_id
-        and pending.document_id = _fail_passage.document_id
-        and pending.passage_id = _fail_passage.passage_id
-        and pending.leased_by = _fail_passage.worker_id
+    where pending.embedding_space_id = fail_passage.embedding_space_id
+        and pending.document_id = fail_passage.document_id
+        and pending.passage_id = fail_passage.passage_id
+        and pending.leased_by = fail_passage.worker_id
     returning pending.attempts into v_attempts;
     if v_attempts >= 3 then
         -- Which one it is, only the log of the worker says: not everyone who sees this may read the document.
         update pgclarify.embedding_space as space
-        set error = 'passages cannot be embedded: ' || _fail_passage.error
-        where space.embedding_space_id = _fail_passage.embedding_space_id and space.state = 'building';
+        set error = 'passages cannot be embedded: ' || fail_passage.error
+        where space.embedding_space_id = fail_passage.embedding_space_id and space.state = 'building';
     end if;
 end
 $$;
 
-comment on function pgclarify._fail_passage(bigint, bigint, text, bigint, text, interval) is
+comment on function pgclarify_private.fail_passage(bigint, bigint, text, bigint, text, interval) is
 'Note that a leased passage could not be embedded. The third time it is left, and embedding_space.error says why its space is '
 'not switched to. pause: until it is tried again.';
-grant execute on function pgclarify._fail_passage(bigint, bigint, text, bigint, text, interval) to pgclarify_worker;
+grant execute on function pgclarify_private.fail_passage(bigint, bigint, text, bigint, text, interval) to pgclarify_worker;
 
-create or replace function pgclarify._refuse_filling(embedding_space_id bigint, error text)
+create or replace function pgclarify_private.refuse_filling(embedding_space_id bigint, error text)
 returns void
 language sql volatile security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
     update pgclarify.embedding_space as space
-    set error = _refuse_filling.error
+    set error = refuse_filling.error
     where space.embedding_space_id in (
         select filling.embedding_space_id
         from pgclarify.embedding_space as filling
-        where filling.embedding_space_id = _refuse_filling.embedding_space_id
+        where filling.embedding_space_id = refuse_filling.embedding_space_id
             and filling.state = 'building'
             and filling.dimensions is not null
-            and filling.error is distinct from _refuse_filling.error
+            and filling.error is distinct from refuse_filling.error
         for no key update skip locked
     );
 end;
 
-comment on function pgclarify._refuse_filling(bigint, text) is
+comment on function pgclarify_private.refuse_filling(bigint, text) is
 'Keep why a worker cannot fill a space, though its model could once be loaded.';
-grant execute on function pgclarify._refuse_filling(bigint, text) to pgclarify_worker;
+grant execute on function pgclarify_private.refuse_filling(bigint, text) to pgclarify_worker;

@@ -1,13 +1,13 @@
 -- What can be attached to a corpus: every reason against a table, with the way out.
 
-create or replace function pgclarify._members_of(relation oid)
+create or replace function pgclarify_private.members_of(relation oid)
 returns table (relation oid, kind "char", owner oid)
 language sql stable strict security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
     -- Not pg_partition_tree, which would wait for whoever changes one of them.
     with recursive member (relation) as (
-        select _members_of.relation
+        select members_of.relation
         union
         select pg_inherits.inhrelid
         from member
@@ -18,25 +18,25 @@ begin atomic
     inner join pg_catalog.pg_class on member.relation = pg_class.oid;
 end;
 
-comment on function pgclarify._members_of(oid) is
+comment on function pgclarify_private.members_of(oid) is
 'A table and all its partitions, of every level, with what kind of relation each is (pg_class.relkind) and its owner.';
 
-create or replace function pgclarify._is_part(relation oid)
+create or replace function pgclarify_private.is_part(relation oid)
 returns boolean
 language sql stable strict security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
     select
-        exists (select from pg_catalog.pg_inherits where pg_inherits.inhrelid = _is_part.relation)
+        exists (select from pg_catalog.pg_inherits where pg_inherits.inhrelid = is_part.relation)
         or exists (
-            select from pg_catalog.pg_class where pg_class.oid = _is_part.relation and pg_class.relkind = 'p'
+            select from pg_catalog.pg_class where pg_class.oid = is_part.relation and pg_class.relkind = 'p'
         );
 end;
 
-comment on function pgclarify._is_part(oid) is
+comment on function pgclarify_private.is_part(oid) is
 'True if rows of the table can change by statements on another one: it has partitions, is one, or inherits.';
 
-create or replace function pgclarify._used_columns(source pgclarify.source)
+create or replace function pgclarify_private.used_columns(source pgclarify_private.source)
 returns table (use text, name name)
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
@@ -44,21 +44,21 @@ begin atomic
     select used.use, used.name
     from (
         values
-        (1, 'id', _used_columns.source.id_column),
-        (2, 'content', _used_columns.source.content_column),
-        (3, 'title', _used_columns.source.title_column),
-        (4, 'uri', _used_columns.source.uri_column),
-        (5, 'readers', _used_columns.source.readers_column)
+        (1, 'id', used_columns.source.id_column),
+        (2, 'content', used_columns.source.content_column),
+        (3, 'title', used_columns.source.title_column),
+        (4, 'uri', used_columns.source.uri_column),
+        (5, 'readers', used_columns.source.readers_column)
     ) as used (place, use, name)
     where used.name is not null
     union all
-    select 'metadata', listed.name from unnest(_used_columns.source.metadata_columns) as listed (name);
+    select 'metadata', listed.name from unnest(used_columns.source.metadata_columns) as listed (name);
 end;
 
-comment on function pgclarify._used_columns(pgclarify.source) is
+comment on function pgclarify_private.used_columns(pgclarify_private.source) is
 'The columns of an attached table that are read, each with what for: id, content, title, uri, readers or metadata.';
 
-create or replace function pgclarify._table_problems(source pgclarify.source)
+create or replace function pgclarify_private.table_problems(source pgclarify_private.source)
 returns table (code text, message text, detail text, hint text)
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
@@ -66,13 +66,13 @@ as $$
 declare
     v_table pg_catalog.pg_class;
     v_schema name;
-    v_name text := (_table_problems.source).relation::text;
+    v_name text := (table_problems.source).relation::text;
 begin
-    select pg_class.* into v_table from pg_class where pg_class.oid = (_table_problems.source).relation;
+    select pg_class.* into v_table from pg_class where pg_class.oid = (table_problems.source).relation;
     if not found then
         return query select
             'undefined_table',
-            format('table "%s" does not exist', (_table_problems.source).relation_name),
+            format('table "%s" does not exist', (table_problems.source).relation_name),
             coalesce(attached.detail, 'No table has that number.'),
             coalesce(attached.hint, 'Pass the name of a table, such as ''public.articles''.')
         from (values (1)) as always (one)
@@ -82,11 +82,11 @@ begin
                 format(
                     'Detach it by its number: select pgclarify.detach_table(%L, %s).', corpus.name, known.relation::oid
                 ) as hint
-            from pgclarify.source as known
+            from pgclarify_private.source as known
             inner join pgclarify.corpus on known.corpus_id = corpus.corpus_id
             where
-                known.corpus_id = (_table_problems.source).corpus_id
-                and known.relation = (_table_problems.source).relation
+                known.corpus_id = (table_problems.source).corpus_id
+                and known.relation = (table_problems.source).relation
         ) as attached on true;
         return;
     end if;
@@ -139,7 +139,7 @@ begin
             'Attach a table without it, and say in a column who may read a row: options => ''{"readers": "…"}''.';
     end if;
     if v_table.relkind = 'r'
-        and exists (select from pg_inherits where pg_inherits.inhparent = (_table_problems.source).relation) then
+        and exists (select from pg_inherits where pg_inherits.inhparent = (table_problems.source).relation) then
         return query select
             'feature_not_supported',
             format('table "%s" has tables that inherit from it', v_name),
@@ -147,7 +147,9 @@ begin
             'Attach each of those tables, or make it a partitioned table.';
     end if;
     if v_table.relkind = 'p'
-        and exists (select from pgclarify._members_of((_table_problems.source).relation) as member where member.kind = 'f')
+        and exists (
+            select from pgclarify_private.members_of((table_problems.source).relation) as member where member.kind = 'f'
+        )
     then
         return query select
             'feature_not_supported',
@@ -155,16 +157,16 @@ begin
             'No trigger sees its changes.',
             'Attach the other partitions, each by itself.';
     end if;
-    return query select found.* from pgclarify._mixed_owners(_table_problems.source) as found;
-    return query select found.* from pgclarify._column_problems(_table_problems.source) as found;
+    return query select found.* from pgclarify_private.mixed_owners(table_problems.source) as found;
+    return query select found.* from pgclarify_private.column_problems(table_problems.source) as found;
 end
 $$;
 
-comment on function pgclarify._table_problems(pgclarify.source) is
+comment on function pgclarify_private.table_problems(pgclarify_private.source) is
 'Every reason why a table cannot be attached, or not be followed any more, whoever asks: name of the SQLSTATE, message, '
 'detail, hint. None if nothing is wrong.';
 
-create or replace function pgclarify._mixed_owners(source pgclarify.source)
+create or replace function pgclarify_private.mixed_owners(source pgclarify_private.source)
 returns table (code text, message text, detail text, hint text)
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
@@ -172,7 +174,7 @@ begin atomic
     -- An index of a table is made on its partitions, too, whoever owns them. So reading any table of a tree may run code of
     -- every owner in it, as the role that reads the tables of one of them.
     with recursive ancestor (relation) as (
-        select _mixed_owners.source.relation::oid
+        select mixed_owners.source.relation::oid
         union
         select pg_inherits.inhparent
         from ancestor
@@ -183,22 +185,22 @@ begin atomic
         from (
             select ancestor.relation from ancestor
             union
-            select members.relation from pgclarify._members_of(_mixed_owners.source.relation) as members
+            select members.relation from pgclarify_private.members_of(mixed_owners.source.relation) as members
         ) as relative
         inner join pg_catalog.pg_class on relative.relation = pg_class.oid
         where
             pg_class.relowner <> (
                 select attached.relowner from pg_catalog.pg_class as attached
-                where attached.oid = _mixed_owners.source.relation
+                where attached.oid = mixed_owners.source.relation
             )
-            -- As for functions, see _code_problems.
+            -- As for functions, see code_problems.
             and not pg_has_role(pg_class.relowner, 'pgclarify_owner', 'member')
         order by relative.relation
         limit 1
     )
     select
         'feature_not_supported',
-        format('table "%s" and its partitions have several owners', _mixed_owners.source.relation::text),
+        format('table "%s" and its partitions have several owners', mixed_owners.source.relation::text),
         format(
             'Table "%s" belongs to %s, whose code would run when the other tables are read.',
             others.relation::regclass, pg_get_userbyid(others.owner)
@@ -209,20 +211,20 @@ begin atomic
         )
     from others
     cross join pg_catalog.pg_class
-    where pg_class.oid = _mixed_owners.source.relation;
+    where pg_class.oid = mixed_owners.source.relation;
 end;
 
-comment on function pgclarify._mixed_owners(pgclarify.source) is
-'That of _table_problems which is about tables that the table inherits from, and its partitions, that belong to another role.';
+comment on function pgclarify_private.mixed_owners(pgclarify_private.source) is
+'That of table_problems which is about tables that the table inherits from, and its partitions, that belong to another role.';
 
-create or replace function pgclarify._index_hint(source pgclarify.source)
+create or replace function pgclarify_private.index_hint(source pgclarify_private.source)
 returns text
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
     with partitioned as (
         select pg_partitioned_table.partrelid as relation, key.attnum
-        from pgclarify._members_of(_index_hint.source.relation) as member
+        from pgclarify_private.members_of(index_hint.source.relation) as member
         inner join pg_catalog.pg_partitioned_table on member.relation = pg_partitioned_table.partrelid
         cross join lateral unnest(pg_partitioned_table.partattrs) as key (attnum)
     ),
@@ -231,7 +233,7 @@ begin atomic
         from partitioned
         inner join pg_catalog.pg_attribute
             on partitioned.relation = pg_attribute.attrelid and partitioned.attnum = pg_attribute.attnum
-        where pg_attribute.attname <> _index_hint.source.id_column
+        where pg_attribute.attname <> index_hint.source.id_column
     )
     select case
         -- An expression, which no unique index can have.
@@ -241,16 +243,16 @@ begin atomic
             'Make one: create unique index %son %s (%I%s). If two rows have one id, change that first.',
             -- There is no such way for a table with partitions.
             case when not exists (select from partitioned) then 'concurrently ' end,
-            _index_hint.source.relation::text, _index_hint.source.id_column, columns.others
+            index_hint.source.relation::text, index_hint.source.id_column, columns.others
         )
     end
     from columns;
 end;
 
-comment on function pgclarify._index_hint(pgclarify.source) is
+comment on function pgclarify_private.index_hint(pgclarify_private.source) is
 'How to get the unique index that the id of an attached table needs.';
 
-create or replace function pgclarify._column_problems(source pgclarify.source)
+create or replace function pgclarify_private.column_problems(source pgclarify_private.source)
 returns table (code text, message text, detail text, hint text)
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
@@ -274,29 +276,29 @@ begin atomic
                         then 'alter table %1$s add column %2$I text generated always as (%3$I::text) stored%4$s'
                     else 'alter table %1$s add column %2$I text%4$s, and let your application or a trigger of yours fill it'
                 end,
-                _column_problems.source.relation::text,
+                column_problems.source.relation::text,
                 'document_' || wanted.use,
                 wanted.name,
                 case wanted.use when 'id' then ' unique' end
             ) as way_out
-        from pgclarify._used_columns(_column_problems.source) as wanted
+        from pgclarify_private.used_columns(column_problems.source) as wanted
         left join pg_catalog.pg_attribute as found
             on
-                found.attrelid = _column_problems.source.relation
+                found.attrelid = column_problems.source.relation
                 and found.attname = wanted.name
                 and found.attnum > 0
                 and not found.attisdropped
     )
     select
         'undefined_column',
-        format('column "%s" of table "%s" does not exist', used.name, _column_problems.source.relation::text),
+        format('column "%s" of table "%s" does not exist', used.name, column_problems.source.relation::text),
         format(
             'Its columns are: %s.',
             (
                 select string_agg(pg_attribute.attname, ', ' order by pg_attribute.attnum)
                 from pg_catalog.pg_attribute
                 where
-                    pg_attribute.attrelid = _column_problems.source.relation
+                    pg_attribute.attrelid = column_problems.source.relation
                     and pg_attribute.attnum > 0
                     and not pg_attribute.attisdropped
             )
@@ -339,7 +341,7 @@ begin atomic
         'object_not_in_prerequisite_state',
         format('column "%s" is not unique', used.name),
         'An id needs a unique index of its own: valid, immediate, and without a condition.',
-        pgclarify._index_hint(_column_problems.source)
+        pgclarify_private.index_hint(column_problems.source)
     from used
     where
         used.use = 'id'
@@ -348,7 +350,7 @@ begin atomic
             select from pg_catalog.pg_index
             inner join pg_catalog.pg_class on pg_index.indrelid = pg_class.oid
             where
-                pg_index.indrelid = _column_problems.source.relation
+                pg_index.indrelid = column_problems.source.relation
                 and pg_index.indisunique
                 and pg_index.indisvalid
                 and pg_index.indimmediate
@@ -398,4 +400,5 @@ begin atomic
         );
 end;
 
-comment on function pgclarify._column_problems(pgclarify.source) is 'Those of _table_problems that are about columns.';
+comment on function pgclarify_private.column_problems(pgclarify_private.source) is
+'Those of table_problems that are about columns.';

@@ -1,10 +1,10 @@
 -- Statements on users' tables. The planner evaluates what is constant in the expressions of a table's indexes, constraints and
--- statistics: code of the table's owner, who can make such an index between our look at the table (_code_problems) and the
+-- statistics: code of the table's owner, who can make such an index between our look at the table (code_problems) and the
 -- planning. So each owner of attached tables has a role of its own (a reader), which may read the attached tables of that owner
 -- and nothing else, and each reader owns one function, which reads. The reader may not use our schema, so that it can neither
 -- name nor change its function.
 
-create or replace function pgclarify._reader_suffix(owner oid)
+create or replace function pgclarify_private.reader_suffix(owner oid)
 returns text
 language sql stable strict security definer
 set search_path = pg_catalog, pg_temp
@@ -12,40 +12,40 @@ begin atomic
     -- In another cluster the number may be another role's; then the name differs.
     select format('%s_%s', pg_roles.oid, left(encode(sha256(convert_to(pg_roles.rolname, 'UTF8')), 'hex'), 8))
     from pg_catalog.pg_roles
-    where pg_roles.oid = _reader_suffix.owner;
+    where pg_roles.oid = reader_suffix.owner;
 end;
 
-comment on function pgclarify._reader_suffix(oid) is
+comment on function pgclarify_private.reader_suffix(oid) is
 'What a reader and its function are named after: oid and hashed name of the role whose tables it reads. Null without such a '
 'role.';
 
-create or replace function pgclarify._reader_of(relation oid)
+create or replace function pgclarify_private.reader_of(relation oid)
 returns name
 language sql stable strict security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
-    select ('pgclarify_reads_' || pgclarify._reader_suffix(pg_class.relowner))::name
+    select ('pgclarify_reads_' || pgclarify_private.reader_suffix(pg_class.relowner))::name
     from pg_catalog.pg_class
-    where pg_class.oid = _reader_of.relation;
+    where pg_class.oid = reader_of.relation;
 end;
 
-comment on function pgclarify._reader_of(oid) is
+comment on function pgclarify_private.reader_of(oid) is
 'Name of the role that reads attached tables of this table''s owner, also if that role is not there.';
 
-create or replace function pgclarify._is_reader(role oid)
+create or replace function pgclarify_private.is_reader(role oid)
 returns boolean
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
     -- pgclarify_table_reader read everybody's tables in older versions.
     select coalesce(
-        pg_get_userbyid(_is_reader.role) ~ '^pgclarify_(reads_[0-9]+_[0-9a-f]{8}|table_reader)$', false
+        pg_get_userbyid(is_reader.role) ~ '^pgclarify_(reads_[0-9]+_[0-9a-f]{8}|table_reader)$', false
     );
 end;
 
-comment on function pgclarify._is_reader(oid) is 'True if a role reads attached tables, or has done so.';
+comment on function pgclarify_private.is_reader(oid) is 'True if a role reads attached tables, or has done so.';
 
-create or replace function pgclarify._reading_function(relation oid)
+create or replace function pgclarify_private.reading_function(relation oid)
 returns name
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
@@ -53,18 +53,19 @@ begin atomic
     -- A restore gives functions of roles that are missing to somebody else.
     select pg_proc.proname
     from pg_catalog.pg_class
-    inner join pg_catalog.pg_proc on pg_proc.proname = '_read_' || pgclarify._reader_suffix(pg_class.relowner)
+    inner join pg_catalog.pg_proc on pg_proc.proname = 'read_' || pgclarify_private.reader_suffix(pg_class.relowner)
     where
-        pg_class.oid = _reading_function.relation
-        and pg_proc.pronamespace = 'pgclarify'::regnamespace
+        pg_class.oid = reading_function.relation
+        and pg_proc.pronamespace = 'pgclarify_private'::regnamespace
         and pg_proc.prosecdef
-        and pg_get_userbyid(pg_proc.proowner) = pgclarify._reader_of(_reading_function.relation);
+        and pg_get_userbyid(pg_proc.proowner) = pgclarify_private.reader_of(reading_function.relation);
 end;
 
-comment on function pgclarify._reading_function(oid) is
-'Name of the function, in schema pgclarify, that reads attached tables of this table''s owner; null if it is not there.';
+comment on function pgclarify_private.reading_function(oid) is
+'Name of the function, in schema pgclarify_private, that reads attached tables of this table''s owner; null if there '
+'is none.';
 
-create or replace function pgclarify._make_reader(relation oid)
+create or replace function pgclarify_private.make_reader(relation oid)
 returns void
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
@@ -77,23 +78,24 @@ declare
     v_signature text;
     v_reader name;
 begin
-    if pgclarify._reading_function(_make_reader.relation) is not null then
+    if pgclarify_private.reading_function(make_reader.relation) is not null then
         return;
     end if;
     select
         pg_class.relowner,
         format(
-            'pgclarify.%I(text, text[], text[], integer, bigint)', '_read_' || pgclarify._reader_suffix(pg_class.relowner)
+            'pgclarify_private.%I(text, text[], text[], integer, bigint)',
+            'read_' || pgclarify_private.reader_suffix(pg_class.relowner)
         )
     into v_owner, v_signature
     from pg_class
-    where pg_class.oid = _make_reader.relation;
+    where pg_class.oid = make_reader.relation;
     if not found then
         return;
     end if;
     -- Two transactions cannot change the rights on a schema at once.
     begin
-        perform from pgclarify.applied_sql for update;
+        perform from pgclarify_private.applied_sql for update;
     exception
         when lock_not_available then
             raise exception 'another transaction attaches the first table of a role'
@@ -101,10 +103,10 @@ begin
                     detail = 'Only one transaction at a time can make the role that reads an owner''s tables.',
                     hint = 'Call it again when that transaction has ended.';
     end;
-    if pgclarify._reading_function(_make_reader.relation) is not null then
+    if pgclarify_private.reading_function(make_reader.relation) is not null then
         return;
     end if;
-    v_reader := pgclarify._make_reader_role(v_owner);
+    v_reader := pgclarify_private.make_reader_role(v_owner);
     execute format('drop function if exists %s', v_signature);
     -- All that code of the table's owner does is undone: what it writes, sets, and wants to be called for at commit, when
     -- the session's own role would call it. An error may hold what others may not read, so only its code is passed on, and
@@ -150,18 +152,18 @@ $body$
         )
     );
     -- For this moment only: who is given a function has to be able to make one.
-    execute format('grant create on schema pgclarify to %I', v_reader);
+    execute format('grant create on schema pgclarify_private to %I', v_reader);
     execute format('alter function %s owner to %I', v_signature, v_reader);
-    execute format('revoke all on schema pgclarify from %I', v_reader);
+    execute format('revoke all on schema pgclarify_private from %I', v_reader);
     -- It would hold by membership, too, if what it inherits is not switched off.
     execute format('grant execute on function %s to pgclarify_owner', v_signature);
 end
 $$;
 
-comment on function pgclarify._make_reader(oid) is
+comment on function pgclarify_private.make_reader(oid) is
 'Make the role and the function that read attached tables of this table''s owner, unless they are there.';
 
-create or replace function pgclarify._drop_idle_reader()
+create or replace function pgclarify_private.drop_idle_reader()
 returns text
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
@@ -176,14 +178,14 @@ begin
         select pg_proc.proname into v_function
         from pg_proc
         where
-            pg_proc.pronamespace = 'pgclarify'::regnamespace
-            and pg_proc.proname ~ '^_read_[0-9]+_[0-9a-f]{8}$'
+            pg_proc.pronamespace = 'pgclarify_private'::regnamespace
+            and pg_proc.proname ~ '^read_[0-9]+_[0-9a-f]{8}$'
             and not exists (
-                select from pgclarify.source
+                select from pgclarify_private.source
                 inner join pg_class on source.relation = pg_class.oid
                 where
                     source.state not in ('detached', 'removing')
-                    and pg_proc.proname = '_read_' || pgclarify._reader_suffix(pg_class.relowner)
+                    and pg_proc.proname = 'read_' || pgclarify_private.reader_suffix(pg_class.relowner)
             )
         order by pg_proc.proname
         limit 1;
@@ -192,17 +194,17 @@ begin
         end if;
         exit when v_is_locked;
         -- Then look again: a transaction that attaches a table has changed this one.
-        lock table pgclarify.source in share mode;
+        lock table pgclarify_private.source in share mode;
         v_is_locked := true;
     end loop;
-    execute format('drop function pgclarify.%I', v_function);
-    perform pgclarify._drop_reader_role(replace(v_function, '_read_', 'pgclarify_reads_'));
+    execute format('drop function pgclarify_private.%I', v_function);
+    perform pgclarify_private.drop_reader_role(replace(v_function, 'read_', 'pgclarify_reads_'));
     return v_function;
 end
 $$;
 
-comment on function pgclarify._drop_idle_reader() is
+comment on function pgclarify_private.drop_idle_reader() is
 'Drop one function that reads tables of an owner of whom none is attached any more, and return its name; null if there is '
 'none. Its role goes, too, unless it may still read something, here or in another database. Error 55P03 if a table is being '
 'attached for longer than half a second.';
-grant execute on function pgclarify._drop_idle_reader() to pgclarify_worker;
+grant execute on function pgclarify_private.drop_idle_reader() to pgclarify_worker;

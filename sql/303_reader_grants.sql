@@ -1,6 +1,6 @@
 -- What readers may read of attached tables: statements for the owner of the table, who alone can grant it.
 
-create or replace function pgclarify._readable_columns(relation oid)
+create or replace function pgclarify_private.readable_columns(relation oid)
 returns table (reader oid, name name)
 language sql stable strict security definer
 set search_path = pg_catalog, pg_temp
@@ -10,79 +10,79 @@ begin atomic
     from pg_catalog.pg_attribute
     cross join lateral aclexplode(pg_attribute.attacl) as granted
     where
-        pg_attribute.attrelid = _readable_columns.relation
+        pg_attribute.attrelid = readable_columns.relation
         and pg_attribute.attnum > 0
         and not pg_attribute.attisdropped
         and granted.privilege_type = 'SELECT'
-        and pgclarify._is_reader(granted.grantee);
+        and pgclarify_private.is_reader(granted.grantee);
 end;
 
-comment on function pgclarify._readable_columns(oid) is
+comment on function pgclarify_private.readable_columns(oid) is
 'Columns of a table that readers may read; also readers of an owner that it had before.';
 
-create or replace function pgclarify._revocation(relation oid, reader oid, names name[])
+create or replace function pgclarify_private.revocation(relation oid, reader oid, names name[])
 returns text
 language sql stable strict security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
     select format(
         'revoke select (%s) on table %s from %I',
-        string_agg(quote_ident(listed.name), ', ' order by listed.name), _revocation.relation::regclass,
-        pg_get_userbyid(_revocation.reader)
+        string_agg(quote_ident(listed.name), ', ' order by listed.name), revocation.relation::regclass,
+        pg_get_userbyid(revocation.reader)
     )
-    from unnest(_revocation.names) as listed (name)
+    from unnest(revocation.names) as listed (name)
     having count(*) > 0;
 end;
 
-comment on function pgclarify._revocation(oid, oid, name[]) is
+comment on function pgclarify_private.revocation(oid, oid, name[]) is
 'The statement that takes columns of a table back from a reader; null without any.';
 
-create or replace function pgclarify._missing_grants(source pgclarify.source)
+create or replace function pgclarify_private.missing_grants(source pgclarify_private.source)
 returns setof text
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
     -- The table had another owner, whose code could read it as the reader of that owner.
-    select pgclarify._revocation(_missing_grants.source.relation, readable.reader, array_agg(readable.name))
-    from pgclarify._readable_columns(_missing_grants.source.relation) as readable
-    where pg_get_userbyid(readable.reader) <> pgclarify._reader_of(_missing_grants.source.relation)
+    select pgclarify_private.revocation(missing_grants.source.relation, readable.reader, array_agg(readable.name))
+    from pgclarify_private.readable_columns(missing_grants.source.relation) as readable
+    where pg_get_userbyid(readable.reader) <> pgclarify_private.reader_of(missing_grants.source.relation)
     group by readable.reader
     union all
     select format('grant usage on schema %I to %I', pg_namespace.nspname, pg_roles.rolname)
     from pg_catalog.pg_class
     inner join pg_catalog.pg_namespace on pg_class.relnamespace = pg_namespace.oid
-    inner join pg_catalog.pg_roles on pg_roles.rolname = pgclarify._reader_of(pg_class.oid)
+    inner join pg_catalog.pg_roles on pg_roles.rolname = pgclarify_private.reader_of(pg_class.oid)
     where
-        pg_class.oid = _missing_grants.source.relation
+        pg_class.oid = missing_grants.source.relation
         and not has_schema_privilege(pg_roles.oid, pg_namespace.oid, 'usage')
     union all
     select format(
         'grant select (%s) on table %s to %I',
-        string_agg(distinct quote_ident(used.name), ', '), _missing_grants.source.relation::text, pg_roles.rolname
+        string_agg(distinct quote_ident(used.name), ', '), missing_grants.source.relation::text, pg_roles.rolname
     )
-    from pgclarify._used_columns(_missing_grants.source) as used
-    inner join pg_catalog.pg_roles on pg_roles.rolname = pgclarify._reader_of(_missing_grants.source.relation)
-    where not has_column_privilege(pg_roles.oid, _missing_grants.source.relation, used.name::text, 'select')
+    from pgclarify_private.used_columns(missing_grants.source) as used
+    inner join pg_catalog.pg_roles on pg_roles.rolname = pgclarify_private.reader_of(missing_grants.source.relation)
+    where not has_column_privilege(pg_roles.oid, missing_grants.source.relation, used.name::text, 'select')
     group by pg_roles.rolname;
 end;
 
-comment on function pgclarify._missing_grants(pgclarify.source) is
+comment on function pgclarify_private.missing_grants(pgclarify_private.source) is
 'Statements that let the reader of its owner, and no other reader, read what is read of an attached table; none if that is so.';
 
-create or replace function pgclarify._spare_grants(source pgclarify.source)
+create or replace function pgclarify_private.spare_grants(source pgclarify_private.source)
 returns setof text
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
-    select pgclarify._revocation(_spare_grants.source.relation, readable.reader, array_agg(readable.name))
-    from pgclarify._readable_columns(_spare_grants.source.relation) as readable
+    select pgclarify_private.revocation(spare_grants.source.relation, readable.reader, array_agg(readable.name))
+    from pgclarify_private.readable_columns(spare_grants.source.relation) as readable
     where
         not exists (
-            select from pgclarify.source as other
-            cross join lateral pgclarify._used_columns(other) as needed
+            select from pgclarify_private.source as other
+            cross join lateral pgclarify_private.used_columns(other) as needed
             where
-                other.relation = _spare_grants.source.relation
-                and other.source_id <> _spare_grants.source.source_id
+                other.relation = spare_grants.source.relation
+                and other.source_id <> spare_grants.source.source_id
                 and other.state not in ('detached', 'removing')
                 and needed.name = readable.name
         )
@@ -93,23 +93,23 @@ begin atomic
     inner join pg_catalog.pg_namespace on pg_class.relnamespace = pg_namespace.oid
     cross join lateral aclexplode(pg_namespace.nspacl) as granted
     where
-        pg_class.oid = _spare_grants.source.relation
+        pg_class.oid = spare_grants.source.relation
         -- Others may have made that grant, but the owner of the table can say this only if it is its own schema.
         and pg_has_role(pg_class.relowner, pg_namespace.nspowner, 'usage')
         and granted.grantor = pg_namespace.nspowner
         and granted.privilege_type = 'USAGE'
-        and pg_get_userbyid(granted.grantee) = pgclarify._reader_of(pg_class.oid)
+        and pg_get_userbyid(granted.grantee) = pgclarify_private.reader_of(pg_class.oid)
         and not exists (
-            select from pgclarify.source as other
+            select from pgclarify_private.source as other
             inner join pg_catalog.pg_class as kept on other.relation = kept.oid
             where
-                other.source_id <> _spare_grants.source.source_id
+                other.source_id <> spare_grants.source.source_id
                 and other.state not in ('detached', 'removing')
                 and kept.relnamespace = pg_class.relnamespace
                 and kept.relowner = pg_class.relowner
         );
 end;
 
-comment on function pgclarify._spare_grants(pgclarify.source) is
+comment on function pgclarify_private.spare_grants(pgclarify_private.source) is
 'Statements that take back what readers may read of a table because of this source alone, and the schema of a reader that has '
 'no other table there.';

@@ -5,14 +5,14 @@
 
 create or replace view pgclarify_capture.change as
 select change.source_id, change.relation, change.key
-from pgclarify.change;
+from pgclarify_private.change;
 
-comment on view pgclarify_capture.change is 'What trigger functions append to: pgclarify.change.';
+comment on view pgclarify_capture.change is 'What trigger functions append to: pgclarify_private.change.';
 grant insert on pgclarify_capture.change to pgclarify_capture;
 
 create or replace view pgclarify_capture.source as
 select source.source_id, source.relation
-from pgclarify.source;
+from pgclarify_private.source;
 
 comment on view pgclarify_capture.source is 'Which table the triggers of a source are on.';
 grant select on pgclarify_capture.source to pgclarify_capture;
@@ -32,7 +32,7 @@ where false;
 
 comment on view pgclarify_capture.old_rows is 'Stands before pg_temp for a trigger that has no transition table of this name.';
 
-create or replace function pgclarify._trigger_kinds()
+create or replace function pgclarify_private.trigger_kinds()
 returns table (
     suffix text, is_for_parts boolean, event text, trigger_type smallint, old_table text, new_table text, firing "char"
 )
@@ -63,16 +63,16 @@ begin atomic
     ) as kind (suffix, is_for_parts, event, trigger_type, old_table, new_table, firing);
 end;
 
-comment on function pgclarify._trigger_kinds() is
+comment on function pgclarify_private.trigger_kinds() is
 'The triggers that an attached table may need: end of the name, whether for tables with partitions and their like (null: for '
 'all), when, pg_trigger.tgtype, names of the transition tables (empty: none), and in which sessions (pg_trigger.tgenabled).';
 
-create or replace function pgclarify._trigger_name(source_id bigint, suffix text)
+create or replace function pgclarify_private.trigger_name(source_id bigint, suffix text)
 returns name
 language sql immutable strict parallel safe
 set search_path = pg_catalog, pg_temp
 begin atomic
-    select format('pgclarify_%s_%s', _trigger_name.source_id, _trigger_name.suffix);
+    select format('pgclarify_%s_%s', trigger_name.source_id, trigger_name.suffix);
 end;
 
-comment on function pgclarify._trigger_name(bigint, text) is 'Name of one of the triggers of a source.';
+comment on function pgclarify_private.trigger_name(bigint, text) is 'Name of one of the triggers of a source.';

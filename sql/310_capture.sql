@@ -1,29 +1,29 @@
 -- What notes the changes of an attached table: one function a source, and the triggers that call it.
 
-create or replace function pgclarify._capture_name(source_id bigint)
+create or replace function pgclarify_private.capture_name(source_id bigint)
 returns name
 language sql immutable strict parallel safe
 set search_path = pg_catalog, pg_temp
 begin atomic
-    select '_capture_' || _capture_name.source_id;
+    select 'capture_' || capture_name.source_id;
 end;
 
-comment on function pgclarify._capture_name(bigint) is
-'Name of the function, in schema pgclarify, that triggers of a source call.';
+comment on function pgclarify_private.capture_name(bigint) is
+'Name of the function, in schema pgclarify_private, that triggers of a source call.';
 
-create or replace function pgclarify._make_capture(source_id bigint)
+create or replace function pgclarify_private.make_capture(source_id bigint)
 returns void
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_source pgclarify.source;
-    v_name name := pgclarify._capture_name(_make_capture.source_id);
+    v_source pgclarify_private.source;
+    v_name name := pgclarify_private.capture_name(make_capture.source_id);
     v_type oid;
     v_triggers text;
     v_body text;
 begin
-    select source.* into v_source from pgclarify.source where source.source_id = _make_capture.source_id;
+    select source.* into v_source from pgclarify_private.source where source.source_id = make_capture.source_id;
     select pg_attribute.atttypid into v_type
     from pg_attribute
     where
@@ -34,14 +34,15 @@ begin
         string_agg(
             quote_literal(
                 concat(
-                    pgclarify._trigger_name(v_source.source_id, kind.suffix), ' ', kind.trigger_type, ' ', kind.old_table, ',',
+                    pgclarify_private.trigger_name(v_source.source_id, kind.suffix), ' ', kind.trigger_type, ' ',
+                    kind.old_table, ',',
                     kind.new_table
                 )
             ),
             ', ' order by kind.suffix
         )
     into v_triggers
-    from pgclarify._trigger_kinds() as kind;
+    from pgclarify_private.trigger_kinds() as kind;
     -- Statements with their names spelt out take a fraction of the time of those built at run time. The user's own
     -- statement must never fail because of us, so we look first whether the column is still what it was: what is never
     -- run, plpgsql never parses, either.
@@ -116,66 +117,66 @@ $body$,
         v_triggers
     );
     execute format(
-        'create or replace function pgclarify.%I() returns trigger language plpgsql security definer '
+        'create or replace function pgclarify_private.%I() returns trigger language plpgsql security definer '
         -- The catalogs have few rows that are wanted, and often no statistics that say so.
         'set search_path = pg_catalog, pgclarify_capture, pg_temp set enable_seqscan = off as %L',
         v_name, v_body
     );
     execute format(
-        'comment on function pgclarify.%I() is %L',
+        'comment on function pgclarify_private.%I() is %L',
         v_name, format('Notes changes of table %s for source %s.', v_source.relation_name, v_source.source_id)
     );
     if (
         select pg_proc.proowner <> 'pgclarify_capture'::regrole
         from pg_proc
-        where pg_proc.pronamespace = 'pgclarify'::regnamespace and pg_proc.proname = v_name
+        where pg_proc.pronamespace = 'pgclarify_private'::regnamespace and pg_proc.proname = v_name
     ) then
         -- By way of the schema in which its new owner may create, as an owner has to.
-        execute format('alter function pgclarify.%I() set schema pgclarify_capture', v_name);
+        execute format('alter function pgclarify_private.%I() set schema pgclarify_capture', v_name);
         execute format('alter function pgclarify_capture.%I() owner to pgclarify_capture', v_name);
-        execute format('alter function pgclarify_capture.%I() set schema pgclarify', v_name);
+        execute format('alter function pgclarify_capture.%I() set schema pgclarify_private', v_name);
     end if;
-    perform pgclarify._grant_capture(v_source.source_id);
+    perform pgclarify_private.grant_capture(v_source.source_id);
 end
 $$;
 
-comment on function pgclarify._make_capture(bigint) is
+comment on function pgclarify_private.make_capture(bigint) is
 'Make the function that triggers of a source call, or make it anew. It appends to change, and never fails because of the '
-'table. Error 39P01 for any other trigger than those of _expected_triggers.';
+'table. Error 39P01 for any other trigger than those of expected_triggers.';
 
-create or replace function pgclarify._expected_triggers(source pgclarify.source)
+create or replace function pgclarify_private.expected_triggers(source pgclarify_private.source)
 returns table (name name, relation oid, event text, firing "char")
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
     with tree as (
-        select pgclarify._is_part(_expected_triggers.source.relation) as is_part
+        select pgclarify_private.is_part(expected_triggers.source.relation) as is_part
     )
     select
-        pgclarify._trigger_name(_expected_triggers.source.source_id, kind.suffix),
+        pgclarify_private.trigger_name(expected_triggers.source.source_id, kind.suffix),
         member.relation,
         format(kind.event, member.relation::regclass),
         kind.firing
     from tree
-    inner join pgclarify._trigger_kinds() as kind on tree.is_part = coalesce(kind.is_for_parts, tree.is_part)
+    inner join pgclarify_private.trigger_kinds() as kind on tree.is_part = coalesce(kind.is_for_parts, tree.is_part)
     -- TRUNCATE of a partition fires its own trigger alone, and no partition gets one from its parent.
-    inner join pgclarify._members_of(_expected_triggers.source.relation) as member
+    inner join pgclarify_private.members_of(expected_triggers.source.relation) as member
         on
-            member.relation = _expected_triggers.source.relation
+            member.relation = expected_triggers.source.relation
             or (kind.suffix = 'truncate' and member.kind = 'r');
 end;
 
-comment on function pgclarify._expected_triggers(pgclarify.source) is
+comment on function pgclarify_private.expected_triggers(pgclarify_private.source) is
 'The triggers that an attached table needs: name, table or partition, when, and in which sessions (pg_trigger.tgenabled).';
 
-create or replace function pgclarify._missing_triggers(source pgclarify.source)
+create or replace function pgclarify_private.missing_triggers(source pgclarify_private.source)
 returns table (relation oid, statement text)
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
     with expected as (
         select wanted.name, wanted.relation, wanted.event, wanted.firing, pg_trigger.oid as found, pg_trigger.tgenabled
-        from pgclarify._expected_triggers(_missing_triggers.source) as wanted
+        from pgclarify_private.expected_triggers(missing_triggers.source) as wanted
         left join pg_catalog.pg_trigger
             on
                 pg_trigger.tgrelid = wanted.relation
@@ -189,17 +190,17 @@ begin atomic
             format('drop trigger %I on %s', pg_trigger.tgname, pg_trigger.tgrelid::regclass) as statement
         from pg_catalog.pg_trigger
         where
-            pg_trigger.tgrelid = _missing_triggers.source.relation
+            pg_trigger.tgrelid = missing_triggers.source.relation
             and not pg_trigger.tgisinternal
             and pg_trigger.tgparentid = 0
-            and pg_trigger.tgname like format('pgclarify\_%s\_%%', _missing_triggers.source.source_id)
+            and pg_trigger.tgname like format('pgclarify\_%s\_%%', missing_triggers.source.source_id)
             and pg_trigger.tgname not in (select expected.name from expected)
         union all
         select
             2, expected.name, expected.relation,
             format(
-                'create trigger %I %s execute function pgclarify.%I()',
-                expected.name, expected.event, pgclarify._capture_name(_missing_triggers.source.source_id)
+                'create trigger %I %s execute function pgclarify_private.%I()',
+                expected.name, expected.event, pgclarify_private.capture_name(missing_triggers.source.source_id)
             )
         from expected
         where expected.found is null
@@ -218,10 +219,10 @@ begin atomic
     select needed.relation, needed.statement from needed order by needed.name, needed.relation, needed.place;
 end;
 
-comment on function pgclarify._missing_triggers(pgclarify.source) is
+comment on function pgclarify_private.missing_triggers(pgclarify_private.source) is
 'Statements, in order, that give an attached table or its partitions what it lacks of its triggers; none if it is followed.';
 
-create or replace function pgclarify._drop_capture(source_id bigint)
+create or replace function pgclarify_private.drop_capture(source_id bigint)
 returns void
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
@@ -230,15 +231,15 @@ set client_min_messages = 'warning'
 as $$
 begin
     execute format(
-        'drop function if exists pgclarify.%I() cascade', pgclarify._capture_name(_drop_capture.source_id)
+        'drop function if exists pgclarify_private.%I() cascade', pgclarify_private.capture_name(drop_capture.source_id)
     );
 end
 $$;
 
-comment on function pgclarify._drop_capture(bigint) is
+comment on function pgclarify_private.drop_capture(bigint) is
 'Drop the function that notes the changes of a source, and with it the triggers, whoever owns their tables.';
 
-create or replace function pgclarify._drop_orphan_capture()
+create or replace function pgclarify_private.drop_orphan_capture()
 returns text
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
@@ -252,21 +253,21 @@ begin
     from pg_proc
     cross join lateral (select substring(pg_proc.proname from '[0-9]+$')::bigint as source_id) as named
     where
-        pg_proc.pronamespace = 'pgclarify'::regnamespace
-        and pg_proc.proname ~ '^_capture_[0-9]+$'
-        and not exists (select from pgclarify.source where source.source_id = named.source_id)
+        pg_proc.pronamespace = 'pgclarify_private'::regnamespace
+        and pg_proc.proname ~ '^capture_[0-9]+$'
+        and not exists (select from pgclarify_private.source where source.source_id = named.source_id)
     -- One that is held does not keep the others waiting for ever.
     order by random()
     limit 1;
     if not found then
         return null;
     end if;
-    perform pgclarify._drop_capture(v_source_id);
-    return format('pgclarify.%I()', pgclarify._capture_name(v_source_id));
+    perform pgclarify_private.drop_capture(v_source_id);
+    return format('pgclarify_private.%I()', pgclarify_private.capture_name(v_source_id));
 end
 $$;
 
-comment on function pgclarify._drop_orphan_capture() is
+comment on function pgclarify_private.drop_orphan_capture() is
 'Drop one function that a dropped corpus has left, with its triggers, and return its name; null if there is none. Error 55P03 '
 'if somebody holds the table for longer than half a second.';
-grant execute on function pgclarify._drop_orphan_capture() to pgclarify_worker;
+grant execute on function pgclarify_private.drop_orphan_capture() to pgclarify_worker;

@@ -1,6 +1,6 @@
 -- Who may make triggers that call the function of a source.
 
-create or replace function pgclarify._capture_grants(source_id bigint)
+create or replace function pgclarify_private.capture_grants(source_id bigint)
 returns setof text
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
@@ -8,13 +8,13 @@ begin atomic
     -- Adding a partition, restoring a dump and attach_table make triggers as the table's owner. Who fires one needs nothing.
     with capture as (
         select pg_proc.oid, pg_proc.proowner, pg_proc.proacl, pg_class.relowner
-        from pgclarify.source
+        from pgclarify_private.source
         inner join pg_catalog.pg_class on pg_class.oid = source.relation
         inner join pg_catalog.pg_proc
             on
-                pg_proc.pronamespace = 'pgclarify'::regnamespace
-                and pg_proc.proname = pgclarify._capture_name(source.source_id)
-        where source.source_id = _capture_grants.source_id
+                pg_proc.pronamespace = 'pgclarify_private'::regnamespace
+                and pg_proc.proname = pgclarify_private.capture_name(source.source_id)
+        where source.source_id = capture_grants.source_id
     ),
     granted as (
         select capture.oid, capture.relowner, privilege.grantee
@@ -37,11 +37,11 @@ begin atomic
     where not exists (select from granted where granted.grantee = capture.relowner);
 end;
 
-comment on function pgclarify._capture_grants(bigint) is
+comment on function pgclarify_private.capture_grants(bigint) is
 'Statements after which the owner of an attached table, and no other role, may make triggers that call the function of the '
 'source; none if it is so.';
 
-create or replace function pgclarify._grant_capture(source_id bigint)
+create or replace function pgclarify_private.grant_capture(source_id bigint)
 returns void
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
@@ -49,12 +49,12 @@ as $$
 declare
     v_statement text;
 begin
-    foreach v_statement in array array(select pgclarify._capture_grants(_grant_capture.source_id)) loop
+    foreach v_statement in array array(select pgclarify_private.capture_grants(grant_capture.source_id)) loop
         execute v_statement;
     end loop;
 end
 $$;
 
-comment on function pgclarify._grant_capture(bigint) is
+comment on function pgclarify_private.grant_capture(bigint) is
 'Let the owner of an attached table, who may be another one now, and no other role make triggers that call the function of '
 'the source.';

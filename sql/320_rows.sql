@@ -1,7 +1,7 @@
 -- Rows of attached tables, and how they become documents. Statements on a user's table are built here and in
 -- 325_colliding_ids.sql, and executed by the functions of 315_reading.sql.
 
-create or replace function pgclarify._key_type(source pgclarify.source)
+create or replace function pgclarify_private.key_type(source pgclarify_private.source)
 returns text
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
@@ -13,28 +13,28 @@ begin atomic
     end
     from pg_catalog.pg_attribute
     where
-        pg_attribute.attrelid = _key_type.source.relation
-        and pg_attribute.attname = _key_type.source.id_column
+        pg_attribute.attrelid = key_type.source.relation
+        and pg_attribute.attname = key_type.source.id_column
         and not pg_attribute.attisdropped;
 end;
 
-comment on function pgclarify._key_type(pgclarify.source) is
+comment on function pgclarify_private.key_type(pgclarify_private.source) is
 'As what ids of an attached table are compared: bigint, uuid or text. These come back from text as they were.';
 
-create or replace function pgclarify._source_table(source pgclarify.source)
+create or replace function pgclarify_private.source_table(source pgclarify_private.source)
 returns text
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
     -- Inheritance children are tables of their own.
-    select case pg_class.relkind when 'r' then 'only ' else '' end || _source_table.source.relation::text
+    select case pg_class.relkind when 'r' then 'only ' else '' end || source_table.source.relation::text
     from pg_catalog.pg_class
-    where pg_class.oid = _source_table.source.relation;
+    where pg_class.oid = source_table.source.relation;
 end;
 
-comment on function pgclarify._source_table(pgclarify.source) is 'What to read an attached table from, quoted.';
+comment on function pgclarify_private.source_table(pgclarify_private.source) is 'What to read an attached table from, quoted.';
 
-create or replace function pgclarify._row_size(source pgclarify.source)
+create or replace function pgclarify_private.row_size(source pgclarify_private.source)
 returns text
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
@@ -47,19 +47,19 @@ begin atomic
         ),
         ' + '
     )
-    from pgclarify._used_columns(_row_size.source) as used;
+    from pgclarify_private.used_columns(row_size.source) as used;
 end;
 
-comment on function pgclarify._row_size(pgclarify.source) is 'SQL for about how many bytes a row of table t is.';
+comment on function pgclarify_private.row_size(pgclarify_private.source) is 'SQL for about how many bytes a row of table t is.';
 
-create or replace function pgclarify._comparable_keys(keys text[], key_type text)
+create or replace function pgclarify_private.comparable_keys(keys text[], key_type text)
 returns text[]
 language sql immutable strict parallel safe
 set search_path = pg_catalog, pg_temp
 begin atomic
     select coalesce(array_agg(key), '{}')
-    from unnest(_comparable_keys.keys) as key
-    where case _comparable_keys.key_type
+    from unnest(comparable_keys.keys) as key
+    where case comparable_keys.key_type
         when 'bigint' then
             case
                 when key ~ '^(0|-?[1-9][0-9]{0,18})$'
@@ -70,10 +70,10 @@ begin atomic
     end;
 end;
 
-comment on function pgclarify._comparable_keys(text[], text) is
-'Keys that a column of this type (see _key_type) can hold; no row has another, left from before its type was changed.';
+comment on function pgclarify_private.comparable_keys(text[], text) is
+'Keys that a column of this type (see key_type) can hold; no row has another, left from before its type was changed.';
 
-create or replace function pgclarify._next_keys(source pgclarify.source, max_rows integer, max_bytes bigint)
+create or replace function pgclarify_private.next_keys(source pgclarify_private.source, max_rows integer, max_bytes bigint)
 returns text[]
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
@@ -84,8 +84,8 @@ set enable_sort = off
 as $$
 begin
     -- With ties: where nothing keeps ids unique, over partitions, rows of one id are seen together.
-    return pgclarify._select_keys(
-        _next_keys.source,
+    return pgclarify_private.select_keys(
+        next_keys.source,
         format(
             $sql$
             select coalesce(array_agg(measured.id::text), '{}')
@@ -104,35 +104,35 @@ begin
             ) as measured
             where measured.size_before < $4
             $sql$,
-            _next_keys.source.id_column,
-            pgclarify._row_size(_next_keys.source),
-            pgclarify._source_table(_next_keys.source),
+            next_keys.source.id_column,
+            pgclarify_private.row_size(next_keys.source),
+            pgclarify_private.source_table(next_keys.source),
             case
-                when _next_keys.source.load_cursor is null then 'true'
-                else format('t.%I > $1[1]::%s', _next_keys.source.id_column, pgclarify._key_type(_next_keys.source))
+                when next_keys.source.load_cursor is null then 'true'
+                else format('t.%I > $1[1]::%s', next_keys.source.id_column, pgclarify_private.key_type(next_keys.source))
             end
         ),
-        array[_next_keys.source.load_cursor], null, _next_keys.max_rows, _next_keys.max_bytes
+        array[next_keys.source.load_cursor], null, next_keys.max_rows, next_keys.max_bytes
     );
 end
 $$;
 
-comment on function pgclarify._next_keys(pgclarify.source, integer, bigint) is
+comment on function pgclarify_private.next_keys(pgclarify_private.source, integer, bigint) is
 'Keys of the rows after load_cursor, in order: up to max_rows, of about max_bytes together, at least one.';
 
-create or replace function pgclarify._first_keys(source pgclarify.source, keys text[], max_bytes bigint)
+create or replace function pgclarify_private.first_keys(source pgclarify_private.source, keys text[], max_bytes bigint)
 returns text[]
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_type text := pgclarify._key_type(_first_keys.source);
+    v_type text := pgclarify_private.key_type(first_keys.source);
 begin
-    if cardinality(_first_keys.keys) <= 1 then
-        return _first_keys.keys;
+    if cardinality(first_keys.keys) <= 1 then
+        return first_keys.keys;
     end if;
-    return pgclarify._select_keys(
-        _first_keys.source,
+    return pgclarify_private.select_keys(
+        first_keys.source,
         format(
             $sql$
             select array_agg(measured.key)
@@ -147,44 +147,44 @@ begin
             ) as measured
             where measured.size_before < $4
             $sql$,
-            _first_keys.source.id_column, pgclarify._row_size(_first_keys.source),
-            pgclarify._source_table(_first_keys.source), v_type
+            first_keys.source.id_column, pgclarify_private.row_size(first_keys.source),
+            pgclarify_private.source_table(first_keys.source), v_type
         ),
-        _first_keys.keys, pgclarify._comparable_keys(_first_keys.keys, v_type), null, _first_keys.max_bytes
+        first_keys.keys, pgclarify_private.comparable_keys(first_keys.keys, v_type), null, first_keys.max_bytes
     );
 end
 $$;
 
-comment on function pgclarify._first_keys(pgclarify.source, text[], bigint) is
+comment on function pgclarify_private.first_keys(pgclarify_private.source, text[], bigint) is
 'The first of these keys, so many that their rows have about max_bytes together; at least one.';
 
-create or replace function pgclarify._missing_keys(source pgclarify.source, keys text[])
+create or replace function pgclarify_private.missing_keys(source pgclarify_private.source, keys text[])
 returns text[]
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
-    select pgclarify._select_keys(
-        _missing_keys.source,
+    select pgclarify_private.select_keys(
+        missing_keys.source,
         format(
             'select array(select unnest($1) except select t.%1$I::text from %2$s as t where t.%1$I = any($2::%3$s[]))',
-            _missing_keys.source.id_column, pgclarify._source_table(_missing_keys.source), typed.name
+            missing_keys.source.id_column, pgclarify_private.source_table(missing_keys.source), typed.name
         ),
-        _missing_keys.keys, pgclarify._comparable_keys(_missing_keys.keys, typed.name), null, null
+        missing_keys.keys, pgclarify_private.comparable_keys(missing_keys.keys, typed.name), null, null
     )
-    from (select pgclarify._key_type(_missing_keys.source) as name) as typed;
+    from (select pgclarify_private.key_type(missing_keys.source) as name) as typed;
 end;
 
-comment on function pgclarify._missing_keys(pgclarify.source, text[]) is 'Those of these keys that no row has.';
+comment on function pgclarify_private.missing_keys(pgclarify_private.source, text[]) is 'Those of these keys that no row has.';
 
-create or replace function pgclarify._read_rows(
-    source pgclarify.source, keys text[], out documents pgclarify.document[], out unfit text
+create or replace function pgclarify_private.read_rows(
+    source pgclarify_private.source, keys text[], out documents pgclarify.document[], out unfit text
 )
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_type text := pgclarify._key_type(_read_rows.source);
-    v_metadata text := (select string_agg(format('t.%I', name), ', ') from unnest(_read_rows.source.metadata_columns) as name);
+    v_type text := pgclarify_private.key_type(read_rows.source);
+    v_metadata text := (select string_agg(format('t.%I', name), ', ') from unnest(read_rows.source.metadata_columns) as name);
     v_statement text := format(
         $sql$
         select
@@ -211,21 +211,21 @@ declare
             offset 0
         ) as measured
         $sql$,
-        _read_rows.source.id_column,
-        _read_rows.source.content_column,
-        coalesce('t.' || quote_ident(_read_rows.source.title_column), 'null') || '::text',
-        coalesce('t.' || quote_ident(_read_rows.source.uri_column), 'null') || '::text',
+        read_rows.source.id_column,
+        read_rows.source.content_column,
+        coalesce('t.' || quote_ident(read_rows.source.title_column), 'null') || '::text',
+        coalesce('t.' || quote_ident(read_rows.source.uri_column), 'null') || '::text',
         coalesce('(select to_jsonb(r) from (select ' || v_metadata || ') as r)', '''{}''::jsonb'),
         case
-            when _read_rows.source.readers_column is null then 'null::name[]'
+            when read_rows.source.readers_column is null then 'null::name[]'
             else format(
                 -- What is no name of a role admits nobody.
                 'case when t.%1$I is not null then array(select r::name from unnest(t.%1$I) as r'
                 ' where octet_length(r::text) between 1 and 63) end',
-                _read_rows.source.readers_column
+                read_rows.source.readers_column
             )
         end,
-        pgclarify._source_table(_read_rows.source),
+        pgclarify_private.source_table(read_rows.source),
         v_type
     );
 begin
@@ -233,30 +233,30 @@ begin
         coalesce(
             array_agg(
                 row(
-                    _read_rows.source.corpus_id, made.id, coalesce(made.content, ''), made.title, made.uri, made.metadata,
-                    made.readers, pgclarify._content_hash(made.title, coalesce(made.content, '')),
+                    read_rows.source.corpus_id, made.id, coalesce(made.content, ''), made.title, made.uri, made.metadata,
+                    made.readers, pgclarify_private.content_hash(made.title, coalesce(made.content, '')),
                     case when made.is_too_long then 'its content has more than 10000000 characters' end,
-                    null, null, null, _read_rows.source.source_id, null
+                    null, null, null, read_rows.source.source_id, null
                 )::pgclarify.document
             ) filter (
-                where pgclarify._is_document_id(made.id)
-                and (made.is_too_long or not pgclarify._is_blank(made.content))
+                where pgclarify_private.is_document_id(made.id)
+                and (made.is_too_long or not pgclarify_private.is_blank(made.content))
             ),
             '{}'
         ),
-        min(left(made.id, 100)) filter (where not pgclarify._is_document_id(made.id))
+        min(left(made.id, 100)) filter (where not pgclarify_private.is_document_id(made.id))
     into documents, unfit
     from (
         select
-            _read_rows.source.id_prefix || found.key as id,
+            read_rows.source.id_prefix || found.key as id,
             found.content, found.is_too_long, found.title, found.uri, found.metadata, found.readers
-        from pgclarify._select_rows(
-            _read_rows.source, v_statement, pgclarify._comparable_keys(_read_rows.keys, v_type)
+        from pgclarify_private.select_rows(
+            read_rows.source, v_statement, pgclarify_private.comparable_keys(read_rows.keys, v_type)
         ) as found
     ) as made;
 end
 $$;
 
-comment on function pgclarify._read_rows(pgclarify.source, text[]) is
+comment on function pgclarify_private.read_rows(pgclarify_private.source, text[]) is
 'The documents that rows with these keys are now. A row without content is none, nor is one whose id is empty or too '
 'long; unfit: such an id, cut, or null.';

@@ -1,16 +1,16 @@
 -- Ids of an attached table that other documents of the corpus have already.
 
-create or replace function pgclarify._check_ids(caller pgclarify._caller, source_id bigint)
+create or replace function pgclarify_private.check_ids(caller pgclarify_private.caller, source_id bigint)
 returns void
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_source pgclarify.source;
-    v_page pgclarify.source;
-    v_other pgclarify.source;
+    v_source pgclarify_private.source;
+    v_page pgclarify_private.source;
+    v_other pgclarify_private.source;
     -- Tables that are still being loaded: their rows are no documents yet.
-    v_others pgclarify.source[];
+    v_others pgclarify_private.source[];
     v_are_documents boolean;
     v_keys text[];
     v_ids text[];
@@ -19,17 +19,17 @@ declare
     v_whose text;
     v_hint text;
 begin
-    select source.* into v_source from pgclarify.source where source.source_id = _check_ids.source_id;
-    perform pgclarify._owned_source(_check_ids.caller, v_source.corpus_id, v_source.relation);
+    select source.* into v_source from pgclarify_private.source where source.source_id = check_ids.source_id;
+    perform pgclarify_private.owned_source(check_ids.caller, v_source.corpus_id, v_source.relation);
     v_are_documents := exists (
         select from pgclarify.document
         where document.corpus_id = v_source.corpus_id
             and document.source_id is distinct from v_source.source_id
-            and not pgclarify._is_left(document.source_id)
+            and not pgclarify_private.is_left(document.source_id)
     );
     v_others := array(
         select source
-        from pgclarify.source
+        from pgclarify_private.source
         where source.corpus_id = v_source.corpus_id
             and source.source_id <> v_source.source_id
             and source.state = 'loading'
@@ -40,16 +40,16 @@ begin
                 select from pg_class
                 where
                     pg_class.oid = source.relation
-                    and pg_has_role((_check_ids.caller).name, pg_class.relowner, 'usage')
+                    and pg_has_role((check_ids.caller).name, pg_class.relowner, 'usage')
             )
-            and pgclarify._source_fault(source) is null
+            and pgclarify_private.source_fault(source) is null
         order by source.source_id
     );
     v_page := v_source;
     v_page.load_cursor := null;
     -- Page by page and by keys: how a join is planned depends on statistics that a new table does not have.
     while v_id is null and (v_are_documents or cardinality(v_others) > 0) loop
-        v_keys := pgclarify._next_keys(v_page, 10000, 1000000000);
+        v_keys := pgclarify_private.next_keys(v_page, 10000, 1000000000);
         exit when cardinality(v_keys) = 0;
         v_page.load_cursor := v_keys[cardinality(v_keys)];
         v_ids := array(select v_source.id_prefix || page.key from unnest(v_keys) as page (key));
@@ -66,7 +66,7 @@ begin
             into v_id, v_whose, v_hint
             from pgclarify.document
             inner join pgclarify.corpus on document.corpus_id = corpus.corpus_id
-            left join pgclarify.source as other on document.source_id = other.source_id
+            left join pgclarify_private.source as other on document.source_id = other.source_id
             left join pg_class on other.relation = pg_class.oid
             where document.corpus_id = v_source.corpus_id
                 and document.id = any(v_ids)
@@ -82,7 +82,9 @@ begin
                 where starts_with(page.id, v_other.id_prefix)
             );
             select v_other.id_prefix || found.key, 'comes from ' || v_other.relation into v_id, v_whose
-            from (select unnest(v_other_keys) except select unnest(pgclarify._missing_keys(v_other, v_other_keys))) as found (key)
+            from (
+                select unnest(v_other_keys) except select unnest(pgclarify_private.missing_keys(v_other, v_other_keys))
+            ) as found (key)
             limit 1;
         end loop;
     end loop;
@@ -105,7 +107,7 @@ begin
 end
 $$;
 
-comment on function pgclarify._check_ids(pgclarify._caller, bigint) is
+comment on function pgclarify_private.check_ids(pgclarify_private.caller, bigint) is
 'Error 23505 if rows of an attached table would be documents that were added by hand or come from another table, as far as the '
 'caller owns that.';
-grant execute on function pgclarify._check_ids(pgclarify._caller, bigint) to pgclarify_user;
+grant execute on function pgclarify_private.check_ids(pgclarify_private.caller, bigint) to pgclarify_user;

@@ -1,104 +1,106 @@
 -- Attaching tables to a corpus. What belongs to the user, grants on the table and its triggers, is made with the caller's own
 -- rights; the rest by internal functions.
 
-create or replace function pgclarify._raise_problem(code text, message text, detail text, hint text)
+create or replace function pgclarify_private.raise_problem(code text, message text, detail text, hint text)
 returns void
 language plpgsql volatile
 set search_path = pg_catalog, pg_temp
 as $$
 begin
     raise exception using
-        errcode = _raise_problem.code,
-        message = _raise_problem.message,
-        detail = _raise_problem.detail,
-        hint = _raise_problem.hint;
+        errcode = raise_problem.code,
+        message = raise_problem.message,
+        detail = raise_problem.detail,
+        hint = raise_problem.hint;
 end
 $$;
 
-comment on function pgclarify._raise_problem(text, text, text, text) is
+comment on function pgclarify_private.raise_problem(text, text, text, text) is
 'Raise an error with these fields; code: name of a SQLSTATE.';
 
-create or replace function pgclarify._describe_source(corpus_id bigint, relation regclass, attached_by name, settings jsonb)
-returns pgclarify.source
+create or replace function pgclarify_private.describe_source(
+    corpus_id bigint, relation regclass, attached_by name, settings jsonb
+)
+returns pgclarify_private.source
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_source pgclarify.source;
+    v_source pgclarify_private.source;
 begin
-    if _describe_source.relation is null then
+    if describe_source.relation is null then
         raise exception 'no table is named'
             using errcode = 'invalid_parameter_value',
                 detail = 'Parameter relation is null.',
                 hint = 'Pass relation => ''public.articles'', say.';
     end if;
-    if coalesce(_describe_source.settings ->> 'id_column', '') = ''
-        or coalesce(_describe_source.settings ->> 'content_column', '') = '' then
+    if coalesce(describe_source.settings ->> 'id_column', '') = ''
+        or coalesce(describe_source.settings ->> 'content_column', '') = '' then
         raise exception 'no column is named'
             using errcode = 'invalid_parameter_value',
                 detail = format(
                     'Parameter %s is empty.',
-                    case when coalesce(_describe_source.settings ->> 'id_column', '') = ''
+                    case when coalesce(describe_source.settings ->> 'id_column', '') = ''
                         then 'id_column' else 'content_column' end
                 ),
                 hint = 'Pass id_column => ''id'', content_column => ''body'', say.';
     end if;
     if exists (
-        select from jsonb_array_elements(_describe_source.settings -> 'metadata') as listed
+        select from jsonb_array_elements(describe_source.settings -> 'metadata') as listed
         where jsonb_typeof(listed) <> 'string'
     ) then
         raise exception 'option "metadata" has a wrong value'
             using errcode = 'invalid_parameter_value',
-                detail = format('It is %s.', _describe_source.settings -> 'metadata'),
+                detail = format('It is %s.', describe_source.settings -> 'metadata'),
                 hint = 'Pass a JSON array of names of columns: ["language"], say.';
     end if;
-    if length(_describe_source.settings ->> 'id_prefix') > 200 then
+    if length(describe_source.settings ->> 'id_prefix') > 200 then
         raise exception 'option "id_prefix" has a wrong value'
             using errcode = 'invalid_parameter_value',
-                detail = format('It has %s characters.', length(_describe_source.settings ->> 'id_prefix')),
+                detail = format('It has %s characters.', length(describe_source.settings ->> 'id_prefix')),
                 hint = 'Pass 200 at most.';
     end if;
-    v_source.corpus_id := _describe_source.corpus_id;
-    v_source.relation := _describe_source.relation;
-    v_source.relation_name := _describe_source.relation::text;
-    v_source.attached_by := _describe_source.attached_by;
-    v_source.attached_by_oid := pgclarify._role_oid(_describe_source.attached_by);
-    v_source.id_column := _describe_source.settings ->> 'id_column';
-    v_source.content_column := _describe_source.settings ->> 'content_column';
-    v_source.title_column := _describe_source.settings ->> 'title';
-    v_source.uri_column := _describe_source.settings ->> 'uri';
-    v_source.readers_column := _describe_source.settings ->> 'readers';
+    v_source.corpus_id := describe_source.corpus_id;
+    v_source.relation := describe_source.relation;
+    v_source.relation_name := describe_source.relation::text;
+    v_source.attached_by := describe_source.attached_by;
+    v_source.attached_by_oid := pgclarify_private.role_oid(describe_source.attached_by);
+    v_source.id_column := describe_source.settings ->> 'id_column';
+    v_source.content_column := describe_source.settings ->> 'content_column';
+    v_source.title_column := describe_source.settings ->> 'title';
+    v_source.uri_column := describe_source.settings ->> 'uri';
+    v_source.readers_column := describe_source.settings ->> 'readers';
     v_source.metadata_columns := array(
         select listed.name
-        from jsonb_array_elements_text(_describe_source.settings -> 'metadata') with ordinality as listed (name, place)
+        from jsonb_array_elements_text(describe_source.settings -> 'metadata') with ordinality as listed (name, place)
         order by listed.place
     );
-    v_source.id_prefix := _describe_source.settings ->> 'id_prefix';
+    v_source.id_prefix := describe_source.settings ->> 'id_prefix';
     return v_source;
 end
 $$;
 
-comment on function pgclarify._describe_source(bigint, regclass, name, jsonb) is
+comment on function pgclarify_private.describe_source(bigint, regclass, name, jsonb) is
 'The row of source that these settings ask for, without an id; error 22023 if they cannot be used.';
 
-create or replace function pgclarify._attach_table(
-    caller pgclarify._caller, corpus text, relation regclass, id_column text, content_column text, options jsonb
+create or replace function pgclarify_private.attach_table(
+    caller pgclarify_private.caller, corpus text, relation regclass, id_column text, content_column text, options jsonb
 )
 returns bigint
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_corpus pgclarify.corpus := pgclarify._owned_corpus(_attach_table.caller, _attach_table.corpus);
-    v_caller name := pgclarify._verify_caller(_attach_table.caller);
-    v_settings jsonb := pgclarify._check_options(
+    v_corpus pgclarify.corpus := pgclarify_private.owned_corpus(attach_table.caller, attach_table.corpus);
+    v_caller name := pgclarify_private.verify_caller(attach_table.caller);
+    v_settings jsonb := pgclarify_private.check_options(
         case
             -- One column needs no array.
-            when jsonb_typeof(_attach_table.options -> 'metadata') = 'string'
+            when jsonb_typeof(attach_table.options -> 'metadata') = 'string'
                 then jsonb_set(
-                    _attach_table.options, '{metadata}', jsonb_build_array(_attach_table.options -> 'metadata')
+                    attach_table.options, '{metadata}', jsonb_build_array(attach_table.options -> 'metadata')
                 )
-            else _attach_table.options
+            else attach_table.options
         end,
         '{
             "title": {"type": "string"},
@@ -109,32 +111,32 @@ declare
             "dry_run": {"type": "boolean", "default": false}
         }'
     );
-    v_source pgclarify.source;
+    v_source pgclarify_private.source;
     v_problem record;
     v_first record;
     v_others text[] := '{}';
     v_source_id bigint;
 begin
-    v_source := pgclarify._describe_source(
-        v_corpus.corpus_id, _attach_table.relation, v_caller,
-        v_settings || jsonb_build_object('id_column', _attach_table.id_column, 'content_column', _attach_table.content_column)
+    v_source := pgclarify_private.describe_source(
+        v_corpus.corpus_id, attach_table.relation, v_caller,
+        v_settings || jsonb_build_object('id_column', attach_table.id_column, 'content_column', attach_table.content_column)
     );
-    perform pgclarify._hold_corpus(v_corpus.corpus_id);
+    perform pgclarify_private.hold_corpus(v_corpus.corpus_id);
     for v_problem in
-        select found.* from pgclarify._table_problems(v_source) as found
+        select found.* from pgclarify_private.table_problems(v_source) as found
         union all
-        select found.* from pgclarify._ownership_problems(v_source, v_caller) as found
+        select found.* from pgclarify_private.ownership_problems(v_source, v_caller) as found
         union all
-        select found.* from pgclarify._access_problems(v_source, v_caller) as found
+        select found.* from pgclarify_private.access_problems(v_source, v_caller) as found
         union all
-        select found.* from pgclarify._code_problems(v_source) as found
+        select found.* from pgclarify_private.code_problems(v_source) as found
         union all
         select
             'duplicate_object',
             format('table "%s" is attached to corpus "%s" already', v_source.relation_name, v_corpus.name),
             format('It is source %s.', source.source_id),
             'Compare it again with pgclarify.resync; or pgclarify.detach_table it first, to attach it in another way.'
-        from pgclarify.source
+        from pgclarify_private.source
         where
             source.corpus_id = v_corpus.corpus_id
             and source.relation = v_source.relation
@@ -153,7 +155,7 @@ begin
                 jsonb_build_object('id_prefix', source.id_prefix), v_corpus.name, v_source.relation_name,
                 '{"documents": "remove"}'
             )
-        from pgclarify.source
+        from pgclarify_private.source
         where
             source.corpus_id = v_corpus.corpus_id
             and source.relation = v_source.relation
@@ -175,14 +177,14 @@ begin
         if (v_settings -> 'dry_run')::boolean then
             return null;
         end if;
-        perform pgclarify._raise_problem(
+        perform pgclarify_private.raise_problem(
             v_first.code, v_first.message,
             v_first.detail || case when cardinality(v_others) > 0 then
                 format(' And besides: %s.', array_to_string(v_others, '; ')) else '' end,
             v_first.hint
         );
     end if;
-    insert into pgclarify.source (
+    insert into pgclarify_private.source (
         corpus_id, relation, relation_name, attached_by, attached_by_oid, id_column, content_column, title_column,
         uri_column, metadata_columns, readers_column, id_prefix
     )
@@ -212,33 +214,35 @@ begin
                 detail = 'Somebody else was faster.',
                 hint = 'Look how far it is: select state from pgclarify.source_status.';
     end if;
-    perform pgclarify._load_anew(v_source_id);
+    perform pgclarify_private.load_anew(v_source_id);
     return v_source_id;
 end
 $$;
 
-comment on function pgclarify._attach_table(pgclarify._caller, text, regclass, text, text, jsonb) is
+comment on function pgclarify_private.attach_table(pgclarify_private.caller, text, regclass, text, text, jsonb) is
 'The part of attach_table that needs the owner''s rights: everything but grants and triggers. Null for a dry run that has '
 'found something wrong, and told it.';
-grant execute on function pgclarify._attach_table(pgclarify._caller, text, regclass, text, text, jsonb) to pgclarify_user;
+grant execute on function
+    pgclarify_private.attach_table(pgclarify_private.caller, text, regclass, text, text, jsonb) to pgclarify_user;
 
-create or replace function pgclarify._load_anew(source_id bigint)
+create or replace function pgclarify_private.load_anew(source_id bigint)
 returns void
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-    update pgclarify.source
+    update pgclarify_private.source
     set
         state = 'loading', error = null, layout = null, load_phase = 'rows', load_cursor = null, load_started_at = now(),
         rows_added = 0, rows_changed = 0, rows_removed = 0
-    where source.source_id = _load_anew.source_id;
+    where source.source_id = load_anew.source_id;
     -- The id may have another type now, and the table another owner.
-    perform pgclarify._make_capture(_load_anew.source_id);
-    perform pgclarify._make_reader(source.relation) from pgclarify.source where source.source_id = _load_anew.source_id;
+    perform pgclarify_private.make_capture(load_anew.source_id);
+    perform pgclarify_private.make_reader(source.relation)
+        from pgclarify_private.source where source.source_id = load_anew.source_id;
 end
 $$;
 
-comment on function pgclarify._load_anew(bigint) is
+comment on function pgclarify_private.load_anew(bigint) is
 'Let workers compare all rows of an attached table with its documents, and make the functions that note its changes and read '
 'it.';

@@ -1,32 +1,32 @@
 -- What is done to a table that is attached, with its owner's rights: grants and triggers.
 
-create or replace function pgclarify._owned_source(
-    caller pgclarify._caller, corpus_id bigint, relation oid
+create or replace function pgclarify_private.owned_source(
+    caller pgclarify_private.caller, corpus_id bigint, relation oid
 )
-returns pgclarify.source
+returns pgclarify_private.source
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_source pgclarify.source;
+    v_source pgclarify_private.source;
     v_corpus text;
 begin
-    perform pgclarify._verify_caller(_owned_source.caller);
-    if _owned_source.relation is null then
+    perform pgclarify_private.verify_caller(owned_source.caller);
+    if owned_source.relation is null then
         raise exception 'no table is named'
             using errcode = 'invalid_parameter_value',
                 detail = 'Parameter relation is null.',
                 hint = 'List what is attached: select corpus, relation, relation_oid from pgclarify.source_status.';
     end if;
-    select corpus.name into v_corpus from pgclarify.corpus where corpus.corpus_id = _owned_source.corpus_id;
-    perform pgclarify._owned_corpus(_owned_source.caller, v_corpus);
-    perform pgclarify._hold_corpus(_owned_source.corpus_id);
+    select corpus.name into v_corpus from pgclarify.corpus where corpus.corpus_id = owned_source.corpus_id;
+    perform pgclarify_private.owned_corpus(owned_source.caller, v_corpus);
+    perform pgclarify_private.hold_corpus(owned_source.corpus_id);
     select source.* into v_source
-    from pgclarify.source
-    where source.corpus_id = _owned_source.corpus_id and source.relation = _owned_source.relation::regclass
+    from pgclarify_private.source
+    where source.corpus_id = owned_source.corpus_id and source.relation = owned_source.relation::regclass
     for update;
     if not found then
-        raise exception 'table "%" is not attached to corpus "%"', _owned_source.relation::regclass, v_corpus
+        raise exception 'table "%" is not attached to corpus "%"', owned_source.relation::regclass, v_corpus
             using errcode = 'undefined_object',
                 detail = 'A table that was dropped goes by its number, also if there is another one of its name now.',
                 hint = 'List what is attached: select corpus, relation, relation_oid from pgclarify.source_status.';
@@ -35,70 +35,71 @@ begin
 end
 $$;
 
-comment on function pgclarify._owned_source(pgclarify._caller, bigint, oid) is
+comment on function pgclarify_private.owned_source(pgclarify_private.caller, bigint, oid) is
 'The source of a corpus that the caller may change, locked with its corpus held; error 42704 if there is none.';
 
-create or replace function pgclarify._source_steps(caller pgclarify._caller, source_id bigint)
+create or replace function pgclarify_private.source_steps(caller pgclarify_private.caller, source_id bigint)
 returns table (is_grant boolean, relation oid, statement text)
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_source pgclarify.source;
+    v_source pgclarify_private.source;
     v_problem record;
 begin
-    select source.* into v_source from pgclarify.source where source.source_id = _source_steps.source_id;
-    perform pgclarify._owned_source(_source_steps.caller, v_source.corpus_id, v_source.relation);
+    select source.* into v_source from pgclarify_private.source where source.source_id = source_steps.source_id;
+    perform pgclarify_private.owned_source(source_steps.caller, v_source.corpus_id, v_source.relation);
     return query
         select true, v_source.relation::oid, missing.statement
-        from pgclarify._missing_grants(v_source) as missing (statement)
+        from pgclarify_private.missing_grants(v_source) as missing (statement)
         union all
         select false, missing.relation, missing.statement
-        from pgclarify._missing_triggers(v_source) with ordinality as missing (relation, statement, place)
+        from pgclarify_private.missing_triggers(v_source) with ordinality as missing (relation, statement, place)
         -- A partition may be somebody else's; a truncated one is noticed all the same, if later.
         inner join pg_class on missing.relation = pg_class.oid
         where
             missing.relation = v_source.relation
-            or pg_has_role(pgclarify._verify_caller(_source_steps.caller), pg_class.relowner, 'usage');
+            or pg_has_role(pgclarify_private.verify_caller(source_steps.caller), pg_class.relowner, 'usage');
     if found then
         for v_problem in
-            select found.* from pgclarify._ownership_problems(v_source, pgclarify._verify_caller(_source_steps.caller)) as found
+            select found.*
+            from pgclarify_private.ownership_problems(v_source, pgclarify_private.verify_caller(source_steps.caller)) as found
         loop
-            perform pgclarify._raise_problem(v_problem.code, v_problem.message, v_problem.detail, v_problem.hint);
+            perform pgclarify_private.raise_problem(v_problem.code, v_problem.message, v_problem.detail, v_problem.hint);
         end loop;
     end if;
 end
 $$;
 
-comment on function pgclarify._source_steps(pgclarify._caller, bigint) is
+comment on function pgclarify_private.source_steps(pgclarify_private.caller, bigint) is
 'Statements, for the caller to execute with its own rights, that an attached table still lacks: grants, then triggers.';
-grant execute on function pgclarify._source_steps(pgclarify._caller, bigint) to pgclarify_user;
+grant execute on function pgclarify_private.source_steps(pgclarify_private.caller, bigint) to pgclarify_user;
 
-create or replace function pgclarify._rows_to_load(caller pgclarify._caller, source_id bigint)
+create or replace function pgclarify_private.rows_to_load(caller pgclarify_private.caller, source_id bigint)
 returns text
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_source pgclarify.source;
+    v_source pgclarify_private.source;
     v_bytes bigint;
     v_estimate bigint;
 begin
-    select source.* into v_source from pgclarify.source where source.source_id = _rows_to_load.source_id;
-    perform pgclarify._owned_source(_rows_to_load.caller, v_source.corpus_id, v_source.relation);
+    select source.* into v_source from pgclarify_private.source where source.source_id = rows_to_load.source_id;
+    perform pgclarify_private.owned_source(rows_to_load.caller, v_source.corpus_id, v_source.relation);
     select
         coalesce(sum(pg_relation_size(member.relation)), 0),
         case when min(pg_class.reltuples) >= 0 then sum(pg_class.reltuples) end
     into v_bytes, v_estimate
-    from pgclarify._members_of(v_source.relation) as member
+    from pgclarify_private.members_of(v_source.relation) as member
     inner join pg_class on member.relation = pg_class.oid
     where member.kind = 'r';
     -- Some milliseconds.
     if v_bytes <= 10000000 then
-        return (pgclarify._select_keys(
+        return (pgclarify_private.select_keys(
             v_source,
             format(
-                'select array[count(t.%I)::text] from %s as t', v_source.id_column, pgclarify._source_table(v_source)
+                'select array[count(t.%I)::text] from %s as t', v_source.id_column, pgclarify_private.source_table(v_source)
             ),
             null, null, null, null
         ))[1];
@@ -107,11 +108,11 @@ begin
 end
 $$;
 
-comment on function pgclarify._rows_to_load(pgclarify._caller, bigint) is
+comment on function pgclarify_private.rows_to_load(pgclarify_private.caller, bigint) is
 'How many rows of an attached table have an id, in words: counted if the table is small, else PostgreSQL''s estimate.';
-grant execute on function pgclarify._rows_to_load(pgclarify._caller, bigint) to pgclarify_user;
+grant execute on function pgclarify_private.rows_to_load(pgclarify_private.caller, bigint) to pgclarify_user;
 
-create or replace function pgclarify._take_steps(caller pgclarify._caller, source_id bigint, is_dry_run boolean)
+create or replace function pgclarify_private.take_steps(caller pgclarify_private.caller, source_id bigint, is_dry_run boolean)
 returns void
 language plpgsql volatile
 set search_path = pg_catalog, pg_temp
@@ -124,17 +125,17 @@ declare
     v_hint text;
 begin
     foreach v_step in array array(
-        select step.statement from pgclarify._source_steps(_take_steps.caller, _take_steps.source_id) as step
+        select step.statement from pgclarify_private.source_steps(take_steps.caller, take_steps.source_id) as step
         where step.is_grant
     ) loop
         v_steps := v_steps || v_step;
         execute v_step;
     end loop;
     begin
-        perform pgclarify._check_ids(_take_steps.caller, _take_steps.source_id);
+        perform pgclarify_private.check_ids(take_steps.caller, take_steps.source_id);
     exception
         when unique_violation then
-            if not _take_steps.is_dry_run then
+            if not take_steps.is_dry_run then
                 raise;
             end if;
             get stacked diagnostics
@@ -143,31 +144,31 @@ begin
     end;
     -- Last, since they keep writers away until the transaction ends.
     foreach v_step in array array(
-        select step.statement from pgclarify._source_steps(_take_steps.caller, _take_steps.source_id) as step
+        select step.statement from pgclarify_private.source_steps(take_steps.caller, take_steps.source_id) as step
         where not step.is_grant
     ) loop
         v_steps := v_steps || v_step;
-        if not _take_steps.is_dry_run then
+        if not take_steps.is_dry_run then
             execute v_step;
         end if;
     end loop;
-    if _take_steps.is_dry_run then
+    if take_steps.is_dry_run then
         -- Which number it gets is not known before.
         raise notice 'it would be done with your rights, N being the number of the source'
             using detail = regexp_replace(
                 array_to_string(v_steps, E';\n') || ';',
-                format('(pgclarify_|_capture_)%s(?=[_(])', _take_steps.source_id),
+                format('(pgclarify_|capture_)%s(?=[_(])', take_steps.source_id),
                 '\1N', 'g'
             );
-        raise notice 'rows to load: %', pgclarify._rows_to_load(_take_steps.caller, _take_steps.source_id);
+        raise notice 'rows to load: %', pgclarify_private.rows_to_load(take_steps.caller, take_steps.source_id);
     end if;
 end
 $$;
 
-comment on function pgclarify._take_steps(pgclarify._caller, bigint, boolean) is
+comment on function pgclarify_private.take_steps(pgclarify_private.caller, bigint, boolean) is
 'Make grants and triggers that an attached table lacks, with the caller''s own rights. A dry run makes the grants only, to '
 'look at the ids, and tells the statements.';
-grant execute on function pgclarify._take_steps(pgclarify._caller, bigint, boolean) to pgclarify_user;
+grant execute on function pgclarify_private.take_steps(pgclarify_private.caller, bigint, boolean) to pgclarify_user;
 
 create or replace function pgclarify.attach_table(
     corpus text, relation regclass, id_column text, content_column text, options jsonb default '{}'
@@ -177,7 +178,7 @@ language plpgsql volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_caller pgclarify._caller;
+    v_caller pgclarify_private.caller;
     v_is_dry_run boolean := coalesce(attach_table.options -> 'dry_run' = 'true', false);
     v_source_id bigint;
     v_state text;
@@ -186,14 +187,14 @@ declare
     v_hint text;
     v_context text;
 begin
-    select signed.* into v_caller from pgclarify._caller as signed;
+    select signed.* into v_caller from pgclarify_private.caller as signed;
     begin
-        v_source_id := pgclarify._attach_table(
+        v_source_id := pgclarify_private.attach_table(
             v_caller, attach_table.corpus, attach_table.relation, attach_table.id_column, attach_table.content_column,
             attach_table.options
         );
         if v_source_id is not null then
-            perform pgclarify._take_steps(v_caller, v_source_id, v_is_dry_run);
+            perform pgclarify_private.take_steps(v_caller, v_source_id, v_is_dry_run);
         end if;
         if v_is_dry_run then
             raise exception 'done' using errcode = 'PC000';
@@ -207,7 +208,7 @@ begin
                 v_state = returned_sqlstate, v_message = message_text, v_detail = pg_exception_detail,
                 v_hint = pg_exception_hint, v_context = pg_exception_context;
             -- Ours have it all; the way to them through internal functions tells the reader nothing.
-            if '' in (v_detail, v_hint) or v_context !~ '^[^\n]* pgclarify\.[^\n]* RAISE(\n|$)' then
+            if '' in (v_detail, v_hint) or v_context !~ '^[^\n]* pgclarify_private\.[^\n]* RAISE(\n|$)' then
                 raise;
             end if;
             raise exception using errcode = v_state, message = v_message, detail = v_detail, hint = v_hint;

@@ -1,14 +1,14 @@
 -- Comparing attached tables again, and following them no more.
 
-create or replace function pgclarify._resync(caller pgclarify._caller, corpus text, relation regclass)
+create or replace function pgclarify_private.resync(caller pgclarify_private.caller, corpus text, relation regclass)
 returns bigint
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_caller name := pgclarify._verify_caller(_resync.caller);
-    v_source pgclarify.source := pgclarify._owned_source(
-        _resync.caller, (pgclarify._owned_corpus(_resync.caller, _resync.corpus)).corpus_id, _resync.relation
+    v_caller name := pgclarify_private.verify_caller(resync.caller);
+    v_source pgclarify_private.source := pgclarify_private.owned_source(
+        resync.caller, (pgclarify_private.owned_corpus(resync.caller, resync.corpus)).corpus_id, resync.relation
     );
     v_problem record;
 begin
@@ -21,33 +21,33 @@ begin
                 hint = 'Attach it again with pgclarify.attach_table.';
     end if;
     -- Whoever attached it may have lost its rights, or have gone.
-    if exists (select from pgclarify._access_problems(v_source, v_source.attached_by)) then
+    if exists (select from pgclarify_private.access_problems(v_source, v_source.attached_by)) then
         v_source.attached_by := v_caller;
-        v_source.attached_by_oid := pgclarify._role_oid(v_caller);
+        v_source.attached_by_oid := pgclarify_private.role_oid(v_caller);
     end if;
     for v_problem in
-        select found.* from pgclarify._table_problems(v_source) as found
+        select found.* from pgclarify_private.table_problems(v_source) as found
         union all
-        select found.* from pgclarify._access_problems(v_source, v_source.attached_by) as found
+        select found.* from pgclarify_private.access_problems(v_source, v_source.attached_by) as found
         union all
-        select found.* from pgclarify._code_problems(v_source) as found
+        select found.* from pgclarify_private.code_problems(v_source) as found
     loop
-        perform pgclarify._raise_problem(v_problem.code, v_problem.message, v_problem.detail, v_problem.hint);
+        perform pgclarify_private.raise_problem(v_problem.code, v_problem.message, v_problem.detail, v_problem.hint);
     end loop;
-    update pgclarify.source
+    update pgclarify_private.source
     set
         attached_by = v_source.attached_by,
         attached_by_oid = v_source.attached_by_oid,
         relation_name = v_source.relation::text
     where source.source_id = v_source.source_id;
-    perform pgclarify._load_anew(v_source.source_id);
+    perform pgclarify_private.load_anew(v_source.source_id);
     return v_source.source_id;
 end
 $$;
 
-comment on function pgclarify._resync(pgclarify._caller, text, regclass) is
+comment on function pgclarify_private.resync(pgclarify_private.caller, text, regclass) is
 'The part of resync that needs the owner''s rights.';
-grant execute on function pgclarify._resync(pgclarify._caller, text, regclass) to pgclarify_user;
+grant execute on function pgclarify_private.resync(pgclarify_private.caller, text, regclass) to pgclarify_user;
 
 create or replace function pgclarify.resync(corpus text, relation regclass)
 returns bigint
@@ -55,7 +55,7 @@ language plpgsql volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_caller pgclarify._caller;
+    v_caller pgclarify_private.caller;
     v_source_id bigint;
     v_state text;
     v_message text;
@@ -63,17 +63,17 @@ declare
     v_hint text;
     v_context text;
 begin
-    select signed.* into v_caller from pgclarify._caller as signed;
+    select signed.* into v_caller from pgclarify_private.caller as signed;
     begin
-        v_source_id := pgclarify._resync(v_caller, resync.corpus, resync.relation);
-        perform pgclarify._take_steps(v_caller, v_source_id, false);
+        v_source_id := pgclarify_private.resync(v_caller, resync.corpus, resync.relation);
+        perform pgclarify_private.take_steps(v_caller, v_source_id, false);
     exception
         when others then
             get stacked diagnostics
                 v_state = returned_sqlstate, v_message = message_text, v_detail = pg_exception_detail,
                 v_hint = pg_exception_hint, v_context = pg_exception_context;
             -- Ours have it all; the way to them through internal functions tells the reader nothing.
-            if '' in (v_detail, v_hint) or v_context !~ '^[^\n]* pgclarify\.[^\n]* RAISE(\n|$)' then
+            if '' in (v_detail, v_hint) or v_context !~ '^[^\n]* pgclarify_private\.[^\n]* RAISE(\n|$)' then
                 raise;
             end if;
             raise exception using errcode = v_state, message = v_message, detail = v_detail, hint = v_hint;
@@ -88,25 +88,25 @@ comment on function pgclarify.resync(text, regclass) is
 'were missing, different or too many. corpus: name of one that you own. relation: the table.';
 grant execute on function pgclarify.resync(text, regclass) to pgclarify_user;
 
-create or replace function pgclarify._detach_table(
-    caller pgclarify._caller, corpus text, relation regclass, options jsonb
+create or replace function pgclarify_private.detach_table(
+    caller pgclarify_private.caller, corpus text, relation regclass, options jsonb
 )
 returns table (source_id bigint, statement text)
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_settings jsonb := pgclarify._check_options(_detach_table.options, '{
+    v_settings jsonb := pgclarify_private.check_options(detach_table.options, '{
         "documents": {"choices": ["keep", "remove"], "default": "keep"}
     }');
-    v_source pgclarify.source := pgclarify._owned_source(
-        _detach_table.caller, (pgclarify._owned_corpus(_detach_table.caller, _detach_table.corpus)).corpus_id,
-        _detach_table.relation
+    v_source pgclarify_private.source := pgclarify_private.owned_source(
+        detach_table.caller, (pgclarify_private.owned_corpus(detach_table.caller, detach_table.corpus)).corpus_id,
+        detach_table.relation
     );
 begin
-    perform pgclarify._drop_capture(v_source.source_id);
-    delete from pgclarify.change where change.source_id = v_source.source_id;
-    update pgclarify.source
+    perform pgclarify_private.drop_capture(v_source.source_id);
+    delete from pgclarify_private.change where change.source_id = v_source.source_id;
+    update pgclarify_private.source
     set
         state = case
             when v_settings ->> 'documents' = 'remove' then 'removing'
@@ -117,43 +117,43 @@ begin
         load_cursor = null
     where source.source_id = v_source.source_id;
     -- Without documents there is nothing to remember it for.
-    delete from pgclarify.source
+    delete from pgclarify_private.source
     where source.source_id = v_source.source_id
         and not exists (select from pgclarify.document where document.source_id = v_source.source_id);
     return query select v_source.source_id, null::text;
-    return query select v_source.source_id, spare.statement from pgclarify._spare_grants(v_source) as spare (statement);
+    return query select v_source.source_id, spare.statement from pgclarify_private.spare_grants(v_source) as spare (statement);
 end
 $$;
 
-comment on function pgclarify._detach_table(pgclarify._caller, text, regclass, jsonb) is
+comment on function pgclarify_private.detach_table(pgclarify_private.caller, text, regclass, jsonb) is
 'The part of detach_table that needs the owner''s rights: the source''s id, and a statement for the caller to execute or null.';
-grant execute on function pgclarify._detach_table(pgclarify._caller, text, regclass, jsonb) to pgclarify_user;
+grant execute on function pgclarify_private.detach_table(pgclarify_private.caller, text, regclass, jsonb) to pgclarify_user;
 
-create or replace function pgclarify._corpus_grants(caller pgclarify._caller, corpus text)
+create or replace function pgclarify_private.corpus_grants(caller pgclarify_private.caller, corpus text)
 returns table (relation oid, statement text)
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_corpus pgclarify.corpus := pgclarify._owned_corpus(_corpus_grants.caller, coalesce(_corpus_grants.corpus, ''));
+    v_corpus pgclarify.corpus := pgclarify_private.owned_corpus(corpus_grants.caller, coalesce(corpus_grants.corpus, ''));
 begin
-    -- As _drop_corpus does: nobody attaches another table until it is gone.
+    -- As drop_corpus does: nobody attaches another table until it is gone.
     perform from pgclarify.corpus where corpus.corpus_id = v_corpus.corpus_id for update;
     return query
         select source.relation::oid, spare.statement
-        from pgclarify.source
-        cross join lateral pgclarify._spare_grants(source) as spare (statement)
+        from pgclarify_private.source
+        cross join lateral pgclarify_private.spare_grants(source) as spare (statement)
         where source.corpus_id = v_corpus.corpus_id
         order by source.source_id;
 end
 $$;
 
-comment on function pgclarify._corpus_grants(pgclarify._caller, text) is
+comment on function pgclarify_private.corpus_grants(pgclarify_private.caller, text) is
 'For drop_corpus, which goes on with the corpus locked: tables that are attached to it, each with a statement that takes back '
 'what a reader may read of it.';
-grant execute on function pgclarify._corpus_grants(pgclarify._caller, text) to pgclarify_user;
+grant execute on function pgclarify_private.corpus_grants(pgclarify_private.caller, text) to pgclarify_user;
 
-create or replace function pgclarify._take_back(caller pgclarify._caller, relation oid, statement text)
+create or replace function pgclarify_private.take_back(caller pgclarify_private.caller, relation oid, statement text)
 returns void
 language plpgsql volatile
 set search_path = pg_catalog, pg_temp
@@ -162,20 +162,20 @@ begin
     if exists (
         select from pg_class
         where
-            pg_class.oid = _take_back.relation
-            and pg_has_role((_take_back.caller).name, pg_class.relowner, 'usage')
+            pg_class.oid = take_back.relation
+            and pg_has_role((take_back.caller).name, pg_class.relowner, 'usage')
     ) then
-        execute _take_back.statement;
+        execute take_back.statement;
     else
-        raise notice 'pgclarify may still read columns of table "%"', _take_back.relation::regclass
-            using detail = 'It is not your table.', hint = format('Its owner says: %s.', _take_back.statement);
+        raise notice 'pgclarify may still read columns of table "%"', take_back.relation::regclass
+            using detail = 'It is not your table.', hint = format('Its owner says: %s.', take_back.statement);
     end if;
 end
 $$;
 
-comment on function pgclarify._take_back(pgclarify._caller, oid, text) is
+comment on function pgclarify_private.take_back(pgclarify_private.caller, oid, text) is
 'Execute what takes back a grant on a table, with the caller''s own rights; tell it, if the table belongs to somebody else.';
-grant execute on function pgclarify._take_back(pgclarify._caller, oid, text) to pgclarify_user;
+grant execute on function pgclarify_private.take_back(pgclarify_private.caller, oid, text) to pgclarify_user;
 
 create or replace function pgclarify.detach_table(corpus text, relation regclass, options jsonb default '{}')
 returns bigint
@@ -183,7 +183,7 @@ language plpgsql volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_caller pgclarify._caller;
+    v_caller pgclarify_private.caller;
     v_source_id bigint;
     v_statements text[];
     v_statement text;
@@ -193,13 +193,13 @@ declare
     v_hint text;
     v_context text;
 begin
-    select signed.* into v_caller from pgclarify._caller as signed;
+    select signed.* into v_caller from pgclarify_private.caller as signed;
     begin
         select min(step.source_id), array_agg(step.statement) filter (where step.statement is not null)
         into v_source_id, v_statements
-        from pgclarify._detach_table(v_caller, detach_table.corpus, detach_table.relation, detach_table.options) as step;
+        from pgclarify_private.detach_table(v_caller, detach_table.corpus, detach_table.relation, detach_table.options) as step;
         foreach v_statement in array coalesce(v_statements, '{}') loop
-            perform pgclarify._take_back(v_caller, detach_table.relation, v_statement);
+            perform pgclarify_private.take_back(v_caller, detach_table.relation, v_statement);
         end loop;
     exception
         when others then
@@ -207,7 +207,7 @@ begin
                 v_state = returned_sqlstate, v_message = message_text, v_detail = pg_exception_detail,
                 v_hint = pg_exception_hint, v_context = pg_exception_context;
             -- Ours have it all; the way to them through internal functions tells the reader nothing.
-            if '' in (v_detail, v_hint) or v_context !~ '^[^\n]* pgclarify\.[^\n]* RAISE(\n|$)' then
+            if '' in (v_detail, v_hint) or v_context !~ '^[^\n]* pgclarify_private\.[^\n]* RAISE(\n|$)' then
                 raise;
             end if;
             raise exception using errcode = v_state, message = v_message, detail = v_detail, hint = v_hint;

@@ -1,6 +1,6 @@
 -- How far attached tables are.
 
-create or replace function pgclarify._source_statuses(caller pgclarify._caller)
+create or replace function pgclarify_private.source_statuses(caller pgclarify_private.caller)
 returns table (
     corpus text,
     source_id bigint,
@@ -38,24 +38,24 @@ begin atomic
         source.loaded_at,
         source.attached_by
     from (
-        select pgclarify._roles_of(pgclarify._verify_caller(_source_statuses.caller)) as names
+        select pgclarify_private.roles_of(pgclarify_private.verify_caller(source_statuses.caller)) as names
     ) as role
     inner join pgclarify.corpus
         on
-            pgclarify._is_held(corpus.owner, corpus.owner_oid, role.names)
+            pgclarify_private.is_held(corpus.owner, corpus.owner_oid, role.names)
             or 'pgclarify_owner'::name = any(role.names)
-    inner join pgclarify.source on corpus.corpus_id = source.corpus_id
+    inner join pgclarify_private.source on corpus.corpus_id = source.corpus_id
     cross join lateral (
         select count(*) as changes
         -- A status stays cheap: more than that is "many".
         from (
-            select from pgclarify.change where change.source_id = source.source_id limit 10000
+            select from pgclarify_private.change where change.source_id = source.source_id limit 10000
         ) as change
     ) as noted;
 end;
 
-comment on function pgclarify._source_statuses(pgclarify._caller) is 'Rows of view source_status for a caller.';
-grant execute on function pgclarify._source_statuses(pgclarify._caller) to pgclarify_reader;
+comment on function pgclarify_private.source_statuses(pgclarify_private.caller) is 'Rows of view source_status for a caller.';
+grant execute on function pgclarify_private.source_statuses(pgclarify_private.caller) to pgclarify_reader;
 
 create or replace view pgclarify.source_status with (security_invoker) as
 select
@@ -72,8 +72,8 @@ select
     status.load_started_at,
     status.loaded_at,
     status.attached_by
-from pgclarify._caller
-cross join lateral pgclarify._source_statuses(_caller) as status;
+from pgclarify_private.caller
+cross join lateral pgclarify_private.source_statuses(caller) as status;
 
 comment on view pgclarify.source_status is 'Tables that are attached to corpora of yours, and how far they are.';
 comment on column pgclarify.source_status.corpus is 'Name of the corpus.';

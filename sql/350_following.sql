@@ -1,6 +1,6 @@
 -- Following attached tables: their changes, their loads, and what is left of those that were detached.
 
-create or replace function pgclarify._waiting_sources()
+create or replace function pgclarify_private.waiting_sources()
 returns table (source_id bigint, work text)
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
@@ -9,7 +9,7 @@ begin atomic
     with recursive changed as (
         (
             select change.source_id, change.changed_at
-            from pgclarify.change
+            from pgclarify_private.change
             order by change.source_id, change.change_id
             limit 1
         )
@@ -18,7 +18,7 @@ begin atomic
         from changed
         cross join lateral (
             select change.source_id, change.changed_at
-            from pgclarify.change
+            from pgclarify_private.change
             where change.source_id > changed.source_id
             order by change.source_id, change.change_id
             limit 1
@@ -32,72 +32,73 @@ begin atomic
             source.source_id,
             case source.state when 'loading' then 'load' else 'removal' end,
             source.load_started_at
-        from pgclarify.source
+        from pgclarify_private.source
         where source.state in ('loading', 'removing')
     ) as waiting
     where not exists (
-        select from pgclarify.source
-        where source.source_id = waiting.source_id and pgclarify._is_paused(source.corpus_id)
+        select from pgclarify_private.source
+        where source.source_id = waiting.source_id and pgclarify_private.is_paused(source.corpus_id)
     )
     order by waiting.since, waiting.source_id, waiting.work;
 end;
 
-comment on function pgclarify._waiting_sources() is
+comment on function pgclarify_private.waiting_sources() is
 'Attached tables with something to do, and what: changes, load or removal. Those that have waited longest come first; those of '
 'a corpus that is paused for a moment do not.';
-grant execute on function pgclarify._waiting_sources() to pgclarify_worker;
+grant execute on function pgclarify_private.waiting_sources() to pgclarify_worker;
 
-create or replace function pgclarify._take_source(source_id bigint)
-returns pgclarify.source
+create or replace function pgclarify_private.take_source(source_id bigint)
+returns pgclarify_private.source
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_source pgclarify.source;
+    v_source pgclarify_private.source;
 begin
     -- The corpus first, as everywhere. What somebody holds is left to him.
     perform from pgclarify.corpus
-    where corpus.corpus_id = (select source.corpus_id from pgclarify.source where source.source_id = _take_source.source_id)
+    where corpus.corpus_id = (select source.corpus_id
+        from pgclarify_private.source where source.source_id = take_source.source_id)
     for key share skip locked;
     if found then
         select source.* into v_source
-        from pgclarify.source
-        where source.source_id = _take_source.source_id
+        from pgclarify_private.source
+        where source.source_id = take_source.source_id
         for no key update skip locked;
     end if;
     return v_source;
 end
 $$;
 
-comment on function pgclarify._take_source(bigint) is
+comment on function pgclarify_private.take_source(bigint) is
 'Lock an attached table''s row, so that one worker at a time reads the table and no older reading overwrites a newer one; '
 'nulls if somebody has it, or if it is gone.';
 
-create or replace function pgclarify._fail_source(source_id bigint, error text)
+create or replace function pgclarify_private.fail_source(source_id bigint, error text)
 returns void
 language sql volatile security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
-    update pgclarify.source
-    set state = 'failed', error = _fail_source.error
-    where source.source_id = _fail_source.source_id;
+    update pgclarify_private.source
+    set state = 'failed', error = fail_source.error
+    where source.source_id = fail_source.source_id;
 end;
 
-comment on function pgclarify._fail_source(bigint, text) is
+comment on function pgclarify_private.fail_source(bigint, text) is
 'Stop following an attached table and keep why. Its documents stay. Its changes go, since a resync compares everything.';
 
-create or replace function pgclarify._passes(sqlstate text)
+create or replace function pgclarify_private.passes(sqlstate text)
 returns boolean
 language sql immutable strict parallel safe
 set search_path = pg_catalog, pg_temp
 begin atomic
     -- Deadlocks and lost races; too little of anything; the server is stopping; its disk.
-    select left(_passes.sqlstate, 2) in ('40', '53', '57', '58');
+    select left(passes.sqlstate, 2) in ('40', '53', '57', '58');
 end;
 
-comment on function pgclarify._passes(text) is 'True if an error says nothing about the table that was read.';
+comment on function pgclarify_private.passes(text) is 'True if an error says nothing about the table that was read.';
 
-create or replace function pgclarify._follow_changes(source_id bigint, max_changes integer, max_bytes bigint)
+create or replace function pgclarify_private.follow_changes(source_id bigint, max_changes integer, max_bytes bigint)
 returns integer
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
@@ -105,7 +106,7 @@ set search_path = pg_catalog, pg_temp
 set lock_timeout = '500ms'
 as $$
 declare
-    v_source pgclarify.source := pgclarify._take_source(_follow_changes.source_id);
+    v_source pgclarify_private.source := pgclarify_private.take_source(follow_changes.source_id);
     v_fault text;
     v_change_ids bigint[];
     v_changed_keys text[];
@@ -116,28 +117,28 @@ declare
     v_detail text;
 begin
     if v_source.source_id is null
-        and exists (select from pgclarify.source where source.source_id = _follow_changes.source_id) then
+        and exists (select from pgclarify_private.source where source.source_id = follow_changes.source_id) then
         return null;
     end if;
     if coalesce(v_source.state, 'gone') not in ('loading', 'following') then
         -- Nobody follows it, and who does so again compares everything.
-        delete from pgclarify.change
-        where change.source_id = _follow_changes.source_id
+        delete from pgclarify_private.change
+        where change.source_id = follow_changes.source_id
             and change.change_id = any(array(
                 select old.change_id
-                from pgclarify.change as old
-                where old.source_id = _follow_changes.source_id
+                from pgclarify_private.change as old
+                where old.source_id = follow_changes.source_id
                 order by old.change_id
-                limit _follow_changes.max_changes
+                limit follow_changes.max_changes
                 for update skip locked
             ));
         get diagnostics v_count = row_count;
         return v_count;
     end if;
     begin
-        v_fault := pgclarify._source_fault(v_source);
+        v_fault := pgclarify_private.source_fault(v_source);
         if v_fault is not null then
-            perform pgclarify._fail_source(v_source.source_id, v_fault);
+            perform pgclarify_private.fail_source(v_source.source_id, v_fault);
             return 0;
         end if;
         -- Of partitions that were detached there is nothing to read here: what is not the table's counts as no key.
@@ -153,17 +154,17 @@ begin
                 members.relation is not null as is_ours
             from (
                 select waiting.change_id, waiting.key, waiting.relation
-                from pgclarify.change as waiting
+                from pgclarify_private.change as waiting
                 where waiting.source_id = v_source.source_id
                 order by waiting.change_id
-                limit _follow_changes.max_changes
+                limit follow_changes.max_changes
             ) as change
-            left join pgclarify._members_of(v_source.relation) as members on members.relation = change.relation
+            left join pgclarify_private.members_of(v_source.relation) as members on members.relation = change.relation
         ) as next_one;
         if v_change_ids is null then
             return 0;
         end if;
-        v_keys := pgclarify._first_keys(
+        v_keys := pgclarify_private.first_keys(
             v_source,
             array(
                 select changed.key
@@ -172,7 +173,7 @@ begin
                 group by changed.key
                 order by min(changed.place)
             ),
-            _follow_changes.max_bytes
+            follow_changes.max_bytes
         );
         -- By an array, since statistics of this table are never right, and each would be compared with each.
         v_change_ids := array(
@@ -181,44 +182,44 @@ begin
             left join unnest(v_keys) as read (key) on taken.key = read.key
             where taken.key is null or read.key is not null
         );
-        delete from pgclarify.change
+        delete from pgclarify_private.change
         where change.source_id = v_source.source_id and change.change_id = any(v_change_ids);
         get diagnostics v_count = row_count;
         if v_is_any then
             -- TRUNCATE; or the id has another type now, which what notes the changes has to know.
-            perform pgclarify._load_anew(v_source.source_id);
+            perform pgclarify_private.load_anew(v_source.source_id);
         end if;
-        perform pgclarify._merge_rows(v_source, v_keys);
+        perform pgclarify_private.merge_rows(v_source, v_keys);
         return v_count;
     exception
         when lock_not_available then
             return null;
         when others then
-            if pgclarify._passes(sqlstate) then
+            if pgclarify_private.passes(sqlstate) then
                 raise;
             end if;
             get stacked diagnostics v_message = message_text, v_detail = pg_exception_detail;
-            perform pgclarify._fail_source(v_source.source_id, pgclarify._failure(v_message, v_detail));
+            perform pgclarify_private.fail_source(v_source.source_id, pgclarify_private.failure(v_message, v_detail));
             return 0;
     end;
 end
 $$;
 
-comment on function pgclarify._follow_changes(bigint, integer, bigint) is
+comment on function pgclarify_private.follow_changes(bigint, integer, bigint) is
 'Take up to max_changes changes of an attached table, whose rows have about max_bytes together, and make its documents be like '
 'its rows now; returns how many were taken, null if somebody holds the table or the source. Changes of a table that nobody '
 'follows any more go.';
-grant execute on function pgclarify._follow_changes(bigint, integer, bigint) to pgclarify_worker;
+grant execute on function pgclarify_private.follow_changes(bigint, integer, bigint) to pgclarify_worker;
 
-create or replace function pgclarify._load_source(source_id bigint, max_rows integer, max_bytes bigint)
+create or replace function pgclarify_private.load_source(source_id bigint, max_rows integer, max_bytes bigint)
 returns integer
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
--- As for _follow_changes.
+-- As for follow_changes.
 set lock_timeout = '500ms'
 as $$
 declare
-    v_source pgclarify.source := pgclarify._take_source(_load_source.source_id);
+    v_source pgclarify_private.source := pgclarify_private.take_source(load_source.source_id);
     v_fault text;
     v_layout text;
     v_keys text[];
@@ -234,17 +235,17 @@ begin
         return 0;
     end if;
     begin
-        v_fault := pgclarify._source_fault(v_source);
+        v_fault := pgclarify_private.source_fault(v_source);
         if v_fault is not null then
-            perform pgclarify._fail_source(v_source.source_id, v_fault);
+            perform pgclarify_private.fail_source(v_source.source_id, v_fault);
             return 0;
         end if;
         if v_source.load_phase = 'rows' then
             -- Before anything is read: a partition that comes later is seen as a difference.
-            v_layout := coalesce(v_source.layout, pgclarify._layout_of(v_source));
-            v_keys := pgclarify._next_keys(v_source, _load_source.max_rows, _load_source.max_bytes);
-            v_merged := pgclarify._merge_rows(v_source, v_keys);
-            update pgclarify.source
+            v_layout := coalesce(v_source.layout, pgclarify_private.layout_of(v_source));
+            v_keys := pgclarify_private.next_keys(v_source, load_source.max_rows, load_source.max_bytes);
+            v_merged := pgclarify_private.merge_rows(v_source, v_keys);
+            update pgclarify_private.source
             set
                 layout = v_layout,
                 load_phase = case when cardinality(v_keys) > 0 then 'rows' else 'documents' end,
@@ -260,9 +261,9 @@ begin
             from pgclarify.document
             where document.source_id = v_source.source_id and document.id > coalesce(v_source.load_cursor, '')
             order by document.id
-            limit _load_source.max_rows
+            limit load_source.max_rows
         );
-        v_keys := pgclarify._missing_keys(
+        v_keys := pgclarify_private.missing_keys(
             v_source,
             array(
                 select substr(listed.id, length(v_source.id_prefix) + 1)
@@ -270,7 +271,7 @@ begin
                 where starts_with(listed.id, v_source.id_prefix)
             )
         );
-        v_merged := pgclarify._merge_documents(
+        v_merged := pgclarify_private.merge_documents(
             v_source.corpus_id,
             v_source.source_id,
             '{}',
@@ -281,7 +282,7 @@ begin
                 where missing.key is not null or not starts_with(listed.id, v_source.id_prefix)
             )
         );
-        update pgclarify.source
+        update pgclarify_private.source
         set
             state = case when cardinality(v_ids) > 0 then 'loading' else 'following' end,
             load_phase = case when cardinality(v_ids) > 0 then 'documents' else 'rows' end,
@@ -294,31 +295,31 @@ begin
         when lock_not_available then
             return null;
         when others then
-            if pgclarify._passes(sqlstate) then
+            if pgclarify_private.passes(sqlstate) then
                 raise;
             end if;
             get stacked diagnostics v_message = message_text, v_detail = pg_exception_detail;
-            perform pgclarify._fail_source(v_source.source_id, pgclarify._failure(v_message, v_detail));
+            perform pgclarify_private.fail_source(v_source.source_id, pgclarify_private.failure(v_message, v_detail));
             return 0;
     end;
 end
 $$;
 
-comment on function pgclarify._load_source(bigint, integer, bigint) is
+comment on function pgclarify_private.load_source(bigint, integer, bigint) is
 'Compare the next rows of an attached table that is being loaded, or the next of its documents, and return how many; null if '
 'somebody holds the table or the source. First every row becomes a document, then documents without a row go, then it is '
 'followed.';
-grant execute on function pgclarify._load_source(bigint, integer, bigint) to pgclarify_worker;
+grant execute on function pgclarify_private.load_source(bigint, integer, bigint) to pgclarify_worker;
 
-create or replace function pgclarify._remove_source(source_id bigint, max_documents integer)
+create or replace function pgclarify_private.remove_source(source_id bigint, max_documents integer)
 returns integer
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
--- As for _follow_changes.
+-- As for follow_changes.
 set lock_timeout = '500ms'
 as $$
 declare
-    v_source pgclarify.source := pgclarify._take_source(_remove_source.source_id);
+    v_source pgclarify_private.source := pgclarify_private.take_source(remove_source.source_id);
     v_ids text[];
 begin
     if v_source.source_id is null then
@@ -332,12 +333,12 @@ begin
         from pgclarify.document
         where document.source_id = v_source.source_id
         order by document.id
-        limit _remove_source.max_documents
+        limit remove_source.max_documents
     );
     begin
-        perform pgclarify._merge_documents(v_source.corpus_id, v_source.source_id, '{}', v_ids);
+        perform pgclarify_private.merge_documents(v_source.corpus_id, v_source.source_id, '{}', v_ids);
         if cardinality(v_ids) = 0 then
-            delete from pgclarify.source where source.source_id = v_source.source_id;
+            delete from pgclarify_private.source where source.source_id = v_source.source_id;
         end if;
     exception
         when lock_not_available then
@@ -347,7 +348,7 @@ begin
 end
 $$;
 
-comment on function pgclarify._remove_source(bigint, integer) is
+comment on function pgclarify_private.remove_source(bigint, integer) is
 'Remove the next documents of a table that was detached without keeping them, and the source after the last; returns how many, '
 'null if somebody holds the source or a document.';
-grant execute on function pgclarify._remove_source(bigint, integer) to pgclarify_worker;
+grant execute on function pgclarify_private.remove_source(bigint, integer) to pgclarify_worker;

@@ -1,26 +1,26 @@
 -- Rows of an attached table become documents; one that cannot be holds up no other.
 
-create or replace function pgclarify._note_unfit(source pgclarify.source, error text)
+create or replace function pgclarify_private.note_unfit(source pgclarify_private.source, error text)
 returns void
 language sql volatile security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
-    update pgclarify.source as followed
-    set error = _note_unfit.error
-    where followed.source_id = (_note_unfit.source).source_id and followed.error is distinct from _note_unfit.error;
+    update pgclarify_private.source as followed
+    set error = note_unfit.error
+    where followed.source_id = (note_unfit.source).source_id and followed.error is distinct from note_unfit.error;
 end;
 
-comment on function pgclarify._note_unfit(pgclarify.source, text) is
+comment on function pgclarify_private.note_unfit(pgclarify_private.source, text) is
 'Say that some rows of an attached table cannot be documents; it is followed all the same.';
 
-create or replace function pgclarify._merge_fit_rows(
-    source pgclarify.source, keys text[], out added bigint, out changed bigint, out removed bigint
+create or replace function pgclarify_private.merge_fit_rows(
+    source pgclarify_private.source, keys text[], out added bigint, out changed bigint, out removed bigint
 )
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_read record := pgclarify._read_rows(_merge_fit_rows.source, _merge_fit_rows.keys);
+    v_read record := pgclarify_private.read_rows(merge_fit_rows.source, merge_fit_rows.keys);
     v_ids text[] := array(select found.id from unnest(v_read.documents) as found);
     v_twin text := (select found.id from unnest(v_ids) as found (id) group by found.id having count(*) > 1 limit 1);
     v_merged record;
@@ -29,13 +29,13 @@ begin
         raise exception 'two rows have the id "%"', left(v_twin, 100)
             using errcode = 'unique_violation', hint = 'Have ids that are unique over all partitions.';
     end if;
-    v_merged := pgclarify._merge_documents(
-        (_merge_fit_rows.source).corpus_id,
-        (_merge_fit_rows.source).source_id,
+    v_merged := pgclarify_private.merge_documents(
+        (merge_fit_rows.source).corpus_id,
+        (merge_fit_rows.source).source_id,
         v_read.documents,
         array(
-            select (_merge_fit_rows.source).id_prefix || given.key
-            from (select unnest(_merge_fit_rows.keys)) as given (key)
+            select (merge_fit_rows.source).id_prefix || given.key
+            from (select unnest(merge_fit_rows.keys)) as given (key)
             except
             select unnest(v_ids)
         )
@@ -44,8 +44,8 @@ begin
     changed := v_merged.changed;
     removed := v_merged.removed;
     if cardinality(v_merged.refused) > 0 then
-        perform pgclarify._note_unfit(
-            _merge_fit_rows.source,
+        perform pgclarify_private.note_unfit(
+            merge_fit_rows.source,
             format(
                 'some rows cannot be documents: "%s" is a document already, and not of this table. Attach the table with an '
                 'id_prefix; or remove that document, and call pgclarify.resync.',
@@ -53,8 +53,8 @@ begin
             )
         );
     elsif v_read.unfit is not null then
-        perform pgclarify._note_unfit(
-            _merge_fit_rows.source,
+        perform pgclarify_private.note_unfit(
+            merge_fit_rows.source,
             format(
                 'some rows cannot be documents: an id has 1 to 1000 characters, in at most 2600 bytes, and "%s" has not. '
                 'Change it, and the document follows.',
@@ -65,25 +65,25 @@ begin
 end
 $$;
 
-comment on function pgclarify._merge_fit_rows(pgclarify.source, text[]) is
-'_merge_rows for rows that a document can be made of; or an error.';
+comment on function pgclarify_private.merge_fit_rows(pgclarify_private.source, text[]) is
+'merge_rows for rows that a document can be made of; or an error.';
 
-create or replace function pgclarify._merge_rows(
-    source pgclarify.source, keys text[], out added bigint, out changed bigint, out removed bigint
+create or replace function pgclarify_private.merge_rows(
+    source pgclarify_private.source, keys text[], out added bigint, out changed bigint, out removed bigint
 )
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_key text := _merge_rows.keys[1];
-    v_many integer := cardinality(_merge_rows.keys);
+    v_key text := merge_rows.keys[1];
+    v_many integer := cardinality(merge_rows.keys);
     v_merged record;
     v_message text;
     v_detail text;
     v_half record;
 begin
     begin
-        v_merged := pgclarify._merge_fit_rows(_merge_rows.source, _merge_rows.keys);
+        v_merged := pgclarify_private.merge_fit_rows(merge_rows.source, merge_rows.keys);
         added := v_merged.added;
         changed := v_merged.changed;
         removed := v_merged.removed;
@@ -97,25 +97,25 @@ begin
     end;
     if v_many > 1 then
         -- One row may be to blame, and would hold up all others.
-        v_merged := pgclarify._merge_rows(_merge_rows.source, _merge_rows.keys[:v_many / 2]);
-        v_half := pgclarify._merge_rows(_merge_rows.source, _merge_rows.keys[v_many / 2 + 1:]);
+        v_merged := pgclarify_private.merge_rows(merge_rows.source, merge_rows.keys[:v_many / 2]);
+        v_half := pgclarify_private.merge_rows(merge_rows.source, merge_rows.keys[v_many / 2 + 1:]);
         added := v_merged.added + v_half.added;
         changed := v_merged.changed + v_half.changed;
         removed := v_merged.removed + v_half.removed;
         return;
     end if;
     -- What it was before it is no longer, and who could read that may not be who can read this.
-    v_merged := pgclarify._merge_documents(
-        (_merge_rows.source).corpus_id,
-        (_merge_rows.source).source_id,
+    v_merged := pgclarify_private.merge_documents(
+        (merge_rows.source).corpus_id,
+        (merge_rows.source).source_id,
         '{}',
-        array[(_merge_rows.source).id_prefix || v_key]
+        array[(merge_rows.source).id_prefix || v_key]
     );
     added := 0;
     changed := 0;
     removed := v_merged.removed;
-    perform pgclarify._note_unfit(
-        _merge_rows.source,
+    perform pgclarify_private.note_unfit(
+        merge_rows.source,
         format(
             'some rows cannot be documents, "%s", say: %s%s. Change it, and the document follows.',
             left(v_key, 100), v_message, coalesce(': ' || nullif(rtrim(v_detail, '.'), ''), '')
@@ -124,7 +124,7 @@ begin
 end
 $$;
 
-comment on function pgclarify._merge_rows(pgclarify.source, text[]) is
+comment on function pgclarify_private.merge_rows(pgclarify_private.source, text[]) is
 'Read rows of an attached table by their keys, and make their documents be like them; keys without a row lose their document, '
 'and so do rows that none can be made of. Called with the source''s row locked. Returns how many documents were added, changed '
 'and removed.';

@@ -1,6 +1,6 @@
 -- What attached tables are made of, and whether they can still be followed.
 
-create or replace function pgclarify._code_problems(source pgclarify.source)
+create or replace function pgclarify_private.code_problems(source pgclarify_private.source)
 returns table (code text, message text, detail text, hint text)
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
@@ -8,7 +8,7 @@ begin atomic
     -- The planner evaluates what is constant in the expressions that belong to the table: code, run as the reader of the
     -- table's owner. It may keep a worker waiting.
     with members as (
-        select members.relation from pgclarify._members_of(_code_problems.source.relation) as members
+        select members.relation from pgclarify_private.members_of(code_problems.source.relation) as members
     ),
     expressions (classid, objid) as (
         select 'pg_class'::regclass, pg_index.indexrelid
@@ -31,7 +31,7 @@ begin atomic
     )
     select
         'insufficient_privilege',
-        format('table "%s" calls a function of role %s', _code_problems.source.relation::text, pg_get_userbyid(called.owner)),
+        format('table "%s" calls a function of role %s', code_problems.source.relation::text, pg_get_userbyid(called.owner)),
         format(
             '%s uses %s, and whoever reads the table may run it.',
             pg_describe_object(called.classid, called.objid, 0), pg_describe_object(called.refclassid, called.refobjid, 0)
@@ -52,23 +52,23 @@ begin atomic
     where not pg_has_role(called.owner, 'pgclarify_owner', 'member');
 end;
 
-comment on function pgclarify._code_problems(pgclarify.source) is
-'Code of others that reading an attached table would run, as _table_problems has it.';
+comment on function pgclarify_private.code_problems(pgclarify_private.source) is
+'Code of others that reading an attached table would run, as table_problems has it.';
 
-create or replace function pgclarify._failure(message text, detail text)
+create or replace function pgclarify_private.failure(message text, detail text)
 returns text
 language sql immutable parallel safe
 set search_path = pg_catalog, pg_temp
 begin atomic
     select format(
         '%s%s. Mend that and call pgclarify.resync, or pgclarify.detach_table.',
-        _failure.message, coalesce(': ' || nullif(rtrim(_failure.detail, '.'), ''), '')
+        failure.message, coalesce(': ' || nullif(rtrim(failure.detail, '.'), ''), '')
     );
 end;
 
-comment on function pgclarify._failure(text, text) is 'What source.error says of an error: what it is, and what to do.';
+comment on function pgclarify_private.failure(text, text) is 'What source.error says of an error: what it is, and what to do.';
 
-create or replace function pgclarify._source_fault(source pgclarify.source)
+create or replace function pgclarify_private.source_fault(source pgclarify_private.source)
 returns text
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
@@ -76,18 +76,18 @@ as $$
 declare
     v_fault text;
 begin
-    select pgclarify._failure(found.message, found.detail) into v_fault
-    from pgclarify._table_problems(_source_fault.source) as found
+    select pgclarify_private.failure(found.message, found.detail) into v_fault
+    from pgclarify_private.table_problems(source_fault.source) as found
     limit 1;
     if v_fault is not null then
         return v_fault;
     end if;
-    select pgclarify._failure(found.message, found.detail) into v_fault
+    select pgclarify_private.failure(found.message, found.detail) into v_fault
     from (
         select denied.message, denied.detail
-        from pgclarify._access_problems(_source_fault.source, (_source_fault.source).attached_by) as denied
+        from pgclarify_private.access_problems(source_fault.source, (source_fault.source).attached_by) as denied
         union all
-        select risky.message, risky.detail from pgclarify._code_problems(_source_fault.source) as risky
+        select risky.message, risky.detail from pgclarify_private.code_problems(source_fault.source) as risky
     ) as found
     limit 1;
     if v_fault is null then
@@ -99,11 +99,11 @@ begin
         into v_fault
         from (
             select 'no role reads the table' as message, 'its owner is another one, or it was restored' as detail
-            where pgclarify._reading_function((_source_fault.source).relation) is null
+            where pgclarify_private.reading_function((source_fault.source).relation) is null
             union all
             select denied.message, denied.detail
-            from pgclarify._access_problems(
-                _source_fault.source, pgclarify._reader_of((_source_fault.source).relation)
+            from pgclarify_private.access_problems(
+                source_fault.source, pgclarify_private.reader_of((source_fault.source).relation)
             ) as denied
         ) as found
         limit 1;
@@ -112,10 +112,10 @@ begin
 end
 $$;
 
-comment on function pgclarify._source_fault(pgclarify.source) is
+comment on function pgclarify_private.source_fault(pgclarify_private.source) is
 'Why an attached table cannot be read now, and what to do about it; null if it can.';
 
-create or replace function pgclarify._layout_of(source pgclarify.source)
+create or replace function pgclarify_private.layout_of(source pgclarify_private.source)
 returns text
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
@@ -131,7 +131,7 @@ begin atomic
                             select from pg_catalog.pg_trigger
                             where
                                 pg_trigger.tgrelid = members.relation
-                                and pg_trigger.tgname = format('pgclarify_%s_truncate', _layout_of.source.source_id)
+                                and pg_trigger.tgname = format('pgclarify_%s_truncate', layout_of.source.source_id)
                         ) then pg_relation_filenode(members.relation)
                     end
                 ),
@@ -140,14 +140,14 @@ begin atomic
         ),
         ''
     )
-    from pgclarify._members_of(_layout_of.source.relation) as members
-    where members.relation <> _layout_of.source.relation and members.kind = 'r';
+    from pgclarify_private.members_of(layout_of.source.relation) as members
+    where members.relation <> layout_of.source.relation and members.kind = 'r';
 end;
 
-comment on function pgclarify._layout_of(pgclarify.source) is
+comment on function pgclarify_private.layout_of(pgclarify_private.source) is
 'A hash over the partitions of an attached table, and over the files of those whose TRUNCATE nobody notes; empty without any.';
 
-create or replace function pgclarify._trigger_fault(source pgclarify.source)
+create or replace function pgclarify_private.trigger_fault(source pgclarify_private.source)
 returns text
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
@@ -157,27 +157,27 @@ begin atomic
         'owner of the table, or pgclarify.detach_table.',
         missing.relation::regclass
     )
-    from pgclarify._missing_triggers(_trigger_fault.source) as missing
+    from pgclarify_private.missing_triggers(trigger_fault.source) as missing
     -- A partition that came later is compared when its file changes.
-    where missing.relation = _trigger_fault.source.relation
+    where missing.relation = trigger_fault.source.relation
     limit 1;
 end;
 
-comment on function pgclarify._trigger_fault(pgclarify.source) is
+comment on function pgclarify_private.trigger_fault(pgclarify_private.source) is
 'Why changes of an attached table are not noted, and what to do about it; null if they are.';
 
-create or replace function pgclarify._suspect_sources()
+create or replace function pgclarify_private.suspect_sources()
 returns setof bigint
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
     -- A thousand tables in some milliseconds; who is suspect is looked at closely.
     select source.source_id
-    from pgclarify.source
+    from pgclarify_private.source
     left join pg_catalog.pg_class as relation on relation.oid = source.relation
     left join pg_catalog.pg_roles as reader
         on reader.rolname = source.attached_by and reader.oid = source.attached_by_oid
-    left join pg_catalog.pg_roles as table_reader on table_reader.rolname = pgclarify._reader_of(source.relation)
+    left join pg_catalog.pg_roles as table_reader on table_reader.rolname = pgclarify_private.reader_of(source.relation)
     where
         source.state in ('loading', 'following')
         and (
@@ -197,9 +197,9 @@ begin atomic
                     then 2
                 else 5
             end
-            or (relation.relkind = 'p' and source.layout is distinct from pgclarify._layout_of(source))
+            or (relation.relkind = 'p' and source.layout is distinct from pgclarify_private.layout_of(source))
             -- Its owner is another one.
-            or exists (select pgclarify._capture_grants(source.source_id))
+            or exists (select pgclarify_private.capture_grants(source.source_id))
             or exists (
                 select
                 from unnest(
@@ -226,29 +226,29 @@ begin atomic
     order by source.source_id;
 end;
 
-comment on function pgclarify._suspect_sources() is 'Attached tables of which something is other than it was.';
+comment on function pgclarify_private.suspect_sources() is 'Attached tables of which something is other than it was.';
 
-create or replace function pgclarify._inspect_sources()
+create or replace function pgclarify_private.inspect_sources()
 returns integer
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
     v_source_id bigint;
-    v_source pgclarify.source;
+    v_source pgclarify_private.source;
     v_fault text;
     v_count integer := 0;
 begin
-    for v_source_id in select suspect from pgclarify._suspect_sources() as suspect loop
-        v_source := pgclarify._take_source(v_source_id);
+    for v_source_id in select suspect from pgclarify_private.suspect_sources() as suspect loop
+        v_source := pgclarify_private.take_source(v_source_id);
         continue when v_source.source_id is null or v_source.state not in ('loading', 'following');
-        perform pgclarify._grant_capture(v_source_id);
-        v_fault := coalesce(pgclarify._source_fault(v_source), pgclarify._trigger_fault(v_source));
+        perform pgclarify_private.grant_capture(v_source_id);
+        v_fault := coalesce(pgclarify_private.source_fault(v_source), pgclarify_private.trigger_fault(v_source));
         if v_fault is not null then
-            perform pgclarify._fail_source(v_source_id, v_fault);
+            perform pgclarify_private.fail_source(v_source_id, v_fault);
             v_count := v_count + 1;
-        elsif v_source.layout <> pgclarify._layout_of(v_source) then
-            perform pgclarify._load_anew(v_source_id);
+        elsif v_source.layout <> pgclarify_private.layout_of(v_source) then
+            perform pgclarify_private.load_anew(v_source_id);
             v_count := v_count + 1;
         end if;
     end loop;
@@ -256,8 +256,8 @@ begin
 end
 $$;
 
-comment on function pgclarify._inspect_sources() is
+comment on function pgclarify_private.inspect_sources() is
 'Look what attached tables are made of. One that cannot be followed any more has failed; one with other partitions, or '
 'partitions with other files, is compared again. Returns how many. If a table has another owner, that one may make its '
 'triggers now, and the former one no more.';
-grant execute on function pgclarify._inspect_sources() to pgclarify_worker;
+grant execute on function pgclarify_private.inspect_sources() to pgclarify_worker;

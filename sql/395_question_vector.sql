@@ -1,6 +1,6 @@
 -- The vector of a question, which must be of the model that its corpus is searched with.
 
-create or replace function pgclarify._active_space(corpus_id bigint, embedding_model text)
+create or replace function pgclarify_private.active_space(corpus_id bigint, embedding_model text)
 returns pgclarify.embedding_space
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
@@ -11,22 +11,22 @@ begin
     select space.* into v_space
     from pgclarify.corpus
     inner join pgclarify.embedding_space as space on space.embedding_space_id = corpus.embedding_space_id
-    where corpus.corpus_id = _active_space.corpus_id;
-    if v_space.model <> _active_space.embedding_model then
+    where corpus.corpus_id = active_space.corpus_id;
+    if v_space.model <> active_space.embedding_model then
         raise exception 'the corpus has another embedding model by now'
             using errcode = 'serialization_failure',
-                detail = format('The run was started with %s.', _active_space.embedding_model),
+                detail = format('The run was started with %s.', active_space.embedding_model),
                 hint = 'Start the run again.';
     end if;
     return v_space;
 end
 $$;
 
-comment on function pgclarify._active_space(bigint, text) is
+comment on function pgclarify_private.active_space(bigint, text) is
 'The space that a corpus is searched in, null if there is none yet, or error 40001 if it is of another model than this one. '
 'Stable: what the same statement searches is what this one has seen.';
 
-create or replace function pgclarify._query_vector(
+create or replace function pgclarify_private.query_vector(
     corpus_id bigint, embedding_model text, query_vector @extschema:vector@.halfvec
 )
 returns @extschema:vector@.halfvec
@@ -36,23 +36,23 @@ as $$
 declare
     v_space pgclarify.embedding_space;
 begin
-    if _query_vector.query_vector is null then
+    if query_vector.query_vector is null then
         return null;
     end if;
-    v_space := pgclarify._active_space(_query_vector.corpus_id, _query_vector.embedding_model);
-    if @extschema:vector@.vector_dims(_query_vector.query_vector) <> v_space.dimensions then
+    v_space := pgclarify_private.active_space(query_vector.corpus_id, query_vector.embedding_model);
+    if @extschema:vector@.vector_dims(query_vector.query_vector) <> v_space.dimensions then
         raise exception 'the question has a vector of the wrong length'
             using errcode = 'data_exception',
                 detail = format(
                     'It has %s dimensions; the corpus has %s.',
-                    @extschema:vector@.vector_dims(_query_vector.query_vector), v_space.dimensions
+                    @extschema:vector@.vector_dims(query_vector.query_vector), v_space.dimensions
                 ),
                 hint = 'The worker must load the model of the corpus; see pgclarify.corpus_status.';
     end if;
-    return _query_vector.query_vector;
+    return query_vector.query_vector;
 end
 $$;
 
-comment on function pgclarify._query_vector(bigint, text, @extschema:vector@.halfvec) is
+comment on function pgclarify_private.query_vector(bigint, text, @extschema:vector@.halfvec) is
 'The vector of a question, or error 40001 if the corpus is no longer searched with the model that it is of, 22000 if it is of '
-'another length. Stable, as _active_space is.';
+'another length. Stable, as active_space is.';

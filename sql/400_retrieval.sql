@@ -1,7 +1,7 @@
 -- Retrieval: dense, lexical and hybrid, each with the requester's roles as an explicit predicate.
 -- Partitions are named, never reached through their parent: that would lock those of every corpus.
 
-create or replace function pgclarify._is_visible_sql(roles text)
+create or replace function pgclarify_private.is_visible_sql(roles text)
 returns text
 language sql immutable strict parallel safe
 set search_path = pg_catalog, pg_temp
@@ -13,15 +13,15 @@ begin atomic
             and (passage.readers is null or passage.readers && :roles)
         $sql$,
         ':roles',
-        _is_visible_sql.roles
+        is_visible_sql.roles
     );
 end;
 
-comment on function pgclarify._is_visible_sql(text) is
+comment on function pgclarify_private.is_visible_sql(text) is
 'The condition that a row of passage may be read by these roles, in a form that the index over readers answers. roles: how '
 'the statement names them, such as $3.';
 
-create or replace function pgclarify._are_few_visible(counted pgclarify._corpus_count, roles name[], few bigint)
+create or replace function pgclarify_private.are_few_visible(counted pgclarify_private.corpus_count, roles name[], few bigint)
 returns boolean
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
@@ -30,21 +30,21 @@ declare
     v_visible bigint;
 begin
     -- What has no readers is visible to all, and need not be counted to be too many.
-    if (_are_few_visible.counted).passages - (_are_few_visible.counted).restricted_passages > _are_few_visible.few then
+    if (are_few_visible.counted).passages - (are_few_visible.counted).restricted_passages > are_few_visible.few then
         return false;
     end if;
     execute format(
         'select count(*) from (select from %s as passage where %s limit $2 + 1) as seen',
-        pgclarify._partition_name('passage', (_are_few_visible.counted).corpus_id), pgclarify._is_visible_sql('$1')
-    ) into v_visible using _are_few_visible.roles, _are_few_visible.few;
-    return v_visible <= _are_few_visible.few;
+        pgclarify_private.partition_name('passage', (are_few_visible.counted).corpus_id), pgclarify_private.is_visible_sql('$1')
+    ) into v_visible using are_few_visible.roles, are_few_visible.few;
+    return v_visible <= are_few_visible.few;
 end
 $$;
 
-comment on function pgclarify._are_few_visible(pgclarify._corpus_count, name[], bigint) is
+comment on function pgclarify_private.are_few_visible(pgclarify_private.corpus_count, name[], bigint) is
 'Whether these roles may read at most few passages of a corpus.';
 
-create or replace function pgclarify._dense(
+create or replace function pgclarify_private.dense(
     corpus_id bigint,
     roles name[],
     query_vector @extschema:vector@.halfvec,
@@ -61,8 +61,8 @@ set hnsw.ef_search = 40
 as $$
 declare
     v_space pgclarify.embedding_space;
-    v_count pgclarify._corpus_count;
-    v_passage text := pgclarify._partition_name('passage', _dense.corpus_id);
+    v_count pgclarify_private.corpus_count;
+    v_passage text := pgclarify_private.partition_name('passage', dense.corpus_id);
     v_embedding text;
     v_distance text;
     v_is_exact boolean := false;
@@ -73,20 +73,20 @@ begin
     select space.* into v_space
     from pgclarify.corpus
     inner join pgclarify.embedding_space as space on corpus.embedding_space_id = space.embedding_space_id
-    where corpus.corpus_id = _dense.corpus_id;
+    where corpus.corpus_id = dense.corpus_id;
     if not found then
         return;
     end if;
     select counted.* into v_count
-    from pgclarify._corpus_count as counted where counted.corpus_id = _dense.corpus_id;
-    v_embedding := pgclarify._partition_name('passage_embedding', v_space.embedding_space_id);
+    from pgclarify_private.corpus_count as counted where counted.corpus_id = dense.corpus_id;
+    v_embedding := pgclarify_private.partition_name('passage_embedding', v_space.embedding_space_id);
     -- The index is over this very expression.
     v_distance := format(
         '(embedding.vector::@extschema:vector@.halfvec(%1$s))'
         ' operator(@extschema:vector@.<=>) ($1::@extschema:vector@.halfvec(%1$s))',
         v_space.dimensions
     );
-    perform set_config('hnsw.ef_search', greatest(40, least(1000, _dense.depth))::text, true);
+    perform set_config('hnsw.ef_search', greatest(40, least(1000, dense.depth))::text, true);
 
     if v_count.restricted_passages = 0 then
         execute format(
@@ -98,10 +98,10 @@ begin
             ) as nearest
             $sql$,
             v_embedding, v_distance
-        ) into document_ids, passage_ids, scores using _dense.query_vector, _dense.depth;
+        ) into document_ids, passage_ids, scores using dense.query_vector, dense.depth;
     else
         -- Few passages are visible: all of them are compared. An index scan would give up before it met enough.
-        v_is_exact := pgclarify._are_few_visible(v_count, _dense.roles, 10000);
+        v_is_exact := pgclarify_private.are_few_visible(v_count, dense.roles, 10000);
         if not v_is_exact then
             -- The scalar subquery stays a filter of the index scan; as a join it would be sorted.
             execute format(
@@ -123,8 +123,8 @@ begin
                 $sql$,
                 v_embedding, v_passage, v_distance
             ) into document_ids, passage_ids, scores
-            using _dense.query_vector, _dense.depth, _dense.roles, _dense.corpus_id;
-            v_is_exact := coalesce(cardinality(passage_ids), 0) < least(_dense.depth, v_count.passages);
+            using dense.query_vector, dense.depth, dense.roles, dense.corpus_id;
+            v_is_exact := coalesce(cardinality(passage_ids), 0) < least(dense.depth, v_count.passages);
         end if;
         if v_is_exact then
             execute format(
@@ -147,9 +147,9 @@ begin
                     limit $2
                 ) as nearest
                 $sql$,
-                v_embedding, v_passage, v_distance, pgclarify._is_visible_sql('$3')
+                v_embedding, v_passage, v_distance, pgclarify_private.is_visible_sql('$3')
             ) into document_ids, passage_ids, scores
-            using _dense.query_vector, _dense.depth, _dense.roles, v_space.embedding_space_id;
+            using dense.query_vector, dense.depth, dense.roles, v_space.embedding_space_id;
         end if;
     end if;
     document_ids := coalesce(document_ids, '{}');
@@ -158,11 +158,11 @@ begin
 end
 $$;
 
-comment on function pgclarify._dense(bigint, name[], @extschema:vector@.halfvec, integer) is
+comment on function pgclarify_private.dense(bigint, name[], @extschema:vector@.halfvec, integer) is
 'The depth passages of a corpus nearest to a vector that these roles may read, by cosine similarity, as arrays. Where few '
 'are visible they are compared one by one; depth passages come back if that many are visible.';
 
-create or replace function pgclarify._lexical(
+create or replace function pgclarify_private.lexical(
     corpus_id bigint,
     roles name[],
     question text,
@@ -178,7 +178,7 @@ declare
     -- Passages that are scored at most.
     v_candidates constant bigint := 5000;
     v_corpus pgclarify.corpus;
-    v_count pgclarify._corpus_count;
+    v_count pgclarify_private.corpus_count;
     v_queries tsquery[];
     v_weights double precision[];
     v_candidate_queries tsquery[];
@@ -194,16 +194,16 @@ begin
     document_ids := '{}';
     passage_ids := '{}';
     scores := '{}';
-    select corpus.* into v_corpus from pgclarify.corpus where corpus.corpus_id = _lexical.corpus_id;
+    select corpus.* into v_corpus from pgclarify.corpus where corpus.corpus_id = lexical.corpus_id;
     select counted.* into v_count
-    from pgclarify._corpus_count as counted where counted.corpus_id = _lexical.corpus_id;
+    from pgclarify_private.corpus_count as counted where counted.corpus_id = lexical.corpus_id;
     if coalesce(v_count.passages, 0) <= 0 then
         return;
     end if;
     if v_count.restricted_passages > 0 then
-        v_is_visible := pgclarify._is_visible_sql('$2');
+        v_is_visible := pgclarify_private.is_visible_sql('$2');
         -- Then every passage that has any of the lexemes is a candidate.
-        v_are_few_visible := pgclarify._are_few_visible(v_count, _lexical.roles, v_candidates);
+        v_are_few_visible := pgclarify_private.are_few_visible(v_count, lexical.roles, v_candidates);
     end if;
     -- Rarest first; passages with one of them are candidates, of as many lexemes as bring few enough passages together.
     -- Those of restricted passages alone are chosen apart: that there are any must not change what is found of the others.
@@ -212,7 +212,7 @@ begin
             seen.*,
             sum(case when seen.passages > 0 then seen.passages else seen.all_passages end) over rarest as passages_so_far,
             row_number() over rarest as place
-        from pgclarify._question_lexemes(v_count, _lexical.roles, v_corpus.search_config, _lexical.question) as seen
+        from pgclarify_private.question_lexemes(v_count, lexical.roles, v_corpus.search_config, lexical.question) as seen
         window rarest as (partition by seen.passages > 0 order by seen.passages, seen.all_passages, seen.lexeme)
     ),
     chosen as (
@@ -263,7 +263,7 @@ begin
                     where passage.lexemes @@ $1[%s] and %s
                 )
                 $sql$,
-                pgclarify._partition_name('passage', _lexical.corpus_id), branch.ordinal, v_is_visible
+                pgclarify_private.partition_name('passage', lexical.corpus_id), branch.ordinal, v_is_visible
             ),
             ' union all ' order by branch.ordinal
         )
@@ -285,22 +285,22 @@ begin
             limit $7
         ) as best
         $sql$,
-        v_candidate_sql, pgclarify._bm25_sql('candidate', '$4', '$5', '$6')
+        v_candidate_sql, pgclarify_private.bm25_sql('candidate', '$4', '$5', '$6')
     ) into document_ids, passage_ids, scores
     using
-        v_candidate_queries, _lexical.roles, v_candidates, v_queries, v_weights,
-        v_mean_lexemes, _lexical.depth;
+        v_candidate_queries, lexical.roles, v_candidates, v_queries, v_weights,
+        v_mean_lexemes, lexical.depth;
     document_ids := coalesce(document_ids, '{}');
     passage_ids := coalesce(passage_ids, '{}');
     scores := coalesce(scores, '{}');
 end
 $$;
 
-comment on function pgclarify._lexical(bigint, name[], text, integer) is
+comment on function pgclarify_private.lexical(bigint, name[], text, integer) is
 'The depth best passages of a corpus by BM25 that these roles may read, as arrays. Candidates come by the rarest lexemes of '
 'the question through the GIN index, so that common words cost nothing.';
 
-create or replace function pgclarify._search(
+create or replace function pgclarify_private.search(
     corpus_id bigint,
     roles name[],
     method text,
@@ -324,22 +324,22 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
     -- Each list goes deeper than what is asked for, or a passage that both find late would never be seen.
-    v_depth integer := case when _search.method = 'hybrid' then greatest(2 * _search.top_k, 100) else _search.top_k end;
+    v_depth integer := case when search.method = 'hybrid' then greatest(2 * search.top_k, 100) else search.top_k end;
     v_dense record;
     v_lexical record;
 begin
     v_dense := row(array[]::text[], array[]::bigint[], array[]::double precision[]);
     v_lexical := v_dense;
-    if _search.method in ('dense', 'hybrid') and _search.query_vector is not null then
+    if search.method in ('dense', 'hybrid') and search.query_vector is not null then
         select seen.document_ids, seen.passage_ids, seen.scores into v_dense
-        from pgclarify._dense(_search.corpus_id, _search.roles, _search.query_vector, v_depth) as seen;
+        from pgclarify_private.dense(search.corpus_id, search.roles, search.query_vector, v_depth) as seen;
     else
         select array[]::text[] as document_ids, array[]::bigint[] as passage_ids, array[]::double precision[] as scores
         into v_dense;
     end if;
-    if _search.method in ('lexical', 'hybrid') then
+    if search.method in ('lexical', 'hybrid') then
         select seen.document_ids, seen.passage_ids, seen.scores into v_lexical
-        from pgclarify._lexical(_search.corpus_id, _search.roles, _search.question, v_depth) as seen;
+        from pgclarify_private.lexical(search.corpus_id, search.roles, search.question, v_depth) as seen;
     else
         select array[]::text[] as document_ids, array[]::bigint[] as passage_ids, array[]::double precision[] as scores
         into v_lexical;
@@ -377,12 +377,12 @@ begin
         where passage.readers is null or passage.readers && $10
         order by 1
         $sql$,
-        pgclarify._partition_name('passage', _search.corpus_id)
+        pgclarify_private.partition_name('passage', search.corpus_id)
     ) using
-        _search.corpus_id, v_dense.document_ids, v_dense.passage_ids, v_dense.scores, v_lexical.document_ids,
-        v_lexical.passage_ids, v_lexical.scores, _search.method, _search.top_k, _search.roles;
+        search.corpus_id, v_dense.document_ids, v_dense.passage_ids, v_dense.scores, v_lexical.document_ids,
+        v_lexical.passage_ids, v_lexical.scores, search.method, search.top_k, search.roles;
 end
 $$;
 
-comment on function pgclarify._search(bigint, name[], text, text, @extschema:vector@.halfvec, integer) is
+comment on function pgclarify_private.search(bigint, name[], text, text, @extschema:vector@.halfvec, integer) is
 'The top_k best passages of a corpus that these roles may read; method is dense, lexical or hybrid.';

@@ -1,7 +1,7 @@
 -- Signals: what words or vectors say of how well given passages fit a question, whoever found them.
 
-create or replace function pgclarify._question_lexemes(
-    counted pgclarify._corpus_count, roles name[], search_config text, question text
+create or replace function pgclarify_private.question_lexemes(
+    counted pgclarify_private.corpus_count, roles name[], search_config text, question text
 )
 returns table (
     lexeme text,
@@ -18,12 +18,12 @@ as $$
 declare
     -- Open passages that say enough of how common words are; and how many of these roles are looked at where there are fewer.
     v_sample constant bigint := 2000;
-    -- Restricted passages with a lexeme that do not count for the choice of candidates. As many as _lexical scores, so
+    -- Restricted passages with a lexeme that do not count for the choice of candidates. As many as lexical scores, so
     -- that they cost no more than what is looked at anyway.
     v_uncounted constant bigint := 5000;
-    v_open bigint := (_question_lexemes.counted).passages - (_question_lexemes.counted).restricted_passages;
+    v_open bigint := (question_lexemes.counted).passages - (question_lexemes.counted).restricted_passages;
 begin
-    if (_question_lexemes.counted).restricted_passages > 0 and v_open < v_sample then
+    if (question_lexemes.counted).restricted_passages > 0 and v_open < v_sample then
         -- Too few are for everyone: what these roles can read says how common words are to them.
         return query execute format(
             $sql$
@@ -32,7 +32,7 @@ begin
                     term.lexeme, term.passages,
                     ('''' || replace(replace(term.lexeme, E'\\', E'\\\\'), '''', '''''') || '''')::tsquery as query
                 from unnest(tsvector_to_array(to_tsvector($3, $4))) as given (lexeme)
-                inner join pgclarify.term
+                inner join pgclarify_private.term
                     on term.corpus_id = $2 and term.lexeme = given.lexeme and term.passages > 0
             ),
             seen as materialized (
@@ -51,10 +51,11 @@ begin
                 select count(*) as passages from seen where seen.lexemes @@ asked_for.query
             ) as found
             $sql$,
-            pgclarify._partition_name('passage', (_question_lexemes.counted).corpus_id), pgclarify._is_visible_sql('$1')
+            pgclarify_private.partition_name('passage', (question_lexemes.counted).corpus_id),
+            pgclarify_private.is_visible_sql('$1')
         ) using
-            _question_lexemes.roles, (_question_lexemes.counted).corpus_id, _question_lexemes.search_config::regconfig,
-            _question_lexemes.question, v_sample;
+            question_lexemes.roles, (question_lexemes.counted).corpus_id, question_lexemes.search_config::regconfig,
+            question_lexemes.question, v_sample;
         return;
     end if;
     return query
@@ -64,13 +65,13 @@ begin
         case when term.restricted_passages <= v_uncounted then open.passages else term.passages end,
         term.passages,
         ln(1 + greatest(v_open - open.passages + 0.5, 0.5) / (open.passages + 0.5))::double precision,
-        greatest((_question_lexemes.counted).lexemes - (_question_lexemes.counted).restricted_lexemes, 1)::double precision
+        greatest((question_lexemes.counted).lexemes - (question_lexemes.counted).restricted_lexemes, 1)::double precision
         / greatest(v_open, 1)
     from unnest(
-        tsvector_to_array(to_tsvector(_question_lexemes.search_config::regconfig, _question_lexemes.question))
+        tsvector_to_array(to_tsvector(question_lexemes.search_config::regconfig, question_lexemes.question))
     ) as asked_for (lexeme)
-    inner join pgclarify.term
-        on term.corpus_id = (_question_lexemes.counted).corpus_id
+    inner join pgclarify_private.term
+        on term.corpus_id = (question_lexemes.counted).corpus_id
         and term.lexeme = asked_for.lexeme
         and term.passages > 0
     cross join lateral (
@@ -79,13 +80,13 @@ begin
 end
 $$;
 
-comment on function pgclarify._question_lexemes(pgclarify._corpus_count, name[], text, text) is
+comment on function pgclarify_private.question_lexemes(pgclarify_private.corpus_count, name[], text, text) is
 'The lexemes of a question that a corpus has, each as a query, with its weight in BM25, and the mean length of a passage. Both '
 'are of passages without readers of their own; where there are few of those, of up to 2,000 that these roles can read: what '
 'they cannot read never shows in a score. passages: by how many a lexeme is rare or common; 0 if it stands in restricted ones '
 'alone, and in no more than 5,000. all_passages: in how many it stands.';
 
-create or replace function pgclarify._bm25_sql(passage text, queries text, weights text, mean_lexemes text)
+create or replace function pgclarify_private.bm25_sql(passage text, queries text, weights text, mean_lexemes text)
 returns text
 language sql stable strict parallel safe
 set search_path = pg_catalog, pg_temp
@@ -113,7 +114,7 @@ begin atomic
         ) as seen
         where seen.occurrences > 0
         $sql$,
-        _bm25_sql.passage, _bm25_sql.queries, _bm25_sql.weights, _bm25_sql.mean_lexemes,
+        bm25_sql.passage, bm25_sql.queries, bm25_sql.weights, bm25_sql.mean_lexemes,
         array(
             select (sum(1.0 / (n * n)) over (order by n) - 0.5 / (n * n)) / 1.64493406685
             from generate_series(1, 64) as n
@@ -121,11 +122,11 @@ begin atomic
     );
 end;
 
-comment on function pgclarify._bm25_sql(text, text, text, text) is
+comment on function pgclarify_private.bm25_sql(text, text, text, text) is
 'The query for the score of one passage by BM25; null if it has none of the lexemes. passage: how the statement names its row; '
 'queries, weights, mean_lexemes: how it names the lexemes of the question, their weights, and the mean length of a passage.';
 
-create or replace function pgclarify._signal_sql(
+create or replace function pgclarify_private.signal_sql(
     corpus_id bigint, roles name[], signal text, question text, query_vector @extschema:vector@.halfvec, passage text
 )
 returns text
@@ -137,7 +138,7 @@ declare
     -- told whether there are any in passages that may not be read.
     v_unit constant double precision := 4;
     v_corpus pgclarify.corpus;
-    v_count pgclarify._corpus_count;
+    v_count pgclarify_private.corpus_count;
     v_lexemes integer;
     v_queries tsquery[];
     v_weights double precision[];
@@ -145,25 +146,25 @@ declare
     v_by_words text := '0::double precision';
     v_by_vector text := '0::double precision';
 begin
-    if _signal_sql.signal is null then
+    if signal_sql.signal is null then
         return 'null::double precision';
     end if;
-    select corpus.* into v_corpus from pgclarify.corpus where corpus.corpus_id = _signal_sql.corpus_id;
-    if _signal_sql.signal in ('lexical', 'both') then
+    select corpus.* into v_corpus from pgclarify.corpus where corpus.corpus_id = signal_sql.corpus_id;
+    if signal_sql.signal in ('lexical', 'both') then
         select counted.* into v_count
-        from pgclarify._corpus_count as counted where counted.corpus_id = _signal_sql.corpus_id;
-        v_lexemes := length(to_tsvector(v_corpus.search_config::regconfig, _signal_sql.question));
+        from pgclarify_private.corpus_count as counted where counted.corpus_id = signal_sql.corpus_id;
+        v_lexemes := length(to_tsvector(v_corpus.search_config::regconfig, signal_sql.question));
         select array_agg(asked.query), array_agg(asked.weight), max(asked.mean_lexemes)
         into v_queries, v_weights, v_mean_lexemes
-        from pgclarify._question_lexemes(
-            v_count, _signal_sql.roles, v_corpus.search_config, _signal_sql.question
+        from pgclarify_private.question_lexemes(
+            v_count, signal_sql.roles, v_corpus.search_config, signal_sql.question
         ) as asked;
     end if;
     if v_queries is not null then
         v_by_words := format(
             'tanh(coalesce((%s) / %L::double precision, 0))',
-            pgclarify._bm25_sql(
-                _signal_sql.passage,
+            pgclarify_private.bm25_sql(
+                signal_sql.passage,
                 format('%L::tsquery[]', v_queries),
                 format('%L::double precision[]', v_weights),
                 format('%L::double precision', v_mean_lexemes)
@@ -171,7 +172,7 @@ begin
             v_unit * v_lexemes
         );
     end if;
-    if _signal_sql.query_vector is not null and v_corpus.embedding_space_id is not null then
+    if signal_sql.query_vector is not null and v_corpus.embedding_space_id is not null then
         -- A vector of zeros is at no distance from anything: NaN; greatest takes no notice of null.
         v_by_vector := format(
             $sql$
@@ -186,16 +187,16 @@ begin
                 'NaN'
             ))
             $sql$,
-            _signal_sql.query_vector::text,
-            pgclarify._partition_name('passage_embedding', v_corpus.embedding_space_id),
+            signal_sql.query_vector::text,
+            pgclarify_private.partition_name('passage_embedding', v_corpus.embedding_space_id),
             v_corpus.embedding_space_id,
-            _signal_sql.passage
+            signal_sql.passage
         );
     end if;
     return format(
         -- Within the open interval, so that nothing that divides a score makes it equal to another.
         'greatest(1e-6::double precision, least(1 - 1e-6::double precision, %s))',
-        case _signal_sql.signal
+        case signal_sql.signal
             when 'lexical' then v_by_words
             when 'dense' then v_by_vector
             else format('(%s + %s) / 2', v_by_words, v_by_vector)
@@ -204,13 +205,13 @@ begin
 end
 $$;
 
-comment on function pgclarify._signal_sql(bigint, name[], text, text, @extschema:vector@.halfvec, text) is
+comment on function pgclarify_private.signal_sql(bigint, name[], text, text, @extschema:vector@.halfvec, text) is
 'The expression for what a signal says of a passage: greater than 0 and less than 1. signal: dense (cosine similarity), '
 'lexical (tanh of BM25 for each lexeme of the question, in units of 4), both (the mean of these) or null (then null). roles: '
 'of who asks; words weigh what they weigh in what these can read. '
 'passage: how the statement names a row with document_id, passage_id, lexemes and lexeme_count.';
 
-create or replace function pgclarify._signal_scores(
+create or replace function pgclarify_private.signal_scores(
     corpus_id bigint,
     roles name[],
     signal text,
@@ -226,7 +227,7 @@ as $$
 declare
     v_scores double precision[];
 begin
-    if _signal_scores.signal is not null then
+    if signal_scores.signal is not null then
         execute format(
             $sql$
             select array_agg(%s order by listed.place)
@@ -239,17 +240,17 @@ begin
                     and passage.id = given.passage_id
             ) as listed
             $sql$,
-            pgclarify._signal_sql(
-                _signal_scores.corpus_id, _signal_scores.roles, _signal_scores.signal, _signal_scores.question,
-                _signal_scores.query_vector, 'listed'
+            pgclarify_private.signal_sql(
+                signal_scores.corpus_id, signal_scores.roles, signal_scores.signal, signal_scores.question,
+                signal_scores.query_vector, 'listed'
             ),
-            pgclarify._partition_name('passage', _signal_scores.corpus_id)
-        ) into v_scores using _signal_scores.document_ids, _signal_scores.passage_ids, _signal_scores.corpus_id;
+            pgclarify_private.partition_name('passage', signal_scores.corpus_id)
+        ) into v_scores using signal_scores.document_ids, signal_scores.passage_ids, signal_scores.corpus_id;
     end if;
     return v_scores;
 end
 $$;
 
-comment on function pgclarify._signal_scores(bigint, name[], text, text, @extschema:vector@.halfvec, text[], bigint[]) is
-'What a signal says of given passages, in their order; null if the signal is. Parameters as for _signal_sql. Whether anybody '
+comment on function pgclarify_private.signal_scores(bigint, name[], text, text, @extschema:vector@.halfvec, text[], bigint[]) is
+'What a signal says of given passages, in their order; null if the signal is. Parameters as for signal_sql. Whether anybody '
 'may read them is not looked at.';

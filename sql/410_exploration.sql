@@ -1,7 +1,7 @@
 -- Exploration: what a worker looks at for a run before anything of it is chosen, each with the requester's roles as an
 -- explicit predicate. Partitions are named, never reached through their parent.
 
-create or replace function pgclarify._ranked_passages(
+create or replace function pgclarify_private.ranked_passages(
     run pgclarify.run,
     question text,
     query_vector @extschema:vector@.halfvec,
@@ -30,23 +30,23 @@ begin
     return query
     with asked as materialized (
         select
-            pgclarify._roles_of(v_run.requested_by, v_run.requested_by_oid) as roles,
-            pgclarify._query_vector(
-                v_run.corpus_id, _ranked_passages.embedding_model, _ranked_passages.query_vector
+            pgclarify_private.roles_of(v_run.requested_by, v_run.requested_by_oid) as roles,
+            pgclarify_private.query_vector(
+                v_run.corpus_id, ranked_passages.embedding_model, ranked_passages.query_vector
             ) as vector
     ),
     seen as materialized (
         select result.*
         from asked
-        cross join lateral pgclarify._search(
-            v_run.corpus_id, asked.roles, _ranked_passages.method, _ranked_passages.question, asked.vector,
-            _ranked_passages.depth
+        cross join lateral pgclarify_private.search(
+            v_run.corpus_id, asked.roles, ranked_passages.method, ranked_passages.question, asked.vector,
+            ranked_passages.depth
         ) as result
     ),
     scored as materialized (
         select
-            pgclarify._signal_scores(
-                v_run.corpus_id, asked.roles, _ranked_passages.signal, _ranked_passages.question, asked.vector,
+            pgclarify_private.signal_scores(
+                v_run.corpus_id, asked.roles, ranked_passages.signal, ranked_passages.question, asked.vector,
                 listed.document_ids, listed.passage_ids
             ) as scores
         from asked
@@ -66,11 +66,11 @@ begin
 end
 $$;
 
-comment on function pgclarify._ranked_passages(
+comment on function pgclarify_private.ranked_passages(
     pgclarify.run, text, @extschema:vector@.halfvec, text, text, integer, text
-) is 'What a search finds for a run, as its requester: as _find_passages has it.';
+) is 'What a search finds for a run, as its requester: as find_passages has it.';
 
-create or replace function pgclarify._find_passages(
+create or replace function pgclarify_private.find_passages(
     run_id bigint,
     attempt integer,
     question text,
@@ -95,36 +95,36 @@ language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_run pgclarify.run := pgclarify._hold_searchable_run(_find_passages.run_id, _find_passages.attempt);
+    v_run pgclarify.run := pgclarify_private.hold_searchable_run(find_passages.run_id, find_passages.attempt);
 begin
     -- What a run writes before its end need not outlive a crash: it would be carried out again. So nobody waits for the disk.
     perform set_config('synchronous_commit', 'off', true);
     -- Those of an investigation are of its sub-questions.
     update pgclarify.run
-    set question_vector = _find_passages.query_vector, embedding_model = _find_passages.embedding_model
-    where run.run_id = _find_passages.run_id
+    set question_vector = find_passages.query_vector, embedding_model = find_passages.embedding_model
+    where run.run_id = find_passages.run_id
         and run.operation <> 'investigate'
-        and _find_passages.query_vector is not null;
+        and find_passages.query_vector is not null;
     return query
     select found.*
-    from pgclarify._ranked_passages(
-        v_run, _find_passages.question, _find_passages.query_vector, _find_passages.embedding_model,
-        _find_passages.method, _find_passages.depth, _find_passages.signal
+    from pgclarify_private.ranked_passages(
+        v_run, find_passages.question, find_passages.query_vector, find_passages.embedding_model,
+        find_passages.method, find_passages.depth, find_passages.signal
     ) as found;
 end
 $$;
 
-comment on function pgclarify._find_passages(
+comment on function pgclarify_private.find_passages(
     bigint, integer, text, @extschema:vector@.halfvec, text, text, integer, text
 ) is
 'Search for a run, as its requester, and keep nothing: the depth best passages, best first. method: dense, lexical or hybrid. '
 'signal: dense, lexical or both, to have each scored by that, too; null for no second score. embedding_model: what the vector '
 'is of; error 40001 if the corpus has another by now.';
-grant execute on function pgclarify._find_passages(
+grant execute on function pgclarify_private.find_passages(
     bigint, integer, text, @extschema:vector@.halfvec, text, text, integer, text
 ) to pgclarify_worker;
 
-create or replace function pgclarify._find_neighbors(
+create or replace function pgclarify_private.find_neighbors(
     run_id bigint,
     attempt integer,
     document_ids text[],
@@ -151,15 +151,15 @@ language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_run pgclarify.run := pgclarify._searchable_run(_find_neighbors.run_id, _find_neighbors.attempt);
-    v_roles name[] := pgclarify._roles_of(v_run.requested_by, v_run.requested_by_oid);
+    v_run pgclarify.run := pgclarify_private.searchable_run(find_neighbors.run_id, find_neighbors.attempt);
+    v_roles name[] := pgclarify_private.roles_of(v_run.requested_by, v_run.requested_by_oid);
     v_vector @extschema:vector@.halfvec;
     v_space_id bigint;
 begin
     -- Also without a vector: neighbors are those of a model.
-    v_space_id := (pgclarify._active_space(v_run.corpus_id, _find_neighbors.embedding_model)).embedding_space_id;
-    v_vector := pgclarify._query_vector(
-        v_run.corpus_id, _find_neighbors.embedding_model, _find_neighbors.query_vector
+    v_space_id := (pgclarify_private.active_space(v_run.corpus_id, find_neighbors.embedding_model)).embedding_space_id;
+    v_vector := pgclarify_private.query_vector(
+        v_run.corpus_id, find_neighbors.embedding_model, find_neighbors.query_vector
     );
     if v_space_id is null then
         return;
@@ -208,14 +208,14 @@ begin
             on document.corpus_id = $4 and document.id = case when edge.is_new then edge.document_id end
         order by edge.batch_place, edge.place
         $sql$,
-        pgclarify._partition_name('neighborhood', v_space_id),
-        pgclarify._partition_name('passage', v_run.corpus_id),
-        pgclarify._signal_sql(
-            v_run.corpus_id, v_roles, _find_neighbors.signal, _find_neighbors.question, v_vector, 'edge'
+        pgclarify_private.partition_name('neighborhood', v_space_id),
+        pgclarify_private.partition_name('passage', v_run.corpus_id),
+        pgclarify_private.signal_sql(
+            v_run.corpus_id, v_roles, find_neighbors.signal, find_neighbors.question, v_vector, 'edge'
         )
     ) using
-        _find_neighbors.document_ids, _find_neighbors.passage_ids, v_space_id, v_run.corpus_id, v_roles,
-        _find_neighbors.k, coalesce(_find_neighbors.known, '{}');
+        find_neighbors.document_ids, find_neighbors.passage_ids, v_space_id, v_run.corpus_id, v_roles,
+        find_neighbors.k, coalesce(find_neighbors.known, '{}');
 exception
     when undefined_table then
         -- The corpus has no graph, or has none any more.
@@ -223,18 +223,18 @@ exception
 end
 $$;
 
-comment on function pgclarify._find_neighbors(
+comment on function pgclarify_private.find_neighbors(
     bigint, integer, text[], bigint[], integer, bigint[], text, @extschema:vector@.halfvec, text, text
 ) is
 'The edges of some passages that the requester of a run may read, to passages that he may read: of each the k nearest at most, '
 'nearest first. Content and the like only of those that are not known yet, in one row each. document_ids, passage_ids: the '
-'passages. known: passage_ids. question, query_vector, embedding_model, signal: as for _find_passages, and error 40001 also '
+'passages. known: passage_ids. question, query_vector, embedding_model, signal: as for find_passages, and error 40001 also '
 'without a vector. No row if the corpus has no graph. Stable: all of it is of one snapshot.';
-grant execute on function pgclarify._find_neighbors(
+grant execute on function pgclarify_private.find_neighbors(
     bigint, integer, text[], bigint[], integer, bigint[], text, @extschema:vector@.halfvec, text, text
 ) to pgclarify_worker;
 
-create or replace function pgclarify._record_candidates(
+create or replace function pgclarify_private.record_candidates(
     run_id bigint,
     attempt integer,
     ranks integer[],
@@ -251,10 +251,10 @@ language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_run pgclarify.run := pgclarify._hold_searchable_run(_record_candidates.run_id, _record_candidates.attempt);
+    v_run pgclarify.run := pgclarify_private.hold_searchable_run(record_candidates.run_id, record_candidates.attempt);
     v_kept integer[];
 begin
-    -- As in _find_passages.
+    -- As in find_passages.
     perform set_config('synchronous_commit', 'off', true);
     execute format(
         $sql$
@@ -276,21 +276,21 @@ begin
         )
         select coalesce(array_agg(kept.rank order by kept.rank), '{}') from kept
         $sql$,
-        pgclarify._partition_name('passage', v_run.corpus_id)
+        pgclarify_private.partition_name('passage', v_run.corpus_id)
     ) into v_kept using
-        v_run.run_id, v_run.corpus_id, _record_candidates.ranks, _record_candidates.document_ids,
-        _record_candidates.passage_ids, _record_candidates.scores, _record_candidates.origins,
-        _record_candidates.via_passage_ids, _record_candidates.batches, _record_candidates.step_ordinals,
-        pgclarify._roles_of(v_run.requested_by, v_run.requested_by_oid);
+        v_run.run_id, v_run.corpus_id, record_candidates.ranks, record_candidates.document_ids,
+        record_candidates.passage_ids, record_candidates.scores, record_candidates.origins,
+        record_candidates.via_passage_ids, record_candidates.batches, record_candidates.step_ordinals,
+        pgclarify_private.roles_of(v_run.requested_by, v_run.requested_by_oid);
     return v_kept;
 end
 $$;
 
-comment on function pgclarify._record_candidates(
+comment on function pgclarify_private.record_candidates(
     bigint, integer, integer[], text[], bigint[], double precision[], text[], bigint[], integer[], integer[]
 ) is
 'Keep candidates of a run beside those that are there, and return the ranks of those that were kept: passages that are gone, '
 'or that its requester may not read now, are left out. Error 23505 for a rank that is there: they are sent once, unlike steps.';
-grant execute on function pgclarify._record_candidates(
+grant execute on function pgclarify_private.record_candidates(
     bigint, integer, integer[], text[], bigint[], double precision[], text[], bigint[], integer[], integer[]
 ) to pgclarify_worker;

@@ -1,59 +1,59 @@
 -- The neighborhood graph: what waits for its neighbors. Workers link it (465_linking.sql).
 --
--- Four functions queue. _queue_links and _queue_unlinks are for whoever stores and removes passages: he holds their documents,
--- so that nobody he would wait for is removing them. _queue_all_links is for who wants a whole space linked, in any number of
--- passages. _queue_links_again (460_lists.sql) is for who links, holds lists, and must wait for nobody.
+-- Four functions queue. queue_links and queue_unlinks are for whoever stores and removes passages: he holds their documents,
+-- so that nobody he would wait for is removing them. queue_all_links is for who wants a whole space linked, in any number of
+-- passages. queue_links_again (460_lists.sql) is for who links, holds lists, and must wait for nobody.
 
-create or replace function pgclarify._queue_links(embedding_space_id bigint, document_ids text[], passage_ids bigint[])
+create or replace function pgclarify_private.queue_links(embedding_space_id bigint, document_ids text[], passage_ids bigint[])
 returns void
 language sql volatile security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
-    insert into pgclarify.pending_link (embedding_space_id, document_id, passage_id)
-    select _queue_links.embedding_space_id, stored.document_id, stored.passage_id
-    from unnest(_queue_links.document_ids, _queue_links.passage_ids) as stored (document_id, passage_id)
+    insert into pgclarify_private.pending_link (embedding_space_id, document_id, passage_id)
+    select queue_links.embedding_space_id, stored.document_id, stored.passage_id
+    from unnest(queue_links.document_ids, queue_links.passage_ids) as stored (document_id, passage_id)
     order by stored.document_id, stored.passage_id
     on conflict on constraint pending_link_pk do nothing;
 end;
 
-comment on function pgclarify._queue_links(bigint, text[], bigint[]) is
+comment on function pgclarify_private.queue_links(bigint, text[], bigint[]) is
 'Note that the neighbors of these passages of a space are to be found: they are new or have another vector. Waits for whoever '
 'is removing their rows in the queue. Called with their documents held, so that this is nobody.';
 
-create or replace function pgclarify._queue_unlinks(embedding_space_id bigint, passage_ids bigint[])
+create or replace function pgclarify_private.queue_unlinks(embedding_space_id bigint, passage_ids bigint[])
 returns void
 language sql volatile security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
-    insert into pgclarify.pending_unlink (embedding_space_id, passage_id)
-    select _queue_unlinks.embedding_space_id, passage_id
-    from unnest(_queue_unlinks.passage_ids) as passage_id
+    insert into pgclarify_private.pending_unlink (embedding_space_id, passage_id)
+    select queue_unlinks.embedding_space_id, passage_id
+    from unnest(queue_unlinks.passage_ids) as passage_id
     order by passage_id
     on conflict on constraint pending_unlink_pk do nothing;
 end;
 
-comment on function pgclarify._queue_unlinks(bigint, bigint[]) is
+comment on function pgclarify_private.queue_unlinks(bigint, bigint[]) is
 'Note that these passages of a space are gone or have another vector, while neighborhoods may still name them. Waits for a '
 'worker that is writing that one of them is done with, which is at the end of a short transaction.';
 
-create or replace function pgclarify._queue_all_links(embedding_space_id bigint)
+create or replace function pgclarify_private.queue_all_links(embedding_space_id bigint)
 returns bigint
 language sql volatile security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
     update pgclarify.embedding_space
     set linking_document_id = '', linking_passage_id = 0, linking_passages = greatest(counted.embedded, 0)
-    from pgclarify._corpus_count as counted
-    where embedding_space.embedding_space_id = _queue_all_links.embedding_space_id
+    from pgclarify_private.corpus_count as counted
+    where embedding_space.embedding_space_id = queue_all_links.embedding_space_id
         and counted.corpus_id = embedding_space.corpus_id
     returning embedding_space.linking_passages;
 end;
 
-comment on function pgclarify._queue_all_links(bigint) is
+comment on function pgclarify_private.queue_all_links(bigint) is
 'Have workers find the neighbors of every passage that a space holds now, and return how many that are. Takes no time: no row '
 'is queued, they walk through the space by key. Waits for a worker that is linking the space. Called with the corpus held.';
 
-create or replace function pgclarify._free_waiting(
+create or replace function pgclarify_private.free_waiting(
     embedding_space_id bigint,
     max_passages bigint,
     out document_ids text[],
@@ -65,7 +65,7 @@ language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_last pgclarify.pending_link;
+    v_last pgclarify_private.pending_link;
     v_waiting record;
     v_looked_at record;
 begin
@@ -86,12 +86,12 @@ begin
             into v_waiting
             from (
                 select pending.document_id, pending.passage_id, pending.added_at
-                from pgclarify.pending_link as pending
-                where pending.embedding_space_id = _free_waiting.embedding_space_id
+                from pgclarify_private.pending_link as pending
+                where pending.embedding_space_id = free_waiting.embedding_space_id
                     and (pending.added_at, pending.document_id, pending.passage_id)
                     > (v_last.added_at, v_last.document_id, v_last.passage_id)
                 order by pending.added_at, pending.document_id, pending.passage_id
-                limit _free_waiting.max_passages
+                limit free_waiting.max_passages
                 for update skip locked
             ) as free;
             exit when v_waiting.passages = 0;
@@ -130,16 +130,16 @@ begin
                         waiting.place not in (select known.place from known) as is_gone
                 ) as seen
                 $sql$,
-                pgclarify._partition_name('passage_embedding', _free_waiting.embedding_space_id)
+                pgclarify_private.partition_name('passage_embedding', free_waiting.embedding_space_id)
             ) into v_looked_at
-            using _free_waiting.embedding_space_id, v_waiting.document_ids, v_waiting.passage_ids;
+            using free_waiting.embedding_space_id, v_waiting.document_ids, v_waiting.passage_ids;
             -- Null adds nothing to an array.
             document_ids := document_ids || v_looked_at.document_ids;
             passage_ids := passage_ids || v_looked_at.passage_ids;
             gone_document_ids := gone_document_ids || v_looked_at.gone_document_ids;
             gone_passage_ids := gone_passage_ids || v_looked_at.gone_passage_ids;
-            exit when v_waiting.passages < _free_waiting.max_passages
-                or cardinality(passage_ids) >= _free_waiting.max_passages;
+            exit when v_waiting.passages < free_waiting.max_passages
+                or cardinality(passage_ids) >= free_waiting.max_passages;
             v_last.added_at := v_waiting.last_added_at;
             v_last.document_id := v_waiting.document_ids[v_waiting.passages];
             v_last.passage_id := v_waiting.passage_ids[v_waiting.passages];
@@ -149,32 +149,34 @@ begin
     exception
         when sqlstate 'PC099' then null;
     end;
-    document_ids := document_ids[:_free_waiting.max_passages];
-    passage_ids := passage_ids[:_free_waiting.max_passages];
+    document_ids := document_ids[:free_waiting.max_passages];
+    passage_ids := passage_ids[:free_waiting.max_passages];
 end
 $$;
 
-comment on function pgclarify._free_waiting(bigint, bigint) is
+comment on function pgclarify_private.free_waiting(bigint, bigint) is
 'Up to max_passages of a space that have waited longest to be linked and that nobody is removing; and those met on the way '
 'that are gone. Holds nothing afterwards: one that somebody begins to remove meanwhile must be skipped once more.';
 
-create or replace function pgclarify._forget_waiting(embedding_space_id bigint, document_ids text[], passage_ids bigint[])
+create or replace function pgclarify_private.forget_waiting(
+    embedding_space_id bigint, document_ids text[], passage_ids bigint[]
+)
 returns bigint
 language sql volatile security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
     with free as materialized (
         select waiting.document_id, waiting.passage_id
-        from pgclarify.pending_link as waiting
-        inner join unnest(_forget_waiting.document_ids, _forget_waiting.passage_ids) as forgotten (document_id, passage_id)
+        from pgclarify_private.pending_link as waiting
+        inner join unnest(forget_waiting.document_ids, forget_waiting.passage_ids) as forgotten (document_id, passage_id)
             on forgotten.document_id = waiting.document_id and forgotten.passage_id = waiting.passage_id
-        where waiting.embedding_space_id = _forget_waiting.embedding_space_id
+        where waiting.embedding_space_id = forget_waiting.embedding_space_id
         for update of waiting skip locked
     ),
     deleted as (
-        delete from pgclarify.pending_link as pending
+        delete from pgclarify_private.pending_link as pending
         using free
-        where pending.embedding_space_id = _forget_waiting.embedding_space_id
+        where pending.embedding_space_id = forget_waiting.embedding_space_id
             and pending.document_id = free.document_id
             and pending.passage_id = free.passage_id
         returning 1
@@ -182,21 +184,21 @@ begin atomic
     select count(*) from deleted;
 end;
 
-comment on function pgclarify._forget_waiting(bigint, text[], bigint[]) is
+comment on function pgclarify_private.forget_waiting(bigint, text[], bigint[]) is
 'Take these passages out of the queue of those to be linked, but for rows that somebody holds; returns how many.';
 
-create or replace function pgclarify._linkable_spaces()
+create or replace function pgclarify_private.linkable_spaces()
 returns table (embedding_space_id bigint, corpus_id bigint)
 language sql volatile security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
     -- A step for each space that has something in a queue, not for each row of it.
     with recursive link as (
-        (select pending.embedding_space_id from pgclarify.pending_link as pending order by 1 limit 1)
+        (select pending.embedding_space_id from pgclarify_private.pending_link as pending order by 1 limit 1)
         union all
         select (
             select pending.embedding_space_id
-            from pgclarify.pending_link as pending
+            from pgclarify_private.pending_link as pending
             where pending.embedding_space_id > link.embedding_space_id
             order by pending.embedding_space_id
             limit 1
@@ -205,11 +207,11 @@ begin atomic
         where link.embedding_space_id is not null
     ),
     unlink as (
-        (select pending.embedding_space_id from pgclarify.pending_unlink as pending order by 1 limit 1)
+        (select pending.embedding_space_id from pgclarify_private.pending_unlink as pending order by 1 limit 1)
         union all
         select (
             select pending.embedding_space_id
-            from pgclarify.pending_unlink as pending
+            from pgclarify_private.pending_unlink as pending
             where pending.embedding_space_id > unlink.embedding_space_id
             order by pending.embedding_space_id
             limit 1
@@ -228,19 +230,19 @@ begin atomic
     from waiting
     inner join pgclarify.embedding_space as space on space.embedding_space_id = waiting.embedding_space_id
     where space.state = 'active'
-        and not pgclarify._is_paused(space.corpus_id)
+        and not pgclarify_private.is_paused(space.corpus_id)
         -- What is being loaded comes first, but not forever: whoever loads for a day can explore the graph meanwhile.
         -- A minute lets a load of some thousand passages end first, and then all of them be linked by one walk.
         and (
             space.linking_document_id is not null
-            or not exists (select from pgclarify.pending_document as pending where pending.corpus_id = space.corpus_id)
+            or not exists (select from pgclarify_private.pending_document as pending where pending.corpus_id = space.corpus_id)
             or least(
                 (
-                    select min(pending.added_at) from pgclarify.pending_link as pending
+                    select min(pending.added_at) from pgclarify_private.pending_link as pending
                     where pending.embedding_space_id = space.embedding_space_id
                 ),
                 (
-                    select min(pending.added_at) from pgclarify.pending_unlink as pending
+                    select min(pending.added_at) from pgclarify_private.pending_unlink as pending
                     where pending.embedding_space_id = space.embedding_space_id
                 )
             ) < now() - interval '60 seconds'
@@ -248,6 +250,6 @@ begin atomic
     order by random();
 end;
 
-comment on function pgclarify._linkable_spaces() is
+comment on function pgclarify_private.linkable_spaces() is
 'Active spaces with something to link or unlink, in no order, so that a large one does not hold up the others. One that is '
 'being loaded is left for as long as nothing has waited for a minute and nobody wants it built; and one that is paused, too.';

@@ -1,9 +1,9 @@
 -- The search for neighbors: by vectors, through their index, or by the rare words that passages share.
 
-create or replace function pgclarify._nearest(
+create or replace function pgclarify_private.nearest(
     embedding_space_id bigint, document_ids text[], passage_ids bigint[], depth integer
 )
-returns setof pgclarify.neighborhood
+returns setof pgclarify_private.neighborhood
 language plpgsql stable parallel safe security definer
 set search_path = pg_catalog, pg_temp
 -- Several calls of one query go to parallel workers.
@@ -14,7 +14,7 @@ declare
 begin
     select space.dimensions into v_dimensions
     from pgclarify.embedding_space as space
-    where space.embedding_space_id = _nearest.embedding_space_id;
+    where space.embedding_space_id = nearest.embedding_space_id;
     return query execute format(
         $sql$
         select $1, own.document_id, own.passage_id, near.document_ids, near.passage_ids, near.similarities
@@ -49,16 +49,16 @@ begin
                 and other.distance < 'NaN'
         ) as near
         $sql$,
-        pgclarify._partition_name('passage_embedding', _nearest.embedding_space_id), v_dimensions
+        pgclarify_private.partition_name('passage_embedding', nearest.embedding_space_id), v_dimensions
     ) using
-        _nearest.embedding_space_id, _nearest.document_ids, _nearest.passage_ids, _nearest.depth;
+        nearest.embedding_space_id, nearest.document_ids, nearest.passage_ids, nearest.depth;
 end
 $$;
 
-comment on function pgclarify._nearest(bigint, text[], bigint[], integer) is
+comment on function pgclarify_private.nearest(bigint, text[], bigint[], integer) is
 'The nearest passages of these by the index over their vectors, depth of them or one more. hnsw.ef_search is up to the caller.';
 
-create or replace function pgclarify._nearest_by_words(
+create or replace function pgclarify_private.nearest_by_words(
     embedding_space_id bigint,
     document_ids text[],
     passage_ids bigint[],
@@ -66,7 +66,7 @@ create or replace function pgclarify._nearest_by_words(
     max_candidates bigint default 2000,
     roles name[] default null
 )
-returns setof pgclarify.neighborhood
+returns setof pgclarify_private.neighborhood
 language plpgsql stable parallel safe security definer
 set search_path = pg_catalog, pg_temp
 cost 1000000 rows 50
@@ -74,7 +74,7 @@ as $$
 declare
     -- Lexemes of a passage that stand for it.
     v_lexemes constant integer := 12;
-    -- As in _lexical: BM25, and ts_rank read backwards.
+    -- As in lexical: BM25, and ts_rank read backwards.
     v_saturation constant double precision := 1.2;
     v_length_weight constant double precision := 0.75;
     v_rank_of_occurrences constant double precision[] := array(
@@ -82,18 +82,18 @@ declare
         from generate_series(1, 64) as n
     );
     v_corpus_id bigint;
-    v_count pgclarify._corpus_count;
+    v_count pgclarify_private.corpus_count;
     v_passage text;
-    v_is_visible text := case when _nearest_by_words.roles is null then 'true' else pgclarify._is_visible_sql('$10') end;
+    v_is_visible text := case when nearest_by_words.roles is null then 'true' else pgclarify_private.is_visible_sql('$10') end;
     v_given record;
     v_asked record;
     v_near record;
 begin
     select space.corpus_id into v_corpus_id
     from pgclarify.embedding_space as space
-    where space.embedding_space_id = _nearest_by_words.embedding_space_id;
-    select counted.* into v_count from pgclarify._corpus_count as counted where counted.corpus_id = v_corpus_id;
-    v_passage := pgclarify._partition_name('passage', v_corpus_id);
+    where space.embedding_space_id = nearest_by_words.embedding_space_id;
+    select counted.* into v_count from pgclarify_private.corpus_count as counted where counted.corpus_id = v_corpus_id;
+    v_passage := pgclarify_private.partition_name('passage', v_corpus_id);
     for v_given in
         execute format(
             $sql$
@@ -103,7 +103,7 @@ begin
                 on passage.corpus_id = $1 and passage.document_id = given.document_id and passage.id = given.id
             $sql$,
             v_passage
-        ) using v_corpus_id, _nearest_by_words.document_ids, _nearest_by_words.passage_ids
+        ) using v_corpus_id, nearest_by_words.document_ids, nearest_by_words.passage_ids
     loop
         with rare as (
             select
@@ -113,7 +113,7 @@ begin
                     '''' || replace(replace(term.lexeme, E'\\', E'\\\\'), '''', '''''') || ''''
                 )::tsquery as query
             from unnest(tsvector_to_array(v_given.lexemes)) as present (lexeme)
-            inner join pgclarify.term
+            inner join pgclarify_private.term
                 on term.corpus_id = v_corpus_id and term.lexeme = present.lexeme and term.passages > 0
             order by term.passages, term.lexeme
             limit v_lexemes
@@ -129,7 +129,7 @@ begin
             array_agg(placed.query order by placed.place) as queries,
             array_agg(placed.weight order by placed.place) as weights,
             string_agg(placed.query::text, ' | ' order by placed.place)
-            filter (where placed.passages_so_far <= _nearest_by_words.max_candidates)::tsquery as candidates
+            filter (where placed.passages_so_far <= nearest_by_words.max_candidates)::tsquery as candidates
         into v_asked
         from placed;
         -- What stands in every other passage brings nobody together.
@@ -181,16 +181,16 @@ begin
             using
                 v_given.id, v_asked.candidates, v_saturation, v_length_weight,
                 greatest(v_count.lexemes, 1)::double precision / greatest(v_count.passages, 1), v_asked.queries,
-                v_asked.weights, v_rank_of_occurrences, _nearest_by_words.depth, _nearest_by_words.roles;
+                v_asked.weights, v_rank_of_occurrences, nearest_by_words.depth, nearest_by_words.roles;
         end if;
         return query select
-            _nearest_by_words.embedding_space_id, v_given.document_id, v_given.id, v_near.document_ids,
+            nearest_by_words.embedding_space_id, v_given.document_id, v_given.id, v_near.document_ids,
             v_near.passage_ids, v_near.similarities;
     end loop;
 end
 $$;
 
-comment on function pgclarify._nearest_by_words(bigint, text[], bigint[], integer, bigint, name[]) is
+comment on function pgclarify_private.nearest_by_words(bigint, text[], bigint[], integer, bigint, name[]) is
 'The depth passages that share most with each of these: BM25 of its twelve rarest lexemes, over what it scores itself. '
 'max_candidates: passages that those lexemes may bring together; the more common ones then find nobody, but '
 'count. roles: those that are to see them, and each of these; null for all passages.';

@@ -1,7 +1,9 @@
 -- The lists of the neighborhood graph: written, entered by new passages, and left by those that are gone. All are called with
 -- the space held, and skip what somebody else holds: nobody is waited for who deletes passages.
 
-create or replace function pgclarify._queue_links_again(embedding_space_id bigint, document_ids text[], passage_ids bigint[])
+create or replace function pgclarify_private.queue_links_again(
+    embedding_space_id bigint, document_ids text[], passage_ids bigint[]
+)
 returns void
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
@@ -9,7 +11,7 @@ as $$
 begin
     execute format(
         $sql$
-        insert into pgclarify.pending_link (embedding_space_id, document_id, passage_id)
+        insert into pgclarify_private.pending_link (embedding_space_id, document_id, passage_id)
         select distinct $1, again.document_id, again.passage_id
         from unnest($2, $3) as again (document_id, passage_id)
         inner join %s as embedding
@@ -19,7 +21,7 @@ begin
         -- A row that a user is deleting would be waited for, while he may wait for a list that is held here. He either goes
         -- through with it, or leaves the row.
         where not exists (
-            select from pgclarify.pending_link as pending
+            select from pgclarify_private.pending_link as pending
             where pending.embedding_space_id = $1
                 and pending.document_id = again.document_id
                 and pending.passage_id = again.passage_id
@@ -27,19 +29,19 @@ begin
         order by 2, 3
         on conflict on constraint pending_link_pk do nothing
         $sql$,
-        pgclarify._partition_name('passage_embedding', _queue_links_again.embedding_space_id)
-    ) using _queue_links_again.embedding_space_id, _queue_links_again.document_ids, _queue_links_again.passage_ids;
+        pgclarify_private.partition_name('passage_embedding', queue_links_again.embedding_space_id)
+    ) using queue_links_again.embedding_space_id, queue_links_again.document_ids, queue_links_again.passage_ids;
 end
 $$;
 
-comment on function pgclarify._queue_links_again(bigint, text[], bigint[]) is
+comment on function pgclarify_private.queue_links_again(bigint, text[], bigint[]) is
 'Queue these passages of a space to be linked again, those that are there. Waits for nobody who deletes them, unlike '
-'_queue_links.';
+'queue_links.';
 
-create or replace function pgclarify._write_links(
+create or replace function pgclarify_private.write_links(
     space pgclarify.embedding_space,
     degree integer,
-    lists pgclarify.neighborhood[],
+    lists pgclarify_private.neighborhood[],
     is_walk boolean,
     out document_ids text[],
     out passage_ids bigint[]
@@ -48,8 +50,8 @@ language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_space_id bigint := (_write_links.space).embedding_space_id;
-    v_tally pgclarify.corpus_tally;
+    v_space_id bigint := (write_links.space).embedding_space_id;
+    v_tally pgclarify_private.corpus_tally;
     v_readers name[];
 begin
     -- In the order in which passages are deleted, and whatever somebody holds is skipped.
@@ -60,7 +62,7 @@ begin
         ),
         queued as materialized (
             select pending.document_id, pending.passage_id
-            from pgclarify.pending_link as pending
+            from pgclarify_private.pending_link as pending
             inner join found on found.document_id = pending.document_id and found.passage_id = pending.passage_id
             where pending.embedding_space_id = $1 and not $3
             for update of pending skip locked
@@ -70,7 +72,7 @@ begin
         from found
         where $3 or (found.document_id, found.passage_id) in (select queued.document_id, queued.passage_id from queued)
         $sql$
-    ) into document_ids, passage_ids using v_space_id, _write_links.lists, _write_links.is_walk;
+    ) into document_ids, passage_ids using v_space_id, write_links.lists, write_links.is_walk;
     execute format(
         $sql$
         with candidate as materialized (
@@ -118,11 +120,11 @@ begin
             array(select distinct unnest(added.readers) from added)
         from writable
         $sql$,
-        pgclarify._partition_name('neighborhood', v_space_id),
-        pgclarify._partition_name('passage_embedding', v_space_id),
-        pgclarify._partition_name('passage', (_write_links.space).corpus_id)
+        pgclarify_private.partition_name('neighborhood', v_space_id),
+        pgclarify_private.partition_name('passage_embedding', v_space_id),
+        pgclarify_private.partition_name('passage', (write_links.space).corpus_id)
     ) into document_ids, passage_ids, v_tally.linked, v_tally.graph_revision, v_readers
-    using v_space_id, document_ids, passage_ids, (_write_links.space).corpus_id;
+    using v_space_id, document_ids, passage_ids, (write_links.space).corpus_id;
     execute format(
         $sql$
         insert into %s as kept (
@@ -142,27 +144,27 @@ begin
             similarities = excluded.similarities
         where (kept.neighbor_ids, kept.similarities) is distinct from (excluded.neighbor_ids, excluded.similarities)
         $sql$,
-        pgclarify._partition_name('neighborhood', v_space_id)
-    ) using v_space_id, _write_links.lists, _write_links.degree, document_ids, passage_ids;
+        pgclarify_private.partition_name('neighborhood', v_space_id)
+    ) using v_space_id, write_links.lists, write_links.degree, document_ids, passage_ids;
     if v_tally.linked > 0 then
-        insert into pgclarify.corpus_tally (corpus_id, linked, graph_revision)
-        values ((_write_links.space).corpus_id, v_tally.linked, v_tally.graph_revision);
-        perform pgclarify._count_reader_changes((_write_links.space).corpus_id, v_readers, 0, 1);
+        insert into pgclarify_private.corpus_tally (corpus_id, linked, graph_revision)
+        values ((write_links.space).corpus_id, v_tally.linked, v_tally.graph_revision);
+        perform pgclarify_private.count_reader_changes((write_links.space).corpus_id, v_readers, 0, 1);
     end if;
-    if _write_links.is_walk then
-        perform pgclarify._queue_links_again(
+    if write_links.is_walk then
+        perform pgclarify_private.queue_links_again(
             v_space_id,
             array_agg(list.document_id),
             array_agg(list.passage_id)
         )
-        from unnest(_write_links.lists) as list
+        from unnest(write_links.lists) as list
         where (list.document_id, list.passage_id) not in (
             select written.document_id, written.passage_id
             from unnest(document_ids, passage_ids) as written (document_id, passage_id)
         )
         having count(*) > 0;
     else
-        delete from pgclarify.pending_link as pending
+        delete from pgclarify_private.pending_link as pending
         using unnest(document_ids, passage_ids) as written (document_id, passage_id)
         where pending.embedding_space_id = v_space_id
             and pending.document_id = written.document_id
@@ -171,12 +173,13 @@ begin
 end
 $$;
 
-comment on function pgclarify._write_links(pgclarify.embedding_space, integer, pgclarify.neighborhood[], boolean) is
+comment on function pgclarify_private.write_links(pgclarify.embedding_space, integer,
+pgclarify_private.neighborhood[], boolean) is
 'Write the first degree of the neighbors that were found, and return of which passages. What somebody is deleting waits on, or '
 'waits from now on. Called with the space held.';
 
-create or replace function pgclarify._enter_lists(
-    embedding_space_id bigint, degree integer, lists pgclarify.neighborhood[], document_ids text[], passage_ids bigint[]
+create or replace function pgclarify_private.enter_lists(
+    embedding_space_id bigint, degree integer, lists pgclarify_private.neighborhood[], document_ids text[], passage_ids bigint[]
 )
 returns void
 language plpgsql volatile security definer
@@ -260,21 +263,21 @@ begin
         from wanted
         where (wanted.document_id, wanted.passage_id) not in (select held.document_id, held.passage_id from held)
         $sql$,
-        pgclarify._partition_name('neighborhood', _enter_lists.embedding_space_id)
+        pgclarify_private.partition_name('neighborhood', enter_lists.embedding_space_id)
     ) into v_waiting_documents, v_waiting_ids
     using
-        _enter_lists.embedding_space_id, _enter_lists.lists, _enter_lists.degree, _enter_lists.document_ids,
-        _enter_lists.passage_ids;
+        enter_lists.embedding_space_id, enter_lists.lists, enter_lists.degree, enter_lists.document_ids,
+        enter_lists.passage_ids;
     -- Lists that somebody is deleting: if he thinks better of it, they are made again.
-    perform pgclarify._queue_links_again(_enter_lists.embedding_space_id, v_waiting_documents, v_waiting_ids);
+    perform pgclarify_private.queue_links_again(enter_lists.embedding_space_id, v_waiting_documents, v_waiting_ids);
 end
 $$;
 
-comment on function pgclarify._enter_lists(bigint, integer, pgclarify.neighborhood[], text[], bigint[]) is
+comment on function pgclarify_private.enter_lists(bigint, integer, pgclarify_private.neighborhood[], text[], bigint[]) is
 'Enter these new passages into the lists of those near them, wherever a list is short or its last neighbor is less near.';
 
-create or replace function pgclarify._queue_neighbors(
-    embedding_space_id bigint, lists pgclarify.neighborhood[], passage_ids bigint[]
+create or replace function pgclarify_private.queue_neighbors(
+    embedding_space_id bigint, lists pgclarify_private.neighborhood[], passage_ids bigint[]
 )
 returns void
 language plpgsql volatile security definer
@@ -295,17 +298,17 @@ begin
             and kept.passage_id = near.passage_id
         where list.passage_id = any($3) and list.passage_id <> all(kept.neighbor_ids)
         $sql$,
-        pgclarify._partition_name('neighborhood', _queue_neighbors.embedding_space_id)
+        pgclarify_private.partition_name('neighborhood', queue_neighbors.embedding_space_id)
     ) into v_near_documents, v_near_ids
-    using _queue_neighbors.embedding_space_id, _queue_neighbors.lists, _queue_neighbors.passage_ids;
-    perform pgclarify._queue_links_again(_queue_neighbors.embedding_space_id, v_near_documents, v_near_ids);
+    using queue_neighbors.embedding_space_id, queue_neighbors.lists, queue_neighbors.passage_ids;
+    perform pgclarify_private.queue_links_again(queue_neighbors.embedding_space_id, v_near_documents, v_near_ids);
 end
 $$;
 
-comment on function pgclarify._queue_neighbors(bigint, pgclarify.neighborhood[], bigint[]) is
+comment on function pgclarify_private.queue_neighbors(bigint, pgclarify_private.neighborhood[], bigint[]) is
 'Queue the neighbors of these new passages to be linked again, those that have a list.';
 
-create or replace function pgclarify._unlink_batch(
+create or replace function pgclarify_private.unlink_batch(
     embedding_space_id bigint, corpus_id bigint, max_passages integer
 )
 returns integer
@@ -315,9 +318,9 @@ set search_path = pg_catalog, pg_temp
 set enable_seqscan = off
 as $$
 declare
-    v_neighborhood text := pgclarify._partition_name('neighborhood', _unlink_batch.embedding_space_id);
+    v_neighborhood text := pgclarify_private.partition_name('neighborhood', unlink_batch.embedding_space_id);
     -- A passage like a thousand others may be named by all of them; what is left is for the next call.
-    v_most_lists bigint := 16 * _unlink_batch.max_passages;
+    v_most_lists bigint := 16 * unlink_batch.max_passages;
     v_gone bigint[];
     v_still_named bigint[];
     v_are_all_met boolean;
@@ -327,10 +330,10 @@ declare
 begin
     v_gone := array(
         select pending.passage_id
-        from pgclarify.pending_unlink as pending
-        where pending.embedding_space_id = _unlink_batch.embedding_space_id
+        from pgclarify_private.pending_unlink as pending
+        where pending.embedding_space_id = unlink_batch.embedding_space_id
         order by pending.added_at, pending.passage_id
-        limit _unlink_batch.max_passages
+        limit unlink_batch.max_passages
         for update skip locked
     );
     if cardinality(v_gone) = 0 then
@@ -355,7 +358,7 @@ begin
         ' select document_id, passage_id from unnest($2, $3) as held (document_id, passage_id) where passage_id = any($4)'
         ')',
         v_neighborhood
-    ) using _unlink_batch.embedding_space_id, v_document_ids, v_passage_ids, v_gone;
+    ) using unlink_batch.embedding_space_id, v_document_ids, v_passage_ids, v_gone;
     get diagnostics v_removed = row_count;
     execute format(
         $sql$
@@ -382,9 +385,9 @@ begin
             and kept.passage_id = held.passage_id
         $sql$,
         v_neighborhood
-    ) using _unlink_batch.embedding_space_id, v_document_ids, v_passage_ids, v_gone;
+    ) using unlink_batch.embedding_space_id, v_document_ids, v_passage_ids, v_gone;
     -- They are topped up; and so is what lost its own list while it is there.
-    perform pgclarify._queue_links_again(_unlink_batch.embedding_space_id, v_document_ids, v_passage_ids);
+    perform pgclarify_private.queue_links_again(unlink_batch.embedding_space_id, v_document_ids, v_passage_ids);
     if v_are_all_met then
         -- Lists that somebody is deleting; if he thinks better of it they must not name what is gone.
         execute format(
@@ -398,17 +401,17 @@ begin
             $sql$,
             v_neighborhood
         ) into v_still_named using v_gone;
-        delete from pgclarify.pending_unlink as pending
-        where pending.embedding_space_id = _unlink_batch.embedding_space_id
+        delete from pgclarify_private.pending_unlink as pending
+        where pending.embedding_space_id = unlink_batch.embedding_space_id
             and pending.passage_id = any(v_gone)
             and pending.passage_id <> all(v_still_named);
         -- Those come again, after the others.
-        update pgclarify.pending_unlink as pending
+        update pgclarify_private.pending_unlink as pending
         set added_at = clock_timestamp()
-        where pending.embedding_space_id = _unlink_batch.embedding_space_id and pending.passage_id = any(v_still_named);
+        where pending.embedding_space_id = unlink_batch.embedding_space_id and pending.passage_id = any(v_still_named);
     end if;
     if v_removed > 0 then
-        insert into pgclarify.corpus_tally (corpus_id, linked) values (_unlink_batch.corpus_id, -v_removed);
+        insert into pgclarify_private.corpus_tally (corpus_id, linked) values (unlink_batch.corpus_id, -v_removed);
     end if;
     return case
         when v_are_all_met then cardinality(v_gone) - cardinality(v_still_named) else cardinality(v_passage_ids)
@@ -416,7 +419,7 @@ begin
 end
 $$;
 
-comment on function pgclarify._unlink_batch(bigint, bigint, integer) is
+comment on function pgclarify_private.unlink_batch(bigint, bigint, integer) is
 'Take up to max_passages that are gone, or have another vector, out of the lists that name them, and queue those lists to be '
 'topped up: up to sixteen times as many. What somebody is deleting is left for later. Returns how many passages are done with; '
 'or, while more lists name them, how many lists were changed.';

@@ -1,31 +1,31 @@
 -- Linking: workers keep the neighborhoods of a space, one worker at a time. Locks on its rows come after the search for
 -- neighbors, so that whoever deletes passages waits for what is written alone.
 
-create or replace function pgclarify._begin_walk(space pgclarify.embedding_space)
+create or replace function pgclarify_private.begin_walk(space pgclarify.embedding_space)
 returns pgclarify.embedding_space
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_space_id bigint := (_begin_walk.space).embedding_space_id;
+    v_space_id bigint := (begin_walk.space).embedding_space_id;
     -- Above this, new passages find their places one by one even if they are most of a corpus: what is bounded here is
     -- the count below and what a walk does again.
     v_most_linked constant bigint := 100000;
     v_linked bigint;
     v_needed bigint;
     v_free_ids bigint[];
-    v_space pgclarify.embedding_space := _begin_walk.space;
+    v_space pgclarify.embedding_space := begin_walk.space;
 begin
     if v_space.linking_document_id is not null then
         return v_space;
     end if;
     select counted.linked into v_linked
-    from pgclarify._corpus_count as counted where counted.corpus_id = (_begin_walk.space).corpus_id;
+    from pgclarify_private.corpus_count as counted where counted.corpus_id = (begin_walk.space).corpus_id;
     v_needed := greatest(v_linked, 1);
     if v_linked > v_most_linked or (
         select count(*) < v_needed
         from (
-            select from pgclarify.pending_link as pending
+            select from pgclarify_private.pending_link as pending
             where pending.embedding_space_id = v_space_id
             limit v_needed
         ) as waiting
@@ -33,29 +33,29 @@ begin
         return v_space;
     end if;
     -- Those that somebody is removing do not count: a walk would leave them waiting, and so be followed by another one.
-    select free.passage_ids into v_free_ids from pgclarify._free_waiting(v_space_id, v_needed) as free;
+    select free.passage_ids into v_free_ids from pgclarify_private.free_waiting(v_space_id, v_needed) as free;
     if cardinality(v_free_ids) < v_needed then
         return v_space;
     end if;
     -- All lists are made, or made again, from here on. Whoever is forgotten here is seen by each of them.
-    delete from pgclarify.pending_link as pending
+    delete from pgclarify_private.pending_link as pending
     where (pending.embedding_space_id, pending.document_id, pending.passage_id) in (
         select waiting.embedding_space_id, waiting.document_id, waiting.passage_id
-        from pgclarify.pending_link as waiting
+        from pgclarify_private.pending_link as waiting
         where waiting.embedding_space_id = v_space_id
         for update skip locked
     );
-    perform pgclarify._queue_all_links(v_space_id);
+    perform pgclarify_private.queue_all_links(v_space_id);
     select again.* into v_space from pgclarify.embedding_space as again where again.embedding_space_id = v_space_id;
     return v_space;
 end
 $$;
 
-comment on function pgclarify._begin_walk(pgclarify.embedding_space) is
+comment on function pgclarify_private.begin_walk(pgclarify.embedding_space) is
 'Have all passages of a space linked by a walk through it, with no new one entered into the lists of others one by one, if '
 'more of them wait, which nobody is removing, than are linked; returns the space. Called with the space held.';
 
-create or replace function pgclarify._next_waiting(
+create or replace function pgclarify_private.next_waiting(
     space pgclarify.embedding_space,
     max_passages integer,
     out document_ids text[],
@@ -67,11 +67,11 @@ language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_space_id bigint := (_next_waiting.space).embedding_space_id;
+    v_space_id bigint := (next_waiting.space).embedding_space_id;
     v_waiting record;
 begin
-    select free.* into v_waiting from pgclarify._free_waiting(v_space_id, _next_waiting.max_passages) as free;
-    settled := pgclarify._forget_waiting(v_space_id, v_waiting.gone_document_ids, v_waiting.gone_passage_ids);
+    select free.* into v_waiting from pgclarify_private.free_waiting(v_space_id, next_waiting.max_passages) as free;
+    settled := pgclarify_private.forget_waiting(v_space_id, v_waiting.gone_document_ids, v_waiting.gone_passage_ids);
     execute format(
         $sql$
         select
@@ -90,17 +90,17 @@ begin
             from unnest($2, $3) as free (document_id, passage_id)
         ) as described
         $sql$,
-        pgclarify._partition_name('neighborhood', v_space_id)
+        pgclarify_private.partition_name('neighborhood', v_space_id)
     ) into document_ids, passage_ids, are_new
     using v_space_id, v_waiting.document_ids, v_waiting.passage_ids;
 end
 $$;
 
-comment on function pgclarify._next_waiting(pgclarify.embedding_space, integer) is
+comment on function pgclarify_private.next_waiting(pgclarify.embedding_space, integer) is
 'The passages of a space that have waited longest to be linked, of those that nobody is removing; those first that have a list '
 'already. settled: how many that are gone were taken out of the queue. Called with the space held.';
 
-create or replace function pgclarify._next_walked(
+create or replace function pgclarify_private.next_walked(
     space pgclarify.embedding_space,
     max_passages integer,
     out document_ids text[],
@@ -112,7 +112,7 @@ language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_space_id bigint := (_next_walked.space).embedding_space_id;
+    v_space_id bigint := (next_walked.space).embedding_space_id;
     v_seen integer;
     v_last_document_id text;
     v_last_passage_id bigint;
@@ -137,35 +137,35 @@ begin
         cross join lateral (
             -- It came after the walk had begun: lists were made without it, into which it has to go.
             select exists (
-                select from pgclarify.pending_link as pending
+                select from pgclarify_private.pending_link as pending
                 where pending.embedding_space_id = $1
                     and pending.document_id = next.document_id
                     and pending.passage_id = next.passage_id
             ) as is_waiting
         ) as described
         $sql$,
-        pgclarify._partition_name('passage_embedding', v_space_id)
+        pgclarify_private.partition_name('passage_embedding', v_space_id)
     ) into document_ids, passage_ids, are_new, v_seen, v_last_document_id, v_last_passage_id
     using
-        v_space_id, (_next_walked.space).linking_document_id, (_next_walked.space).linking_passage_id,
-        _next_walked.max_passages;
+        v_space_id, (next_walked.space).linking_document_id, (next_walked.space).linking_passage_id,
+        next_walked.max_passages;
     update pgclarify.embedding_space as walked
     set
-        linking_document_id = case when v_seen = _next_walked.max_passages then v_last_document_id end,
-        linking_passage_id = case when v_seen = _next_walked.max_passages then v_last_passage_id end,
+        linking_document_id = case when v_seen = next_walked.max_passages then v_last_document_id end,
+        linking_passage_id = case when v_seen = next_walked.max_passages then v_last_passage_id end,
         linking_passages = case
-            when v_seen = _next_walked.max_passages then greatest(walked.linking_passages - v_seen, 0)
+            when v_seen = next_walked.max_passages then greatest(walked.linking_passages - v_seen, 0)
         end
     where walked.embedding_space_id = v_space_id;
     settled := v_seen - cardinality(passage_ids);
 end
 $$;
 
-comment on function pgclarify._next_walked(pgclarify.embedding_space, integer) is
+comment on function pgclarify_private.next_walked(pgclarify.embedding_space, integer) is
 'The passages of a space that come next in the walk through it. settled: how many of them are left to the queue. Called with '
 'the space held.';
 
-create or replace function pgclarify._link_batch(
+create or replace function pgclarify_private.link_batch(
     space pgclarify.embedding_space, corpus pgclarify.corpus, is_walk boolean, max_passages integer
 )
 returns integer
@@ -173,30 +173,30 @@ language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    -- Passages in one call of _nearest: enough calls that all cores have some to the end, each worth its start.
+    -- Passages in one call of nearest: enough calls that all cores have some to the end, each worth its start.
     v_chunk constant integer := 128;
     -- How much farther a new passage looks than its own list is long, for lists into which it has to go.
     v_reach constant integer := 8;
-    v_degree integer := (_link_batch.corpus).graph_degree;
-    v_is_dense boolean := (_link_batch.corpus).graph_similarity = 'dense';
-    v_function text := case when v_is_dense then '_nearest' else '_nearest_by_words' end;
+    v_degree integer := (link_batch.corpus).graph_degree;
+    v_is_dense boolean := (link_batch.corpus).graph_similarity = 'dense';
+    v_function text := case when v_is_dense then 'nearest' else 'nearest_by_words' end;
     -- New passages look farther, and words are slower than vectors.
     v_most integer := greatest(
-        _link_batch.max_passages / (case when _link_batch.is_walk then 1 else 2 end * case when v_is_dense then 1 else 8 end), 1
+        link_batch.max_passages / (case when link_batch.is_walk then 1 else 2 end * case when v_is_dense then 1 else 8 end), 1
     );
     v_links record;
     v_lost record;
     v_old integer;
     v_query text;
-    v_found pgclarify.neighborhood[];
+    v_found pgclarify_private.neighborhood[];
     v_written record;
     v_new_documents text[];
     v_new_ids bigint[];
 begin
-    if _link_batch.is_walk then
-        v_links := pgclarify._next_walked(_link_batch.space, v_most);
+    if link_batch.is_walk then
+        v_links := pgclarify_private.next_walked(link_batch.space, v_most);
     else
-        v_links := pgclarify._next_waiting(_link_batch.space, v_most);
+        v_links := pgclarify_private.next_waiting(link_batch.space, v_most);
     end if;
     if cardinality(v_links.passage_ids) = 0 then
         return v_links.settled;
@@ -215,13 +215,13 @@ begin
         )::integer::text,
         true
     )
-    from pgclarify._corpus_count as counted
-    where counted.corpus_id = (_link_batch.corpus).corpus_id;
+    from pgclarify_private.corpus_count as counted
+    where counted.corpus_id = (link_batch.corpus).corpus_id;
     -- Those with a list first; the queue puts them so.
     select
         string_agg(
             format(
-                'select * from pgclarify.%I($1, $2[%s:%s], $3[%s:%s], %s)',
+                'select * from pgclarify_private.%I($1, $2[%s:%s], $3[%s:%s], %s)',
                 v_function, chunk.first, chunk.last, chunk.first, chunk.last, chunk.depth
             ),
             ' union all '
@@ -237,10 +237,10 @@ begin
         from generate_series(v_old + 1, cardinality(v_links.passage_ids), v_chunk) as first
     ) as chunk;
     -- A plan of its own, for INTO arrays alone: parallel workers cannot take part in a statement that writes.
-    execute format('select array_agg(linked::pgclarify.neighborhood) from (%s) as linked', v_query) into v_found
-    using (_link_batch.space).embedding_space_id, v_links.document_ids, v_links.passage_ids;
+    execute format('select array_agg(linked::pgclarify_private.neighborhood) from (%s) as linked', v_query) into v_found
+    using (link_batch.space).embedding_space_id, v_links.document_ids, v_links.passage_ids;
     v_found := coalesce(v_found, '{}');
-    if not _link_batch.is_walk then
+    if not link_batch.is_walk then
         -- A vector without its passage has no words, and is not to wait in front of the others forever.
         select
             coalesce(array_agg(linked.document_id), '{}') as document_ids,
@@ -248,32 +248,32 @@ begin
         into v_lost
         from unnest(v_links.document_ids, v_links.passage_ids) as linked (document_id, passage_id)
         where not exists (select from unnest(v_found) as found where found.passage_id = linked.passage_id);
-        v_links.settled := v_links.settled + pgclarify._forget_waiting(
-            (_link_batch.space).embedding_space_id, v_lost.document_ids, v_lost.passage_ids
+        v_links.settled := v_links.settled + pgclarify_private.forget_waiting(
+            (link_batch.space).embedding_space_id, v_lost.document_ids, v_lost.passage_ids
         );
     end if;
-    v_written := pgclarify._write_links(_link_batch.space, v_degree, v_found, _link_batch.is_walk);
+    v_written := pgclarify_private.write_links(link_batch.space, v_degree, v_found, link_batch.is_walk);
     select array_agg(written.document_id), array_agg(written.passage_id) into v_new_documents, v_new_ids
     from unnest(v_written.document_ids, v_written.passage_ids) as written (document_id, passage_id)
     where written.passage_id = any(v_links.passage_ids[v_old + 1:]);
     if v_new_ids is not null and v_is_dense then
-        perform pgclarify._enter_lists(
-            (_link_batch.space).embedding_space_id, v_degree, v_found, v_new_documents, v_new_ids
+        perform pgclarify_private.enter_lists(
+            (link_batch.space).embedding_space_id, v_degree, v_found, v_new_documents, v_new_ids
         );
     elsif v_new_ids is not null then
         -- What one shares with another is not what the other shares with it: their lists are made again.
-        perform pgclarify._queue_neighbors((_link_batch.space).embedding_space_id, v_found, v_new_ids);
+        perform pgclarify_private.queue_neighbors((link_batch.space).embedding_space_id, v_found, v_new_ids);
     end if;
     -- What a walk could not write waits in the queue from now on, so that it is done with in any case.
     return v_links.settled
-    + cardinality(case when _link_batch.is_walk then v_links.passage_ids else v_written.passage_ids end);
+    + cardinality(case when link_batch.is_walk then v_links.passage_ids else v_written.passage_ids end);
 end
 $$;
 
-comment on function pgclarify._link_batch(pgclarify.embedding_space, pgclarify.corpus, boolean, integer) is
+comment on function pgclarify_private.link_batch(pgclarify.embedding_space, pgclarify.corpus, boolean, integer) is
 'Find and write the neighbors of up to max_passages of a space; returns how many passages are done with.';
 
-create or replace function pgclarify._link_passages(max_passages integer)
+create or replace function pgclarify_private.link_passages(max_passages integer)
 returns integer
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
@@ -292,7 +292,7 @@ declare
     v_done integer;
 begin
     for v_space_id, v_corpus.corpus_id in
-        select linkable.embedding_space_id, linkable.corpus_id from pgclarify._linkable_spaces() as linkable
+        select linkable.embedding_space_id, linkable.corpus_id from pgclarify_private.linkable_spaces() as linkable
     loop
         -- The corpus first, as everywhere; one that is being dropped holds up nobody.
         select corpus.* into v_corpus
@@ -305,13 +305,13 @@ begin
         for no key update skip locked;
         continue when not found;
         -- About sixteen lists name a passage, each of which is written: as long a transaction as one that links.
-        v_done := pgclarify._unlink_batch(v_space_id, v_corpus.corpus_id, greatest(_link_passages.max_passages / 4, 1));
+        v_done := pgclarify_private.unlink_batch(v_space_id, v_corpus.corpus_id, greatest(link_passages.max_passages / 4, 1));
         if v_done = 0 then
-            v_space := pgclarify._begin_walk(v_space);
-            v_done := pgclarify._link_batch(v_space, v_corpus, false, _link_passages.max_passages);
+            v_space := pgclarify_private.begin_walk(v_space);
+            v_done := pgclarify_private.link_batch(v_space, v_corpus, false, link_passages.max_passages);
         end if;
         if v_done = 0 and v_space.linking_document_id is not null then
-            v_done := pgclarify._link_batch(v_space, v_corpus, true, _link_passages.max_passages);
+            v_done := pgclarify_private.link_batch(v_space, v_corpus, true, link_passages.max_passages);
         end if;
         if v_done > 0 then
             return v_done;
@@ -321,7 +321,7 @@ begin
 end
 $$;
 
-comment on function pgclarify._link_passages(integer) is
+comment on function pgclarify_private.link_passages(integer) is
 'Keep the neighborhood graph of one space: unlink what is gone, or else find the neighbors of up to max_passages. Returns how '
 'many passages are done with; 0 if nothing is to be done, or only what somebody holds.';
-grant execute on function pgclarify._link_passages(integer) to pgclarify_worker;
+grant execute on function pgclarify_private.link_passages(integer) to pgclarify_worker;

@@ -1,6 +1,6 @@
 -- The neighborhood graph as its users see it: as far as they may read both ends of an edge.
 
-create or replace function pgclarify._raise_graph_is_gone(corpus_id bigint, corpus text)
+create or replace function pgclarify_private.raise_graph_is_gone(corpus_id bigint, corpus text)
 returns void
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
@@ -8,20 +8,20 @@ as $$
 begin
     raise exception '%',
         case
-            when to_regclass(pgclarify._partition_name('passage', _raise_graph_is_gone.corpus_id)) is null
+            when to_regclass(pgclarify_private.partition_name('passage', raise_graph_is_gone.corpus_id)) is null
                 then 'the corpus has been dropped by now'
             else 'the corpus has another embedding model by now'
         end
         using errcode = 'serialization_failure',
-            detail = format('The graph of corpus "%s" that this transaction sees is gone.', _raise_graph_is_gone.corpus),
+            detail = format('The graph of corpus "%s" that this transaction sees is gone.', raise_graph_is_gone.corpus),
             hint = 'Begin the transaction anew.';
 end
 $$;
 
-comment on function pgclarify._raise_graph_is_gone(bigint, text) is
+comment on function pgclarify_private.raise_graph_is_gone(bigint, text) is
 'Error 40001 for whoever sees tables of a corpus that workers have dropped since his transaction began.';
 
-create or replace function pgclarify._nearest_visible(
+create or replace function pgclarify_private.nearest_visible(
     corpus pgclarify.corpus, roles name[], document_id text, passage_id bigint, depth integer
 )
 returns setof pgclarify.neighbor
@@ -30,26 +30,26 @@ set search_path = pg_catalog, pg_temp
 rows 10
 as $$
 declare
-    v_space_id bigint := (_nearest_visible.corpus).embedding_space_id;
+    v_space_id bigint := (nearest_visible.corpus).embedding_space_id;
     v_vector @extschema:vector@.halfvec;
     v_found record;
 begin
-    if (_nearest_visible.corpus).graph_similarity = 'dense' then
+    if (nearest_visible.corpus).graph_similarity = 'dense' then
         execute format(
             'select vector from %s where embedding_space_id = $1 and document_id = $2 and passage_id = $3',
-            pgclarify._partition_name('passage_embedding', v_space_id)
-        ) into v_vector using v_space_id, _nearest_visible.document_id, _nearest_visible.passage_id;
+            pgclarify_private.partition_name('passage_embedding', v_space_id)
+        ) into v_vector using v_space_id, nearest_visible.document_id, nearest_visible.passage_id;
         -- It finds itself.
         select dense.* into v_found
-        from pgclarify._dense(
-            (_nearest_visible.corpus).corpus_id, _nearest_visible.roles, v_vector, _nearest_visible.depth + 1
+        from pgclarify_private.dense(
+            (nearest_visible.corpus).corpus_id, nearest_visible.roles, v_vector, nearest_visible.depth + 1
         ) as dense;
     else
         select words.neighbor_document_ids as document_ids, words.neighbor_ids as passage_ids, words.similarities as scores
         into v_found
-        from pgclarify._nearest_by_words(
-            v_space_id, array[_nearest_visible.document_id], array[_nearest_visible.passage_id], _nearest_visible.depth,
-            roles => _nearest_visible.roles
+        from pgclarify_private.nearest_by_words(
+            v_space_id, array[nearest_visible.document_id], array[nearest_visible.passage_id], nearest_visible.depth,
+            roles => nearest_visible.roles
         ) as words;
     end if;
     return query
@@ -58,17 +58,17 @@ begin
         near.document_id, near.passage_id, near.score::real
     from unnest(v_found.document_ids, v_found.passage_ids, v_found.scores) as near (document_id, passage_id, score)
     -- A vector of zeros is near nothing.
-    where near.passage_id <> _nearest_visible.passage_id and near.score < 'NaN'
+    where near.passage_id <> nearest_visible.passage_id and near.score < 'NaN'
     order by 1
-    limit _nearest_visible.depth;
+    limit nearest_visible.depth;
 end
 $$;
 
-comment on function pgclarify._nearest_visible(pgclarify.corpus, name[], text, bigint, integer) is
+comment on function pgclarify_private.nearest_visible(pgclarify.corpus, name[], text, bigint, integer) is
 'The depth nearest of one passage that these roles may read, found now: what its list would be if there were no others.';
 
-create or replace function pgclarify._neighbors(
-    caller pgclarify._caller, corpus text, document_id text, passage_id bigint, k integer
+create or replace function pgclarify_private.neighbors(
+    caller pgclarify_private.caller, corpus text, document_id text, passage_id bigint, k integer
 )
 returns setof pgclarify.neighbor
 language plpgsql stable security definer
@@ -76,26 +76,26 @@ set search_path = pg_catalog, pg_temp
 rows 10
 as $$
 declare
-    v_roles name[] := pgclarify._roles_of(pgclarify._verify_caller(_neighbors.caller));
-    v_corpus pgclarify.corpus := pgclarify._find_corpus(v_roles, _neighbors.corpus);
-    v_most integer := least(_neighbors.k, v_corpus.graph_degree);
+    v_roles name[] := pgclarify_private.roles_of(pgclarify_private.verify_caller(neighbors.caller));
+    v_corpus pgclarify.corpus := pgclarify_private.find_corpus(v_roles, neighbors.corpus);
+    v_most integer := least(neighbors.k, v_corpus.graph_degree);
     v_is_readable boolean;
     v_seen pgclarify.neighbor[];
     v_is_any_hidden boolean;
 begin
-    if coalesce(_neighbors.k, 0) not between 1 and 1000 then
+    if coalesce(neighbors.k, 0) not between 1 and 1000 then
         raise exception 'k must be between 1 and 1000'
             using errcode = 'invalid_parameter_value',
-                detail = format('k is %s.', coalesce(_neighbors.k::text, 'null')),
+                detail = format('k is %s.', coalesce(neighbors.k::text, 'null')),
                 hint = 'Pass k => 10 for the default number of neighbors.';
     end if;
     execute format(
         'select exists (select from %s as passage where passage.corpus_id = $1 and passage.document_id = $2'
         ' and passage.id = $3 and (passage.readers is null or passage.readers && $4))',
-        pgclarify._partition_name('passage', v_corpus.corpus_id)
-    ) into v_is_readable using v_corpus.corpus_id, _neighbors.document_id, _neighbors.passage_id, v_roles;
+        pgclarify_private.partition_name('passage', v_corpus.corpus_id)
+    ) into v_is_readable using v_corpus.corpus_id, neighbors.document_id, neighbors.passage_id, v_roles;
     if not v_is_readable then
-        raise exception 'passage % of document "%" does not exist', _neighbors.passage_id, left(_neighbors.document_id, 200)
+        raise exception 'passage % of document "%" does not exist', neighbors.passage_id, left(neighbors.document_id, 200)
             using errcode = 'undefined_object',
                 detail = format('Corpus "%s" has no such passage that you can read.', v_corpus.name),
                 hint = 'Passages are found with pgclarify.search.';
@@ -128,26 +128,27 @@ begin
                 and kept.passage_id = $3
         ) as near
         $sql$,
-        pgclarify._partition_name('neighborhood', v_corpus.embedding_space_id),
-        pgclarify._partition_name('passage', v_corpus.corpus_id)
+        pgclarify_private.partition_name('neighborhood', v_corpus.embedding_space_id),
+        pgclarify_private.partition_name('passage', v_corpus.corpus_id)
     ) into v_seen, v_is_any_hidden using
-        v_corpus.embedding_space_id, _neighbors.document_id, _neighbors.passage_id, v_corpus.corpus_id, v_roles, v_most;
+        v_corpus.embedding_space_id, neighbors.document_id, neighbors.passage_id, v_corpus.corpus_id, v_roles, v_most;
     if v_is_any_hidden and coalesce(cardinality(v_seen), 0) < v_most then
         -- That it is short would tell of them.
-        return query select found.* from pgclarify._nearest_visible(
-            v_corpus, v_roles, _neighbors.document_id, _neighbors.passage_id, v_most
+        return query select found.* from pgclarify_private.nearest_visible(
+            v_corpus, v_roles, neighbors.document_id, neighbors.passage_id, v_most
         ) as found;
     else
         return query select seen.* from unnest(v_seen) as seen;
     end if;
 exception
     when undefined_table then
-        perform pgclarify._raise_graph_is_gone(v_corpus.corpus_id, v_corpus.name);
+        perform pgclarify_private.raise_graph_is_gone(v_corpus.corpus_id, v_corpus.name);
 end
 $$;
 
-comment on function pgclarify._neighbors(pgclarify._caller, text, text, bigint, integer) is 'See neighbors.';
-grant execute on function pgclarify._neighbors(pgclarify._caller, text, text, bigint, integer) to pgclarify_reader;
+comment on function pgclarify_private.neighbors(pgclarify_private.caller, text, text, bigint, integer) is 'See neighbors.';
+grant execute on function
+    pgclarify_private.neighbors(pgclarify_private.caller, text, text, bigint, integer) to pgclarify_reader;
 
 create or replace function pgclarify.neighbors(corpus text, document_id text, passage_id bigint, k integer default 10)
 returns setof pgclarify.neighbor
@@ -156,9 +157,9 @@ set search_path = pg_catalog, pg_temp
 rows 10
 begin atomic
     select seen.*
-    from pgclarify._caller
-    cross join lateral pgclarify._neighbors(
-        _caller, neighbors.corpus, neighbors.document_id, neighbors.passage_id, neighbors.k
+    from pgclarify_private.caller
+    cross join lateral pgclarify_private.neighbors(
+        caller, neighbors.corpus, neighbors.document_id, neighbors.passage_id, neighbors.k
     ) as seen;
 end;
 
@@ -168,21 +169,23 @@ comment on function pgclarify.neighbors(text, text, bigint, integer) is
 'keeps graph_degree of them (16, see create_corpus), and what you may not read takes no place among them.';
 grant execute on function pgclarify.neighbors(text, text, bigint, integer) to pgclarify_reader;
 
-create or replace function pgclarify._edge_corpora(caller pgclarify._caller)
+create or replace function pgclarify_private.edge_corpora(caller pgclarify_private.caller)
 returns table (corpus text, corpus_id bigint)
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
 rows 10
 begin atomic
     select visible.name, visible.corpus_id
-    from pgclarify._visible_corpora(pgclarify._roles_of(pgclarify._verify_caller(_edge_corpora.caller))) as visible
+    from pgclarify_private.visible_corpora(
+        pgclarify_private.roles_of(pgclarify_private.verify_caller(edge_corpora.caller))
+    ) as visible
     where visible.embedding_space_id is not null;
 end;
 
-comment on function pgclarify._edge_corpora(pgclarify._caller) is 'Corpora whose graph a caller may see.';
-grant execute on function pgclarify._edge_corpora(pgclarify._caller) to pgclarify_reader;
+comment on function pgclarify_private.edge_corpora(pgclarify_private.caller) is 'Corpora whose graph a caller may see.';
+grant execute on function pgclarify_private.edge_corpora(pgclarify_private.caller) to pgclarify_reader;
 
-create or replace function pgclarify._edges(caller pgclarify._caller, corpus_id bigint)
+create or replace function pgclarify_private.edges(caller pgclarify_private.caller, corpus_id bigint)
 returns table (
     document_id text, passage_id bigint, neighbor_document_id text, neighbor_passage_id bigint, rank integer, similarity real
 )
@@ -191,13 +194,13 @@ set search_path = pg_catalog, pg_temp
 rows 100000
 as $$
 declare
-    v_roles name[] := pgclarify._roles_of(pgclarify._verify_caller(_edges.caller));
+    v_roles name[] := pgclarify_private.roles_of(pgclarify_private.verify_caller(edges.caller));
     v_corpus text;
     v_space_id bigint;
 begin
     select visible.name, visible.embedding_space_id into v_corpus, v_space_id
-    from pgclarify._visible_corpora(v_roles) as visible
-    where visible.corpus_id = _edges.corpus_id;
+    from pgclarify_private.visible_corpora(v_roles) as visible
+    where visible.corpus_id = edges.corpus_id;
     if v_space_id is null then
         return;
     end if;
@@ -219,16 +222,18 @@ begin
             and (passage.readers is null or passage.readers && $3)
             and (neighbor.readers is null or neighbor.readers && $3)
         $sql$,
-        pgclarify._partition_name('neighborhood', v_space_id), pgclarify._partition_name('passage', _edges.corpus_id)
-    ) using v_space_id, _edges.corpus_id, v_roles;
+        pgclarify_private.partition_name('neighborhood', v_space_id),
+        pgclarify_private.partition_name('passage', edges.corpus_id)
+    ) using v_space_id, edges.corpus_id, v_roles;
 exception
     when undefined_table then
-        perform pgclarify._raise_graph_is_gone(_edges.corpus_id, v_corpus);
+        perform pgclarify_private.raise_graph_is_gone(edges.corpus_id, v_corpus);
 end
 $$;
 
-comment on function pgclarify._edges(pgclarify._caller, bigint) is 'Rows of view edge of one corpus for a caller.';
-grant execute on function pgclarify._edges(pgclarify._caller, bigint) to pgclarify_reader;
+comment on function pgclarify_private.edges(pgclarify_private.caller, bigint) is
+'Rows of view edge of one corpus for a caller.';
+grant execute on function pgclarify_private.edges(pgclarify_private.caller, bigint) to pgclarify_reader;
 
 create or replace view pgclarify.edge with (security_invoker) as
 select
@@ -239,9 +244,9 @@ select
     edge.neighbor_passage_id,
     edge.rank,
     edge.similarity
-from pgclarify._caller
-cross join lateral pgclarify._edge_corpora(_caller) as readable
-cross join lateral pgclarify._edges(_caller, readable.corpus_id) as edge;
+from pgclarify_private.caller
+cross join lateral pgclarify_private.edge_corpora(caller) as readable
+cross join lateral pgclarify_private.edges(caller, readable.corpus_id) as edge;
 
 comment on view pgclarify.edge is
 'The neighborhood graph of the corpora that you may search: an edge a row, if you may read both its ends. A passage has fewer '

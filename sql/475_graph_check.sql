@@ -1,17 +1,17 @@
 -- Building the neighborhood graph again, and checking it.
 
-create or replace function pgclarify._build_graph(caller pgclarify._caller, corpus text)
+create or replace function pgclarify_private.build_graph(caller pgclarify_private.caller, corpus text)
 returns bigint
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_corpus pgclarify.corpus := pgclarify._owned_corpus(_build_graph.caller, _build_graph.corpus);
+    v_corpus pgclarify.corpus := pgclarify_private.owned_corpus(build_graph.caller, build_graph.corpus);
 begin
-    perform pgclarify._hold_corpus(v_corpus.corpus_id);
+    perform pgclarify_private.hold_corpus(v_corpus.corpus_id);
     return coalesce(
         (
-            select pgclarify._queue_all_links(searched.embedding_space_id)
+            select pgclarify_private.queue_all_links(searched.embedding_space_id)
             from pgclarify.corpus as searched
             where searched.corpus_id = v_corpus.corpus_id
         ),
@@ -20,15 +20,15 @@ begin
 end
 $$;
 
-comment on function pgclarify._build_graph(pgclarify._caller, text) is 'See build_graph.';
-grant execute on function pgclarify._build_graph(pgclarify._caller, text) to pgclarify_user;
+comment on function pgclarify_private.build_graph(pgclarify_private.caller, text) is 'See build_graph.';
+grant execute on function pgclarify_private.build_graph(pgclarify_private.caller, text) to pgclarify_user;
 
 create or replace function pgclarify.build_graph(corpus text)
 returns bigint
 language sql volatile
 set search_path = pg_catalog, pg_temp
 begin atomic
-    select pgclarify._build_graph(_caller, build_graph.corpus) from pgclarify._caller;
+    select pgclarify_private.build_graph(caller, build_graph.corpus) from pgclarify_private.caller;
 end;
 
 comment on function pgclarify.build_graph(text) is
@@ -36,7 +36,7 @@ comment on function pgclarify.build_graph(text) is
 'until they are replaced. corpus: the name of one that you own; null means pgclarify.corpus, or the only one.';
 grant execute on function pgclarify.build_graph(text) to pgclarify_user;
 
-create or replace function pgclarify._pending_links(embedding_space_id bigint)
+create or replace function pgclarify_private.pending_links(embedding_space_id bigint)
 returns bigint
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
@@ -44,37 +44,37 @@ begin atomic
     select
         coalesce(space.linking_passages, 0)
         + (
-            select count(*) from pgclarify.pending_link as pending
+            select count(*) from pgclarify_private.pending_link as pending
             where pending.embedding_space_id = space.embedding_space_id
         )
         + (
-            select count(*) from pgclarify.pending_unlink as pending
+            select count(*) from pgclarify_private.pending_unlink as pending
             where pending.embedding_space_id = space.embedding_space_id
         )
     from pgclarify.embedding_space as space
-    where space.embedding_space_id = _pending_links.embedding_space_id;
+    where space.embedding_space_id = pending_links.embedding_space_id;
 end;
 
-comment on function pgclarify._pending_links(bigint) is 'How many passages of a space wait to be linked or unlinked.';
+comment on function pgclarify_private.pending_links(bigint) is 'How many passages of a space wait to be linked or unlinked.';
 
-create or replace function pgclarify._graph_pending(caller pgclarify._caller, corpus text)
+create or replace function pgclarify_private.graph_pending(caller pgclarify_private.caller, corpus text)
 returns bigint
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
     select coalesce(
-        pgclarify._pending_links(
-            (pgclarify._owned_corpus(_graph_pending.caller, _graph_pending.corpus)).embedding_space_id
+        pgclarify_private.pending_links(
+            (pgclarify_private.owned_corpus(graph_pending.caller, graph_pending.corpus)).embedding_space_id
         ),
         0
     );
 end;
 
-comment on function pgclarify._graph_pending(pgclarify._caller, text) is
+comment on function pgclarify_private.graph_pending(pgclarify_private.caller, text) is
 'How many passages of a corpus, which the caller owns, wait for a worker to link or unlink them.';
-grant execute on function pgclarify._graph_pending(pgclarify._caller, text) to pgclarify_user;
+grant execute on function pgclarify_private.graph_pending(pgclarify_private.caller, text) to pgclarify_user;
 
-create or replace function pgclarify._graph_recall(
+create or replace function pgclarify_private.graph_recall(
     corpus pgclarify.corpus, sample integer, out sampled integer, out recall double precision
 )
 language plpgsql volatile security definer
@@ -83,14 +83,14 @@ set jit = off
 as $$
 declare
     v_space pgclarify.embedding_space;
-    v_embedding text := pgclarify._partition_name('passage_embedding', (_graph_recall.corpus).embedding_space_id);
+    v_embedding text := pgclarify_private.partition_name('passage_embedding', (graph_recall.corpus).embedding_space_id);
     v_distance text;
     v_exact text;
 begin
     select space.* into strict v_space
     from pgclarify.embedding_space as space
-    where space.embedding_space_id = (_graph_recall.corpus).embedding_space_id;
-    if (_graph_recall.corpus).graph_similarity = 'dense' then
+    where space.embedding_space_id = (graph_recall.corpus).embedding_space_id;
+    if (graph_recall.corpus).graph_similarity = 'dense' then
         v_distance := format(
             '((embedding.vector::@extschema:vector@.halfvec(%1$s))'
             ' operator(@extschema:vector@.<=>) (linked.vector::@extschema:vector@.halfvec(%1$s)))',
@@ -115,7 +115,7 @@ begin
         v_exact := $sql$
             select found.passage_id as id, near.passage_id as neighbor_id, 1 - near.similarity as distance
             from (select array_agg(linked.document_id) as document_ids, array_agg(linked.passage_id) as ids from linked) as given
-            cross join lateral pgclarify._nearest_by_words(
+            cross join lateral pgclarify_private.nearest_by_words(
                 $1, given.document_ids, given.ids, $2, 9223372036854775807
             ) as found
             cross join lateral unnest(found.neighbor_ids, found.similarities) as near (passage_id, similarity)
@@ -160,29 +160,29 @@ begin
         select (select count(*) from linked), sum(least(found, neighbors))::double precision / sum(neighbors)
         from compared
         $sql$,
-        pgclarify._partition_name('neighborhood', v_space.embedding_space_id), v_embedding, v_exact,
+        pgclarify_private.partition_name('neighborhood', v_space.embedding_space_id), v_embedding, v_exact,
         coalesce(v_distance, 'null')
     ) into sampled, recall
-    using v_space.embedding_space_id, (_graph_recall.corpus).graph_degree, _graph_recall.sample;
+    using v_space.embedding_space_id, (graph_recall.corpus).graph_degree, graph_recall.sample;
 end
 $$;
 
-comment on function pgclarify._graph_recall(pgclarify.corpus, integer) is
+comment on function pgclarify_private.graph_recall(pgclarify.corpus, integer) is
 'Compare the lists of so many passages, taken at random, with an exact search: the share of the true neighbors they hold.';
 
-create or replace function pgclarify._check_graph(caller pgclarify._caller, corpus text, sample integer)
+create or replace function pgclarify_private.check_graph(caller pgclarify_private.caller, corpus text, sample integer)
 returns pgclarify.graph_check
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_corpus pgclarify.corpus := pgclarify._owned_corpus(_check_graph.caller, _check_graph.corpus);
+    v_corpus pgclarify.corpus := pgclarify_private.owned_corpus(check_graph.caller, check_graph.corpus);
     v_check pgclarify.graph_check;
 begin
-    if coalesce(_check_graph.sample, -1) not between 0 and 10000 then
+    if coalesce(check_graph.sample, -1) not between 0 and 10000 then
         raise exception 'sample must be between 0 and 10000'
             using errcode = 'invalid_parameter_value',
-                detail = format('sample is %s.', coalesce(_check_graph.sample::text, 'null')),
+                detail = format('sample is %s.', coalesce(check_graph.sample::text, 'null')),
                 hint = 'Pass sample => 200 for the default size.';
     end if;
     if v_corpus.embedding_space_id is null then
@@ -218,7 +218,7 @@ begin
             where kept.embedding_space_id = $1
         ),
         waiting as materialized (
-            select pending.passage_id from pgclarify.pending_unlink as pending where pending.embedding_space_id = $1
+            select pending.passage_id from pgclarify_private.pending_unlink as pending where pending.embedding_space_id = $1
         ),
         looked_at as (
             select
@@ -254,26 +254,26 @@ begin
                 and near.passage_id not in (select waiting.passage_id from waiting)
         )
         select
-            size.passages, looked_at.linked, size.passages - looked_at.linked, pgclarify._pending_links($1),
+            size.passages, looked_at.linked, size.passages - looked_at.linked, pgclarify_private.pending_links($1),
             looked_at.self_edges, to_gone.edges + looked_at.of_gone, orphan.vectors, looked_at.gaps, looked_at.unordered, 0,
             null
         from size, orphan, looked_at, to_gone
         $sql$,
-        pgclarify._partition_name('neighborhood', v_corpus.embedding_space_id),
-        pgclarify._partition_name('passage_embedding', v_corpus.embedding_space_id),
-        pgclarify._partition_name('passage', v_corpus.corpus_id)
+        pgclarify_private.partition_name('neighborhood', v_corpus.embedding_space_id),
+        pgclarify_private.partition_name('passage_embedding', v_corpus.embedding_space_id),
+        pgclarify_private.partition_name('passage', v_corpus.corpus_id)
     ) into v_check using v_corpus.embedding_space_id, v_corpus.graph_degree, v_corpus.corpus_id;
     if v_corpus.graph_similarity <> 'dense' then
         v_check.gaps := null;
     end if;
     select compared.sampled, compared.recall into v_check.sampled, v_check.recall
-    from pgclarify._graph_recall(v_corpus, _check_graph.sample) as compared;
+    from pgclarify_private.graph_recall(v_corpus, check_graph.sample) as compared;
     return v_check;
 end
 $$;
 
-comment on function pgclarify._check_graph(pgclarify._caller, text, integer) is 'See check_graph.';
-grant execute on function pgclarify._check_graph(pgclarify._caller, text, integer) to pgclarify_user;
+comment on function pgclarify_private.check_graph(pgclarify_private.caller, text, integer) is 'See check_graph.';
+grant execute on function pgclarify_private.check_graph(pgclarify_private.caller, text, integer) to pgclarify_user;
 
 create or replace function pgclarify.check_graph(corpus text, sample integer default 200)
 returns pgclarify.graph_check
@@ -281,8 +281,8 @@ language sql volatile
 set search_path = pg_catalog, pg_temp
 begin atomic
     select checked.*
-    from pgclarify._caller
-    cross join lateral pgclarify._check_graph(_caller, check_graph.corpus, check_graph.sample) as checked;
+    from pgclarify_private.caller
+    cross join lateral pgclarify_private.check_graph(caller, check_graph.corpus, check_graph.sample) as checked;
 end;
 
 comment on function pgclarify.check_graph(text, integer) is

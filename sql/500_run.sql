@@ -1,6 +1,6 @@
 -- Runs: how they are entered, and when an earlier one answers in their place.
 
-create or replace function pgclarify._reuse_key(
+create or replace function pgclarify_private.reuse_key(
     operation text, corpus_id bigint, question text, settings jsonb, requester name, roles name[]
 )
 returns bytea
@@ -10,18 +10,18 @@ begin atomic
     select sha256(
         convert_to(
             jsonb_build_array(
-                _reuse_key.operation,
-                _reuse_key.corpus_id,
-                _reuse_key.question,
-                _reuse_key.settings,
-                _reuse_key.requester,
+                reuse_key.operation,
+                reuse_key.corpus_id,
+                reuse_key.question,
+                reuse_key.settings,
+                reuse_key.requester,
                 -- A superuser has every role: one that somebody makes or drops would change what it is served, and
                 -- nothing of what it sees.
                 case
                     when exists (
-                        select from pg_catalog.pg_roles where pg_roles.rolname = _reuse_key.requester and pg_roles.rolsuper
+                        select from pg_catalog.pg_roles where pg_roles.rolname = reuse_key.requester and pg_roles.rolsuper
                     ) then to_jsonb('superuser'::text)
-                    else to_jsonb(_reuse_key.roles)
+                    else to_jsonb(reuse_key.roles)
                 end
             )::text,
             'UTF8'
@@ -29,78 +29,78 @@ begin atomic
     );
 end;
 
-comment on function pgclarify._reuse_key(text, bigint, text, jsonb, name, name[]) is
+comment on function pgclarify_private.reuse_key(text, bigint, text, jsonb, name, name[]) is
 'What two runs must agree in for one to serve the other; beside it, corpus revision, model and prompts. Of a superuser, that '
 'it is one stands for its roles.';
 
-create or replace function pgclarify._explores(operation text, settings jsonb)
+create or replace function pgclarify_private.explores(operation text, settings jsonb)
 returns boolean
 language sql immutable parallel safe
 set search_path = pg_catalog, pg_temp
 begin atomic
-    select _explores.operation = 'investigate' or coalesce(_explores.settings ->> 'retrieval' = 'adaptive', false);
+    select explores.operation = 'investigate' or coalesce(explores.settings ->> 'retrieval' = 'adaptive', false);
 end;
 
-comment on function pgclarify._explores(text, jsonb) is 'Whether a run with these settings follows neighbors.';
+comment on function pgclarify_private.explores(text, jsonb) is 'Whether a run with these settings follows neighbors.';
 
-create or replace function pgclarify._detects(operation text, settings jsonb)
+create or replace function pgclarify_private.detects(operation text, settings jsonb)
 returns boolean
 language sql immutable parallel safe
 set search_path = pg_catalog, pg_temp
 begin atomic
     select
-        _detects.operation in ('detect_ambiguity', 'detect_ambiguity_many', 'rewrite')
-        or coalesce(_detects.settings ? 'ask_back', false);
+        detects.operation in ('detect_ambiguity', 'detect_ambiguity_many', 'rewrite')
+        or coalesce(detects.settings ? 'ask_back', false);
 end;
 
-comment on function pgclarify._detects(text, jsonb) is
+comment on function pgclarify_private.detects(text, jsonb) is
 'Whether a run with these settings goes by rules of ambiguity, which may change while the corpus stays as it is.';
 
-create or replace function pgclarify._is_on(parameter text)
+create or replace function pgclarify_private.is_on(parameter text)
 returns boolean
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
     -- Empty: it was set for a transaction that is over.
-    v_given constant text := nullif(btrim(current_setting(_is_on.parameter, true)), '');
+    v_given constant text := nullif(btrim(current_setting(is_on.parameter, true)), '');
 begin
     return coalesce(v_given::boolean, true);
 exception
     when invalid_text_representation then
-        raise exception 'parameter "%" has a wrong value', _is_on.parameter
+        raise exception 'parameter "%" has a wrong value', is_on.parameter
             using errcode = 'invalid_parameter_value',
-                detail = format('It is "%s".', pgclarify._shown(v_given)),
+                detail = format('It is "%s".', pgclarify_private.shown(v_given)),
                 hint = 'Set it to on or off, or reset it, which is on.';
 end
 $$;
 
-comment on function pgclarify._is_on(text) is
+comment on function pgclarify_private.is_on(text) is
 'Whether a parameter of this session is on, as it is unless somebody has set it; or error 22023.';
 
-create or replace function pgclarify._reuses_runs()
+create or replace function pgclarify_private.reuses_runs()
 returns boolean
 language sql stable
 set search_path = pg_catalog, pg_temp
 begin atomic
-    select pgclarify._is_on('pgclarify.reuse_runs');
+    select pgclarify_private.is_on('pgclarify.reuse_runs');
 end;
 
-comment on function pgclarify._reuses_runs() is
+comment on function pgclarify_private.reuses_runs() is
 'Whether runs that have answered serve equal questions of this session, as pgclarify.reuse_runs says; or error 22023.';
 
-create or replace function pgclarify._counts_questions()
+create or replace function pgclarify_private.counts_questions()
 returns boolean
 language sql stable
 set search_path = pg_catalog, pg_temp
 begin atomic
-    select pgclarify._is_on('pgclarify.count_questions');
+    select pgclarify_private.is_on('pgclarify.count_questions');
 end;
 
-comment on function pgclarify._counts_questions() is
+comment on function pgclarify_private.counts_questions() is
 'Whether what this session asks counts as asked, as pgclarify.count_questions says; or error 22023.';
 
-create or replace function pgclarify._find_answered(
+create or replace function pgclarify_private.find_answered(
     corpus_id bigint, operation text, questions text[], settings jsonb, requester name, roles name[]
 )
 returns table (question text, run_id bigint)
@@ -109,45 +109,45 @@ set search_path = pg_catalog, pg_temp
 begin atomic
     with in_service as (
         -- Whoever serves; if nobody does, who did last.
-        select serving.model, serving.prompt_version, serving.version from pgclarify._serving_workers() as serving
+        select serving.model, serving.prompt_version, serving.version from pgclarify_private.serving_workers() as serving
         union
         (
             select worker.model, worker.prompt_version, worker.version
-            from pgclarify.worker
-            where worker.is_serving and not exists (select from pgclarify._serving_workers())
+            from pgclarify_private.worker
+            where worker.is_serving and not exists (select from pgclarify_private.serving_workers())
             order by worker.seen_at desc, worker.worker_id desc
             limit 1
         )
     )
     select asked.question, answered.run_id
-    from unnest(_find_answered.questions) as asked (question)
-    cross join pgclarify._seen_revision(_find_answered.corpus_id, _find_answered.roles) as seen
+    from unnest(find_answered.questions) as asked (question)
+    cross join pgclarify_private.seen_revision(find_answered.corpus_id, find_answered.roles) as seen
     cross join lateral (
         select run.run_id
         from pgclarify.run
         -- What they would answer now may be another thing in another version: readings are grouped by it, for one.
-        inner join pgclarify.worker as answering on run.worker_id = answering.worker_id
+        inner join pgclarify_private.worker as answering on run.worker_id = answering.worker_id
         where
-            run.reuse_key = pgclarify._reuse_key(
-                _find_answered.operation,
-                _find_answered.corpus_id,
+            run.reuse_key = pgclarify_private.reuse_key(
+                find_answered.operation,
+                find_answered.corpus_id,
                 asked.question,
-                _find_answered.settings,
-                _find_answered.requester,
-                _find_answered.roles
+                find_answered.settings,
+                find_answered.requester,
+                find_answered.roles
             )
             -- Another role may have had the name.
-            and run.requested_by_oid = pgclarify._role_oid(_find_answered.requester)
+            and run.requested_by_oid = pgclarify_private.role_oid(find_answered.requester)
             and run.status = 'succeeded'
             and run.corpus_revision = seen.revision
             -- Links come after a revision, and lead elsewhere.
             and (
                 run.graph_revision = seen.graph_revision
-                or not pgclarify._explores(_find_answered.operation, _find_answered.settings)
+                or not pgclarify_private.explores(find_answered.operation, find_answered.settings)
             )
-            and not pgclarify._detects(_find_answered.operation, _find_answered.settings)
+            and not pgclarify_private.detects(find_answered.operation, find_answered.settings)
             -- What is paid for changes with every call.
-            and _find_answered.operation <> 'estimate'
+            and find_answered.operation <> 'estimate'
             and exists (
                 select
                 from in_service
@@ -161,12 +161,12 @@ begin atomic
     ) as answered;
 end;
 
-comment on function pgclarify._find_answered(bigint, text, text[], jsonb, name, name[]) is
+comment on function pgclarify_private.find_answered(bigint, text, text[], jsonb, name, name[]) is
 'Runs that answer these questions as asked by this role with these roles, at the revision that they see, and with the model, '
 'the prompts and the version in service. None if there is no corpus, or if rules of ambiguity had a say: nothing would tell '
 'whether they are still the same.';
 
-create or replace function pgclarify._defer_runs(run_ids bigint[], priority integer)
+create or replace function pgclarify_private.defer_runs(run_ids bigint[], priority integer)
 returns void
 language plpgsql volatile security definer
 -- procrastinate names its tables and types without a schema.
@@ -176,18 +176,18 @@ begin
     perform procrastinate_defer_jobs_v1(
         array(
             select row(
-                'runs', 'carry_out_run', _defer_runs.priority, null, null, jsonb_build_object('run_id', entered.run_id), null
+                'runs', 'carry_out_run', defer_runs.priority, null, null, jsonb_build_object('run_id', entered.run_id), null
             )::procrastinate_job_to_defer_v1
-            from unnest(_defer_runs.run_ids) with ordinality as entered (run_id, ordinal)
+            from unnest(defer_runs.run_ids) with ordinality as entered (run_id, ordinal)
             order by entered.ordinal
         )
     );
 end
 $$;
 
-comment on function pgclarify._defer_runs(bigint[], integer) is 'Queue one job a run; higher priority first.';
+comment on function pgclarify_private.defer_runs(bigint[], integer) is 'Queue one job a run; higher priority first.';
 
-create or replace function pgclarify._count_questions(operation text, question text)
+create or replace function pgclarify_private.count_questions(operation text, question text)
 returns integer
 language sql immutable parallel safe
 set search_path = pg_catalog, pg_temp
@@ -197,17 +197,17 @@ begin atomic
     from (
         select
             case
-                when strpos(_count_questions.question, '\') = 0 then _count_questions.question
-                else replace(replace(_count_questions.question, '\\', ''), '\"', '')
+                when strpos(count_questions.question, '\') = 0 then count_questions.question
+                else replace(replace(count_questions.question, '\\', ''), '\"', '')
             end collate "C" as line
     ) as unescaped
-    where _count_questions.operation = 'detect_ambiguity_many' and starts_with(_count_questions.question, '[');
+    where count_questions.operation = 'detect_ambiguity_many' and starts_with(count_questions.question, '[');
 end;
 
-comment on function pgclarify._count_questions(text, text) is
+comment on function pgclarify_private.count_questions(text, text) is
 'How many questions a run of detect_ambiguity_many has, whose question is a JSON array of them; null for others.';
 
-create or replace function pgclarify._enter_runs(
+create or replace function pgclarify_private.enter_runs(
     requester name,
     roles name[],
     operation text,
@@ -231,36 +231,36 @@ begin
             reuse_key, call_id, is_counted
         )
         select
-            _enter_runs.operation, corpus.corpus_id, corpus.name, asked.question, given.settings - 'history',
-            coalesce(_enter_runs.settings -> 'history', '[]'), _enter_runs.parent_run_id, _enter_runs.requester,
-            pgclarify._role_oid(_enter_runs.requester),
-            pgclarify._reuse_key(
-                _enter_runs.operation, corpus.corpus_id, asked.question, given.settings, _enter_runs.requester,
-                _enter_runs.roles
+            enter_runs.operation, corpus.corpus_id, corpus.name, asked.question, given.settings - 'history',
+            coalesce(enter_runs.settings -> 'history', '[]'), enter_runs.parent_run_id, enter_runs.requester,
+            pgclarify_private.role_oid(enter_runs.requester),
+            pgclarify_private.reuse_key(
+                enter_runs.operation, corpus.corpus_id, asked.question, given.settings, enter_runs.requester,
+                enter_runs.roles
             ),
-            _enter_runs.call_id, pgclarify._counts_questions()
-        from unnest(_enter_runs.questions) with ordinality as asked (question, ordinal)
-        left join pgclarify.corpus on corpus.corpus_id = _enter_runs.corpus_id
+            enter_runs.call_id, pgclarify_private.counts_questions()
+        from unnest(enter_runs.questions) with ordinality as asked (question, ordinal)
+        left join pgclarify.corpus on corpus.corpus_id = enter_runs.corpus_id
         cross join lateral (
             select
                 -- Counted once, and not each time that the run is shown.
-                _enter_runs.settings || jsonb_strip_nulls(
-                    jsonb_build_object('questions', pgclarify._count_questions(_enter_runs.operation, asked.question))
+                enter_runs.settings || jsonb_strip_nulls(
+                    jsonb_build_object('questions', pgclarify_private.count_questions(enter_runs.operation, asked.question))
                 ) as settings
         ) as given
         -- Not of no corpus where there was one.
-        where _enter_runs.corpus_id is null or corpus.corpus_id is not null
+        where enter_runs.corpus_id is null or corpus.corpus_id is not null
         order by asked.ordinal
         returning run.run_id
     )
     select array_agg(entered.run_id order by entered.run_id) into v_run_ids from entered;
     -- A person who waits for one answer goes before a batch.
-    perform pgclarify._defer_runs(v_run_ids, case when cardinality(v_run_ids) = 1 then 10 else 0 end);
+    perform pgclarify_private.defer_runs(v_run_ids, case when cardinality(v_run_ids) = 1 then 10 else 0 end);
     return v_run_ids;
 end
 $$;
 
-comment on function pgclarify._enter_runs(name, name[], text, bigint, text[], jsonb, bigint, uuid) is
+comment on function pgclarify_private.enter_runs(name, name[], text, bigint, text[], jsonb, bigint, uuid) is
 'Enter one queued run for each question, with its job, and return their ids in the order of the questions. corpus_id: null for '
-'what is asked of no corpus. settings: with what was said before, as _with_history has it. Those of detect_ambiguity_many get '
+'what is asked of no corpus. settings: with what was said before, as with_history has it. Those of detect_ambiguity_many get '
 'how many "questions" there are.';

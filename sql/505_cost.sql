@@ -1,17 +1,17 @@
 -- What calls and runs cost: by the price of the model when the reply comes, which stays.
 
-create or replace function pgclarify._is_extractive(model text)
+create or replace function pgclarify_private.is_extractive(model text)
 returns boolean
 language sql immutable strict parallel safe
 set search_path = pg_catalog, pg_temp
 begin atomic
-    select _is_extractive.model ~ '^extractive-[0-9]+$';
+    select is_extractive.model ~ '^extractive-[0-9]+$';
 end;
 
-comment on function pgclarify._is_extractive(text) is
+comment on function pgclarify_private.is_extractive(text) is
 'Whether a model is a version of the extractive provider, whose judgements are no calls of a model: nobody is paid for them.';
 
-create or replace function pgclarify._price(model text)
+create or replace function pgclarify_private.price_of(model text)
 returns table (input_usd numeric, output_usd numeric)
 language sql stable parallel safe security definer
 set search_path = pg_catalog, pg_temp
@@ -20,17 +20,17 @@ begin atomic
     select price.input_usd, price.output_usd
     from pgclarify.model_price as price
     where
-        price.model = _price.model
+        price.model = price_of.model
         -- Its versions are models, too: one row is for all of them.
-        or price.model = 'extractive' and pgclarify._is_extractive(_price.model)
-    order by price.model = _price.model desc
+        or price.model = 'extractive' and pgclarify_private.is_extractive(price_of.model)
+    order by price.model = price_of.model desc
     limit 1;
 end;
 
-comment on function pgclarify._price(text) is
+comment on function pgclarify_private.price_of(text) is
 'US dollars for a million tokens of input and of output of a model, now; no row if it has no price.';
 
-create or replace function pgclarify._cost_of(
+create or replace function pgclarify_private.cost_of(
     prompt_tokens bigint, completion_tokens bigint, input_usd numeric, output_usd numeric
 )
 returns numeric
@@ -39,30 +39,30 @@ set search_path = pg_catalog, pg_temp
 begin atomic
     -- What is free is free, however many tokens nobody has counted.
     select (
-        case when _cost_of.input_usd = 0 then 0 else _cost_of.prompt_tokens * _cost_of.input_usd end
-        + case when _cost_of.output_usd = 0 then 0 else _cost_of.completion_tokens * _cost_of.output_usd end
+        case when cost_of.input_usd = 0 then 0 else cost_of.prompt_tokens * cost_of.input_usd end
+        + case when cost_of.output_usd = 0 then 0 else cost_of.completion_tokens * cost_of.output_usd end
     ) * 0.000001;
 end;
 
-comment on function pgclarify._cost_of(bigint, bigint, numeric, numeric) is
+comment on function pgclarify_private.cost_of(bigint, bigint, numeric, numeric) is
 'US dollars that tokens cost at a price for a million of them; null if price or tokens are not known.';
 
-create or replace function pgclarify._cost_usd(model text, prompt_tokens bigint, completion_tokens bigint)
+create or replace function pgclarify_private.cost_usd(model text, prompt_tokens bigint, completion_tokens bigint)
 returns numeric
 language sql stable parallel safe security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
     select
-        pgclarify._cost_of(
-            _cost_usd.prompt_tokens, _cost_usd.completion_tokens, price.input_usd, price.output_usd
+        pgclarify_private.cost_of(
+            cost_usd.prompt_tokens, cost_usd.completion_tokens, price.input_usd, price.output_usd
         )
-    from pgclarify._price(_cost_usd.model) as price;
+    from pgclarify_private.price_of(cost_usd.model) as price;
 end;
 
-comment on function pgclarify._cost_usd(text, bigint, bigint) is
+comment on function pgclarify_private.cost_usd(text, bigint, bigint) is
 'US dollars that a call of a model costs now; null if the model has no price, or its tokens are not known.';
 
-create or replace function pgclarify._paid(run_id bigint)
+create or replace function pgclarify_private.paid(run_id bigint)
 returns table (completions bigint, prompt_tokens bigint, completion_tokens bigint, cost_usd numeric)
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
@@ -74,13 +74,13 @@ begin atomic
         coalesce(sum(completion.completion_tokens), 0),
         case when count(*) = count(completion.cost_usd) then coalesce(sum(completion.cost_usd), 0) end
     from pgclarify.completion
-    where completion.run_id = _paid.run_id and completion.finished_at is not null;
+    where completion.run_id = paid.run_id and completion.finished_at is not null;
 end;
 
-comment on function pgclarify._paid(bigint) is
+comment on function pgclarify_private.paid(bigint) is
 'What a run has paid for so far: one row. cost_usd is null if that of a call is not known.';
 
-create or replace function pgclarify._settle_runs(run_ids bigint[])
+create or replace function pgclarify_private.settle_runs(run_ids bigint[])
 returns void
 language sql volatile security definer
 set search_path = pg_catalog, pg_temp
@@ -102,17 +102,17 @@ begin atomic
     from (
         select held.run_id
         from pgclarify.run as held
-        where held.run_id = any(_settle_runs.run_ids) and held.finished_at is not null
+        where held.run_id = any(settle_runs.run_ids) and held.finished_at is not null
         order by held.run_id
         for no key update
     ) as ended
-    cross join lateral pgclarify._paid(ended.run_id) as paid
+    cross join lateral pgclarify_private.paid(ended.run_id) as paid
     where run.run_id = ended.run_id and run.completions is distinct from paid.completions;
 end;
 
-comment on function pgclarify._settle_runs(bigint[]) is
+comment on function pgclarify_private.settle_runs(bigint[]) is
 'Write down what runs that have ended paid for, where that is not what was written: a reply may come after the end.';
-grant execute on function pgclarify._settle_runs(bigint[]) to pgclarify_worker;
+grant execute on function pgclarify_private.settle_runs(bigint[]) to pgclarify_worker;
 
 create or replace function pgclarify.price_runs(since timestamptz default null, max_runs integer default 10000)
 returns integer
@@ -152,7 +152,7 @@ begin
         )
         select named.model, price.input_usd
         from named
-        cross join lateral pgclarify._price(named.model) as price
+        cross join lateral pgclarify_private.price_of(named.model) as price
     loop
         -- Run by run, and in no order, so that no more calls are read than of what is priced now, and of those few runs that
         -- cannot be.
@@ -172,7 +172,7 @@ begin
                     where completion.run_id = run.run_id and completion.finished_at is not null
                     group by completion.model
                 ) as called
-                left join lateral pgclarify._price(called.model) as price on true
+                left join lateral pgclarify_private.price_of(called.model) as price on true
                 having bool_and(
                     called.is_priced
                     or price.input_usd is not null
@@ -200,7 +200,7 @@ begin
             from pgclarify.completion
             where completion.run_id = any(v_run_ids) and completion.finished_at is not null and completion.cost_usd is null
         ) as called
-        cross join lateral pgclarify._price(called.model) as known
+        cross join lateral pgclarify_private.price_of(called.model) as known
     ),
     held as (
         select
@@ -215,7 +215,7 @@ begin
         for no key update
     )
     update pgclarify.completion
-    set cost_usd = pgclarify._cost_of(held.prompt_tokens, held.completion_tokens, price.input_usd, price.output_usd)
+    set cost_usd = pgclarify_private.cost_of(held.prompt_tokens, held.completion_tokens, price.input_usd, price.output_usd)
     from held
     inner join price on held.model = price.model
     where completion.completion_id = held.completion_id;
@@ -228,7 +228,7 @@ begin
         order by held.run_id
         for no key update
     ) as unpriced
-    cross join lateral pgclarify._paid(unpriced.run_id) as paid
+    cross join lateral pgclarify_private.paid(unpriced.run_id) as paid
     where run.run_id = unpriced.run_id;
     return cardinality(v_run_ids);
 end

@@ -2,29 +2,29 @@
 -- worker is dead.
 
 -- Without a search_path of its own, so that it becomes a part of the statements that ask for it.
-create or replace function pgclarify._is_free(
+create or replace function pgclarify_private.is_free(
     known pgclarify.completion, at timestamptz, living bigint[], worker_id bigint, run_id bigint
 )
 returns boolean
 language sql immutable parallel safe
 begin atomic
     select
-        (_is_free.known).reply is null
+        (is_free.known).reply is null
         and (
-            (_is_free.known).leased_until is null
-            or (_is_free.known).leased_until < _is_free.at
-            or (_is_free.known).leased_by <> all(_is_free.living)
+            (is_free.known).leased_until is null
+            or (is_free.known).leased_until < is_free.at
+            or (is_free.known).leased_by <> all(is_free.living)
             -- An earlier attempt of this very run, which is over.
             or coalesce(
-                (_is_free.known).leased_by = _is_free.worker_id and (_is_free.known).run_id = _is_free.run_id, false
+                (is_free.known).leased_by = is_free.worker_id and (is_free.known).run_id = is_free.run_id, false
             )
         );
 end;
 
-comment on function pgclarify._is_free(pgclarify.completion, timestamptz, bigint[], bigint, bigint) is
+comment on function pgclarify_private.is_free(pgclarify.completion, timestamptz, bigint[], bigint, bigint) is
 'Whether a run of a worker may claim a row of the ledger: nobody has answered it, and nobody who lives is asking it.';
 
-create or replace function pgclarify._hold_reader(
+create or replace function pgclarify_private.hold_reader(
     run_id bigint, attempt integer, corpus_id bigint, document_ids text[]
 )
 returns void
@@ -34,46 +34,46 @@ as $$
 declare
     v_document_id text;
 begin
-    if _hold_reader.run_id is not null then
+    if hold_reader.run_id is not null then
         -- As erase_document holds runs: an attempt that may have read what is erased meanwhile is over, and asks nothing.
         perform
         from pgclarify.run
         where
-            run.run_id = _hold_reader.run_id
-            and run.attempt = coalesce(_hold_reader.attempt, run.attempt)
+            run.run_id = hold_reader.run_id
+            and run.attempt = coalesce(hold_reader.attempt, run.attempt)
             and run.status = 'running'
         for key share;
-        if not found and _hold_reader.attempt is not null then
-            perform pgclarify._raise_run_is_lost(_hold_reader.run_id);
+        if not found and hold_reader.attempt is not null then
+            perform pgclarify_private.raise_run_is_lost(hold_reader.run_id);
         end if;
         return;
     end if;
     -- In one order, or two deadlock. erase_document deletes these rows first.
     perform
     from pgclarify.document
-    where document.corpus_id = _hold_reader.corpus_id and document.id = any(_hold_reader.document_ids)
+    where document.corpus_id = hold_reader.corpus_id and document.id = any(hold_reader.document_ids)
     order by document.id
     for key share;
     select shown.id into v_document_id
-    from unnest(_hold_reader.document_ids) as shown (id)
+    from unnest(hold_reader.document_ids) as shown (id)
     where not exists (
         select from pgclarify.document
-        where document.corpus_id = _hold_reader.corpus_id and document.id = shown.id
+        where document.corpus_id = hold_reader.corpus_id and document.id = shown.id
     )
     limit 1;
     if found then
-        raise exception 'document "%" was removed while it was being read', pgclarify._shown(v_document_id)
+        raise exception 'document "%" was removed while it was being read', pgclarify_private.shown(v_document_id)
             using errcode = 'object_not_in_prerequisite_state',
                 hint = 'Begin again: what was paid for is kept.';
     end if;
 end
 $$;
 
-comment on function pgclarify._hold_reader(bigint, integer, bigint, text[]) is
+comment on function pgclarify_private.hold_reader(bigint, integer, bigint, text[]) is
 'Keep a run in its attempt until the transaction ends, or error PC006. Without a run, keep documents that are read from being '
 'erased; error 55000 if one is gone. attempt: null does not ask which it is.';
 
-create or replace function pgclarify._claim_completions(
+create or replace function pgclarify_private.claim_completions(
     worker_id bigint,
     run_id bigint,
     lease interval,
@@ -106,10 +106,10 @@ language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_living bigint[] := array(select living.worker_id from pgclarify._living_workers() as living);
+    v_living bigint[] := array(select living.worker_id from pgclarify_private.living_workers() as living);
     v_now constant timestamptz := clock_timestamp();
-    v_until constant timestamptz := v_now + _claim_completions.lease;
-    v_samples integer[] := _claim_completions.samples;
+    v_until constant timestamptz := v_now + claim_completions.lease;
+    v_samples integer[] := claim_completions.samples;
     v_run record;
     v_budget_ids bigint[] := '{}';
     -- Ordinals that budgets let through, and what each costs at most; null if there are no budgets to ask.
@@ -125,13 +125,13 @@ begin
         raise exception 'a sample must be less than 1000'
             using errcode = 'invalid_parameter_value', hint = 'Thousands are for the option refresh.';
     end if;
-    perform pgclarify._hold_reader(
-        _claim_completions.run_id, _claim_completions.attempt, _claim_completions.corpus_id,
-        _claim_completions.shown_document_ids
+    perform pgclarify_private.hold_reader(
+        claim_completions.run_id, claim_completions.attempt, claim_completions.corpus_id,
+        claim_completions.shown_document_ids
     );
     select run.requested_by, run.corpus_id, (run.settings -> 'refresh')::integer as refresh into v_run
     from pgclarify.run
-    where run.run_id = _claim_completions.run_id;
+    where run.run_id = claim_completions.run_id;
     if v_run.refresh > 0 then
         v_samples := array(
             select asked.sample + 1000 * v_run.refresh
@@ -139,14 +139,14 @@ begin
             order by asked.ordinal
         );
     end if;
-    perform pgclarify._lock_budgets();
+    perform pgclarify_private.lock_budgets();
     if
         exists (select from pgclarify.budget)
         and exists (
-            select from unnest(_claim_completions.models) as asked (model) where not pgclarify._is_extractive(asked.model)
+            select from unnest(claim_completions.models) as asked (model) where not pgclarify_private.is_extractive(asked.model)
         )
     then
-        v_budget_ids := pgclarify._budgets_of(v_run.requested_by, v_run.corpus_id);
+        v_budget_ids := pgclarify_private.budgets_of(v_run.requested_by, v_run.corpus_id);
     end if;
     if cardinality(v_budget_ids) > 0 then
         select
@@ -154,11 +154,11 @@ begin
             coalesce(array_agg(call.bound_usd) filter (where call.is_admitted), '{}'),
             coalesce(jsonb_object_agg(call.ordinal, call.refusal) filter (where call.refusal is not null), '{}')
         into v_admitted, v_bounds, v_refusals
-        from pgclarify._admit_free(
-            v_budget_ids, v_now, v_living, _claim_completions.worker_id, _claim_completions.run_id,
-            _claim_completions.purposes, _claim_completions.models, _claim_completions.parameters,
-            _claim_completions.prompt_versions, _claim_completions.input_hashes, v_samples,
-            _claim_completions.input_bytes, _claim_completions.max_output_tokens
+        from pgclarify_private.admit_free(
+            v_budget_ids, v_now, v_living, claim_completions.worker_id, claim_completions.run_id,
+            claim_completions.purposes, claim_completions.models, claim_completions.parameters,
+            claim_completions.prompt_versions, claim_completions.input_hashes, v_samples,
+            claim_completions.input_bytes, claim_completions.max_output_tokens
         ) as call;
     end if;
     with given as (
@@ -166,8 +166,8 @@ begin
             asked.ordinal::integer, asked.purpose, asked.model, asked.parameters, asked.prompt_version,
             asked.input_hash, asked.sample
         from unnest(
-            _claim_completions.purposes, _claim_completions.models, _claim_completions.parameters,
-            _claim_completions.prompt_versions, _claim_completions.input_hashes, v_samples
+            claim_completions.purposes, claim_completions.models, claim_completions.parameters,
+            claim_completions.prompt_versions, claim_completions.input_hashes, v_samples
         ) with ordinality as asked (purpose, model, parameters, prompt_version, input_hash, sample, ordinal)
         where v_admitted is null or asked.ordinal = any(v_admitted)
     ),
@@ -178,7 +178,7 @@ begin
         )
         select distinct
             given.purpose, given.model, given.parameters, given.prompt_version, given.input_hash, given.sample,
-            _claim_completions.run_id, _claim_completions.worker_id, v_until,
+            claim_completions.run_id, claim_completions.worker_id, v_until,
             case when v_admitted is not null then v_budget_ids end,
             v_bounds[array_position(v_admitted, given.ordinal)],
             case when v_admitted is not null then v_now end
@@ -193,8 +193,8 @@ begin
                 and settled.prompt_version = given.prompt_version
                 and settled.input_hash = given.input_hash
                 and settled.sample = given.sample
-                and not pgclarify._is_free(
-                    settled, clock_timestamp(), v_living, _claim_completions.worker_id, _claim_completions.run_id
+                and not pgclarify_private.is_free(
+                    settled, clock_timestamp(), v_living, claim_completions.worker_id, claim_completions.run_id
                 )
         )
         -- In one order, or two runs that share inputs deadlock.
@@ -208,8 +208,8 @@ begin
             reserved_usd = excluded.reserved_usd,
             reserved_at = excluded.reserved_at
         where
-            pgclarify._is_free(
-                known, clock_timestamp(), v_living, _claim_completions.worker_id, _claim_completions.run_id
+            pgclarify_private.is_free(
+                known, clock_timestamp(), v_living, claim_completions.worker_id, claim_completions.run_id
             )
         returning
             known.completion_id, known.purpose, known.model, known.parameters, known.prompt_version,
@@ -234,23 +234,23 @@ begin
     inner join claimed using (purpose, model, parameters, prompt_version, input_hash, sample);
     if cardinality(v_admitted) > 0 and cardinality(v_completion_ids) > 0 then
         -- Others may have claimed meanwhile: once more, with the counters held, and statements of their own that see those.
-        perform pgclarify._hold_counters(v_budget_ids, v_now);
+        perform pgclarify_private.hold_counters(v_budget_ids, v_now);
         select coalesce(array_agg(late.completion_id), '{}') into v_late
         from (
             select ours.completion_id
             from unnest(v_ordinals, v_completion_ids) as ours (ordinal, completion_id)
-            inner join pgclarify._admit(
+            inner join pgclarify_private.admit(
                 v_budget_ids, v_now, v_living, v_completion_ids, v_ordinals,
                 array(
-                    select _claim_completions.models[ours.ordinal]
+                    select claim_completions.models[ours.ordinal]
                     from unnest(v_ordinals) with ordinality as ours (ordinal, place) order by ours.place
                 ),
                 array(
-                    select _claim_completions.input_bytes[ours.ordinal]
+                    select claim_completions.input_bytes[ours.ordinal]
                     from unnest(v_ordinals) with ordinality as ours (ordinal, place) order by ours.place
                 ),
                 array(
-                    select _claim_completions.max_output_tokens[ours.ordinal]
+                    select claim_completions.max_output_tokens[ours.ordinal]
                     from unnest(v_ordinals) with ordinality as ours (ordinal, place) order by ours.place
                 )
             ) as call on call.ordinal = ours.ordinal
@@ -261,27 +261,27 @@ begin
         set leased_by = null, leased_until = null, budget_ids = null, reserved_usd = null, reserved_at = null
         where completion.completion_id = any(v_late);
     end if;
-    if cardinality(_claim_completions.shown_ordinals) > 0 then
+    if cardinality(claim_completions.shown_ordinals) > 0 then
         -- Also of replies that are there: the same text may stand in another document.
-        insert into pgclarify.completion_document (completion_id, corpus_id, document_id)
-        select distinct known.completion_id, coalesce(v_run.corpus_id, _claim_completions.corpus_id), shown.document_id
-        from unnest(_claim_completions.shown_ordinals, _claim_completions.shown_document_ids) as shown (
+        insert into pgclarify_private.completion_document (completion_id, corpus_id, document_id)
+        select distinct known.completion_id, coalesce(v_run.corpus_id, claim_completions.corpus_id), shown.document_id
+        from unnest(claim_completions.shown_ordinals, claim_completions.shown_document_ids) as shown (
             ordinal, document_id
         )
         inner join pgclarify.completion as known
-            on known.purpose = _claim_completions.purposes[shown.ordinal]
-            and known.model = _claim_completions.models[shown.ordinal]
-            and known.parameters = _claim_completions.parameters[shown.ordinal]
-            and known.prompt_version = _claim_completions.prompt_versions[shown.ordinal]
-            and known.input_hash = _claim_completions.input_hashes[shown.ordinal]
+            on known.purpose = claim_completions.purposes[shown.ordinal]
+            and known.model = claim_completions.models[shown.ordinal]
+            and known.parameters = claim_completions.parameters[shown.ordinal]
+            and known.prompt_version = claim_completions.prompt_versions[shown.ordinal]
+            and known.input_hash = claim_completions.input_hashes[shown.ordinal]
             and known.sample = v_samples[shown.ordinal]
         -- Of a corpus that was dropped meanwhile, nothing can be erased.
-        where coalesce(v_run.corpus_id, _claim_completions.corpus_id) is not null
+        where coalesce(v_run.corpus_id, claim_completions.corpus_id) is not null
             and not exists (
                 select
-                from pgclarify.completion_document as noted
+                from pgclarify_private.completion_document as noted
                 where noted.completion_id = known.completion_id
-                    and noted.corpus_id = coalesce(v_run.corpus_id, _claim_completions.corpus_id)
+                    and noted.corpus_id = coalesce(v_run.corpus_id, claim_completions.corpus_id)
                     and noted.document_id = shown.document_id
             )
         order by 1, 2, 3
@@ -300,8 +300,8 @@ begin
         asked.ordinal::integer, known.completion_id, false, false, null::timestamptz, known.reply, known.prompt_tokens,
         known.completion_tokens, known.latency_ms, case when known.reply is null then v_refusals -> asked.ordinal::text end
     from unnest(
-        _claim_completions.purposes, _claim_completions.models, _claim_completions.parameters,
-        _claim_completions.prompt_versions, _claim_completions.input_hashes, v_samples
+        claim_completions.purposes, claim_completions.models, claim_completions.parameters,
+        claim_completions.prompt_versions, claim_completions.input_hashes, v_samples
     ) with ordinality as asked (purpose, model, parameters, prompt_version, input_hash, sample, ordinal)
     -- One that budgets do not let through may have no row.
     left join pgclarify.completion as known
@@ -315,7 +315,7 @@ begin
 end
 $$;
 
-comment on function pgclarify._claim_completions(
+comment on function pgclarify_private.claim_completions(
     bigint, bigint, interval, text[], text[], jsonb[], text[], bytea[], integer[], integer[], integer[], integer, bigint,
     integer[], text[]
 ) is
@@ -327,12 +327,12 @@ comment on function pgclarify._claim_completions(
 'that a call costs is reckoned from. attempt: of the run, which error PC006 ends if it is over; null for no run. corpus_id: '
 'whose documents the inputs show; that of the run, if there is one. shown_ordinals, shown_document_ids: which input, from 1, '
 'shows which document, so that the reply can be erased with it.';
-grant execute on function pgclarify._claim_completions(
+grant execute on function pgclarify_private.claim_completions(
     bigint, bigint, interval, text[], text[], jsonb[], text[], bytea[], integer[], integer[], integer[], integer, bigint,
     integer[], text[]
 ) to pgclarify_worker;
 
-create or replace function pgclarify._store_completions(
+create or replace function pgclarify_private.store_completions(
     worker_id bigint,
     completion_ids bigint[],
     run_ids bigint[],
@@ -350,17 +350,17 @@ declare
     v_now constant timestamptz := clock_timestamp();
     v_ended bigint[];
 begin
-    perform pgclarify._lock_budgets();
+    perform pgclarify_private.lock_budgets();
     with given as (
         select *
         from unnest(
-            _store_completions.completion_ids,
-            _store_completions.run_ids,
-            _store_completions.leases,
-            _store_completions.replies,
-            _store_completions.prompt_tokens,
-            _store_completions.completion_tokens,
-            _store_completions.latencies_ms
+            store_completions.completion_ids,
+            store_completions.run_ids,
+            store_completions.leases,
+            store_completions.replies,
+            store_completions.prompt_tokens,
+            store_completions.completion_tokens,
+            store_completions.latencies_ms
         ) with ordinality
         as said (completion_id, run_id, leased_until, reply, prompt_tokens, completion_tokens, latency_ms, place)
     ),
@@ -371,7 +371,7 @@ begin
             from pgclarify.completion
             where completion.completion_id in (select given.completion_id from given)
         ) as asked
-        cross join lateral pgclarify._price(asked.model) as known
+        cross join lateral pgclarify_private.price_of(asked.model) as known
     ),
     held as (
         select
@@ -388,12 +388,12 @@ begin
     paid as materialized (
         select
             given.*,
-            coalesce(held.leased_by = _store_completions.worker_id and held.leased_until = given.leased_until, false)
+            coalesce(held.leased_by = store_completions.worker_id and held.leased_until = given.leased_until, false)
                 as has_lease,
             held.model,
             held.budget_ids,
             held.reserved_at,
-            pgclarify._cost_of(given.prompt_tokens, given.completion_tokens, price.input_usd, price.output_usd)
+            pgclarify_private.cost_of(given.prompt_tokens, given.completion_tokens, price.input_usd, price.output_usd)
                 as cost_usd,
             -- What a call is counted as of which the cost is not known: that it has lost its tokens, or its price since it
             -- was claimed, is no reason to call it free. Where another has answered the same, what that cost.
@@ -431,7 +431,7 @@ begin
     counted as (
         -- Every call, also one whose reply comes second, or after its lease was lost: it was paid for. After all rows of the
         -- ledger and in the order of ids, as claims do.
-        insert into pgclarify.budget_counter as counter (budget_id, period_start, cost_usd, calls)
+        insert into pgclarify_private.budget_counter as counter (budget_id, period_start, cost_usd, calls)
         select
             budget.budget_id,
             period.start,
@@ -442,14 +442,14 @@ begin
         cross join lateral unnest(
             case
                 when paid.has_lease then paid.budget_ids
-                when pgclarify._is_extractive(paid.model) then '{}'
-                else pgclarify._budgets_of(run.requested_by, run.corpus_id)
+                when pgclarify_private.is_extractive(paid.model) then '{}'
+                else pgclarify_private.budgets_of(run.requested_by, run.corpus_id)
             end
         ) as charged (budget_id)
         inner join pgclarify.budget on charged.budget_id = budget.budget_id
         cross join lateral (
             select
-                pgclarify._period_start(
+                pgclarify_private.period_start(
                     budget.period, budget.created_at, case when paid.has_lease then paid.reserved_at else v_now end
                 ) as start
         ) as period
@@ -465,7 +465,7 @@ begin
     -- Those that were cancelled before their replies came. One that somebody holds is not waited for, or replies of others
     -- would be lost with the wait: the worker settles it when it winds up its attempt.
     if v_ended is not null then
-        perform pgclarify._settle_runs(
+        perform pgclarify_private.settle_runs(
             array(
                 select run.run_id
                 from pgclarify.run
@@ -478,17 +478,17 @@ begin
 end
 $$;
 
-comment on function pgclarify._store_completions(
+comment on function pgclarify_private.store_completions(
     bigint, bigint[], bigint[], timestamptz[], text[], integer[], integer[], real[]
 ) is
 'Keep what a model said, what that cost, and count it: with the budgets that it was reserved of; if its lease was lost, with '
 'those that its run is for now. run_ids: who made the calls; null for what is no run. leases: leased_until, as it was claimed. '
 'Tokens are null where the endpoint did not say.';
-grant execute on function pgclarify._store_completions(
+grant execute on function pgclarify_private.store_completions(
     bigint, bigint[], bigint[], timestamptz[], text[], integer[], integer[], real[]
 ) to pgclarify_worker;
 
-create or replace function pgclarify._release_completions(
+create or replace function pgclarify_private.release_completions(
     worker_id bigint, completion_ids bigint[], leases timestamptz[]
 )
 returns void
@@ -500,11 +500,11 @@ begin atomic
     where
         completion.completion_id in (
             select held.completion_id
-            from unnest(_release_completions.completion_ids, _release_completions.leases)
+            from unnest(release_completions.completion_ids, release_completions.leases)
             as given (completion_id, leased_until)
             inner join pgclarify.completion as held
                 on given.completion_id = held.completion_id
-                and held.leased_by = _release_completions.worker_id
+                and held.leased_by = release_completions.worker_id
                 -- Not one that was claimed since, by another attempt of the same run.
                 and given.leased_until = held.leased_until
             -- In the order of claims, or the two deadlock.
@@ -514,6 +514,6 @@ begin atomic
         );
 end;
 
-comment on function pgclarify._release_completions(bigint, bigint[], timestamptz[]) is
+comment on function pgclarify_private.release_completions(bigint, bigint[], timestamptz[]) is
 'Give leases back after calls that failed or were cut off. leases: leased_until, as it was claimed.';
-grant execute on function pgclarify._release_completions(bigint, bigint[], timestamptz[]) to pgclarify_worker;
+grant execute on function pgclarify_private.release_completions(bigint, bigint[], timestamptz[]) to pgclarify_worker;

@@ -1,23 +1,23 @@
 -- Budgets: which calls they let through. What is spent is counted when a reply comes; a call that is being made is reserved on
 -- its row of the ledger, so that the reservation ends with the lease, however that ends.
 
-create or replace function pgclarify._period_start(period text, created_at timestamptz, at timestamptz)
+create or replace function pgclarify_private.period_start(period text, created_at timestamptz, at timestamptz)
 returns timestamptz
 language sql immutable parallel safe
 set search_path = pg_catalog, pg_temp
 begin atomic
     select
-        case _period_start.period
-            when 'total' then _period_start.created_at
-            else date_trunc(_period_start.period, _period_start.at, 'UTC')
+        case period_start.period
+            when 'total' then period_start.created_at
+            else date_trunc(period_start.period, period_start.at, 'UTC')
         end;
 end;
 
-comment on function pgclarify._period_start(text, timestamptz, timestamptz) is
+comment on function pgclarify_private.period_start(text, timestamptz, timestamptz) is
 'When the period of a budget began that a moment is in: a day or month of UTC, or its creation (total).';
-grant execute on function pgclarify._period_start(text, timestamptz, timestamptz) to pgclarify_reader;
+grant execute on function pgclarify_private.period_start(text, timestamptz, timestamptz) to pgclarify_reader;
 
-create or replace function pgclarify._budgets_of(requester name, corpus_id bigint)
+create or replace function pgclarify_private.budgets_of(requester name, corpus_id bigint)
 returns bigint[]
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
@@ -25,7 +25,7 @@ begin atomic
     select coalesce(array_agg(budget.budget_id order by budget.budget_id), '{}')
     from pgclarify.budget
     where
-        (budget.corpus_id is null or budget.corpus_id = _budgets_of.corpus_id)
+        (budget.corpus_id is null or budget.corpus_id = budgets_of.corpus_id)
         and (
             budget.role_name is null
             or exists (
@@ -33,16 +33,16 @@ begin atomic
                 from pg_catalog.pg_roles as member
                 inner join pg_catalog.pg_roles as granted on granted.rolname = budget.role_name
                 where
-                    member.rolname = _budgets_of.requester
+                    member.rolname = budgets_of.requester
                     and pg_catalog.pg_has_role(member.oid, granted.oid, 'usage')
             )
         );
 end;
 
-comment on function pgclarify._budgets_of(name, bigint) is
+comment on function pgclarify_private.budgets_of(name, bigint) is
 'Budgets that a run of this role on this corpus is for, in the order of their ids. Nulls: what is no run, or of no corpus.';
 
-create or replace function pgclarify._lock_budgets()
+create or replace function pgclarify_private.lock_budgets()
 returns void
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
@@ -53,7 +53,7 @@ declare
     v_holders text;
 begin
     lock table pgclarify.budget, pgclarify.model_price in access share mode;
-    lock table pgclarify.budget_counter in row exclusive mode;
+    lock table pgclarify_private.budget_counter in row exclusive mode;
 exception
     when lock_not_available then
         select
@@ -74,7 +74,9 @@ exception
                     select pg_database.oid from pg_database where pg_database.datname = current_database()
                 )
                 and pg_locks.relation in (
-                    'pgclarify.budget'::regclass, 'pgclarify.model_price'::regclass, 'pgclarify.budget_counter'::regclass
+                    'pgclarify.budget'::regclass,
+                    'pgclarify.model_price'::regclass,
+                    'pgclarify_private.budget_counter'::regclass
                 )
                 and pg_locks.mode in ('AccessExclusiveLock', 'ExclusiveLock', 'ShareRowExclusiveLock', 'ShareLock')
             order by pg_locks.pid, pg_locks.relation
@@ -91,11 +93,11 @@ exception
 end
 $$;
 
-comment on function pgclarify._lock_budgets() is
+comment on function pgclarify_private.lock_budgets() is
 'Take the locks that reading and counting budgets needs, or error 55P03 after half a second, with the processes that stand in '
 'the way.';
 
-create or replace function pgclarify._reserved(
+create or replace function pgclarify_private.reserved(
     budget_ids bigint[], at timestamptz, living bigint[], except_ids bigint[] default '{}'
 )
 returns table (budget_id bigint, calls bigint, cost_usd numeric)
@@ -106,9 +108,9 @@ begin atomic
     with present as materialized (
         select
             budget.budget_id,
-            pgclarify._period_start(budget.period, budget.created_at, _reserved.at) as period_start
+            pgclarify_private.period_start(budget.period, budget.created_at, reserved.at) as period_start
         from pgclarify.budget
-        where budget.budget_id = any(_reserved.budget_ids)
+        where budget.budget_id = any(reserved.budget_ids)
     )
     select present.budget_id, count(*), sum(completion.reserved_usd)
     from pgclarify.completion
@@ -116,17 +118,17 @@ begin atomic
         on present.budget_id = any(completion.budget_ids) and present.period_start <= completion.reserved_at
     where
         completion.budget_ids is not null
-        and completion.leased_until >= _reserved.at
-        and completion.leased_by = any(_reserved.living)
-        and completion.completion_id <> all(_reserved.except_ids)
+        and completion.leased_until >= reserved.at
+        and completion.leased_by = any(reserved.living)
+        and completion.completion_id <> all(reserved.except_ids)
     group by present.budget_id;
 end;
 
-comment on function pgclarify._reserved(bigint[], timestamptz, bigint[], bigint[]) is
+comment on function pgclarify_private.reserved(bigint[], timestamptz, bigint[], bigint[]) is
 'Calls that are being made, and what they cost at most, by the budgets that they are of. at: now. living: workers that live. '
 'except_ids: rows of the ledger that do not count.';
 
-create or replace function pgclarify._hold_counters(budget_ids bigint[], at timestamptz)
+create or replace function pgclarify_private.hold_counters(budget_ids bigint[], at timestamptz)
 returns void
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
@@ -139,17 +141,17 @@ begin
     for v_budget in
         select
             budget.budget_id,
-            pgclarify._period_start(budget.period, budget.created_at, _hold_counters.at) as period_start
+            pgclarify_private.period_start(budget.period, budget.created_at, hold_counters.at) as period_start
         from pgclarify.budget
-        where budget.budget_id = any(_hold_counters.budget_ids)
+        where budget.budget_id = any(hold_counters.budget_ids)
         order by budget.budget_id
     loop
         perform
-        from pgclarify.budget_counter as counter
+        from pgclarify_private.budget_counter as counter
         where counter.budget_id = v_budget.budget_id and counter.period_start = v_budget.period_start
         for no key update;
         if not found then
-            insert into pgclarify.budget_counter as counter (budget_id, period_start)
+            insert into pgclarify_private.budget_counter as counter (budget_id, period_start)
             values (v_budget.budget_id, v_budget.period_start)
             on conflict on constraint budget_counter_pk do update set calls = counter.calls;
             v_is_new := true;
@@ -157,10 +159,10 @@ begin
     end loop;
     if v_is_new then
         -- Once a period, and in nobody's way.
-        delete from pgclarify.budget_counter as counter
+        delete from pgclarify_private.budget_counter as counter
         where (counter.budget_id, counter.period_start) in (
             select orphan.budget_id, orphan.period_start
-            from pgclarify.budget_counter as orphan
+            from pgclarify_private.budget_counter as orphan
             where not exists (select from pgclarify.budget where budget.budget_id = orphan.budget_id)
             for update skip locked
         );
@@ -168,30 +170,30 @@ begin
 end
 $$;
 
-comment on function pgclarify._hold_counters(bigint[], timestamptz) is
+comment on function pgclarify_private.hold_counters(bigint[], timestamptz) is
 'Lock the counters of budgets for the periods of a moment, and make those that are missing; those of budgets that are gone are '
 'deleted on the way.';
 
-create or replace function pgclarify._refusal(budget_id bigint, model text, bound_usd numeric)
+create or replace function pgclarify_private.refusal(budget_id bigint, model text, bound_usd numeric)
 returns jsonb
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
     select
         case
-            when budget.max_cost_usd is not null and _refusal.bound_usd is null then jsonb_build_object(
+            when budget.max_cost_usd is not null and refusal.bound_usd is null then jsonb_build_object(
                 'sqlstate', 'PC008',
                 'message', format(
                     'model "%s" has no price, which budget "%s" goes by',
-                    pgclarify._shown(_refusal.model), pgclarify._shown(budget.name)
+                    pgclarify_private.shown(refusal.model), pgclarify_private.shown(budget.name)
                 ),
                 'detail', 'Insert one into pgclarify.model_price, in US dollars for a million tokens.'
             )
-            when budget.max_cost_usd < _refusal.bound_usd then jsonb_build_object(
+            when budget.max_cost_usd < refusal.bound_usd then jsonb_build_object(
                 'sqlstate', 'PC007',
                 'message', format(
                     'budget "%s" has no room for a call that may cost %s US dollars',
-                    pgclarify._shown(budget.name), trim_scale(_refusal.bound_usd)
+                    pgclarify_private.shown(budget.name), trim_scale(refusal.bound_usd)
                 ),
                 'detail', format(
                     'Its limit is %s. To go on, raise it with pgclarify.set_budget.', trim_scale(budget.max_cost_usd)
@@ -199,7 +201,7 @@ begin atomic
             )
             else jsonb_build_object(
                 'sqlstate', 'PC007',
-                'message', format('budget "%s" is spent', pgclarify._shown(budget.name)),
+                'message', format('budget "%s" is spent', pgclarify_private.shown(budget.name)),
                 'detail', case budget.period
                     when 'day' then
                         'It begins anew at midnight UTC; to go on before, raise its limit with pgclarify.set_budget.'
@@ -210,30 +212,30 @@ begin atomic
             )
         end
     from pgclarify.budget
-    where budget.budget_id = _refusal.budget_id;
+    where budget.budget_id = refusal.budget_id;
 end;
 
-comment on function pgclarify._refusal(bigint, text, numeric) is
+comment on function pgclarify_private.refusal(bigint, text, numeric) is
 'Why a budget does not let a call through: object with sqlstate, message and detail. bound_usd: the most that the call costs; '
 'null if the model has no price.';
 
-create or replace function pgclarify._is_of_a_budget(stop_reason text)
+create or replace function pgclarify_private.is_of_a_budget(stop_reason text)
 returns boolean
 language sql immutable parallel safe
 set search_path = pg_catalog, pg_temp
 begin atomic
     select
         coalesce(
-            _is_of_a_budget.stop_reason like 'budget "%" is spent'
-            or _is_of_a_budget.stop_reason like 'budget "%" has no room for a call that may cost % US dollars'
-            or _is_of_a_budget.stop_reason like 'model "%" has no price, which budget "%" goes by',
+            is_of_a_budget.stop_reason like 'budget "%" is spent'
+            or is_of_a_budget.stop_reason like 'budget "%" has no room for a call that may cost % US dollars'
+            or is_of_a_budget.stop_reason like 'model "%" has no price, which budget "%" goes by',
             false
         );
 end;
 
-comment on function pgclarify._is_of_a_budget(text) is 'Whether a run stopped for what _refusal says.';
+comment on function pgclarify_private.is_of_a_budget(text) is 'Whether a run stopped for what refusal says.';
 
-create or replace function pgclarify._admit(
+create or replace function pgclarify_private.admit(
     budget_ids bigint[],
     at timestamptz,
     living bigint[],
@@ -270,26 +272,26 @@ begin
         array_agg(coalesce(reserved.calls, 0) order by budget.budget_id)
     into v_ids, v_max_costs, v_max_calls, v_costs, v_calls, v_reserved_costs, v_reserved_calls
     from pgclarify.budget
-    left join pgclarify.budget_counter as counter
+    left join pgclarify_private.budget_counter as counter
         on counter.budget_id = budget.budget_id
-        and counter.period_start = pgclarify._period_start(budget.period, budget.created_at, _admit.at)
-    left join pgclarify._reserved(_admit.budget_ids, _admit.at, _admit.living, _admit.except_ids) as reserved
+        and counter.period_start = pgclarify_private.period_start(budget.period, budget.created_at, admit.at)
+    left join pgclarify_private.reserved(admit.budget_ids, admit.at, admit.living, admit.except_ids) as reserved
         on reserved.budget_id = budget.budget_id
-    where budget.budget_id = any(_admit.budget_ids);
+    where budget.budget_id = any(admit.budget_ids);
     for v_call in
         with price as materialized (
             select asked.model, known.input_usd, known.output_usd
-            from (select distinct named.model from unnest(_admit.models) as named (model)) as asked
-            left join lateral pgclarify._price(asked.model) as known on true
+            from (select distinct named.model from unnest(admit.models) as named (model)) as asked
+            left join lateral pgclarify_private.price_of(asked.model) as known on true
         )
         select
             given.ordinal,
             given.model,
-            pgclarify._cost_of(
+            pgclarify_private.cost_of(
                 ceil(given.input_bytes / v_bytes_a_token)::bigint, given.max_output_tokens, price.input_usd,
                 price.output_usd
             ) as bound_usd
-        from unnest(_admit.ordinals, _admit.models, _admit.input_bytes, _admit.max_output_tokens)
+        from unnest(admit.ordinals, admit.models, admit.input_bytes, admit.max_output_tokens)
         as given (ordinal, model, input_bytes, max_output_tokens)
         inner join price on price.model = given.model
         order by given.ordinal
@@ -303,7 +305,7 @@ begin
                 or v_max_costs[v_place] < v_costs[v_place] + bound_usd
                 or v_max_costs[v_place] is not null and v_call.bound_usd is null;
             if v_is_refused then
-                refusal := pgclarify._refusal(v_ids[v_place], v_call.model, v_call.bound_usd);
+                refusal := pgclarify_private.refusal(v_ids[v_place], v_call.model, v_call.bound_usd);
                 is_admitted := false;
                 exit;
             end if;
@@ -324,14 +326,14 @@ begin
 end
 $$;
 
-comment on function pgclarify._admit(
+comment on function pgclarify_private.admit(
     bigint[], timestamptz, bigint[], bigint[], integer[], text[], integer[], integer[]
 ) is
 'Which calls fit into budgets, one after the other by ordinal: what is spent, reserved, and taken to be the most that a call '
 'costs (half a token for each byte of input, and all tokens of output that it allows). One that does not fit has a refusal if '
 'it would not fit though the calls that are being made cost nothing; otherwise it is to wait for them.';
 
-create or replace function pgclarify._admit_free(
+create or replace function pgclarify_private.admit_free(
     budget_ids bigint[],
     at timestamptz,
     living bigint[],
@@ -359,8 +361,8 @@ begin
         coalesce(array_agg(known.completion_id) filter (where known.completion_id is not null), '{}')
     into v_free, v_own
     from unnest(
-        _admit_free.purposes, _admit_free.models, _admit_free.parameters, _admit_free.prompt_versions,
-        _admit_free.input_hashes, _admit_free.samples
+        admit_free.purposes, admit_free.models, admit_free.parameters, admit_free.prompt_versions,
+        admit_free.input_hashes, admit_free.samples
     ) with ordinality as asked (purpose, model, parameters, prompt_version, input_hash, sample, ordinal)
     left join pgclarify.completion as known
         on known.purpose = asked.purpose
@@ -371,28 +373,28 @@ begin
         and known.sample = asked.sample
     where
         known.completion_id is null
-        or pgclarify._is_free(known, _admit_free.at, _admit_free.living, _admit_free.worker_id, _admit_free.run_id);
+        or pgclarify_private.is_free(known, admit_free.at, admit_free.living, admit_free.worker_id, admit_free.run_id);
     return query
     select call.*
-    from pgclarify._admit(
-        _admit_free.budget_ids, _admit_free.at, _admit_free.living, v_own, v_free,
+    from pgclarify_private.admit(
+        admit_free.budget_ids, admit_free.at, admit_free.living, v_own, v_free,
         array(
-            select _admit_free.models[free.ordinal]
+            select admit_free.models[free.ordinal]
             from unnest(v_free) with ordinality as free (ordinal, place) order by free.place
         ),
         array(
-            select _admit_free.input_bytes[free.ordinal]
+            select admit_free.input_bytes[free.ordinal]
             from unnest(v_free) with ordinality as free (ordinal, place) order by free.place
         ),
         array(
-            select _admit_free.max_output_tokens[free.ordinal]
+            select admit_free.max_output_tokens[free.ordinal]
             from unnest(v_free) with ordinality as free (ordinal, place) order by free.place
         )
     ) as call;
 end
 $$;
 
-comment on function pgclarify._admit_free(
+comment on function pgclarify_private.admit_free(
     bigint[], timestamptz, bigint[], bigint, bigint, text[], text[], jsonb[], text[], bytea[], integer[], integer[], integer[]
 ) is
-'What _admit says of those inputs that nobody has answered or is asking, in the eyes of a run of a worker.';
+'What admit says of those inputs that nobody has answered or is asking, in the eyes of a run of a worker.';

@@ -1,21 +1,21 @@
 -- Runs that are carried out, as what workers call finds them: in the attempt that they name, and searchable still.
 
-create or replace function pgclarify._raise_run_is_lost(run_id bigint)
+create or replace function pgclarify_private.raise_run_is_lost(run_id bigint)
 returns void
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-    raise exception 'run % is no longer carried out here', _raise_run_is_lost.run_id
+    raise exception 'run % is no longer carried out here', raise_run_is_lost.run_id
         using errcode = 'PC006',
             detail = 'It was cancelled, or another worker has taken it over.',
             hint = 'Stop working on it.';
 end
 $$;
 
-comment on function pgclarify._raise_run_is_lost(bigint) is 'Error PC006.';
+comment on function pgclarify_private.raise_run_is_lost(bigint) is 'Error PC006.';
 
-create or replace function pgclarify._hold_run(run_id bigint, attempt integer)
+create or replace function pgclarify_private.hold_run(run_id bigint, attempt integer)
 returns pgclarify.run
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
@@ -25,65 +25,66 @@ declare
 begin
     select run.* into v_run
     from pgclarify.run
-    where run.run_id = _hold_run.run_id and run.attempt = _hold_run.attempt and run.status = 'running'
+    where run.run_id = hold_run.run_id and run.attempt = hold_run.attempt and run.status = 'running'
     for no key update;
     if not found then
-        perform pgclarify._raise_run_is_lost(_hold_run.run_id);
+        perform pgclarify_private.raise_run_is_lost(hold_run.run_id);
     end if;
     return v_run;
 end
 $$;
 
-comment on function pgclarify._hold_run(bigint, integer) is 'Lock a run that is carried out in this attempt, or error PC006.';
+comment on function pgclarify_private.hold_run(bigint, integer) is
+'Lock a run that is carried out in this attempt, or error PC006.';
 
-create or replace function pgclarify._check_searchable(run pgclarify.run)
+create or replace function pgclarify_private.check_searchable(run pgclarify.run)
 returns void
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-    if (_check_searchable.run).corpus_id is null then
-        raise exception 'the corpus of run % was dropped', (_check_searchable.run).run_id
+    if (check_searchable.run).corpus_id is null then
+        raise exception 'the corpus of run % was dropped', (check_searchable.run).run_id
             using errcode = 'undefined_object', hint = 'End the run as failed.';
     end if;
     if not exists (
         select
-        from pgclarify._visible_corpora(
-            pgclarify._roles_of((_check_searchable.run).requested_by, (_check_searchable.run).requested_by_oid)
+        from pgclarify_private.visible_corpora(
+            pgclarify_private.roles_of((check_searchable.run).requested_by, (check_searchable.run).requested_by_oid)
         ) as visible
-        where visible.corpus_id = (_check_searchable.run).corpus_id
+        where visible.corpus_id = (check_searchable.run).corpus_id
     ) then
         raise exception 'the role that asked may not search the corpus any more'
             using errcode = 'insufficient_privilege',
                 detail = format(
-                    'Run %s was asked by role %s.', (_check_searchable.run).run_id, (_check_searchable.run).requested_by
+                    'Run %s was asked by role %s.', (check_searchable.run).run_id, (check_searchable.run).requested_by
                 ),
                 hint = 'End the run as failed.';
     end if;
 end
 $$;
 
-comment on function pgclarify._check_searchable(pgclarify.run) is
+comment on function pgclarify_private.check_searchable(pgclarify.run) is
 'Error 42704 if the corpus of a run was dropped, 42501 if who asked may not search it any more. What a run looks at is looked '
 'at with the roles of that moment, and not of its start.';
 
-create or replace function pgclarify._hold_searchable_run(run_id bigint, attempt integer)
+create or replace function pgclarify_private.hold_searchable_run(run_id bigint, attempt integer)
 returns pgclarify.run
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_run pgclarify.run := pgclarify._hold_run(_hold_searchable_run.run_id, _hold_searchable_run.attempt);
+    v_run pgclarify.run := pgclarify_private.hold_run(hold_searchable_run.run_id, hold_searchable_run.attempt);
 begin
-    perform pgclarify._check_searchable(v_run);
+    perform pgclarify_private.check_searchable(v_run);
     return v_run;
 end
 $$;
 
-comment on function pgclarify._hold_searchable_run(bigint, integer) is
-'Lock a run as _hold_run does, or an error of _check_searchable.';
+comment on function pgclarify_private.hold_searchable_run(bigint, integer) is
+'Lock a run as hold_run does, or an error of check_searchable.';
 
-create or replace function pgclarify._run_in_hand(run_id bigint, attempt integer)
+create or replace function pgclarify_private.run_in_hand(run_id bigint, attempt integer)
 returns pgclarify.run
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
@@ -93,40 +94,40 @@ declare
 begin
     select run.* into v_run
     from pgclarify.run
-    where run.run_id = _run_in_hand.run_id and run.attempt = _run_in_hand.attempt and run.status = 'running';
+    where run.run_id = run_in_hand.run_id and run.attempt = run_in_hand.attempt and run.status = 'running';
     if not found then
-        perform pgclarify._raise_run_is_lost(_run_in_hand.run_id);
+        perform pgclarify_private.raise_run_is_lost(run_in_hand.run_id);
     end if;
     return v_run;
 end
 $$;
 
-comment on function pgclarify._run_in_hand(bigint, integer) is
+comment on function pgclarify_private.run_in_hand(bigint, integer) is
 'A run that is carried out in this attempt, or error PC006. For what writes nothing: a lock would have to be written.';
 
-create or replace function pgclarify._searchable_run(run_id bigint, attempt integer)
+create or replace function pgclarify_private.searchable_run(run_id bigint, attempt integer)
 returns pgclarify.run
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_run pgclarify.run := pgclarify._run_in_hand(_searchable_run.run_id, _searchable_run.attempt);
+    v_run pgclarify.run := pgclarify_private.run_in_hand(searchable_run.run_id, searchable_run.attempt);
 begin
-    perform pgclarify._check_searchable(v_run);
+    perform pgclarify_private.check_searchable(v_run);
     return v_run;
 end
 $$;
 
-comment on function pgclarify._searchable_run(bigint, integer) is
-'A run as of _run_in_hand, or an error of _check_searchable.';
+comment on function pgclarify_private.searchable_run(bigint, integer) is
+'A run as of run_in_hand, or an error of check_searchable.';
 
-create or replace function pgclarify._lost_runs(run_ids bigint[], attempts integer[])
+create or replace function pgclarify_private.lost_runs(run_ids bigint[], attempts integer[])
 returns integer[]
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
     select coalesce(array_agg(given.ordinal::integer), '{}')
-    from unnest(_lost_runs.run_ids, _lost_runs.attempts) with ordinality as given (run_id, attempt, ordinal)
+    from unnest(lost_runs.run_ids, lost_runs.attempts) with ordinality as given (run_id, attempt, ordinal)
     where not exists (
         select
         from pgclarify.run
@@ -134,6 +135,6 @@ begin atomic
     );
 end;
 
-comment on function pgclarify._lost_runs(bigint[], integer[]) is
+comment on function pgclarify_private.lost_runs(bigint[], integer[]) is
 'Which of the given runs, counted from 1, are no longer carried out in the given attempts.';
-grant execute on function pgclarify._lost_runs(bigint[], integer[]) to pgclarify_worker;
+grant execute on function pgclarify_private.lost_runs(bigint[], integer[]) to pgclarify_worker;

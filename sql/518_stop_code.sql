@@ -1,6 +1,6 @@
 -- Stop codes: why a run that ended by itself has no result, or not all of it. Other places read from here what each means.
 
-create or replace function pgclarify._stop_codes()
+create or replace function pgclarify_private.stop_codes()
 returns table (stop_code text, meaning text, help text)
 language sql immutable parallel safe
 set search_path = pg_catalog, pg_temp
@@ -65,17 +65,17 @@ begin atomic
     ) as known (stop_code, meaning, help);
 end;
 
-comment on function pgclarify._stop_codes() is
+comment on function pgclarify_private.stop_codes() is
 'All stop codes of runs: what each means, as part of a sentence, and what helps.';
-grant execute on function pgclarify._stop_codes() to pgclarify_reader;
+grant execute on function pgclarify_private.stop_codes() to pgclarify_reader;
 
-create or replace function pgclarify._language_of(content text)
+create or replace function pgclarify_private.language_of(content text)
 returns text
 language sql stable strict
 set search_path = pg_catalog, pg_temp
 begin atomic
     with read as (
-        select lower(left(_language_of.content, 4000)) as content
+        select lower(left(language_of.content, 4000)) as content
     ),
     word as materialized (
         select token.word, count(*) as occurrences
@@ -116,11 +116,11 @@ begin atomic
         );
 end;
 
-comment on function pgclarify._language_of(text) is
+comment on function pgclarify_private.language_of(text) is
 'The language of a text, by the stop words of PostgreSQL''s own dictionaries: a name such as english; "another" if it is not '
 'in Latin letters and has none of these words; null if nothing tells. Reads the first 4,000 characters.';
 
-create or replace function pgclarify._is_foreign(run pgclarify.run)
+create or replace function pgclarify_private.is_foreign(run pgclarify.run)
 returns boolean
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
@@ -136,8 +136,8 @@ declare
                 and dictionary.dictnamespace = 'pg_catalog'::regnamespace
         where corpus.corpus_id = v_run.corpus_id
     );
-    v_asked constant text := pgclarify._language_of(v_run.question);
-    v_found constant text := pgclarify._language_of((
+    v_asked constant text := pgclarify_private.language_of(v_run.question);
+    v_found constant text := pgclarify_private.language_of((
         select string_agg(left(passage.content, 1000), ' ')
         from (
             select candidate.corpus_id, candidate.document_id, candidate.passage_id
@@ -152,7 +152,7 @@ declare
                 and passage.id = near.passage_id
     ));
 begin
-    if pgclarify._is_extractive(v_run.model)
+    if pgclarify_private.is_extractive(v_run.model)
         and (v_asked <> 'english' or coalesce(v_found, v_searched) <> 'english') then
         return true;
     end if;
@@ -160,11 +160,11 @@ begin
 end
 $$;
 
-comment on function pgclarify._is_foreign(pgclarify.run) is
+comment on function pgclarify_private.is_foreign(pgclarify.run) is
 'Whether a run may have found nothing because of a language: the rules of the extractive provider read English, and a search '
 'by words reads that of the corpus''s search_config.';
 
-create or replace function pgclarify._has_result(run pgclarify.run)
+create or replace function pgclarify_private.has_result(run pgclarify.run)
 returns boolean
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
@@ -190,10 +190,10 @@ begin atomic
         end;
 end;
 
-comment on function pgclarify._has_result(pgclarify.run) is
+comment on function pgclarify_private.has_result(pgclarify.run) is
 'Whether a run came to what its operation looks for; true for operations that do not look for answers in documents.';
 
-create or replace function pgclarify._stop_code(run pgclarify.run, status text, known text)
+create or replace function pgclarify_private.stop_code(run pgclarify.run, status text, known text)
 returns text
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
@@ -210,7 +210,7 @@ begin
         return v_known;
     elsif v_status = 'partial' then
         return 'failed_calls';
-    elsif pgclarify._has_result(v_run) then
+    elsif pgclarify_private.has_result(v_run) then
         return null;
     elsif v_run.operation = 'consolidate' then
         -- It has the grounded verdicts of another run, and cannot know why there is none.
@@ -220,15 +220,17 @@ begin
         where step.run_id = v_run.run_id and step.kind = 'conclusion' and step.outcome = 'contradicted'
     ) then
         return 'contradicted';
-    elsif pgclarify._is_foreign(v_run) then
+    elsif pgclarify_private.is_foreign(v_run) then
         return 'language';
     elsif not exists (select from pgclarify.candidate where candidate.run_id = v_run.run_id) then
         return 'no_passage';
     end if;
-    return coalesce(v_known, case when pgclarify._is_extractive(v_run.model) then 'no_language_model' else 'not_answered' end);
+    return coalesce(
+        v_known, case when pgclarify_private.is_extractive(v_run.model) then 'no_language_model' else 'not_answered' end
+    );
 end
 $$;
 
-comment on function pgclarify._stop_code(pgclarify.run, text, text) is
+comment on function pgclarify_private.stop_code(pgclarify.run, text, text) is
 'The stop code of a run that ends with a status: null if it has its whole result, or failed. known: what the worker alone '
 'knows, such as that a budget refused a call; null if it knows no more than the tables.';

@@ -1,6 +1,6 @@
 -- Carrying runs out: what workers call. Every write names the attempt, so that a worker that lost a run cannot write into it.
 
-create or replace function pgclarify._start_run(run_id bigint, worker_id bigint, is_alone boolean default false)
+create or replace function pgclarify_private.start_run(run_id bigint, worker_id bigint, is_alone boolean default false)
 returns table (
     must_be_alone boolean,
     attempt integer,
@@ -24,22 +24,22 @@ declare
     v_error text;
 begin
     -- Not waited for: whoever holds it, in a transaction that is open, say, may hold it for long. The job comes back.
-    select run.* into v_run from pgclarify.run where run.run_id = _start_run.run_id for update nowait;
+    select run.* into v_run from pgclarify.run where run.run_id = start_run.run_id for update nowait;
     if not found then
         return;
     end if;
     if v_run.status not in ('queued', 'running') then
         -- Somebody may have held it when its last reply was stored, and when its attempt wound up.
-        perform pgclarify._settle_runs(array[v_run.run_id]);
+        perform pgclarify_private.settle_runs(array[v_run.run_id]);
         return;
     end if;
     -- While a document is being erased, a run would read it. Neither is that waited for.
     perform from pgclarify.corpus where corpus.corpus_id = v_run.corpus_id for share nowait;
-    v_roles := pgclarify._roles_of(v_run.requested_by, v_run.requested_by_oid);
+    v_roles := pgclarify_private.roles_of(v_run.requested_by, v_run.requested_by_oid);
     v_error := case
         when v_run.corpus_id is null and v_run.corpus_name is not null then 'the corpus was dropped'
         when v_run.corpus_id is not null and not exists (
-            select from pgclarify._visible_corpora(v_roles) as visible where visible.corpus_id = v_run.corpus_id
+            select from pgclarify_private.visible_corpora(v_roles) as visible where visible.corpus_id = v_run.corpus_id
         ) then 'the role that asked may not search the corpus any more'
         when v_run.crashes >= v_most_crashes then
             format(
@@ -58,8 +58,8 @@ begin
     if v_error is not null then
         update pgclarify.run
         set status = 'failed', error = v_error, finished_at = clock_timestamp()
-        where run.run_id = _start_run.run_id;
-        perform pgclarify._settle_runs(array[_start_run.run_id]);
+        where run.run_id = start_run.run_id;
+        perform pgclarify_private.settle_runs(array[start_run.run_id]);
         return;
     end if;
     if (
@@ -67,34 +67,34 @@ begin
         or v_run.operation in ('clarify', 'search') and v_run.settings ->> 'reranker' = 'model'
     )
     and exists (
-        select from pgclarify.worker
-        where worker.worker_id = _start_run.worker_id and worker.provider = 'extractive'
+        select from pgclarify_private.worker
+        where worker.worker_id = start_run.worker_id and worker.provider = 'extractive'
     )
-    and exists (select from pgclarify._serving_workers() as serving where serving.provider <> 'extractive') then
+    and exists (select from pgclarify_private.serving_workers() as serving where serving.provider <> 'extractive') then
         raise exception 'run % is for a worker with a language model', v_run.run_id
             using errcode = 'lock_not_available',
                 detail = 'This worker has none, and another one that is running has.',
                 hint = 'It is left to that one.';
     end if;
-    if _start_run.worker_id not in (select living.worker_id from pgclarify._living_workers() as living) then
-        raise exception 'worker % counts as dead', _start_run.worker_id
+    if start_run.worker_id not in (select living.worker_id from pgclarify_private.living_workers() as living) then
+        raise exception 'worker % counts as dead', start_run.worker_id
             using errcode = 'lock_not_available',
                 detail = 'Its lease ran out.',
                 hint = 'It has to register again.';
     end if;
-    if v_run.crashes >= v_alone_from and not _start_run.is_alone then
+    if v_run.crashes >= v_alone_from and not start_run.is_alone then
         return query
         select true, null::integer, null::text, null::text, null::jsonb, null::bigint, null::text, null::integer, null::bigint;
         return;
     end if;
     -- What an earlier attempt left; what it paid for is in the ledger.
-    delete from pgclarify.candidate where candidate.run_id = _start_run.run_id;
-    delete from pgclarify.step where step.run_id = _start_run.run_id;
-    delete from pgclarify.detection where detection.run_id = _start_run.run_id;
-    delete from pgclarify.rewriting where rewriting.run_id = _start_run.run_id;
-    delete from pgclarify.clarifying_question where clarifying_question.run_id = _start_run.run_id;
-    delete from pgclarify.listed_answer where listed_answer.run_id = _start_run.run_id;
-    delete from pgclarify.evidence where evidence.run_id = _start_run.run_id;
+    delete from pgclarify.candidate where candidate.run_id = start_run.run_id;
+    delete from pgclarify.step where step.run_id = start_run.run_id;
+    delete from pgclarify.detection where detection.run_id = start_run.run_id;
+    delete from pgclarify.rewriting where rewriting.run_id = start_run.run_id;
+    delete from pgclarify.clarifying_question where clarifying_question.run_id = start_run.run_id;
+    delete from pgclarify.listed_answer where listed_answer.run_id = start_run.run_id;
+    delete from pgclarify.evidence where evidence.run_id = start_run.run_id;
     return query
     update pgclarify.run
     set
@@ -105,8 +105,8 @@ begin
         prompt_version = worker.prompt_version,
         corpus_revision = seen.revision,
         -- By what the role may see now, which is what it will be shown.
-        reuse_key = pgclarify._reuse_key(
-            run.operation, run.corpus_id, run.question, pgclarify._with_history(run.settings, run.history),
+        reuse_key = pgclarify_private.reuse_key(
+            run.operation, run.corpus_id, run.question, pgclarify_private.with_history(run.settings, run.history),
             run.requested_by, v_roles
         ),
         graph_revision = seen.graph_revision,
@@ -117,26 +117,27 @@ begin
         route = null,
         saved_completions = null,
         started_at = clock_timestamp()
-    from pgclarify.worker
-    left join pgclarify._seen_revision(v_run.corpus_id, v_roles) as seen on true
+    from pgclarify_private.worker
+    left join pgclarify_private.seen_revision(v_run.corpus_id, v_roles) as seen on true
     left join pgclarify.corpus on corpus.corpus_id = v_run.corpus_id
     left join pgclarify.embedding_space as space on space.embedding_space_id = corpus.embedding_space_id
-    where run.run_id = _start_run.run_id and worker.worker_id = _start_run.worker_id
+    where run.run_id = start_run.run_id and worker.worker_id = start_run.worker_id
     returning
-        false, run.attempt, run.operation, run.question, pgclarify._with_history(run.settings, run.history), run.corpus_id,
+        false, run.attempt, run.operation, run.question, pgclarify_private.with_history(run.settings, run.history),
+        run.corpus_id,
         space.model, space.dimensions, run.parent_run_id;
 end
 $$;
 
-comment on function pgclarify._start_run(bigint, bigint, boolean) is
+comment on function pgclarify_private.start_run(bigint, bigint, boolean) is
 'Take a run in hand: what a worker needs to know; no row if it was cancelled, has ended, or cannot be carried out. '
 'must_be_alone: true, and all else null, if two workers in a row were lost with it: call again with is_alone while nothing '
-'else is carried out or begun. settings come with what was said before, as _with_history has it; what was asked of no corpus '
+'else is carried out or begun. settings come with what was said before, as with_history has it; what was asked of no corpus '
 'has no corpus_id, embedding_model and dimensions. Error 55P03 if somebody holds it, if the worker counts as dead, or if it '
 'takes a language model, the worker has none, and a living one has.';
-grant execute on function pgclarify._start_run(bigint, bigint, boolean) to pgclarify_worker;
+grant execute on function pgclarify_private.start_run(bigint, bigint, boolean) to pgclarify_worker;
 
-create or replace function pgclarify._retrieve(
+create or replace function pgclarify_private.retrieve(
     run_id bigint,
     attempt integer,
     question text,
@@ -158,17 +159,18 @@ language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_run pgclarify.run := pgclarify._hold_searchable_run(_retrieve.run_id, _retrieve.attempt);
+    v_run pgclarify.run := pgclarify_private.hold_searchable_run(retrieve.run_id, retrieve.attempt);
 begin
     update pgclarify.run
-    set question_vector = _retrieve.query_vector, embedding_model = _retrieve.embedding_model
-    where run.run_id = _retrieve.run_id and _retrieve.query_vector is not null;
+    set question_vector = retrieve.query_vector, embedding_model = retrieve.embedding_model
+    where run.run_id = retrieve.run_id and retrieve.query_vector is not null;
     return query
     with seen as materialized (
         select result.*
-        from pgclarify._search(
-            v_run.corpus_id, pgclarify._roles_of(v_run.requested_by, v_run.requested_by_oid), v_run.settings ->> 'search', _retrieve.question,
-            pgclarify._query_vector(v_run.corpus_id, _retrieve.embedding_model, _retrieve.query_vector),
+        from pgclarify_private.search(
+            v_run.corpus_id, pgclarify_private.roles_of(v_run.requested_by, v_run.requested_by_oid),
+            v_run.settings ->> 'search', retrieve.question,
+            pgclarify_private.query_vector(v_run.corpus_id, retrieve.embedding_model, retrieve.query_vector),
             least((v_run.settings ->> 'top_k')::integer, (v_run.settings ->> 'budget')::integer)
         ) as result
     ),
@@ -188,29 +190,29 @@ begin
 end
 $$;
 
-comment on function pgclarify._retrieve(bigint, integer, text, @extschema:vector@.halfvec, text) is
+comment on function pgclarify_private.retrieve(bigint, integer, text, @extschema:vector@.halfvec, text) is
 'Retrieve for a run, as its requester, and keep the candidates. question: as retrieved with, relaxed or not. '
 'embedding_model: what its vector is of; error 40001 if the corpus has another by now.';
-grant execute on function pgclarify._retrieve(bigint, integer, text, @extschema:vector@.halfvec, text)
+grant execute on function pgclarify_private.retrieve(bigint, integer, text, @extschema:vector@.halfvec, text)
 to pgclarify_worker;
 
-create or replace function pgclarify._record_relaxation(run_id bigint, attempt integer, relaxed_question text)
+create or replace function pgclarify_private.record_relaxation(run_id bigint, attempt integer, relaxed_question text)
 returns void
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-    perform pgclarify._hold_run(_record_relaxation.run_id, _record_relaxation.attempt);
+    perform pgclarify_private.hold_run(record_relaxation.run_id, record_relaxation.attempt);
     update pgclarify.run
-    set relaxed_question = _record_relaxation.relaxed_question
-    where run.run_id = _record_relaxation.run_id;
+    set relaxed_question = record_relaxation.relaxed_question
+    where run.run_id = record_relaxation.run_id;
 end
 $$;
 
-comment on function pgclarify._record_relaxation(bigint, integer, text) is 'Keep the relaxed question of a run.';
-grant execute on function pgclarify._record_relaxation(bigint, integer, text) to pgclarify_worker;
+comment on function pgclarify_private.record_relaxation(bigint, integer, text) is 'Keep the relaxed question of a run.';
+grant execute on function pgclarify_private.record_relaxation(bigint, integer, text) to pgclarify_worker;
 
-create or replace function pgclarify._record_verdicts(
+create or replace function pgclarify_private.record_verdicts(
     run_ids bigint[],
     attempts integer[],
     ranks integer[],
@@ -239,7 +241,7 @@ begin
         from pgclarify.run
         inner join (
             select distinct given.run_id, given.attempt
-            from unnest(_record_verdicts.run_ids, _record_verdicts.attempts) as given (run_id, attempt)
+            from unnest(record_verdicts.run_ids, record_verdicts.attempts) as given (run_id, attempt)
         ) as given on given.run_id = run.run_id and given.attempt = run.attempt
         where run.status = 'running'
         order by run.run_id
@@ -255,10 +257,10 @@ begin
         given.end_char, given.vector::@extschema:vector@.halfvec, given.completion_id, given.is_reused, given.reason,
         given.error
     from unnest(
-        _record_verdicts.run_ids, _record_verdicts.ranks, _record_verdicts.outcomes, _record_verdicts.interpretations,
-        _record_verdicts.answers, _record_verdicts.quotes, _record_verdicts.start_chars, _record_verdicts.end_chars,
-        _record_verdicts.vectors, _record_verdicts.completion_ids, _record_verdicts.are_reused,
-        _record_verdicts.reasons, _record_verdicts.errors
+        record_verdicts.run_ids, record_verdicts.ranks, record_verdicts.outcomes, record_verdicts.interpretations,
+        record_verdicts.answers, record_verdicts.quotes, record_verdicts.start_chars, record_verdicts.end_chars,
+        record_verdicts.vectors, record_verdicts.completion_ids, record_verdicts.are_reused,
+        record_verdicts.reasons, record_verdicts.errors
     ) as given (
         run_id, rank, outcome, interpretation, answer, quote, start_char, end_char, vector, completion_id, is_reused,
         reason, error
@@ -281,18 +283,18 @@ begin
 end
 $$;
 
-comment on function pgclarify._record_verdicts(
+comment on function pgclarify_private.record_verdicts(
     bigint[], integer[], integer[], text[], text[], text[], text[], integer[], integer[], text[], bigint[],
     boolean[], text[], text[]
 ) is
 'Keep verdicts of several runs as they land, and return the runs that are still carried out in the given attempts; verdicts '
 'of others are dropped.';
-grant execute on function pgclarify._record_verdicts(
+grant execute on function pgclarify_private.record_verdicts(
     bigint[], integer[], integer[], text[], text[], text[], text[], integer[], integer[], text[], bigint[],
     boolean[], text[], text[]
 ) to pgclarify_worker;
 
-create or replace function pgclarify._copy_verdicts(run_id bigint, attempt integer)
+create or replace function pgclarify_private.copy_verdicts(run_id bigint, attempt integer)
 returns table (
     rank integer,
     document_id text,
@@ -308,7 +310,7 @@ language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_run pgclarify.run := pgclarify._hold_run(_copy_verdicts.run_id, _copy_verdicts.attempt);
+    v_run pgclarify.run := pgclarify_private.hold_run(copy_verdicts.run_id, copy_verdicts.attempt);
 begin
     insert into pgclarify.candidate
     (run_id, rank, corpus_id, document_id, passage_id, heading, score, origin, via_passage_id, batch)
@@ -337,11 +339,11 @@ begin
 end
 $$;
 
-comment on function pgclarify._copy_verdicts(bigint, integer) is
+comment on function pgclarify_private.copy_verdicts(bigint, integer) is
 'Copy candidates and verdicts of the parent run into a run, and return the grounded ones.';
-grant execute on function pgclarify._copy_verdicts(bigint, integer) to pgclarify_worker;
+grant execute on function pgclarify_private.copy_verdicts(bigint, integer) to pgclarify_worker;
 
-create or replace function pgclarify._finish_run(
+create or replace function pgclarify_private.finish_run(
     run_id bigint,
     attempt integer,
     status text,
@@ -356,12 +358,12 @@ language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_run pgclarify.run := pgclarify._hold_run(_finish_run.run_id, _finish_run.attempt);
+    v_run pgclarify.run := pgclarify_private.hold_run(finish_run.run_id, finish_run.attempt);
 begin
     insert into pgclarify.interpretation (run_id, ordinal, interpretation, answer, support, cohesion)
     select
         v_run.run_id, given.ordinal, reading.interpretation, reading.answer, reading.support, reading.cohesion
-    from jsonb_array_elements(_finish_run.interpretations) with ordinality as given (value, ordinal)
+    from jsonb_array_elements(finish_run.interpretations) with ordinality as given (value, ordinal)
     cross join lateral jsonb_to_record(given.value) as reading (
         interpretation text, answer text, support integer, cohesion real
     );
@@ -373,7 +375,7 @@ begin
         v_run.run_id, given.ordinal, cited.rank, candidate.rank, candidate.corpus_id, candidate.document_id,
         candidate.passage_id, candidate.heading, citation.is_medoid, citation.quote, citation.start_char,
         citation.end_char
-    from jsonb_array_elements(_finish_run.interpretations) with ordinality as given (value, ordinal)
+    from jsonb_array_elements(finish_run.interpretations) with ordinality as given (value, ordinal)
     cross join lateral jsonb_array_elements(given.value -> 'citations') with ordinality as cited (value, rank)
     cross join lateral jsonb_to_record(cited.value) as citation (
         candidate_rank integer, is_medoid boolean, quote text, start_char integer, end_char integer
@@ -389,7 +391,7 @@ begin
         stage.rows, stage.calls, stage.reused_calls, stage.prompt_tokens, stage.completion_tokens,
         coalesce(stage.reused_prompt_tokens, 0), coalesce(stage.reused_completion_tokens, 0),
         coalesce(stage.model_ms, 0), stage.note
-    from jsonb_array_elements(_finish_run.stages) with ordinality as given (value, ordinal)
+    from jsonb_array_elements(finish_run.stages) with ordinality as given (value, ordinal)
     cross join lateral jsonb_to_record(given.value) as stage (
         name text, batch integer, step_ordinal integer, started_at timestamptz, duration_ms real, rows integer,
         calls integer, reused_calls integer, prompt_tokens bigint, completion_tokens bigint,
@@ -398,21 +400,21 @@ begin
     );
     update pgclarify.run
     set
-        status = _finish_run.status,
-        error = _finish_run.error,
-        stop_reason = _finish_run.stop_reason,
-        stop_code = pgclarify._stop_code(
+        status = finish_run.status,
+        error = finish_run.error,
+        stop_reason = finish_run.stop_reason,
+        stop_code = pgclarify_private.stop_code(
             v_run,
-            _finish_run.status,
+            finish_run.status,
             -- Workers of an earlier version do not tell it.
             coalesce(
-                _finish_run.stop_code, case when pgclarify._is_of_a_budget(_finish_run.stop_reason) then 'budget' end
+                finish_run.stop_code, case when pgclarify_private.is_of_a_budget(finish_run.stop_reason) then 'budget' end
             )
         ),
         finished_at = clock_timestamp(),
         interpretations = case
-            when v_run.operation in ('clarify', 'consolidate') and _finish_run.status in ('succeeded', 'partial')
-                then jsonb_array_length(_finish_run.interpretations)
+            when v_run.operation in ('clarify', 'consolidate') and finish_run.status in ('succeeded', 'partial')
+                then jsonb_array_length(finish_run.interpretations)
         end,
         candidates = (select count(*) from pgclarify.candidate where candidate.run_id = v_run.run_id),
         verdicts = (select count(*) from pgclarify.verdict where verdict.run_id = v_run.run_id),
@@ -431,13 +433,14 @@ begin
             from pgclarify.stage
             where stage.run_id = v_run.run_id and stage.name <> 'judgement'
         )
-    from pgclarify._paid(v_run.run_id) as paid
+    from pgclarify_private.paid(v_run.run_id) as paid
     where run.run_id = v_run.run_id;
 end
 $$;
 
-comment on function pgclarify._finish_run(bigint, integer, text, text, jsonb, jsonb, text, text) is
+comment on function pgclarify_private.finish_run(bigint, integer, text, text, jsonb, jsonb, text, text) is
 'End a run. interpretations: array of objects with interpretation, answer, support, cohesion and citations (candidate_rank, '
 'is_medoid, quote, start_char, end_char), in order. stages: array of objects with the columns of table stage, in order. '
 'stop_code: what the worker alone knows of it; the rest follows from the tables.';
-grant execute on function pgclarify._finish_run(bigint, integer, text, text, jsonb, jsonb, text, text) to pgclarify_worker;
+grant execute on function
+    pgclarify_private.finish_run(bigint, integer, text, text, jsonb, jsonb, text, text) to pgclarify_worker;

@@ -1,13 +1,13 @@
 -- Steps of investigations: what workers call.
 
-create or replace function pgclarify._record_step(run_id bigint, attempt integer, step jsonb)
+create or replace function pgclarify_private.record_step(run_id bigint, attempt integer, step jsonb)
 returns void
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_run pgclarify.run := pgclarify._hold_run(_record_step.run_id, _record_step.attempt);
-    v_ordinal constant integer := _record_step.step -> 'ordinal';
+    v_run pgclarify.run := pgclarify_private.hold_run(record_step.run_id, record_step.attempt);
+    v_ordinal constant integer := record_step.step -> 'ordinal';
 begin
     -- In the place of what is there, with its citations: whoever does not know whether it has been kept sends it again.
     delete from pgclarify.step as earlier where earlier.run_id = v_run.run_id and earlier.ordinal = v_ordinal;
@@ -17,7 +17,7 @@ begin
     select
         v_run.run_id, v_ordinal, given.kind, given.question, given.answer, given.outcome, given.confidence, given.reason,
         given.semantic_sets
-    from jsonb_to_record(_record_step.step) as given (
+    from jsonb_to_record(record_step.step) as given (
         kind text, question text, answer text, outcome text, confidence real, reason text, semantic_sets integer
     );
     insert into pgclarify.step_citation (
@@ -27,7 +27,7 @@ begin
     select
         v_run.run_id, v_ordinal, cited.rank, citation.candidate_rank, candidate.corpus_id, candidate.document_id,
         candidate.passage_id, candidate.heading, citation.quote, citation.start_char, citation.end_char
-    from jsonb_array_elements(_record_step.step -> 'citations') with ordinality as cited (value, rank)
+    from jsonb_array_elements(record_step.step -> 'citations') with ordinality as cited (value, rank)
     cross join lateral jsonb_to_record(cited.value) as citation (
         candidate_rank integer, quote text, start_char integer, end_char integer
     )
@@ -37,8 +37,8 @@ begin
 end
 $$;
 
-comment on function pgclarify._record_step(bigint, integer, jsonb) is
+comment on function pgclarify_private.record_step(bigint, integer, jsonb) is
 'Keep a step of a run as it lands, in the place of the step of that ordinal, if there is one. step: object with ordinal, '
 'kind, question, answer, outcome, confidence, reason, semantic_sets and citations (candidate_rank, quote, start_char, '
 'end_char), in order.';
-grant execute on function pgclarify._record_step(bigint, integer, jsonb) to pgclarify_worker;
+grant execute on function pgclarify_private.record_step(bigint, integer, jsonb) to pgclarify_worker;

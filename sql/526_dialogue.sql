@@ -1,6 +1,6 @@
 -- Dialogues: what workers find out about a question, and keep of it.
 
-create or replace function pgclarify._match_ambiguity_rules(run_id bigint, attempt integer, questions text[])
+create or replace function pgclarify_private.match_ambiguity_rules(run_id bigint, attempt integer, questions text[])
 returns table (ordinal integer, ambiguity_rule_id bigint, kind text, note text, matched text)
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
@@ -10,7 +10,7 @@ declare
     v_longest_match constant integer := 100;
     -- regexp_substr finds all matches before it returns the first, which takes time by the square of the length.
     v_most_searched constant integer := 500;
-    v_run pgclarify.run := pgclarify._run_in_hand(_match_ambiguity_rules.run_id, _match_ambiguity_rules.attempt);
+    v_run pgclarify.run := pgclarify_private.run_in_hand(match_ambiguity_rules.run_id, match_ambiguity_rules.attempt);
     v_limit constant interval := current_setting('statement_timeout')::interval;
     v_rule record;
     v_began timestamptz;
@@ -19,7 +19,7 @@ declare
     v_slowest_took interval;
 begin
     if v_run.corpus_name is not null then
-        perform pgclarify._check_searchable(v_run);
+        perform pgclarify_private.check_searchable(v_run);
     end if;
     for v_rule in
         select rule.ambiguity_rule_id, rule.pattern, rule.kind, rule.note
@@ -40,7 +40,7 @@ begin
             coalesce(
                 left(regexp_substr(left(asked.question, v_most_searched), v_rule.pattern, 1, 1, 'i'), v_longest_match), ''
             )
-        from unnest(_match_ambiguity_rules.questions) with ordinality as asked (question, ordinal)
+        from unnest(match_ambiguity_rules.questions) with ordinality as asked (question, ordinal)
         where asked.question ~* v_rule.pattern;
         v_took := clock_timestamp() - v_began;
         if v_slowest_took is null or v_took > v_slowest_took then
@@ -69,19 +69,19 @@ exception
 end
 $$;
 
-comment on function pgclarify._match_ambiguity_rules(bigint, integer, text[]) is
+comment on function pgclarify_private.match_ambiguity_rules(bigint, integer, text[]) is
 'Rules of ambiguity that questions match: those for all corpora, and those for the corpus of the run. A row each, by rule, '
 'then by question. matched: the first words of the question that match, cut to 100 characters; empty if they are not among its '
 'first 500. Error 54000, which names the slowest of them, if they take longer than statement_timeout.';
-grant execute on function pgclarify._match_ambiguity_rules(bigint, integer, text[]) to pgclarify_worker;
+grant execute on function pgclarify_private.match_ambiguity_rules(bigint, integer, text[]) to pgclarify_worker;
 
-create or replace function pgclarify._record_detections(run_id bigint, attempt integer, detections jsonb)
+create or replace function pgclarify_private.record_detections(run_id bigint, attempt integer, detections jsonb)
 returns void
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_run pgclarify.run := pgclarify._hold_run(_record_detections.run_id, _record_detections.attempt);
+    v_run pgclarify.run := pgclarify_private.hold_run(record_detections.run_id, record_detections.attempt);
 begin
     delete from pgclarify.detection as earlier where earlier.run_id = v_run.run_id;
     insert into pgclarify.detection (
@@ -90,19 +90,19 @@ begin
     select
         v_run.run_id, given.ordinal, found.question, found.is_ambiguous, found.probability, found.kind, found.reasons,
         found.classifier_version
-    from jsonb_array_elements(_record_detections.detections) with ordinality as given (value, ordinal)
+    from jsonb_array_elements(record_detections.detections) with ordinality as given (value, ordinal)
     cross join lateral jsonb_to_record(given.value) as found (
         question text, is_ambiguous boolean, probability real, kind text, reasons jsonb, classifier_version text
     );
 end
 $$;
 
-comment on function pgclarify._record_detections(bigint, integer, jsonb) is
+comment on function pgclarify_private.record_detections(bigint, integer, jsonb) is
 'Keep what was found of the questions of a run, in the place of what is there. detections: array of objects with the columns '
 'of table detection, in the order of the questions.';
-grant execute on function pgclarify._record_detections(bigint, integer, jsonb) to pgclarify_worker;
+grant execute on function pgclarify_private.record_detections(bigint, integer, jsonb) to pgclarify_worker;
 
-create or replace function pgclarify._record_route(
+create or replace function pgclarify_private.record_route(
     run_id bigint, attempt integer, route text, saved_completions integer
 )
 returns void
@@ -110,39 +110,39 @@ language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-    perform pgclarify._hold_run(_record_route.run_id, _record_route.attempt);
+    perform pgclarify_private.hold_run(record_route.run_id, record_route.attempt);
     update pgclarify.run
-    set route = _record_route.route, saved_completions = _record_route.saved_completions
-    where run.run_id = _record_route.run_id;
+    set route = record_route.route, saved_completions = record_route.saved_completions
+    where run.run_id = record_route.run_id;
 end
 $$;
 
-comment on function pgclarify._record_route(bigint, integer, text, integer) is
+comment on function pgclarify_private.record_route(bigint, integer, text, integer) is
 'Keep which way a run went, and how many calls that spared.';
-grant execute on function pgclarify._record_route(bigint, integer, text, integer) to pgclarify_worker;
+grant execute on function pgclarify_private.record_route(bigint, integer, text, integer) to pgclarify_worker;
 
-create or replace function pgclarify._record_rewriting(run_id bigint, attempt integer, rewriting jsonb)
+create or replace function pgclarify_private.record_rewriting(run_id bigint, attempt integer, rewriting jsonb)
 returns void
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_run pgclarify.run := pgclarify._hold_run(_record_rewriting.run_id, _record_rewriting.attempt);
+    v_run pgclarify.run := pgclarify_private.hold_run(record_rewriting.run_id, record_rewriting.attempt);
 begin
     insert into pgclarify.rewriting (run_id, rewritten, was_ambiguous, reason)
     select v_run.run_id, given.rewritten, given.was_ambiguous, given.reason
-    from jsonb_to_record(_record_rewriting.rewriting) as given (rewritten text, was_ambiguous boolean, reason text)
+    from jsonb_to_record(record_rewriting.rewriting) as given (rewritten text, was_ambiguous boolean, reason text)
     on conflict on constraint rewriting_pk do update
     set rewritten = excluded.rewritten, was_ambiguous = excluded.was_ambiguous, reason = excluded.reason;
 end
 $$;
 
-comment on function pgclarify._record_rewriting(bigint, integer, jsonb) is
+comment on function pgclarify_private.record_rewriting(bigint, integer, jsonb) is
 'Keep the question that a run came to, in the place of one that is there. rewriting: object with rewritten, was_ambiguous and '
 'reason.';
-grant execute on function pgclarify._record_rewriting(bigint, integer, jsonb) to pgclarify_worker;
+grant execute on function pgclarify_private.record_rewriting(bigint, integer, jsonb) to pgclarify_worker;
 
-create or replace function pgclarify._keep_evidence(run_id bigint, ordinal integer, citations jsonb)
+create or replace function pgclarify_private.keep_evidence(run_id bigint, ordinal integer, citations jsonb)
 returns void
 language sql volatile security definer
 set search_path = pg_catalog, pg_temp
@@ -151,30 +151,30 @@ begin atomic
         run_id, ordinal, rank, candidate_rank, corpus_id, document_id, passage_id, heading, quote, start_char, end_char
     )
     select
-        _keep_evidence.run_id, _keep_evidence.ordinal, cited.rank, citation.candidate_rank, candidate.corpus_id,
+        keep_evidence.run_id, keep_evidence.ordinal, cited.rank, citation.candidate_rank, candidate.corpus_id,
         candidate.document_id, candidate.passage_id, candidate.heading, citation.quote, citation.start_char,
         citation.end_char
-    from jsonb_array_elements(_keep_evidence.citations) with ordinality as cited (value, rank)
+    from jsonb_array_elements(keep_evidence.citations) with ordinality as cited (value, rank)
     cross join lateral jsonb_to_record(cited.value) as citation (
         candidate_rank integer, quote text, start_char integer, end_char integer
     )
     -- One that is not there violates a constraint.
     left join pgclarify.candidate
-        on candidate.run_id = _keep_evidence.run_id and candidate.rank = citation.candidate_rank;
+        on candidate.run_id = keep_evidence.run_id and candidate.rank = citation.candidate_rank;
 end;
 
-comment on function pgclarify._keep_evidence(bigint, integer, jsonb) is
+comment on function pgclarify_private.keep_evidence(bigint, integer, jsonb) is
 'Keep what proves an entry of a run''s list. citations: array of objects with candidate_rank, quote, start_char and end_char, '
 'in order.';
 
-create or replace function pgclarify._record_clarifying_questions(run_id bigint, attempt integer, questions jsonb)
+create or replace function pgclarify_private.record_clarifying_questions(run_id bigint, attempt integer, questions jsonb)
 returns void
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_run pgclarify.run := pgclarify._hold_run(
-        _record_clarifying_questions.run_id, _record_clarifying_questions.attempt
+    v_run pgclarify.run := pgclarify_private.hold_run(
+        record_clarifying_questions.run_id, record_clarifying_questions.attempt
     );
 begin
     delete from pgclarify.clarifying_question as earlier where earlier.run_id = v_run.run_id;
@@ -185,31 +185,31 @@ begin
     select
         v_run.run_id, checked.ordinal, proposed.ambiguity_type, proposed.reasoning, proposed.clarifying_question,
         proposed.reformulation, checked.is_answerable
-    from jsonb_to_recordset(_record_clarifying_questions.questions) as checked (
+    from jsonb_to_recordset(record_clarifying_questions.questions) as checked (
         ordinal integer, proposed jsonb, is_answerable boolean
     )
     cross join lateral jsonb_to_record(checked.proposed) as proposed (
         ambiguity_type text, reasoning text, clarifying_question text, reformulation text
     );
-    perform pgclarify._keep_evidence(v_run.run_id, checked.ordinal, checked.citations)
-    from jsonb_to_recordset(_record_clarifying_questions.questions) as checked (ordinal integer, citations jsonb);
+    perform pgclarify_private.keep_evidence(v_run.run_id, checked.ordinal, checked.citations)
+    from jsonb_to_recordset(record_clarifying_questions.questions) as checked (ordinal integer, citations jsonb);
 end
 $$;
 
-comment on function pgclarify._record_clarifying_questions(bigint, integer, jsonb) is
+comment on function pgclarify_private.record_clarifying_questions(bigint, integer, jsonb) is
 'Keep what is to be asked back, with its evidence, in the place of what is there. questions: array of objects with ordinal, '
 'proposed (ambiguity_type, reasoning, clarifying_question, reformulation), is_answerable and citations (candidate_rank, quote, '
 'start_char, end_char).';
-grant execute on function pgclarify._record_clarifying_questions(bigint, integer, jsonb) to pgclarify_worker;
+grant execute on function pgclarify_private.record_clarifying_questions(bigint, integer, jsonb) to pgclarify_worker;
 
-create or replace function pgclarify._conversation_turns(run_id bigint, attempt integer)
+create or replace function pgclarify_private.conversation_turns(run_id bigint, attempt integer)
 returns table (ordinal integer, question text, asked text[], reply text)
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
 rows 3
 as $$
 declare
-    v_run pgclarify.run := pgclarify._run_in_hand(_conversation_turns.run_id, _conversation_turns.attempt);
+    v_run pgclarify.run := pgclarify_private.run_in_hand(conversation_turns.run_id, conversation_turns.attempt);
     v_conversation_id constant bigint := v_run.settings -> 'conversation';
     v_question text;
 begin
@@ -248,20 +248,20 @@ begin
 end
 $$;
 
-comment on function pgclarify._conversation_turns(bigint, integer) is
+comment on function pgclarify_private.conversation_turns(bigint, integer) is
 'What was asked back and replied in the conversation that a run of reply goes on with, a row each in order; the last one is '
 'what the run is about. question: the one that was asked first, in every row. asked: clarifying questions, or reformulations '
 'to choose from. Error 42704 if the run that asked back, or the conversation, is gone.';
-grant execute on function pgclarify._conversation_turns(bigint, integer) to pgclarify_worker;
+grant execute on function pgclarify_private.conversation_turns(bigint, integer) to pgclarify_worker;
 
-create or replace function pgclarify._record_answer(run_id bigint, attempt integer, answer jsonb)
+create or replace function pgclarify_private.record_answer(run_id bigint, attempt integer, answer jsonb)
 returns void
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_run pgclarify.run := pgclarify._hold_run(_record_answer.run_id, _record_answer.attempt);
-    v_ordinal constant integer := _record_answer.answer -> 'ordinal';
+    v_run pgclarify.run := pgclarify_private.hold_run(record_answer.run_id, record_answer.attempt);
+    v_ordinal constant integer := record_answer.answer -> 'ordinal';
 begin
     -- In the place of what is there, with its evidence: whoever does not know whether it has been kept sends it again. It was
     -- found when it came first.
@@ -271,16 +271,16 @@ begin
     values (
         v_run.run_id,
         v_ordinal,
-        _record_answer.answer ->> 'answer',
-        array(select jsonb_array_elements_text(_record_answer.answer -> 'variants'))
+        record_answer.answer ->> 'answer',
+        array(select jsonb_array_elements_text(record_answer.answer -> 'variants'))
     )
     on conflict on constraint listed_answer_pk do update
     set answer = excluded.answer, variants = excluded.variants;
-    perform pgclarify._keep_evidence(v_run.run_id, v_ordinal, _record_answer.answer -> 'citations');
+    perform pgclarify_private.keep_evidence(v_run.run_id, v_ordinal, record_answer.answer -> 'citations');
 end
 $$;
 
-comment on function pgclarify._record_answer(bigint, integer, jsonb) is
+comment on function pgclarify_private.record_answer(bigint, integer, jsonb) is
 'Keep an answer of a run as it is found, with its evidence, in the place of one with its ordinal. answer: object with ordinal, '
 'answer, variants and citations (candidate_rank, quote, start_char, end_char), in order.';
-grant execute on function pgclarify._record_answer(bigint, integer, jsonb) to pgclarify_worker;
+grant execute on function pgclarify_private.record_answer(bigint, integer, jsonb) to pgclarify_worker;

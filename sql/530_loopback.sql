@@ -2,13 +2,13 @@
 -- sees it although the caller's transaction is open. Role pgclarify_loopback may do nothing but enqueue, cancel and look, and
 -- only what is signed.
 
-create or replace function pgclarify._loopback_open(connection_name text)
+create or replace function pgclarify_private.loopback_open(connection_name text)
 returns void
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_loopback pgclarify.loopback;
+    v_loopback pgclarify_private.loopback;
     v_deadline timestamptz := clock_timestamp() + interval '20 seconds';
     v_pause double precision := 0.01;
     v_message text;
@@ -27,7 +27,7 @@ begin
                 hint = 'Have a superuser run pgclarify init again where dblink is installed, or use pgclarify.submit, commit, '
                     'and pgclarify.wait.';
     end if;
-    select loopback.* into v_loopback from pgclarify.loopback;
+    select loopback.* into v_loopback from pgclarify_private.loopback;
     if pg_is_in_recovery() and v_loopback.host is null then
         raise exception 'this server is a standby and does not know its primary'
             using errcode = 'PC005', hint = 'Run on the primary: pgclarify init --loopback-host HOST --loopback-port PORT.';
@@ -58,12 +58,12 @@ begin
                         )
                 end
             ) then
-                perform pgclarify_dblink.connect_loopback(_loopback_open.connection_name, v_settings);
+                perform pgclarify_dblink.connect_loopback(loopback_open.connection_name, v_settings);
             else
                 perform @extschema:dblink@.dblink_connect(
-                    _loopback_open.connection_name,
+                    loopback_open.connection_name,
                     (
-                        select string_agg(setting.key || '=' || pgclarify._connection_value(setting.value), ' ')
+                        select string_agg(setting.key || '=' || pgclarify_private.connection_value(setting.value), ' ')
                         from jsonb_each_text(v_settings) as setting
                     )
                 );
@@ -103,20 +103,20 @@ begin
 end
 $$;
 
-comment on function pgclarify._loopback_open(text) is
+comment on function pgclarify_private.loopback_open(text) is
 'Open a loopback under a name. Waits while all connections of the role are in use. Error PC005 without dblink.';
 
-create or replace function pgclarify._connection_value(setting text)
+create or replace function pgclarify_private.connection_value(setting text)
 returns text
 language sql immutable strict parallel safe
 set search_path = pg_catalog, pg_temp
 begin atomic
-    select '''' || replace(replace(_connection_value.setting, E'\\', E'\\\\'), '''', E'\\''') || '''';
+    select '''' || replace(replace(connection_value.setting, E'\\', E'\\\\'), '''', E'\\''') || '''';
 end;
 
-comment on function pgclarify._connection_value(text) is 'A value quoted for a libpq connection string.';
+comment on function pgclarify_private.connection_value(text) is 'A value quoted for a libpq connection string.';
 
-create or replace function pgclarify._loopback_call(function_name text, payload jsonb)
+create or replace function pgclarify_private.loopback_call(function_name text, payload jsonb)
 returns jsonb
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
@@ -124,24 +124,24 @@ as $$
 declare
     v_connection text := format('pgclarify %s', gen_random_uuid());
     v_challenge text;
+    v_statement text;
     v_answer jsonb;
 begin
     -- Whatever happens, and be it in the middle of opening or closing, the connection does not stay: it could be used by
     -- anyone in this session.
-    perform pgclarify._loopback_open(v_connection);
+    perform pgclarify_private.loopback_open(v_connection);
     perform @extschema:dblink@.dblink_exec(v_connection, 'begin');
     select challenge.challenge into v_challenge
-    from @extschema:dblink@.dblink(v_connection, 'select pgclarify._loopback_challenge()') as challenge (challenge text);
+    from @extschema:dblink@.dblink(v_connection, 'select pgclarify_private.loopback_challenge()') as challenge (challenge text);
+    -- In variables: an error shows the statement that it comes from.
+    v_statement := format(
+        'select pgclarify_private.%I(%L::jsonb, %L::bytea)',
+        loopback_call.function_name,
+        loopback_call.payload,
+        pgclarify_private.sign(concat_ws(' ', 'loopback', v_challenge, loopback_call.function_name, loopback_call.payload))
+    );
     select answered.answer into v_answer
-    from @extschema:dblink@.dblink(
-        v_connection,
-        format(
-            'select pgclarify.%I(%L::jsonb, %L::bytea)',
-            _loopback_call.function_name,
-            _loopback_call.payload,
-            pgclarify._sign(concat_ws(' ', 'loopback', v_challenge, _loopback_call.function_name, _loopback_call.payload))
-        )
-    ) as answered (answer jsonb);
+    from @extschema:dblink@.dblink(v_connection, v_statement) as answered (answer jsonb);
     perform @extschema:dblink@.dblink_exec(v_connection, 'commit');
     perform @extschema:dblink@.dblink_disconnect(v_connection);
     return v_answer;
@@ -159,11 +159,11 @@ exception
 end
 $$;
 
-comment on function pgclarify._loopback_call(text, jsonb) is
-'Call one of the _loopback_ functions on a second connection, in a transaction of its own, with the payload signed for that '
+comment on function pgclarify_private.loopback_call(text, jsonb) is
+'Call one of the loopback functions on a second connection, in a transaction of its own, with the payload signed for that '
 'transaction alone.';
 
-create or replace function pgclarify._loopback_challenge()
+create or replace function pgclarify_private.loopback_challenge()
 returns text
 language sql stable
 set search_path = pg_catalog, pg_temp
@@ -171,18 +171,18 @@ begin atomic
     select concat_ws(' ', pg_backend_pid(), extract(epoch from transaction_timestamp()));
 end;
 
-comment on function pgclarify._loopback_challenge() is 'What a signature must contain to be good for this transaction.';
-grant execute on function pgclarify._loopback_challenge() to pgclarify_loopback;
+comment on function pgclarify_private.loopback_challenge() is 'What a signature must contain to be good for this transaction.';
+grant execute on function pgclarify_private.loopback_challenge() to pgclarify_loopback;
 
-create or replace function pgclarify._verify_loopback(function_name text, payload jsonb, signature bytea)
+create or replace function pgclarify_private.verify_loopback(function_name text, payload jsonb, signature bytea)
 returns void
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-    if _verify_loopback.signature is distinct from pgclarify._sign(
+    if verify_loopback.signature is distinct from pgclarify_private.sign(
         concat_ws(
-            ' ', 'loopback', pgclarify._loopback_challenge(), _verify_loopback.function_name, _verify_loopback.payload
+            ' ', 'loopback', pgclarify_private.loopback_challenge(), verify_loopback.function_name, verify_loopback.payload
         )
     ) then
         raise exception 'the request is not signed'
@@ -193,177 +193,179 @@ begin
 end
 $$;
 
-comment on function pgclarify._verify_loopback(text, jsonb, bytea) is 'Error 42501 unless the signature is good.';
+comment on function pgclarify_private.verify_loopback(text, jsonb, bytea) is 'Error 42501 unless the signature is good.';
 
-create or replace function pgclarify._loopback_enter(payload jsonb, signature bytea)
+create or replace function pgclarify_private.loopback_enter(payload jsonb, signature bytea)
 returns jsonb
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_requester name := _loopback_enter.payload ->> 'requester';
-    v_corpus_id bigint := (_loopback_enter.payload ->> 'corpus_id')::bigint;
-    v_parent_run_id bigint := (_loopback_enter.payload ->> 'parent_run_id')::bigint;
+    v_requester name := loopback_enter.payload ->> 'requester';
+    v_corpus_id bigint := (loopback_enter.payload ->> 'corpus_id')::bigint;
+    v_parent_run_id bigint := (loopback_enter.payload ->> 'parent_run_id')::bigint;
 begin
-    perform pgclarify._verify_loopback('_loopback_enter', _loopback_enter.payload, _loopback_enter.signature);
+    perform pgclarify_private.verify_loopback('loopback_enter', loopback_enter.payload, loopback_enter.signature);
     -- Who is cut off while this is being committed does not know it: whoever cancels waits until it is over.
-    perform pg_advisory_xact_lock(hashtextextended(_loopback_enter.payload ->> 'call_id', 1885823084));
-    if pgclarify._role_oid(v_requester) <> coalesce((_loopback_enter.payload ->> 'requester_oid')::oid, 0)
-        or pgclarify._role_oid(v_requester) = 0
+    perform pg_advisory_xact_lock(hashtextextended(loopback_enter.payload ->> 'call_id', 1885823084));
+    if pgclarify_private.role_oid(v_requester) <> coalesce((loopback_enter.payload ->> 'requester_oid')::oid, 0)
+        or pgclarify_private.role_oid(v_requester) = 0
         or v_corpus_id is not null
         and not exists (select from pgclarify.corpus where corpus.corpus_id = v_corpus_id)
         or v_parent_run_id is not null
         and not exists (select from pgclarify.run where run.run_id = v_parent_run_id) then
         raise exception '% not committed yet',
-            coalesce('corpus "' || (_loopback_enter.payload ->> 'corpus') || '" is', 'what this call goes on from is')
+            coalesce('corpus "' || (loopback_enter.payload ->> 'corpus') || '" is', 'what this call goes on from is')
             using errcode = 'PC004',
                 detail = 'It, the run or the role was made in a transaction that is still open, so no worker sees it.',
                 hint = 'Commit first, then ask.';
     end if;
-    if not exists (select from pgclarify._serving_workers()) then
+    if not exists (select from pgclarify_private.serving_workers()) then
         raise exception 'no worker is running'
             using errcode = 'PC001',
                 detail = 'Questions are answered by a worker process; none is connected to this database.',
                 hint = 'Start one with: pgclarify worker (or pgclarify up for the embedded server).';
     end if;
-    -- As the caller's session has it: _enter_runs reads it from its own.
-    perform set_config('pgclarify.count_questions', _loopback_enter.payload ->> 'is_counted', true);
+    -- As the caller's session has it: enter_runs reads it from its own.
+    perform set_config('pgclarify.count_questions', loopback_enter.payload ->> 'is_counted', true);
     return to_jsonb(
-        pgclarify._enter_runs(
+        pgclarify_private.enter_runs(
             v_requester,
-            pgclarify._roles_of(v_requester),
-            _loopback_enter.payload ->> 'operation',
+            pgclarify_private.roles_of(v_requester),
+            loopback_enter.payload ->> 'operation',
             v_corpus_id,
-            array(select jsonb_array_elements_text(_loopback_enter.payload -> 'questions')),
-            _loopback_enter.payload -> 'settings',
+            array(select jsonb_array_elements_text(loopback_enter.payload -> 'questions')),
+            loopback_enter.payload -> 'settings',
             v_parent_run_id,
-            (_loopback_enter.payload ->> 'call_id')::uuid
+            (loopback_enter.payload ->> 'call_id')::uuid
         )
     );
 end
 $$;
 
-comment on function pgclarify._loopback_enter(jsonb, bytea) is
+comment on function pgclarify_private.loopback_enter(jsonb, bytea) is
 'Enter runs; returns their ids. Error PC001 without a living worker, PC004 if the corpus cannot be seen from here.';
-grant execute on function pgclarify._loopback_enter(jsonb, bytea) to pgclarify_loopback;
+grant execute on function pgclarify_private.loopback_enter(jsonb, bytea) to pgclarify_loopback;
 
-create or replace function pgclarify._loopback_cancel(payload jsonb, signature bytea)
+create or replace function pgclarify_private.loopback_cancel(payload jsonb, signature bytea)
 returns jsonb
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-    perform pgclarify._verify_loopback('_loopback_cancel', _loopback_cancel.payload, _loopback_cancel.signature);
-    perform pg_advisory_xact_lock(hashtextextended(_loopback_cancel.payload ->> 'call_id', 1885823084));
+    perform pgclarify_private.verify_loopback('loopback_cancel', loopback_cancel.payload, loopback_cancel.signature);
+    perform pg_advisory_xact_lock(hashtextextended(loopback_cancel.payload ->> 'call_id', 1885823084));
     return to_jsonb(
-        pgclarify._cancel_runs(
+        pgclarify_private.cancel_runs(
             array(
                 select run.run_id
                 from pgclarify.run
-                where run.call_id = (_loopback_cancel.payload ->> 'call_id')::uuid and run.status in ('queued', 'running')
+                where run.call_id = (loopback_cancel.payload ->> 'call_id')::uuid and run.status in ('queued', 'running')
             )
         )
     );
 end
 $$;
 
-comment on function pgclarify._loopback_cancel(jsonb, bytea) is
+comment on function pgclarify_private.loopback_cancel(jsonb, bytea) is
 'Cancel the runs that a waiting call entered; returns how many were not over.';
-grant execute on function pgclarify._loopback_cancel(jsonb, bytea) to pgclarify_loopback;
+grant execute on function pgclarify_private.loopback_cancel(jsonb, bytea) to pgclarify_loopback;
 
-create or replace function pgclarify._loopback_unfinished(payload jsonb, signature bytea)
+create or replace function pgclarify_private.loopback_unfinished(payload jsonb, signature bytea)
 returns jsonb
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-    perform pgclarify._verify_loopback(
-        '_loopback_unfinished', _loopback_unfinished.payload, _loopback_unfinished.signature
+    perform pgclarify_private.verify_loopback(
+        'loopback_unfinished', loopback_unfinished.payload, loopback_unfinished.signature
     );
     return to_jsonb(
-        pgclarify._unfinished_runs(array(select value::bigint from jsonb_array_elements_text(_loopback_unfinished.payload)))
+        pgclarify_private.unfinished_runs(
+            array(select value::bigint from jsonb_array_elements_text(loopback_unfinished.payload))
+        )
     );
 end
 $$;
 
-comment on function pgclarify._loopback_unfinished(jsonb, bytea) is 'Those of the given runs that are not over.';
-grant execute on function pgclarify._loopback_unfinished(jsonb, bytea) to pgclarify_loopback;
+comment on function pgclarify_private.loopback_unfinished(jsonb, bytea) is 'Those of the given runs that are not over.';
+grant execute on function pgclarify_private.loopback_unfinished(jsonb, bytea) to pgclarify_loopback;
 
-create or replace function pgclarify._loopback_is_served(payload jsonb, signature bytea)
+create or replace function pgclarify_private.loopback_is_served(payload jsonb, signature bytea)
 returns jsonb
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-    perform pgclarify._verify_loopback('_loopback_is_served', _loopback_is_served.payload, _loopback_is_served.signature);
-    return to_jsonb(exists (select from pgclarify._serving_workers()));
+    perform pgclarify_private.verify_loopback('loopback_is_served', loopback_is_served.payload, loopback_is_served.signature);
+    return to_jsonb(exists (select from pgclarify_private.serving_workers()));
 end
 $$;
 
-comment on function pgclarify._loopback_is_served(jsonb, bytea) is
+comment on function pgclarify_private.loopback_is_served(jsonb, bytea) is
 'Whether a worker serves, for a caller whose snapshot does not show heartbeats.';
-grant execute on function pgclarify._loopback_is_served(jsonb, bytea) to pgclarify_loopback;
+grant execute on function pgclarify_private.loopback_is_served(jsonb, bytea) to pgclarify_loopback;
 
-create or replace function pgclarify._loopback_rows(payload jsonb, signature bytea)
+create or replace function pgclarify_private.loopback_rows(payload jsonb, signature bytea)
 returns jsonb
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_run_ids bigint[] := array(select value::bigint from jsonb_array_elements_text(_loopback_rows.payload -> 'run_ids'));
-    v_requester name := _loopback_rows.payload ->> 'requester';
+    v_run_ids bigint[] := array(select value::bigint from jsonb_array_elements_text(loopback_rows.payload -> 'run_ids'));
+    v_requester name := loopback_rows.payload ->> 'requester';
 begin
-    perform pgclarify._verify_loopback('_loopback_rows', _loopback_rows.payload, _loopback_rows.signature);
-    case _loopback_rows.payload ->> 'kind'
+    perform pgclarify_private.verify_loopback('loopback_rows', loopback_rows.payload, loopback_rows.signature);
+    case loopback_rows.payload ->> 'kind'
         when 'clarification' then
             return (
                 select jsonb_agg(seen order by seen.run_id, seen.ordinal)
-                from pgclarify._clarifications(v_run_ids, v_requester) as seen
+                from pgclarify_private.clarifications(v_run_ids, v_requester) as seen
             );
         when 'investigation' then
             return (
                 select jsonb_agg(seen order by seen.run_id)
-                from pgclarify._investigations(v_run_ids, v_requester) as seen
+                from pgclarify_private.investigations(v_run_ids, v_requester) as seen
             );
         when 'search_result' then
             return (
                 select jsonb_agg(seen order by seen.rank)
-                from pgclarify._search_results(v_run_ids[1], v_requester) as seen
+                from pgclarify_private.search_results(v_run_ids[1], v_requester) as seen
             );
         when 'ambiguity' then
             return (
                 select jsonb_agg(seen order by seen.run_id)
-                from pgclarify._ambiguities(v_run_ids, v_requester) as seen
+                from pgclarify_private.ambiguities(v_run_ids, v_requester) as seen
             );
         when 'question_ambiguity' then
             return (
                 select jsonb_agg(seen order by seen.question_ordinal)
-                from pgclarify._question_ambiguities(v_run_ids, v_requester) as seen
+                from pgclarify_private.question_ambiguities(v_run_ids, v_requester) as seen
             );
         when 'rewritten_question' then
             return (
                 select jsonb_agg(seen order by seen.run_id)
-                from pgclarify._rewritten_questions(v_run_ids, v_requester) as seen
+                from pgclarify_private.rewritten_questions(v_run_ids, v_requester) as seen
             );
         when 'proposed_question' then
             return (
                 select jsonb_agg(seen order by seen.run_id, seen.ordinal)
-                from pgclarify._proposed_questions(v_run_ids, v_requester) as seen
+                from pgclarify_private.proposed_questions(v_run_ids, v_requester) as seen
             );
         when 'answer' then
             return (
                 select jsonb_agg(seen order by seen.run_id, seen.ordinal)
-                from pgclarify._answers(v_run_ids, v_requester) as seen
+                from pgclarify_private.answers(v_run_ids, v_requester) as seen
             );
         when 'estimation' then
             return (
                 select jsonb_agg(seen order by seen.run_id)
-                from pgclarify._estimations(v_run_ids, v_requester) as seen
+                from pgclarify_private.estimations(v_run_ids, v_requester) as seen
             );
         when 'run_outcome' then
             return (
                 select jsonb_agg(seen)
-                from pgclarify._run_outcomes(v_run_ids) as seen
+                from pgclarify_private.run_outcomes(v_run_ids) as seen
             );
         else
             return null;
@@ -371,27 +373,27 @@ begin
 end
 $$;
 
-comment on function pgclarify._loopback_rows(jsonb, bytea) is
+comment on function pgclarify_private.loopback_rows(jsonb, bytea) is
 'Rows of runs, for a caller whose snapshot is older than they are. kind: clarification, investigation, '
 'search_result, ambiguity, question_ambiguity, rewritten_question, proposed_question, answer, estimation or '
 'run_outcome.';
-grant execute on function pgclarify._loopback_rows(jsonb, bytea) to pgclarify_loopback;
+grant execute on function pgclarify_private.loopback_rows(jsonb, bytea) to pgclarify_loopback;
 
-create or replace function pgclarify._loopback_turns(payload jsonb, signature bytea)
+create or replace function pgclarify_private.loopback_turns(payload jsonb, signature bytea)
 returns jsonb
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-    perform pgclarify._verify_loopback('_loopback_turns', _loopback_turns.payload, _loopback_turns.signature);
+    perform pgclarify_private.verify_loopback('loopback_turns', loopback_turns.payload, loopback_turns.signature);
     return (
         select jsonb_agg(turn order by turn.ordinal)
         from pgclarify.turn
-        where turn.conversation_id = _loopback_turns.payload::bigint
+        where turn.conversation_id = loopback_turns.payload::bigint
     );
 end
 $$;
 
-comment on function pgclarify._loopback_turns(jsonb, bytea) is
+comment on function pgclarify_private.loopback_turns(jsonb, bytea) is
 'Turns of a conversation, for a caller whose snapshot is older than they are; null if there are none.';
-grant execute on function pgclarify._loopback_turns(jsonb, bytea) to pgclarify_loopback;
+grant execute on function pgclarify_private.loopback_turns(jsonb, bytea) to pgclarify_loopback;

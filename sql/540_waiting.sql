@@ -1,6 +1,6 @@
 -- Waiting: polling, locally where the snapshot moves on, and through the loopback where it does not.
 
-create or replace function pgclarify._unfinished_runs(run_ids bigint[])
+create or replace function pgclarify_private.unfinished_runs(run_ids bigint[])
 returns bigint[]
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
@@ -9,15 +9,15 @@ begin
     return array(
         select run.run_id
         from pgclarify.run
-        where run.run_id = any(_unfinished_runs.run_ids) and run.status in ('queued', 'running')
+        where run.run_id = any(unfinished_runs.run_ids) and run.status in ('queued', 'running')
     );
 end
 $$;
 
-comment on function pgclarify._unfinished_runs(bigint[]) is 'Those of the given runs that are not over.';
-grant execute on function pgclarify._unfinished_runs(bigint[]) to pgclarify_worker;
+comment on function pgclarify_private.unfinished_runs(bigint[]) is 'Those of the given runs that are not over.';
+grant execute on function pgclarify_private.unfinished_runs(bigint[]) to pgclarify_worker;
 
-create or replace function pgclarify._cancel_runs(run_ids bigint[])
+create or replace function pgclarify_private.cancel_runs(run_ids bigint[])
 returns integer
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
@@ -31,22 +31,22 @@ begin
         where run.run_id in (
             select held.run_id
             from pgclarify.run as held
-            where held.run_id = any(_cancel_runs.run_ids) and held.status in ('queued', 'running')
+            where held.run_id = any(cancel_runs.run_ids) and held.status in ('queued', 'running')
             order by held.run_id
             for no key update
         )
         returning run.run_id
     )
     select coalesce(array_agg(cancelled.run_id), '{}') into v_cancelled from cancelled;
-    perform pgclarify._settle_runs(v_cancelled);
+    perform pgclarify_private.settle_runs(v_cancelled);
     return cardinality(v_cancelled);
 end
 $$;
 
-comment on function pgclarify._cancel_runs(bigint[]) is
+comment on function pgclarify_private.cancel_runs(bigint[]) is
 'Cancel runs, and write down what they have paid for; returns how many were not over.';
 
-create or replace function pgclarify._has_frozen_snapshot()
+create or replace function pgclarify_private.has_frozen_snapshot()
 returns boolean
 language sql stable parallel safe
 set search_path = pg_catalog, pg_temp
@@ -54,28 +54,28 @@ begin atomic
     select current_setting('transaction_isolation') not in ('read committed', 'read uncommitted') or pg_is_in_recovery();
 end;
 
-comment on function pgclarify._has_frozen_snapshot() is
+comment on function pgclarify_private.has_frozen_snapshot() is
 'True if this transaction cannot see what a worker commits from now on: above READ COMMITTED, or on a standby.';
 
-create or replace function pgclarify._is_out_of_sight(run_ids bigint[])
+create or replace function pgclarify_private.is_out_of_sight(run_ids bigint[])
 returns boolean
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-    return pgclarify._has_frozen_snapshot()
+    return pgclarify_private.has_frozen_snapshot()
         and exists (
             select
-            from unnest(_is_out_of_sight.run_ids) as asked (run_id)
+            from unnest(is_out_of_sight.run_ids) as asked (run_id)
             where not exists (select from pgclarify.run where run.run_id = asked.run_id and run.finished_at is not null)
         );
 end
 $$;
 
-comment on function pgclarify._is_out_of_sight(bigint[]) is
+comment on function pgclarify_private.is_out_of_sight(bigint[]) is
 'True if the snapshot of this transaction is too old to see the end of one of these runs, which are over.';
 
-create or replace function pgclarify._await(run_ids bigint[], deadline timestamptz)
+create or replace function pgclarify_private.await(run_ids bigint[], deadline timestamptz)
 returns bigint[]
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
@@ -84,10 +84,10 @@ declare
     -- Long enough for a worker to be restarted.
     v_patience constant interval := '30 seconds';
     v_started constant timestamptz := clock_timestamp();
-    v_is_remote constant boolean := pgclarify._has_frozen_snapshot();
+    v_is_remote constant boolean := pgclarify_private.has_frozen_snapshot();
     v_worker_seen_at timestamptz := clock_timestamp();
     v_worker_sought_at timestamptz := clock_timestamp();
-    v_unfinished bigint[] := _await.run_ids;
+    v_unfinished bigint[] := await.run_ids;
     v_is_served boolean;
     v_pause double precision;
 begin
@@ -95,28 +95,28 @@ begin
         if v_is_remote then
             v_unfinished := array(
                 select value::bigint
-                from jsonb_array_elements_text(pgclarify._loopback_call('_loopback_unfinished', to_jsonb(v_unfinished)))
+                from jsonb_array_elements_text(pgclarify_private.loopback_call('loopback_unfinished', to_jsonb(v_unfinished)))
             );
         else
-            v_unfinished := pgclarify._unfinished_runs(v_unfinished);
+            v_unfinished := pgclarify_private.unfinished_runs(v_unfinished);
         end if;
-        exit when cardinality(v_unfinished) = 0 or clock_timestamp() >= _await.deadline;
+        exit when cardinality(v_unfinished) = 0 or clock_timestamp() >= await.deadline;
         if clock_timestamp() > v_worker_sought_at + interval '5 seconds' then
             v_worker_sought_at := clock_timestamp();
             if v_is_remote then
                 -- A frozen snapshot shows no heartbeat, and a standby no lock.
-                v_is_served := pgclarify._loopback_call('_loopback_is_served', '{}')::boolean;
+                v_is_served := pgclarify_private.loopback_call('loopback_is_served', '{}')::boolean;
             else
                 -- A transaction sees the sessions of its first look, and no worker that has started since.
                 perform pg_stat_clear_snapshot();
-                v_is_served := exists (select from pgclarify._serving_workers());
+                v_is_served := exists (select from pgclarify_private.serving_workers());
             end if;
             if v_is_served then
                 v_worker_seen_at := clock_timestamp();
             elsif clock_timestamp() > v_worker_seen_at + v_patience then
                 raise exception 'no worker is running any more'
                     using errcode = 'PC001',
-                        detail = format('%s.', pgclarify._list_runs(v_unfinished)),
+                        detail = format('%s.', pgclarify_private.list_runs(v_unfinished)),
                         hint = 'They go on as soon as one is started with: pgclarify worker.';
             end if;
         end if;
@@ -129,8 +129,8 @@ begin
                 case when v_is_remote or cardinality(v_unfinished) > 10 then 0.25 else 0.05 end
             )
         );
-        if _await.deadline is not null then
-            v_pause := least(v_pause, greatest(extract(epoch from _await.deadline - clock_timestamp()), 0.001));
+        if await.deadline is not null then
+            v_pause := least(v_pause, greatest(extract(epoch from await.deadline - clock_timestamp()), 0.001));
         end if;
         perform pg_sleep(v_pause);
     end loop;
@@ -138,42 +138,42 @@ begin
 end
 $$;
 
-comment on function pgclarify._await(bigint[], timestamptz) is
+comment on function pgclarify_private.await(bigint[], timestamptz) is
 'Wait until the runs are over or the deadline has passed (null: for ever); returns those that are not over. Error PC001 if no '
 'worker has lived for half a minute.';
 
-create or replace function pgclarify._list_runs(run_ids bigint[])
+create or replace function pgclarify_private.list_runs(run_ids bigint[])
 returns text
 language sql stable strict parallel safe
 set search_path = pg_catalog, pg_temp
 begin atomic
     select
-        case when cardinality(_list_runs.run_ids) = 1 then 'Run ' else 'Runs ' end
-        || array_to_string(_list_runs.run_ids[:100], ', ')
-        || case when cardinality(_list_runs.run_ids) > 100 then ' and more' else '' end
-        || case when cardinality(_list_runs.run_ids) = 1 then ' goes on' else ' go on' end;
+        case when cardinality(list_runs.run_ids) = 1 then 'Run ' else 'Runs ' end
+        || array_to_string(list_runs.run_ids[:100], ', ')
+        || case when cardinality(list_runs.run_ids) > 100 then ' and more' else '' end
+        || case when cardinality(list_runs.run_ids) = 1 then ' goes on' else ' go on' end;
 end;
 
-comment on function pgclarify._list_runs(bigint[]) is 'Runs that go on, for a DETAIL: at most a hundred numbers.';
+comment on function pgclarify_private.list_runs(bigint[]) is 'Runs that go on, for a DETAIL: at most a hundred numbers.';
 
-create or replace function pgclarify._rows(
+create or replace function pgclarify_private.rows(
     kind text, run_ids bigint[], requester name
 )
 returns jsonb
 language sql volatile security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
-    select pgclarify._loopback_call(
-        '_loopback_rows',
-        jsonb_build_object('kind', _rows.kind, 'run_ids', _rows.run_ids, 'requester', _rows.requester)
+    select pgclarify_private.loopback_call(
+        'loopback_rows',
+        jsonb_build_object('kind', rows.kind, 'run_ids', rows.run_ids, 'requester', rows.requester)
     );
 end;
 
-comment on function pgclarify._rows(text, bigint[], name) is
+comment on function pgclarify_private.rows(text, bigint[], name) is
 'Rows of runs as seen from a second connection, as a JSON array; null if there are none.';
 
-create or replace function pgclarify._ask(
-    caller pgclarify._caller,
+create or replace function pgclarify_private.ask(
+    caller pgclarify_private.caller,
     operation text,
     corpus_id bigint,
     questions text[],
@@ -186,30 +186,36 @@ language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_requester name := pgclarify._verify_caller(_ask.caller);
-    v_roles name[] := pgclarify._roles_of(v_requester);
-    v_deadline timestamptz := pgclarify._deadline(_ask.timeout);
-    v_reuses constant boolean := pgclarify._reuses_runs();
+    v_requester name := pgclarify_private.verify_caller(ask.caller);
+    v_roles name[] := pgclarify_private.roles_of(v_requester);
+    v_deadline timestamptz := pgclarify_private.deadline(ask.timeout);
+    v_reuses constant boolean := pgclarify_private.reuses_runs();
     v_call_id constant uuid := gen_random_uuid();
     v_answered jsonb;
     v_distinct text[];
     v_new text[];
+    v_payload jsonb;
+    v_answer jsonb;
     v_entered bigint[] := '{}';
+    v_state text;
+    v_message text;
+    v_detail text;
+    v_hint text;
     v_unfinished bigint[];
 begin
     -- Equal questions once, in the order in which they first come.
     select array_agg(asked.question order by asked.ordinal) into v_distinct
     from (
         select given.question, min(given.ordinal) as ordinal
-        from unnest(_ask.questions) with ordinality as given (question, ordinal)
+        from unnest(ask.questions) with ordinality as given (question, ordinal)
         group by given.question
     ) as asked;
     select coalesce(jsonb_object_agg(answered.question, answered.run_id), '{}') into v_answered
-    from pgclarify._find_answered(
-        _ask.corpus_id, _ask.operation, v_distinct, _ask.settings, v_requester, v_roles
+    from pgclarify_private.find_answered(
+        ask.corpus_id, ask.operation, v_distinct, ask.settings, v_requester, v_roles
     ) as answered
-    where v_reuses and _ask.parent_run_id is null;
-    perform pgclarify._note_served(v_answered);
+    where v_reuses and ask.parent_run_id is null;
+    perform pgclarify_private.note_served(v_answered);
     v_new := array(
         select given.question
         from unnest(v_distinct) with ordinality as given (question, ordinal)
@@ -217,40 +223,40 @@ begin
         order by given.ordinal
     );
     if cardinality(v_new) > 0 then
+        v_payload := jsonb_build_object(
+            'call_id', v_call_id,
+            'requester', v_requester,
+            'requester_oid', pgclarify_private.role_oid(v_requester)::text,
+            'operation', ask.operation,
+            'corpus_id', ask.corpus_id,
+            'corpus', (select corpus.name from pgclarify.corpus where corpus.corpus_id = ask.corpus_id),
+            'questions', v_new,
+            'settings', ask.settings,
+            'parent_run_id', ask.parent_run_id,
+            'is_counted', pgclarify_private.counts_questions()
+        );
         begin
+            -- In steps: an error shows the statement that it comes from.
+            v_answer := pgclarify_private.loopback_call('loopback_enter', v_payload);
             v_entered := array(
                 select entered.value::bigint
-                from jsonb_array_elements_text(
-                    pgclarify._loopback_call(
-                        '_loopback_enter',
-                        jsonb_build_object(
-                            'call_id', v_call_id,
-                            'requester', v_requester,
-                            'requester_oid', pgclarify._role_oid(v_requester)::text,
-                            'operation', _ask.operation,
-                            'corpus_id', _ask.corpus_id,
-                            'corpus', (
-                                select corpus.name from pgclarify.corpus where corpus.corpus_id = _ask.corpus_id
-                            ),
-                            'questions', v_new,
-                            'settings', _ask.settings,
-                            'parent_run_id', _ask.parent_run_id,
-                            'is_counted', pgclarify._counts_questions()
-                        )
-                    )
-                ) with ordinality as entered (value, ordinal)
+                from jsonb_array_elements_text(v_answer) with ordinality as entered (value, ordinal)
                 order by entered.ordinal
             );
-            v_unfinished := pgclarify._await(v_entered, v_deadline);
+            v_unfinished := pgclarify_private.await(v_entered, v_deadline);
         exception
             -- Nothing was entered, or it goes on when a worker comes back.
             when sqlstate 'PC001' or sqlstate 'PC004' or sqlstate 'PC005' then
-                raise;
+                get stacked diagnostics
+                    v_state = returned_sqlstate, v_message = message_text, v_detail = pg_exception_detail,
+                    v_hint = pg_exception_hint;
+                -- Anew: the way through the loopback tells the reader nothing.
+                raise exception using errcode = v_state, message = v_message, detail = v_detail, hint = v_hint;
             when query_canceled or others then
                 -- Nobody waits any more, so nobody need pay any more. By the call's own id: it may not have come to know
                 -- those of its runs.
                 begin
-                    perform pgclarify._loopback_call('_loopback_cancel', jsonb_build_object('call_id', v_call_id));
+                    perform pgclarify_private.loopback_call('loopback_cancel', jsonb_build_object('call_id', v_call_id));
                 exception
                     when query_canceled or others then
                         null;
@@ -258,24 +264,24 @@ begin
                 raise;
         end;
         if cardinality(v_unfinished) > 0 then
-            raise exception 'the answer did not come within %', _ask.timeout
+            raise exception 'the answer did not come within %', ask.timeout
                 using errcode = 'PC002',
-                    detail = format('%s.', pgclarify._list_runs(v_unfinished)),
+                    detail = format('%s.', pgclarify_private.list_runs(v_unfinished)),
                     hint = format(
                         'Wait with: select * from pgclarify.wait(array[%s]). ',
                         array_to_string(v_unfinished[:100], ', ')
-                    ) || pgclarify._reading_hint(_ask.operation, v_unfinished[1]);
+                    ) || pgclarify_private.reading_hint(ask.operation, v_unfinished[1]);
         end if;
     end if;
     return array(
         select coalesce((v_answered ->> given.question)::bigint, entered.run_id)
-        from unnest(_ask.questions) with ordinality as given (question, ordinal)
+        from unnest(ask.questions) with ordinality as given (question, ordinal)
         left join unnest(v_new, v_entered) as entered (question, run_id) on entered.question = given.question
         order by given.ordinal
     );
 end
 $$;
 
-comment on function pgclarify._ask(pgclarify._caller, text, bigint, text[], jsonb, interval, bigint) is
+comment on function pgclarify_private.ask(pgclarify_private.caller, text, bigint, text[], jsonb, interval, bigint) is
 'Ask and wait: the run of each question, in order. Answers still good are reused unless pgclarify.reuse_runs is off, equal '
 'questions asked once. A cancelled call cancels its runs; after the timeout they go on, and error PC002 names them.';

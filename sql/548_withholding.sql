@@ -1,6 +1,6 @@
 -- What a run had of a document that was closed to its reader since: it is not shown any more.
 
-create or replace function pgclarify._withheld(run_id bigint, roles name[])
+create or replace function pgclarify_private.withheld_ranks(run_id bigint, roles name[])
 returns integer[]
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
@@ -10,18 +10,18 @@ begin atomic
     inner join pgclarify.document
         on document.corpus_id = candidate.corpus_id and document.id = candidate.document_id
     inner join pgclarify.corpus on corpus.corpus_id = candidate.corpus_id
-    where candidate.run_id = _withheld.run_id
+    where candidate.run_id = withheld_ranks.run_id
         and document.readers is not null
-        and not document.readers && _withheld.roles
+        and not document.readers && withheld_ranks.roles
         -- An analyst sees all runs with all their quotes.
-        and (corpus.analyst = any(_withheld.roles)) is not true;
+        and (corpus.analyst = any(withheld_ranks.roles)) is not true;
 end;
 
-comment on function pgclarify._withheld(bigint, name[]) is
+comment on function pgclarify_private.withheld_ranks(bigint, name[]) is
 'Ranks of the candidates of a run whose document has readers that holders of these roles are not among. A document that was '
 'removed has no readers: its quotes stay until it is erased.';
 
-create or replace view pgclarify._withheld_candidate with (security_barrier) as
+create or replace view pgclarify_private.withheld_candidate with (security_barrier) as
 select candidate.run_id, candidate.rank
 from pgclarify.candidate
 inner join pgclarify.document
@@ -29,39 +29,39 @@ inner join pgclarify.document
 inner join pgclarify.run on candidate.run_id = run.run_id
 where
     document.readers is not null
-    and not document.readers && (select pgclarify._my_roles())::name[]
-    and candidate.corpus_id <> all((select pgclarify._my_analyzed_corpora())::bigint[])
+    and not document.readers && (select pgclarify_private.my_roles())::name[]
+    and candidate.corpus_id <> all((select pgclarify_private.my_analyzed_corpora())::bigint[])
     -- Of other runs, it says nothing.
-    and pgclarify._is_among(run.requested_by, run.requested_by_oid, (select pgclarify._my_role_oids()));
+    and pgclarify_private.is_among(run.requested_by, run.requested_by_oid, (select pgclarify_private.my_role_oids()));
 
-comment on view pgclarify._withheld_candidate is
+comment on view pgclarify_private.withheld_candidate is
 'The same for current_user, over the runs of its roles. It reads as its owner, since a closed document is not to be seen.';
-comment on column pgclarify._withheld_candidate.run_id is 'The run.';
-comment on column pgclarify._withheld_candidate.rank is 'The candidate''s rank.';
-grant select on pgclarify._withheld_candidate to pgclarify_reader;
+comment on column pgclarify_private.withheld_candidate.run_id is 'The run.';
+comment on column pgclarify_private.withheld_candidate.rank is 'The candidate''s rank.';
+grant select on pgclarify_private.withheld_candidate to pgclarify_reader;
 
-create or replace view pgclarify._withheld_entry with (security_barrier) as
+create or replace view pgclarify_private.withheld_entry with (security_barrier) as
 select 'interpretation' as kind, citation.run_id, citation.ordinal
 from pgclarify.citation
-inner join pgclarify._withheld_candidate as withheld
+inner join pgclarify_private.withheld_candidate as withheld
     on citation.run_id = withheld.run_id and citation.candidate_rank = withheld.rank
 where citation.is_medoid
 union all
 select 'step' as kind, citation.run_id, citation.step_ordinal as ordinal
 from pgclarify.step_citation as citation
-inner join pgclarify._withheld_candidate as withheld
+inner join pgclarify_private.withheld_candidate as withheld
     on citation.run_id = withheld.run_id and citation.candidate_rank = withheld.rank
 union all
 select 'listed_answer' as kind, evidence.run_id, evidence.ordinal
 from pgclarify.evidence
-inner join pgclarify._withheld_candidate as withheld
+inner join pgclarify_private.withheld_candidate as withheld
     on evidence.run_id = withheld.run_id and evidence.candidate_rank = withheld.rank
 where evidence.rank = 1;
 
-comment on view pgclarify._withheld_entry is
+comment on view pgclarify_private.withheld_entry is
 'Readings, steps and answers of runs whose words are from such a document: the one that speaks for a reading, any that a step '
 'cites, the first that an answer was found in.';
-comment on column pgclarify._withheld_entry.kind is 'The table: interpretation, step or listed_answer.';
-comment on column pgclarify._withheld_entry.run_id is 'The run.';
-comment on column pgclarify._withheld_entry.ordinal is 'Its ordinal there.';
-grant select on pgclarify._withheld_entry to pgclarify_reader;
+comment on column pgclarify_private.withheld_entry.kind is 'The table: interpretation, step or listed_answer.';
+comment on column pgclarify_private.withheld_entry.run_id is 'The run.';
+comment on column pgclarify_private.withheld_entry.ordinal is 'Its ordinal there.';
+grant select on pgclarify_private.withheld_entry to pgclarify_reader;

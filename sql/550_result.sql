@@ -1,21 +1,21 @@
 -- Reading results, for those who may: who asked, members of that role, and the corpus's analyst.
 
-create or replace function pgclarify._visible_run(caller pgclarify._caller, run_id bigint)
+create or replace function pgclarify_private.visible_run(caller pgclarify_private.caller, run_id bigint)
 returns pgclarify.run
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_roles name[] := pgclarify._roles_of(pgclarify._verify_caller(_visible_run.caller));
+    v_roles name[] := pgclarify_private.roles_of(pgclarify_private.verify_caller(visible_run.caller));
     v_run pgclarify.run;
 begin
     select run.* into v_run
     from pgclarify.run
     left join pgclarify.corpus on corpus.corpus_id = run.corpus_id
-    where run.run_id = _visible_run.run_id
-        and (pgclarify._is_held(run.requested_by, run.requested_by_oid, v_roles) or corpus.analyst = any(v_roles));
+    where run.run_id = visible_run.run_id
+        and (pgclarify_private.is_held(run.requested_by, run.requested_by_oid, v_roles) or corpus.analyst = any(v_roles));
     if not found then
-        raise exception 'run % does not exist', coalesce(_visible_run.run_id::text, 'null')
+        raise exception 'run % does not exist', coalesce(visible_run.run_id::text, 'null')
             using errcode = 'undefined_object',
                 detail = 'There is none of that number that you may see.',
                 hint = case
@@ -28,16 +28,16 @@ begin
 end
 $$;
 
-comment on function pgclarify._visible_run(pgclarify._caller, bigint) is
+comment on function pgclarify_private.visible_run(pgclarify_private.caller, bigint) is
 'The run, if the caller may see it; error 42704 otherwise, as if there were none.';
 
-create or replace function pgclarify._reading_hint(operation text, run_id bigint)
+create or replace function pgclarify_private.reading_hint(operation text, run_id bigint)
 returns text
 language sql stable strict parallel safe
 set search_path = pg_catalog, pg_temp
 begin atomic
     select format(
-        case _reading_hint.operation
+        case reading_hint.operation
             when 'investigate' then 'Read it with: select * from pgclarify.investigation(%s).'
             when 'detect_ambiguity' then 'Read it with: select * from pgclarify.ambiguity_detection where run_id = %s.'
             when 'detect_ambiguity_many' then
@@ -55,37 +55,38 @@ begin atomic
                 'Once it has succeeded, an equal search is served from it. What it did: select pgclarify.explain(%s).'
             else 'Read it with: select * from pgclarify.result(%s).'
         end,
-        _reading_hint.run_id
+        reading_hint.run_id
     );
 end;
 
-comment on function pgclarify._reading_hint(text, bigint) is 'How to read what a run of an operation came to, for a HINT.';
+comment on function pgclarify_private.reading_hint(text, bigint) is
+'How to read what a run of an operation came to, for a HINT.';
 
-create or replace function pgclarify._answered_run(caller pgclarify._caller, run_id bigint, operations text[])
+create or replace function pgclarify_private.answered_run(caller pgclarify_private.caller, run_id bigint, operations text[])
 returns pgclarify.run
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_run pgclarify.run := pgclarify._visible_run(_answered_run.caller, _answered_run.run_id);
+    v_run pgclarify.run := pgclarify_private.visible_run(answered_run.caller, answered_run.run_id);
 begin
-    if v_run.operation <> all(_answered_run.operations) then
-        raise exception 'run % is not a run of %', v_run.run_id, array_to_string(_answered_run.operations, ' or ')
+    if v_run.operation <> all(answered_run.operations) then
+        raise exception 'run % is not a run of %', v_run.run_id, array_to_string(answered_run.operations, ' or ')
             using errcode = 'object_not_in_prerequisite_state',
                 detail = format('Its operation is %s.', v_run.operation),
-                hint = pgclarify._reading_hint(v_run.operation, v_run.run_id);
+                hint = pgclarify_private.reading_hint(v_run.operation, v_run.run_id);
     end if;
-    perform pgclarify._raise_unless_answered(seen, v_run.operation)
-    from pgclarify._run_outcomes(array[v_run.run_id]) as seen;
+    perform pgclarify_private.raise_unless_answered(seen, v_run.operation)
+    from pgclarify_private.run_outcomes(array[v_run.run_id]) as seen;
     return v_run;
 end
 $$;
 
-comment on function pgclarify._answered_run(pgclarify._caller, bigint, text[]) is
+comment on function pgclarify_private.answered_run(pgclarify_private.caller, bigint, text[]) is
 'A run of one of these operations that the caller may see and that has an answer; an error, or a warning, of '
-'_raise_unless_answered, or error 55000 if its operation is another.';
+'raise_unless_answered, or error 55000 if its operation is another.';
 
-create or replace function pgclarify._find_quote(content text, quote text, start_char integer)
+create or replace function pgclarify_private.find_quote(content text, quote text, start_char integer)
 returns integer
 language sql immutable strict parallel safe
 set search_path = pg_catalog, pg_temp
@@ -94,17 +95,17 @@ begin atomic
     select
         case
             when
-                substr(_find_quote.content, _find_quote.start_char + 1, length(_find_quote.quote)) = _find_quote.quote
-                then _find_quote.start_char
-            else nullif(strpos(_find_quote.content, _find_quote.quote), 0) - 1
+                substr(find_quote.content, find_quote.start_char + 1, length(find_quote.quote)) = find_quote.quote
+                then find_quote.start_char
+            else nullif(strpos(find_quote.content, find_quote.quote), 0) - 1
         end;
 end;
 
-comment on function pgclarify._find_quote(text, text, integer) is
+comment on function pgclarify_private.find_quote(text, text, integer) is
 'Offset of a quote in a document now, from 0: start_char if it stands there, or its first occurrence; null if it is gone.';
-grant execute on function pgclarify._find_quote(text, text, integer) to pgclarify_reader;
+grant execute on function pgclarify_private.find_quote(text, text, integer) to pgclarify_reader;
 
-create or replace function pgclarify._citations(run_id bigint, ordinal integer, roles name[])
+create or replace function pgclarify_private.citations(run_id bigint, ordinal integer, roles name[])
 returns jsonb
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
@@ -141,9 +142,11 @@ begin atomic
         from pgclarify.citation
         inner join pgclarify.interpretation
             on citation.run_id = interpretation.run_id and citation.ordinal = interpretation.ordinal
-        where citation.run_id = _citations.run_id
-            and citation.ordinal = _citations.ordinal
-            and citation.candidate_rank <> all((select pgclarify._withheld(_citations.run_id, _citations.roles))::integer[])
+        where citation.run_id = citations.run_id
+            and citation.ordinal = citations.ordinal
+            and citation.candidate_rank <> all(
+                (select pgclarify_private.withheld_ranks(citations.run_id, citations.roles))::integer[]
+            )
         union all
         select
             citation.run_id, step.answer, citation.rank, citation.corpus_id, citation.document_id, citation.passage_id,
@@ -151,35 +154,37 @@ begin atomic
             jsonb_build_object('step_ordinal', citation.step_ordinal, 'question', step.question) as subject
         from pgclarify.step_citation as citation
         inner join pgclarify.step on citation.run_id = step.run_id and citation.step_ordinal = step.ordinal
-        where citation.run_id = _citations.run_id
-            and citation.step_ordinal = _citations.ordinal
-            and citation.candidate_rank <> all((select pgclarify._withheld(_citations.run_id, _citations.roles))::integer[])
+        where citation.run_id = citations.run_id
+            and citation.step_ordinal = citations.ordinal
+            and citation.candidate_rank <> all(
+                (select pgclarify_private.withheld_ranks(citations.run_id, citations.roles))::integer[]
+            )
     ) as citation
     left join pgclarify.document
         on citation.corpus_id = document.corpus_id
         and citation.document_id = document.id
-        and (document.readers is null or document.readers && _citations.roles)
+        and (document.readers is null or document.readers && citations.roles)
         and document.corpus_id in (
-            select visible.corpus_id from pgclarify._visible_corpora(_citations.roles) as visible
+            select visible.corpus_id from pgclarify_private.visible_corpora(citations.roles) as visible
         )
     cross join lateral (
-        select pgclarify._find_quote(document.content, citation.quote, citation.start_char) as start_char
+        select pgclarify_private.find_quote(document.content, citation.quote, citation.start_char) as start_char
         -- Once, although it is named three times.
         offset 0
     ) as found;
 end;
 
-comment on function pgclarify._citations(bigint, integer, name[]) is
+comment on function pgclarify_private.citations(bigint, integer, name[]) is
 'Citations of an interpretation, or of a step, as an array of objects with the columns of view interpretation_citation, or '
 'investigation_citation.';
 
-create or replace function pgclarify._clarifications(run_ids bigint[], requester name)
+create or replace function pgclarify_private.clarifications(run_ids bigint[], requester name)
 returns setof pgclarify.clarification
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
     with asked as materialized (
-        select pgclarify._roles_of(_clarifications.requester) as roles
+        select pgclarify_private.roles_of(clarifications.requester) as roles
     )
     select
         run.run_id,
@@ -200,16 +205,16 @@ begin atomic
                 group by citation.document_id
             ) as cited
         ),
-        pgclarify._citations(run.run_id, interpretation.ordinal, asked.roles)
+        pgclarify_private.citations(run.run_id, interpretation.ordinal, asked.roles)
     from pgclarify.run
     inner join pgclarify.interpretation on run.run_id = interpretation.run_id
     cross join asked
     cross join lateral (
-        select pgclarify._withheld(run.run_id, asked.roles) as ranks
+        select pgclarify_private.withheld_ranks(run.run_id, asked.roles) as ranks
         -- Once a run, although it is named twice.
         offset 0
     ) as withheld
-    where run.run_id = any(_clarifications.run_ids)
+    where run.run_id = any(clarifications.run_ids)
         and not exists (
             select
             from pgclarify.citation
@@ -221,10 +226,10 @@ begin atomic
     order by run.run_id, interpretation.ordinal;
 end;
 
-comment on function pgclarify._clarifications(bigint[], name) is
+comment on function pgclarify_private.clarifications(bigint[], name) is
 'Interpretations of runs, without asking who may see them; of the documents, what the requester may read now.';
 
-create or replace function pgclarify._run_outcomes(run_ids bigint[])
+create or replace function pgclarify_private.run_outcomes(run_ids bigint[])
 returns setof pgclarify.run_outcome
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
@@ -240,59 +245,60 @@ begin atomic
         run.stop_reason,
         run.cost_usd,
         run.stop_code
-    from unnest(_run_outcomes.run_ids) with ordinality as asked (run_id, ordinal)
+    from unnest(run_outcomes.run_ids) with ordinality as asked (run_id, ordinal)
     inner join pgclarify.run on asked.run_id = run.run_id
     order by asked.ordinal;
 end;
 
-comment on function pgclarify._run_outcomes(bigint[]) is 'How runs stand, in the order asked, without asking who may see them.';
+comment on function pgclarify_private.run_outcomes(bigint[]) is
+'How runs stand, in the order asked, without asking who may see them.';
 
-create or replace function pgclarify._current_clarifications(run_ids bigint[], requester name)
+create or replace function pgclarify_private.current_clarifications(run_ids bigint[], requester name)
 returns setof pgclarify.clarification
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-    if pgclarify._is_out_of_sight(_current_clarifications.run_ids) then
+    if pgclarify_private.is_out_of_sight(current_clarifications.run_ids) then
         return query
         select seen.*
         from jsonb_populate_recordset(
             null::pgclarify.clarification,
-            pgclarify._rows('clarification', _current_clarifications.run_ids, _current_clarifications.requester)
+            pgclarify_private.rows('clarification', current_clarifications.run_ids, current_clarifications.requester)
         ) as seen;
     else
         return query
         select seen.*
-        from pgclarify._clarifications(_current_clarifications.run_ids, _current_clarifications.requester) as seen;
+        from pgclarify_private.clarifications(current_clarifications.run_ids, current_clarifications.requester) as seen;
     end if;
 end
 $$;
 
-comment on function pgclarify._current_clarifications(bigint[], name) is
+comment on function pgclarify_private.current_clarifications(bigint[], name) is
 'Interpretations of runs that are over, also those that the snapshot of this transaction is too old to see.';
 
-create or replace function pgclarify._current_outcomes(run_ids bigint[])
+create or replace function pgclarify_private.current_outcomes(run_ids bigint[])
 returns setof pgclarify.run_outcome
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-    if pgclarify._is_out_of_sight(_current_outcomes.run_ids) then
+    if pgclarify_private.is_out_of_sight(current_outcomes.run_ids) then
         return query
         select seen.*
         from jsonb_populate_recordset(
-            null::pgclarify.run_outcome, pgclarify._rows('run_outcome', _current_outcomes.run_ids, null)
+            null::pgclarify.run_outcome, pgclarify_private.rows('run_outcome', current_outcomes.run_ids, null)
         ) as seen;
     else
-        return query select seen.* from pgclarify._run_outcomes(_current_outcomes.run_ids) as seen;
+        return query select seen.* from pgclarify_private.run_outcomes(current_outcomes.run_ids) as seen;
     end if;
 end
 $$;
 
-comment on function pgclarify._current_outcomes(bigint[]) is
+comment on function pgclarify_private.current_outcomes(bigint[]) is
 'How runs stand, also those that the snapshot of this transaction is too old to see.';
 
-create or replace function pgclarify._raise_unless_answered(
+create or replace function pgclarify_private.raise_unless_answered(
     run_outcome pgclarify.run_outcome, operation text default 'clarify'
 )
 returns void
@@ -300,72 +306,72 @@ language plpgsql volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_stop_reason constant text := _raise_unless_answered.run_outcome.stop_reason;
-    v_stop_code constant text := _raise_unless_answered.run_outcome.stop_code;
+    v_stop_reason constant text := raise_unless_answered.run_outcome.stop_reason;
+    v_stop_code constant text := raise_unless_answered.run_outcome.stop_code;
     v_known record;
 begin
-    case _raise_unless_answered.run_outcome.status
+    case raise_unless_answered.run_outcome.status
         when 'failed' then
-            raise exception 'run % failed', _raise_unless_answered.run_outcome.run_id
+            raise exception 'run % failed', raise_unless_answered.run_outcome.run_id
                 using errcode = 'PC003',
-                    detail = _raise_unless_answered.run_outcome.error,
+                    detail = raise_unless_answered.run_outcome.error,
                     hint = 'Ask again once that is mended; what was paid for is kept.';
         when 'cancelled' then
-            raise exception 'run % was cancelled', _raise_unless_answered.run_outcome.run_id
+            raise exception 'run % was cancelled', raise_unless_answered.run_outcome.run_id
                 using errcode = 'PC003', hint = 'Ask again; what was paid for is kept.';
         when 'queued', 'running' then
             raise exception 'run % is still %',
-                _raise_unless_answered.run_outcome.run_id, _raise_unless_answered.run_outcome.status
+                raise_unless_answered.run_outcome.run_id, raise_unless_answered.run_outcome.status
                 using errcode = 'object_not_in_prerequisite_state',
                     hint = format(
-                        'Wait for it with: select * from pgclarify.wait(array[%s]).', _raise_unless_answered.run_outcome.run_id
+                        'Wait for it with: select * from pgclarify.wait(array[%s]).', raise_unless_answered.run_outcome.run_id
                     );
         when 'partial' then
             if v_stop_code = 'budget' then
-                raise warning 'run % is partial: %', _raise_unless_answered.run_outcome.run_id, v_stop_reason
+                raise warning 'run % is partial: %', raise_unless_answered.run_outcome.run_id, v_stop_reason
                     using detail = 'What it came to is sound. Asked again, it pays for what is missing alone.',
                         hint = 'See: select * from pgclarify.budget_status.';
-            elsif _raise_unless_answered.operation = 'investigate' then
+            elsif raise_unless_answered.operation = 'investigate' then
                 raise warning 'run % is partial: calls of the model failed or ran out',
-                    _raise_unless_answered.run_outcome.run_id
+                    raise_unless_answered.run_outcome.run_id
                     using detail = coalesce('It stopped: ' || v_stop_reason || '.', 'What it came to is sound.'),
-                        hint = format('See: select pgclarify.explain(%s).', _raise_unless_answered.run_outcome.run_id);
-            elsif _raise_unless_answered.operation in ('clarify', 'consolidate') then
+                        hint = format('See: select pgclarify.explain(%s).', raise_unless_answered.run_outcome.run_id);
+            elsif raise_unless_answered.operation in ('clarify', 'consolidate') then
                 raise warning 'run % is partial: some passages could not be judged',
-                    _raise_unless_answered.run_outcome.run_id
+                    raise_unless_answered.run_outcome.run_id
                     using hint = format(
                         'See: select rank, error from pgclarify.verdict where run_id = %s and error is not null.',
-                        _raise_unless_answered.run_outcome.run_id
+                        raise_unless_answered.run_outcome.run_id
                     );
             else
                 raise warning 'run % is partial: some calls of the model failed',
-                    _raise_unless_answered.run_outcome.run_id
+                    raise_unless_answered.run_outcome.run_id
                     using detail = 'What it came to is sound.',
-                        hint = format('See: select pgclarify.explain(%s).', _raise_unless_answered.run_outcome.run_id);
+                        hint = format('See: select pgclarify.explain(%s).', raise_unless_answered.run_outcome.run_id);
             end if;
         else
             -- No row would say that it is not known whether the corpus has an answer.
             select known.meaning, known.help into v_known
-            from pgclarify._stop_codes() as known
+            from pgclarify_private.stop_codes() as known
             where known.stop_code = v_stop_code
                 and v_stop_code in ('no_language_model', 'language', 'threshold', 'unproven', 'no_passage');
             if found then
-                raise warning 'run % found nothing: %', _raise_unless_answered.run_outcome.run_id, v_known.meaning
+                raise warning 'run % found nothing: %', raise_unless_answered.run_outcome.run_id, v_known.meaning
                     using detail = format('Its stop_code is %s: the corpus may have an answer all the same.', v_stop_code),
                         hint = format(
                             '%s See the closest passages: select pgclarify.explain(%s).',
-                            v_known.help, _raise_unless_answered.run_outcome.run_id
+                            v_known.help, raise_unless_answered.run_outcome.run_id
                         );
             end if;
     end case;
 end
 $$;
 
-comment on function pgclarify._raise_unless_answered(pgclarify.run_outcome, text) is
+comment on function pgclarify_private.raise_unless_answered(pgclarify.run_outcome, text) is
 'Error PC003 for a failed or cancelled run, 55000 for one that is not over; a warning for a partial one, and for one that '
 'found nothing where the corpus may have an answer all the same.';
 
-create or replace function pgclarify._warn_of_partial(run_ids bigint[])
+create or replace function pgclarify_private.warn_of_partial(run_ids bigint[])
 returns void
 language plpgsql volatile
 set search_path = pg_catalog, pg_temp
@@ -382,11 +388,11 @@ begin
         mode() within group (order by outcome.stop_reason) filter (where outcome.stop_code = 'budget'),
         min(outcome.run_id)
     into v_partial, v_refusal, v_example
-    from pgclarify._current_outcomes(_warn_of_partial.run_ids) as outcome
+    from pgclarify_private.current_outcomes(warn_of_partial.run_ids) as outcome
     where outcome.status = 'partial';
     if v_partial > 0 then
         raise warning '% of % questions are partial: %',
-            v_partial, cardinality(_warn_of_partial.run_ids), coalesce(v_refusal, 'some passages could not be judged')
+            v_partial, cardinality(warn_of_partial.run_ids), coalesce(v_refusal, 'some passages could not be judged')
             using detail = 'Their rows say so in status. Asked again, they pay for what is missing alone.',
                 hint = case
                     when v_refusal is null then format('See, for one: select pgclarify.explain(%s).', v_example)
@@ -397,14 +403,14 @@ begin
         count(*) as runs, min(outcome.run_id) as example,
         mode() within group (order by known.meaning) as meaning, mode() within group (order by known.help) as help
     into v_unknown
-    from pgclarify._current_outcomes(_warn_of_partial.run_ids) as outcome
-    inner join pgclarify._stop_codes() as known using (stop_code)
+    from pgclarify_private.current_outcomes(warn_of_partial.run_ids) as outcome
+    inner join pgclarify_private.stop_codes() as known using (stop_code)
     where
         outcome.status = 'succeeded'
         and outcome.stop_code in ('no_language_model', 'language', 'threshold', 'unproven', 'no_passage');
     if v_unknown.runs > 0 then
         raise warning 'nothing was found for % of % questions, most often since %',
-            v_unknown.runs, cardinality(_warn_of_partial.run_ids), v_unknown.meaning
+            v_unknown.runs, cardinality(warn_of_partial.run_ids), v_unknown.meaning
             using detail = 'Their rows have a stop_code each, and no reading. The corpus may have answers all the same.',
                 hint = format(
                     '%s See, for one: select pgclarify.explain(%s).', v_unknown.help, v_unknown.example
@@ -413,6 +419,6 @@ begin
 end
 $$;
 
-comment on function pgclarify._warn_of_partial(bigint[]) is
+comment on function pgclarify_private.warn_of_partial(bigint[]) is
 'One warning for all runs of a call that are partial, each counted as often as it was asked, and one for those that found '
 'nothing where the corpus may have an answer all the same; none if there is none.';

@@ -58,7 +58,7 @@ inner join pgclarify.step
 left join pgclarify.document
     on citation.corpus_id = document.corpus_id and citation.document_id = document.id
 cross join lateral (
-    select pgclarify._find_quote(document.content, citation.quote, citation.start_char) as start_char
+    select pgclarify_private.find_quote(document.content, citation.quote, citation.start_char) as start_char
     -- Once, although it is named three times.
     offset 0
 ) as found;
@@ -81,7 +81,7 @@ comment on column pgclarify.investigation_citation.end_char is 'Offset after the
 comment on column pgclarify.investigation_citation.is_current is 'True if the quote still stands in the document.';
 grant select on pgclarify.investigation_citation to pgclarify_reader;
 
-create or replace function pgclarify._steps(run_id bigint, roles name[])
+create or replace function pgclarify_private.steps(run_id bigint, roles name[])
 returns jsonb
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
@@ -90,32 +90,34 @@ begin atomic
         coalesce(
             jsonb_agg(
                 to_jsonb(step)
-                || jsonb_build_object('citations', pgclarify._citations(step.run_id, step.ordinal, _steps.roles))
+                || jsonb_build_object('citations', pgclarify_private.citations(step.run_id, step.ordinal, steps.roles))
                 order by step.ordinal
             ),
             '[]'
         )
     from pgclarify.investigation_step as step
-    where step.run_id = _steps.run_id
+    where step.run_id = steps.run_id
         and not exists (
             select
             from pgclarify.step_citation as citation
             where citation.run_id = step.run_id
                 and citation.step_ordinal = step.ordinal
-                and citation.candidate_rank = any((select pgclarify._withheld(_steps.run_id, _steps.roles))::integer[])
+                and citation.candidate_rank = any(
+                    (select pgclarify_private.withheld_ranks(steps.run_id, steps.roles))::integer[]
+                )
         );
 end;
 
-comment on function pgclarify._steps(bigint, name[]) is
+comment on function pgclarify_private.steps(bigint, name[]) is
 'Steps of an investigation as an array of objects with the columns of view investigation_step, and citations.';
 
-create or replace function pgclarify._investigations(run_ids bigint[], requester name)
+create or replace function pgclarify_private.investigations(run_ids bigint[], requester name)
 returns setof pgclarify.investigation
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
     with asked as materialized (
-        select pgclarify._roles_of(_investigations.requester) as roles
+        select pgclarify_private.roles_of(investigations.requester) as roles
     )
     select
         run.run_id,
@@ -123,7 +125,7 @@ begin atomic
         conclusion.outcome,
         conclusion.answer,
         conclusion.confidence,
-        pgclarify._steps(run.run_id, asked.roles),
+        pgclarify_private.steps(run.run_id, asked.roles),
         array(
             select citation.document_id
             from pgclarify.step_citation as citation
@@ -131,7 +133,7 @@ begin atomic
             group by citation.document_id
             order by min(citation.rank)
         ),
-        pgclarify._citations(run.run_id, conclusion.ordinal, asked.roles)
+        pgclarify_private.citations(run.run_id, conclusion.ordinal, asked.roles)
     from pgclarify.run
     left join pgclarify.step as conclusion
         on run.run_id = conclusion.run_id
@@ -142,36 +144,36 @@ begin atomic
             cross join asked
             where citation.run_id = conclusion.run_id
                 and citation.step_ordinal = conclusion.ordinal
-                and citation.candidate_rank = any((pgclarify._withheld(conclusion.run_id, asked.roles))::integer[])
+                and citation.candidate_rank = any((pgclarify_private.withheld_ranks(conclusion.run_id, asked.roles))::integer[])
         )
     cross join asked
-    where run.run_id = any(_investigations.run_ids)
+    where run.run_id = any(investigations.run_ids)
     order by run.run_id;
 end;
 
-comment on function pgclarify._investigations(bigint[], name) is
+comment on function pgclarify_private.investigations(bigint[], name) is
 'What investigations came to, a row each, without asking who may see them; of the documents, what the requester may read now.';
 
-create or replace function pgclarify._current_investigations(run_ids bigint[], requester name)
+create or replace function pgclarify_private.current_investigations(run_ids bigint[], requester name)
 returns setof pgclarify.investigation
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-    if pgclarify._is_out_of_sight(_current_investigations.run_ids) then
+    if pgclarify_private.is_out_of_sight(current_investigations.run_ids) then
         return query
         select seen.*
         from jsonb_populate_recordset(
             null::pgclarify.investigation,
-            pgclarify._rows('investigation', _current_investigations.run_ids, _current_investigations.requester)
+            pgclarify_private.rows('investigation', current_investigations.run_ids, current_investigations.requester)
         ) as seen;
     else
         return query
         select seen.*
-        from pgclarify._investigations(_current_investigations.run_ids, _current_investigations.requester) as seen;
+        from pgclarify_private.investigations(current_investigations.run_ids, current_investigations.requester) as seen;
     end if;
 end
 $$;
 
-comment on function pgclarify._current_investigations(bigint[], name) is
+comment on function pgclarify_private.current_investigations(bigint[], name) is
 'What investigations that are over came to, also those that the snapshot of this transaction is too old to see.';

@@ -18,7 +18,7 @@ from pgclarify.evidence
 left join pgclarify.document
     on evidence.corpus_id = document.corpus_id and evidence.document_id = document.id
 cross join lateral (
-    select pgclarify._find_quote(document.content, evidence.quote, evidence.start_char) as start_char
+    select pgclarify_private.find_quote(document.content, evidence.quote, evidence.start_char) as start_char
     -- Once, although it is named three times.
     offset 0
 ) as found;
@@ -40,7 +40,7 @@ comment on column pgclarify.evidence_citation.end_char is 'Offset after the quot
 comment on column pgclarify.evidence_citation.is_current is 'True if the quote still stands in the document.';
 grant select on pgclarify.evidence_citation to pgclarify_reader;
 
-create or replace function pgclarify._evidence(run_id bigint, ordinal integer, roles name[])
+create or replace function pgclarify_private.evidence_of(run_id bigint, ordinal integer, roles name[])
 returns jsonb
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
@@ -49,8 +49,8 @@ begin atomic
         coalesce(
             jsonb_agg(
                 jsonb_build_object(
-                    'run_id', _evidence.run_id,
-                    'ordinal', _evidence.ordinal,
+                    'run_id', evidence_of.run_id,
+                    'ordinal', evidence_of.ordinal,
                     'rank', evidence.rank,
                     'document_id', evidence.document_id,
                     'title', document.title,
@@ -70,25 +70,27 @@ begin atomic
     left join pgclarify.document
         on evidence.corpus_id = document.corpus_id
         and evidence.document_id = document.id
-        and (document.readers is null or document.readers && _evidence.roles)
+        and (document.readers is null or document.readers && evidence_of.roles)
         and document.corpus_id in (
-            select visible.corpus_id from pgclarify._visible_corpora(_evidence.roles) as visible
+            select visible.corpus_id from pgclarify_private.visible_corpora(evidence_of.roles) as visible
         )
     cross join lateral (
-        select pgclarify._find_quote(document.content, evidence.quote, evidence.start_char) as start_char
+        select pgclarify_private.find_quote(document.content, evidence.quote, evidence.start_char) as start_char
         -- Once, although it is named three times.
         offset 0
     ) as found
-    where evidence.run_id = _evidence.run_id
-        and evidence.ordinal = _evidence.ordinal
-        and evidence.candidate_rank <> all((select pgclarify._withheld(_evidence.run_id, _evidence.roles))::integer[]);
+    where evidence.run_id = evidence_of.run_id
+        and evidence.ordinal = evidence_of.ordinal
+        and evidence.candidate_rank <> all(
+            (select pgclarify_private.withheld_ranks(evidence_of.run_id, evidence_of.roles))::integer[]
+        );
 end;
 
-comment on function pgclarify._evidence(bigint, integer, name[]) is
+comment on function pgclarify_private.evidence_of(bigint, integer, name[]) is
 'What is cited for an entry of a run''s list, as an array of objects with the columns of view evidence_citation. Quotes stay, '
-'as in _citations; of the documents, what holders of these roles may read now.';
+'as in citations; of the documents, what holders of these roles may read now.';
 
-create or replace function pgclarify._evidence_document_ids(run_id bigint, ordinal integer, roles name[])
+create or replace function pgclarify_private.evidence_document_ids(run_id bigint, ordinal integer, roles name[])
 returns text[]
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
@@ -98,14 +100,14 @@ begin atomic
         select evidence.document_id, min(evidence.rank) as rank
         from pgclarify.evidence
         where
-            evidence.run_id = _evidence_document_ids.run_id
-            and evidence.ordinal = _evidence_document_ids.ordinal
+            evidence.run_id = evidence_document_ids.run_id
+            and evidence.ordinal = evidence_document_ids.ordinal
             and evidence.candidate_rank <> all(
-                (select pgclarify._withheld(_evidence_document_ids.run_id, _evidence_document_ids.roles))::integer[]
+                (select pgclarify_private.withheld_ranks(evidence_document_ids.run_id, evidence_document_ids.roles))::integer[]
             )
         group by evidence.document_id
     ) as cited;
 end;
 
-comment on function pgclarify._evidence_document_ids(bigint, integer, name[]) is
-'The documents of _evidence, each once, best first.';
+comment on function pgclarify_private.evidence_document_ids(bigint, integer, name[]) is
+'The documents of evidence_of, each once, best first.';

@@ -1,19 +1,19 @@
 -- Clarifying: the calls that wait.
 
-create or replace function pgclarify._clarify_settings(top_k integer, options jsonb)
+create or replace function pgclarify_private.clarify_settings(top_k integer, options jsonb)
 returns jsonb
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_settings jsonb := pgclarify._settings(
-        _clarify_settings.top_k, _clarify_settings.options, pgclarify._clarify_options()
+    v_settings jsonb := pgclarify_private.settings(
+        clarify_settings.top_k, clarify_settings.options, pgclarify_private.clarify_options()
     );
 begin
-    if v_settings ->> 'retrieval' = 'fixed' and (v_settings ->> 'budget')::integer > _clarify_settings.top_k then
+    if v_settings ->> 'retrieval' = 'fixed' and (v_settings ->> 'budget')::integer > clarify_settings.top_k then
         raise exception 'budget must not be more than top_k'
             using errcode = 'invalid_parameter_value',
-                detail = format('budget is %s, and top_k is %s.', v_settings ->> 'budget', _clarify_settings.top_k),
+                detail = format('budget is %s, and top_k is %s.', v_settings ->> 'budget', clarify_settings.top_k),
                 hint = 'The first top_k passages are judged and no others: pass a larger top_k, or {"retrieval": "adaptive"}.';
     end if;
     if v_settings ? 'threshold' and not v_settings ? 'ask_back' then
@@ -27,36 +27,36 @@ begin
 end
 $$;
 
-comment on function pgclarify._clarify_settings(integer, jsonb) is
+comment on function pgclarify_private.clarify_settings(integer, jsonb) is
 'top_k and options of clarify, checked, as run.settings keeps them; without refresh if it is 0.';
 
-create or replace function pgclarify._clarify(
-    caller pgclarify._caller, question text, corpus text, top_k integer, timeout interval, options jsonb
+create or replace function pgclarify_private.clarify(
+    caller pgclarify_private.caller, question text, corpus text, top_k integer, timeout interval, options jsonb
 )
 returns setof pgclarify.clarification
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_questions text[] := pgclarify._check_questions(array[_clarify.question]);
-    v_settings jsonb := pgclarify._clarify_settings(_clarify.top_k, _clarify.options);
-    v_corpus pgclarify.corpus := pgclarify._find_corpus(
-        pgclarify._roles_of(pgclarify._verify_caller(_clarify.caller)), _clarify.corpus
+    v_questions text[] := pgclarify_private.check_questions(array[clarify.question]);
+    v_settings jsonb := pgclarify_private.clarify_settings(clarify.top_k, clarify.options);
+    v_corpus pgclarify.corpus := pgclarify_private.find_corpus(
+        pgclarify_private.roles_of(pgclarify_private.verify_caller(clarify.caller)), clarify.corpus
     );
     v_run_ids bigint[];
 begin
-    v_run_ids := pgclarify._ask(
-        _clarify.caller, 'clarify', v_corpus.corpus_id, v_questions, v_settings, _clarify.timeout
+    v_run_ids := pgclarify_private.ask(
+        clarify.caller, 'clarify', v_corpus.corpus_id, v_questions, v_settings, clarify.timeout
     );
-    perform pgclarify._raise_unless_answered(seen) from pgclarify._current_outcomes(v_run_ids) as seen;
+    perform pgclarify_private.raise_unless_answered(seen) from pgclarify_private.current_outcomes(v_run_ids) as seen;
     return query
-    select seen.* from pgclarify._current_clarifications(v_run_ids, (_clarify.caller).name) as seen;
+    select seen.* from pgclarify_private.current_clarifications(v_run_ids, (clarify.caller).name) as seen;
 end
 $$;
 
-comment on function pgclarify._clarify(pgclarify._caller, text, text, integer, interval, jsonb) is 'See clarify.';
-grant execute on function pgclarify._clarify(
-    pgclarify._caller, text, text, integer, interval, jsonb
+comment on function pgclarify_private.clarify(pgclarify_private.caller, text, text, integer, interval, jsonb) is 'See clarify.';
+grant execute on function pgclarify_private.clarify(
+    pgclarify_private.caller, text, text, integer, interval, jsonb
 ) to pgclarify_user;
 
 create or replace function pgclarify.clarify(
@@ -74,9 +74,9 @@ as $$
 begin
     return query
     select seen.*
-    from pgclarify._caller
-    cross join lateral pgclarify._clarify(
-        _caller, clarify.question, clarify.corpus, clarify.top_k, clarify.timeout, clarify.options
+    from pgclarify_private.caller
+    cross join lateral pgclarify_private.clarify(
+        caller, clarify.question, clarify.corpus, clarify.top_k, clarify.timeout, clarify.options
     ) as seen;
 end
 $$;
@@ -93,8 +93,8 @@ comment on function pgclarify.clarify(text, text, integer, interval, jsonb) is
 '1,000,000: another number than before asks the model anew; 0).';
 grant execute on function pgclarify.clarify(text, text, integer, interval, jsonb) to pgclarify_user;
 
-create or replace function pgclarify._clarify_many(
-    caller pgclarify._caller,
+create or replace function pgclarify_private.clarify_many(
+    caller pgclarify_private.caller,
     questions text[],
     keys text[],
     corpus text,
@@ -107,38 +107,38 @@ language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_questions text[] := pgclarify._check_questions(_clarify_many.questions);
-    v_settings jsonb := pgclarify._clarify_settings(_clarify_many.top_k, _clarify_many.options);
-    v_corpus pgclarify.corpus := pgclarify._find_corpus(
-        pgclarify._roles_of(pgclarify._verify_caller(_clarify_many.caller)), _clarify_many.corpus
+    v_questions text[] := pgclarify_private.check_questions(clarify_many.questions);
+    v_settings jsonb := pgclarify_private.clarify_settings(clarify_many.top_k, clarify_many.options);
+    v_corpus pgclarify.corpus := pgclarify_private.find_corpus(
+        pgclarify_private.roles_of(pgclarify_private.verify_caller(clarify_many.caller)), clarify_many.corpus
     );
     v_run_ids bigint[];
 begin
-    if _clarify_many.keys is not null and cardinality(_clarify_many.keys) <> cardinality(v_questions) then
+    if clarify_many.keys is not null and cardinality(clarify_many.keys) <> cardinality(v_questions) then
         raise exception 'there must be as many keys as questions'
             using errcode = 'invalid_parameter_value',
                 detail = format(
-                    'There are %s keys and %s questions.', cardinality(_clarify_many.keys), cardinality(v_questions)
+                    'There are %s keys and %s questions.', cardinality(clarify_many.keys), cardinality(v_questions)
                 ),
                 hint = 'Aggregate both from the same rows in the same order, or leave keys out.';
     end if;
-    v_run_ids := pgclarify._ask(
-        _clarify_many.caller, 'clarify', v_corpus.corpus_id, v_questions, v_settings, _clarify_many.timeout
+    v_run_ids := pgclarify_private.ask(
+        clarify_many.caller, 'clarify', v_corpus.corpus_id, v_questions, v_settings, clarify_many.timeout
     );
-    perform pgclarify._warn_of_partial(v_run_ids);
+    perform pgclarify_private.warn_of_partial(v_run_ids);
     return query
     with outcome as materialized (
         select distinct seen.run_id, seen.status, seen.stop_code
-        from pgclarify._current_outcomes(v_run_ids) as seen
+        from pgclarify_private.current_outcomes(v_run_ids) as seen
     ),
     reading as materialized (
         select seen.*
-        from pgclarify._current_clarifications(
-            array(select distinct asked.run_id from unnest(v_run_ids) as asked (run_id)), (_clarify_many.caller).name
+        from pgclarify_private.current_clarifications(
+            array(select distinct asked.run_id from unnest(v_run_ids) as asked (run_id)), (clarify_many.caller).name
         ) as seen
     )
     select
-        asked.ordinal::integer, _clarify_many.keys[asked.ordinal], asked.question, asked.run_id, outcome.status,
+        asked.ordinal::integer, clarify_many.keys[asked.ordinal], asked.question, asked.run_id, outcome.status,
         reading.ordinal, reading.interpretation, reading.answer, reading.support, reading.cohesion,
         reading.document_ids, reading.citations, outcome.stop_code
     from unnest(v_questions, v_run_ids) with ordinality as asked (question, run_id, ordinal)
@@ -149,11 +149,11 @@ begin
 end
 $$;
 
-comment on function pgclarify._clarify_many(
-    pgclarify._caller, text[], text[], text, integer, interval, jsonb
+comment on function pgclarify_private.clarify_many(
+    pgclarify_private.caller, text[], text[], text, integer, interval, jsonb
 ) is 'See clarify_many.';
-grant execute on function pgclarify._clarify_many(
-    pgclarify._caller, text[], text[], text, integer, interval, jsonb
+grant execute on function pgclarify_private.clarify_many(
+    pgclarify_private.caller, text[], text[], text, integer, interval, jsonb
 ) to pgclarify_user;
 
 create or replace function pgclarify.clarify_many(
@@ -171,9 +171,9 @@ as $$
 begin
     return query
     select seen.*
-    from pgclarify._caller
-    cross join lateral pgclarify._clarify_many(
-        _caller, clarify_many.questions, clarify_many.keys, clarify_many.corpus, clarify_many.top_k,
+    from pgclarify_private.caller
+    cross join lateral pgclarify_private.clarify_many(
+        caller, clarify_many.questions, clarify_many.keys, clarify_many.corpus, clarify_many.top_k,
         clarify_many.timeout, clarify_many.options
     ) as seen;
 end
@@ -189,13 +189,13 @@ grant execute on function pgclarify.clarify_many(
     text[], text[], text, integer, interval, jsonb
 ) to pgclarify_user;
 
-create or replace function pgclarify._consolidate(caller pgclarify._caller, run_id bigint, options jsonb)
+create or replace function pgclarify_private.consolidate(caller pgclarify_private.caller, run_id bigint, options jsonb)
 returns setof pgclarify.clarification
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_run pgclarify.run := pgclarify._visible_run(_consolidate.caller, _consolidate.run_id);
+    v_run pgclarify.run := pgclarify_private.visible_run(consolidate.caller, consolidate.run_id);
     v_settings jsonb;
     v_timeout interval;
     v_run_ids bigint[];
@@ -210,28 +210,28 @@ begin
         raise exception 'the corpus of run % was dropped', v_run.run_id
             using errcode = 'object_not_in_prerequisite_state', hint = 'Its result can still be read with pgclarify.result.';
     end if;
-    v_settings := pgclarify._check_options(
-        _consolidate.options,
+    v_settings := pgclarify_private.check_options(
+        consolidate.options,
         jsonb_build_object(
-            'consolidation', pgclarify._clarify_options() -> 'consolidation',
-            'embed', pgclarify._clarify_options() -> 'embed',
-            'singletons', pgclarify._clarify_options() -> 'singletons',
+            'consolidation', pgclarify_private.clarify_options() -> 'consolidation',
+            'embed', pgclarify_private.clarify_options() -> 'embed',
+            'singletons', pgclarify_private.clarify_options() -> 'singletons',
             'timeout', '{"type": "string", "default": "60s"}'::jsonb
         )
     );
-    v_timeout := pgclarify._timeout(v_settings ->> 'timeout');
+    v_timeout := pgclarify_private.timeout(v_settings ->> 'timeout');
     v_settings := v_settings - 'timeout' || jsonb_build_object('parent_embed', v_run.settings ->> 'embed');
-    v_run_ids := pgclarify._ask(
-        _consolidate.caller, 'consolidate', v_run.corpus_id, array[v_run.question], v_settings, v_timeout, v_run.run_id
+    v_run_ids := pgclarify_private.ask(
+        consolidate.caller, 'consolidate', v_run.corpus_id, array[v_run.question], v_settings, v_timeout, v_run.run_id
     );
-    perform pgclarify._raise_unless_answered(seen) from pgclarify._current_outcomes(v_run_ids) as seen;
+    perform pgclarify_private.raise_unless_answered(seen) from pgclarify_private.current_outcomes(v_run_ids) as seen;
     return query
-    select seen.* from pgclarify._current_clarifications(v_run_ids, (_consolidate.caller).name) as seen;
+    select seen.* from pgclarify_private.current_clarifications(v_run_ids, (consolidate.caller).name) as seen;
 end
 $$;
 
-comment on function pgclarify._consolidate(pgclarify._caller, bigint, jsonb) is 'See consolidate.';
-grant execute on function pgclarify._consolidate(pgclarify._caller, bigint, jsonb) to pgclarify_user;
+comment on function pgclarify_private.consolidate(pgclarify_private.caller, bigint, jsonb) is 'See consolidate.';
+grant execute on function pgclarify_private.consolidate(pgclarify_private.caller, bigint, jsonb) to pgclarify_user;
 
 create or replace function pgclarify.consolidate(run_id bigint, options jsonb default '{}')
 returns setof pgclarify.clarification
@@ -242,8 +242,8 @@ as $$
 begin
     return query
     select seen.*
-    from pgclarify._caller
-    cross join lateral pgclarify._consolidate(_caller, consolidate.run_id, consolidate.options) as seen;
+    from pgclarify_private.caller
+    cross join lateral pgclarify_private.consolidate(caller, consolidate.run_id, consolidate.options) as seen;
 end
 $$;
 

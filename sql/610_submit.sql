@@ -1,78 +1,78 @@
 -- Submitting, and coming back for the answer: for whoever would rather not wait.
 
-create or replace function pgclarify._submit_runs(
-    caller pgclarify._caller, operation text, questions text[], corpus text, settings jsonb
+create or replace function pgclarify_private.submit_runs(
+    caller pgclarify_private.caller, operation text, questions text[], corpus text, settings jsonb
 )
 returns bigint[]
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_requester name := pgclarify._verify_caller(_submit_runs.caller);
-    v_roles name[] := pgclarify._roles_of(v_requester);
-    v_corpus pgclarify.corpus := pgclarify._find_corpus(v_roles, _submit_runs.corpus);
-    v_reuses constant boolean := pgclarify._reuses_runs();
+    v_requester name := pgclarify_private.verify_caller(submit_runs.caller);
+    v_roles name[] := pgclarify_private.roles_of(v_requester);
+    v_corpus pgclarify.corpus := pgclarify_private.find_corpus(v_roles, submit_runs.corpus);
+    v_reuses constant boolean := pgclarify_private.reuses_runs();
     v_answered jsonb;
     v_new text[];
     v_entered bigint[] := '{}';
 begin
     select coalesce(jsonb_object_agg(answered.question, answered.run_id), '{}') into v_answered
-    from pgclarify._find_answered(
+    from pgclarify_private.find_answered(
         v_corpus.corpus_id,
-        _submit_runs.operation,
-        array(select distinct asked from unnest(_submit_runs.questions) as asked),
-        _submit_runs.settings,
+        submit_runs.operation,
+        array(select distinct asked from unnest(submit_runs.questions) as asked),
+        submit_runs.settings,
         v_requester,
         v_roles
     ) as answered
     where v_reuses;
-    perform pgclarify._note_served(v_answered);
+    perform pgclarify_private.note_served(v_answered);
     v_new := array(
         select given.question
-        from unnest(_submit_runs.questions) with ordinality as given (question, ordinal)
+        from unnest(submit_runs.questions) with ordinality as given (question, ordinal)
         where not v_answered ? given.question
         group by given.question
         order by min(given.ordinal)
     );
     if cardinality(v_new) > 0 then
-        v_entered := pgclarify._enter_runs(
-            v_requester, v_roles, _submit_runs.operation, v_corpus.corpus_id, v_new, _submit_runs.settings, null, null
+        v_entered := pgclarify_private.enter_runs(
+            v_requester, v_roles, submit_runs.operation, v_corpus.corpus_id, v_new, submit_runs.settings, null, null
         );
     end if;
     return array(
         select coalesce((v_answered ->> given.question)::bigint, entered.run_id)
-        from unnest(_submit_runs.questions) with ordinality as given (question, ordinal)
+        from unnest(submit_runs.questions) with ordinality as given (question, ordinal)
         left join unnest(v_new, v_entered) as entered (question, run_id) on entered.question = given.question
         order by given.ordinal
     );
 end
 $$;
 
-comment on function pgclarify._submit_runs(pgclarify._caller, text, text[], text, jsonb) is
+comment on function pgclarify_private.submit_runs(pgclarify_private.caller, text, text[], text, jsonb) is
 'Enter runs without waiting: the run of each question, in order. Answers still good are reused unless pgclarify.reuse_runs is '
 'off, equal questions asked once.';
 
-create or replace function pgclarify._submit_many(
-    caller pgclarify._caller, questions text[], corpus text, top_k integer, options jsonb
+create or replace function pgclarify_private.submit_many(
+    caller pgclarify_private.caller, questions text[], corpus text, top_k integer, options jsonb
 )
 returns bigint[]
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-    return pgclarify._submit_runs(
-        _submit_many.caller,
+    return pgclarify_private.submit_runs(
+        submit_many.caller,
         'clarify',
-        pgclarify._check_questions(_submit_many.questions),
-        _submit_many.corpus,
-        pgclarify._clarify_settings(_submit_many.top_k, _submit_many.options)
+        pgclarify_private.check_questions(submit_many.questions),
+        submit_many.corpus,
+        pgclarify_private.clarify_settings(submit_many.top_k, submit_many.options)
     );
 end
 $$;
 
-comment on function pgclarify._submit_many(pgclarify._caller, text[], text, integer, jsonb) is 'See submit_many.';
-grant execute on function pgclarify._submit_many(
-    pgclarify._caller, text[], text, integer, jsonb
+comment on function pgclarify_private.submit_many(pgclarify_private.caller, text[], text, integer, jsonb) is 'See submit_many.';
+grant execute on function pgclarify_private.submit_many(
+    pgclarify_private.caller, text[], text, integer, jsonb
 ) to pgclarify_user;
 
 create or replace function pgclarify.submit_many(
@@ -82,10 +82,10 @@ returns bigint[]
 language sql volatile
 set search_path = pg_catalog, pg_temp
 begin atomic
-    select pgclarify._submit_many(
-        _caller, submit_many.questions, submit_many.corpus, submit_many.top_k, submit_many.options
+    select pgclarify_private.submit_many(
+        caller, submit_many.questions, submit_many.corpus, submit_many.top_k, submit_many.options
     )
-    from pgclarify._caller;
+    from pgclarify_private.caller;
 end;
 
 comment on function pgclarify.submit_many(text[], text, integer, jsonb) is
@@ -101,9 +101,9 @@ language sql volatile
 set search_path = pg_catalog, pg_temp
 begin atomic
     select (
-        pgclarify._submit_many(_caller, array[submit.question], submit.corpus, submit.top_k, submit.options)
+        pgclarify_private.submit_many(caller, array[submit.question], submit.corpus, submit.top_k, submit.options)
     )[1]
-    from pgclarify._caller;
+    from pgclarify_private.caller;
 end;
 
 comment on function pgclarify.submit(text, text, integer, jsonb) is
@@ -111,7 +111,7 @@ comment on function pgclarify.submit(text, text, integer, jsonb) is
 'worker sees it once it commits. Parameters as in clarify.';
 grant execute on function pgclarify.submit(text, text, integer, jsonb) to pgclarify_user;
 
-create or replace function pgclarify._is_committed(transaction_id xid)
+create or replace function pgclarify_private.is_committed(transaction_id xid)
 returns boolean
 language sql stable strict
 set search_path = pg_catalog, pg_temp
@@ -128,32 +128,32 @@ begin atomic
             ),
             'committed'
         ) <> 'in progress'
-    from (select _is_committed.transaction_id::text::bigint as id) as row_id
+    from (select is_committed.transaction_id::text::bigint as id) as row_id
     cross join (select pg_snapshot_xmax(pg_current_snapshot())::text::bigint as id) as current
     cross join lateral (
         select (row_id.id - current.id % 4294967296 + 4294967296) % 4294967296 as ahead
     ) as distance;
 end;
 
-comment on function pgclarify._is_committed(xid) is
+comment on function pgclarify_private.is_committed(xid) is
 'False if a row was written by a transaction that is still open, such as this one.';
 
-create or replace function pgclarify._wait(caller pgclarify._caller, run_ids bigint[], timeout interval)
+create or replace function pgclarify_private.wait(caller pgclarify_private.caller, run_ids bigint[], timeout interval)
 returns setof pgclarify.run_outcome
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_deadline timestamptz := pgclarify._deadline(_wait.timeout);
+    v_deadline timestamptz := pgclarify_private.deadline(wait.timeout);
     v_run_id bigint;
     v_uncommitted bigint;
 begin
-    foreach v_run_id in array coalesce(_wait.run_ids, '{}') loop
-        perform pgclarify._visible_run(_wait.caller, v_run_id);
+    foreach v_run_id in array coalesce(wait.run_ids, '{}') loop
+        perform pgclarify_private.visible_run(wait.caller, v_run_id);
     end loop;
     select run.run_id into v_uncommitted
     from pgclarify.run
-    where run.run_id = any(_wait.run_ids) and run.status = 'queued' and not pgclarify._is_committed(run.xmin)
+    where run.run_id = any(wait.run_ids) and run.status = 'queued' and not pgclarify_private.is_committed(run.xmin)
     order by run.run_id
     limit 1;
     if found then
@@ -162,13 +162,13 @@ begin
                 detail = 'It was submitted in a transaction that is still open, so no worker sees it.',
                 hint = 'Commit first, then wait.';
     end if;
-    perform pgclarify._await(_wait.run_ids, v_deadline);
-    return query select seen.* from pgclarify._current_outcomes(_wait.run_ids) as seen;
+    perform pgclarify_private.await(wait.run_ids, v_deadline);
+    return query select seen.* from pgclarify_private.current_outcomes(wait.run_ids) as seen;
 end
 $$;
 
-comment on function pgclarify._wait(pgclarify._caller, bigint[], interval) is 'See wait.';
-grant execute on function pgclarify._wait(pgclarify._caller, bigint[], interval) to pgclarify_user;
+comment on function pgclarify_private.wait(pgclarify_private.caller, bigint[], interval) is 'See wait.';
+grant execute on function pgclarify_private.wait(pgclarify_private.caller, bigint[], interval) to pgclarify_user;
 
 create or replace function pgclarify.wait(run_ids bigint[], timeout interval default '60s')
 returns setof pgclarify.run_outcome
@@ -178,8 +178,8 @@ as $$
 begin
     return query
     select seen.*
-    from pgclarify._caller
-    cross join lateral pgclarify._wait(_caller, wait.run_ids, wait.timeout) as seen;
+    from pgclarify_private.caller
+    cross join lateral pgclarify_private.wait(caller, wait.run_ids, wait.timeout) as seen;
 end
 $$;
 
@@ -188,20 +188,20 @@ comment on function pgclarify.wait(bigint[], interval) is
 'answers none. run_ids: from submit, committed. timeout: null means without end. Cancelling the call leaves the runs alone.';
 grant execute on function pgclarify.wait(bigint[], interval) to pgclarify_user;
 
-create or replace function pgclarify._result(caller pgclarify._caller, run_id bigint)
+create or replace function pgclarify_private.result(caller pgclarify_private.caller, run_id bigint)
 returns setof pgclarify.clarification
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_run pgclarify.run := pgclarify._answered_run(_result.caller, _result.run_id, '{clarify,consolidate}');
+    v_run pgclarify.run := pgclarify_private.answered_run(result.caller, result.run_id, '{clarify,consolidate}');
 begin
-    return query select seen.* from pgclarify._clarifications(array[v_run.run_id], (_result.caller).name) as seen;
+    return query select seen.* from pgclarify_private.clarifications(array[v_run.run_id], (result.caller).name) as seen;
 end
 $$;
 
-comment on function pgclarify._result(pgclarify._caller, bigint) is 'See result.';
-grant execute on function pgclarify._result(pgclarify._caller, bigint) to pgclarify_reader;
+comment on function pgclarify_private.result(pgclarify_private.caller, bigint) is 'See result.';
+grant execute on function pgclarify_private.result(pgclarify_private.caller, bigint) to pgclarify_reader;
 
 create or replace function pgclarify.result(run_id bigint)
 returns setof pgclarify.clarification
@@ -212,8 +212,8 @@ as $$
 begin
     return query
     select seen.*
-    from pgclarify._caller
-    cross join lateral pgclarify._result(_caller, result.run_id) as seen;
+    from pgclarify_private.caller
+    cross join lateral pgclarify_private.result(caller, result.run_id) as seen;
 end
 $$;
 
@@ -222,33 +222,35 @@ comment on function pgclarify.result(bigint) is
 'cancelled; a warning if it is partial. run_id: from submit, or any clarification that you may see.';
 grant execute on function pgclarify.result(bigint) to pgclarify_reader;
 
-create or replace function pgclarify._cancel(caller pgclarify._caller, run_id bigint)
+create or replace function pgclarify_private.cancel(caller pgclarify_private.caller, run_id bigint)
 returns boolean
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_run pgclarify.run := pgclarify._visible_run(_cancel.caller, _cancel.run_id);
+    v_run pgclarify.run := pgclarify_private.visible_run(cancel.caller, cancel.run_id);
 begin
-    if not pgclarify._is_held(v_run.requested_by, v_run.requested_by_oid, pgclarify._roles_of((_cancel.caller).name)) then
+    if not pgclarify_private.is_held(
+        v_run.requested_by, v_run.requested_by_oid, pgclarify_private.roles_of((cancel.caller).name)
+    ) then
         raise exception 'permission denied for run %', v_run.run_id
             using errcode = 'insufficient_privilege',
                 detail = format('It was asked by role %s.', v_run.requested_by),
                 hint = 'Only members of that role may cancel it.';
     end if;
-    return pgclarify._cancel_runs(array[v_run.run_id]) > 0;
+    return pgclarify_private.cancel_runs(array[v_run.run_id]) > 0;
 end
 $$;
 
-comment on function pgclarify._cancel(pgclarify._caller, bigint) is 'See cancel.';
-grant execute on function pgclarify._cancel(pgclarify._caller, bigint) to pgclarify_user;
+comment on function pgclarify_private.cancel(pgclarify_private.caller, bigint) is 'See cancel.';
+grant execute on function pgclarify_private.cancel(pgclarify_private.caller, bigint) to pgclarify_user;
 
 create or replace function pgclarify.cancel(run_id bigint)
 returns boolean
 language sql volatile
 set search_path = pg_catalog, pg_temp
 begin atomic
-    select pgclarify._cancel(_caller, cancel.run_id) from pgclarify._caller;
+    select pgclarify_private.cancel(caller, cancel.run_id) from pgclarify_private.caller;
 end;
 
 comment on function pgclarify.cancel(bigint) is

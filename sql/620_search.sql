@@ -1,18 +1,18 @@
 -- Searching: passages, without judging them.
 
-create or replace function pgclarify._search_results(run_id bigint, requester name)
+create or replace function pgclarify_private.search_results(run_id bigint, requester name)
 returns setof pgclarify.search_result
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_roles name[] := pgclarify._roles_of(_search_results.requester);
+    v_roles name[] := pgclarify_private.roles_of(search_results.requester);
     v_corpus_id bigint;
 begin
     select visible.corpus_id into v_corpus_id
     from pgclarify.run
-    inner join pgclarify._visible_corpora(v_roles) as visible on visible.corpus_id = run.corpus_id
-    where run.run_id = _search_results.run_id;
+    inner join pgclarify_private.visible_corpora(v_roles) as visible on visible.corpus_id = run.corpus_id
+    where run.run_id = search_results.run_id;
     if not found then
         return;
     end if;
@@ -32,15 +32,15 @@ begin
             and (passage.readers is null or passage.readers && $2)
         order by candidate.rank
         $sql$,
-        pgclarify._partition_name('passage', v_corpus_id)
-    ) using _search_results.run_id, v_roles;
+        pgclarify_private.partition_name('passage', v_corpus_id)
+    ) using search_results.run_id, v_roles;
 end
 $$;
 
-comment on function pgclarify._search_results(bigint, name) is
+comment on function pgclarify_private.search_results(bigint, name) is
 'Candidates of a run with their passages, as far as the requester may read them now.';
 
-create or replace function pgclarify._search_options()
+create or replace function pgclarify_private.search_options()
 returns jsonb
 language sql immutable parallel safe
 set search_path = pg_catalog, pg_temp
@@ -56,17 +56,17 @@ begin atomic
     }'::jsonb;
 end;
 
-comment on function pgclarify._search_options() is
-'The options of search, as _check_options wants them. What the method decides has no default here: see _search_settings.';
+comment on function pgclarify_private.search_options() is
+'The options of search, as check_options wants them. What the method decides has no default here: see search_settings.';
 
-create or replace function pgclarify._search_settings(top_k integer, options jsonb)
+create or replace function pgclarify_private.search_settings(top_k integer, options jsonb)
 returns jsonb
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_given jsonb := pgclarify._settings(
-        _search_settings.top_k, _search_settings.options, pgclarify._search_options()
+    v_given jsonb := pgclarify_private.settings(
+        search_settings.top_k, search_settings.options, pgclarify_private.search_options()
     );
     v_is_adaptive boolean := v_given ->> 'method' = 'adaptive';
     v_settings jsonb := jsonb_build_object('top_k', v_given -> 'top_k', 'timeout', v_given -> 'timeout');
@@ -83,14 +83,14 @@ begin
                 detail = format('The method is %s, and nothing is scored again.', v_given ->> 'method'),
                 hint = 'Leave it out, or pass {"method": "adaptive"}.';
     end if;
-    if (v_given ->> 'budget')::integer < _search_settings.top_k then
-        perform pgclarify._raise_budget_is_short((v_given ->> 'budget')::integer, _search_settings.top_k);
+    if (v_given ->> 'budget')::integer < search_settings.top_k then
+        perform pgclarify_private.raise_budget_is_short((v_given ->> 'budget')::integer, search_settings.top_k);
     end if;
     if v_is_adaptive or v_given ? 'reranker' then
         v_settings := v_settings || jsonb_build_object(
             'reranker', coalesce(v_given ->> 'reranker', 'signal'),
             -- As many as are asked for, at least.
-            'budget', coalesce((v_given ->> 'budget')::integer, greatest(100, _search_settings.top_k))
+            'budget', coalesce((v_given ->> 'budget')::integer, greatest(100, search_settings.top_k))
         );
     end if;
     if v_is_adaptive then
@@ -100,24 +100,24 @@ begin
 end
 $$;
 
-comment on function pgclarify._search_settings(integer, jsonb) is
+comment on function pgclarify_private.search_settings(integer, jsonb) is
 'top_k and options of search, checked: what run.settings keeps of them, and timeout. search is the first stage; retrieval '
 'adaptive, reranker and budget are there where passages are scored again.';
 
-create or replace function pgclarify._search_corpus(
-    caller pgclarify._caller, question text, corpus text, top_k integer, options jsonb
+create or replace function pgclarify_private.search_corpus(
+    caller pgclarify_private.caller, question text, corpus text, top_k integer, options jsonb
 )
 returns setof pgclarify.search_result
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_requester name := pgclarify._verify_caller(_search_corpus.caller);
-    v_roles name[] := pgclarify._roles_of(v_requester);
-    v_questions text[] := pgclarify._check_questions(array[_search_corpus.question]);
-    v_settings jsonb := pgclarify._search_settings(_search_corpus.top_k, _search_corpus.options);
-    v_timeout interval := pgclarify._timeout(v_settings ->> 'timeout');
-    v_corpus pgclarify.corpus := pgclarify._find_corpus(v_roles, _search_corpus.corpus);
+    v_requester name := pgclarify_private.verify_caller(search_corpus.caller);
+    v_roles name[] := pgclarify_private.roles_of(v_requester);
+    v_questions text[] := pgclarify_private.check_questions(array[search_corpus.question]);
+    v_settings jsonb := pgclarify_private.search_settings(search_corpus.top_k, search_corpus.options);
+    v_timeout interval := pgclarify_private.timeout(v_settings ->> 'timeout');
+    v_corpus pgclarify.corpus := pgclarify_private.find_corpus(v_roles, search_corpus.corpus);
     v_run_ids bigint[];
 begin
     if v_settings ->> 'search' = 'lexical' and not v_settings ? 'reranker' then
@@ -126,32 +126,32 @@ begin
         select
             seen.rank, seen.passage_id, seen.document_id, seen.title, seen.heading, seen.content, seen.score,
             seen.origin
-        from pgclarify._search(
-            v_corpus.corpus_id, v_roles, 'lexical', v_questions[1], null, _search_corpus.top_k
+        from pgclarify_private.search(
+            v_corpus.corpus_id, v_roles, 'lexical', v_questions[1], null, search_corpus.top_k
         ) as seen
         order by seen.rank;
         return;
     end if;
-    v_run_ids := pgclarify._ask(
-        _search_corpus.caller, 'search', v_corpus.corpus_id, v_questions,
+    v_run_ids := pgclarify_private.ask(
+        search_corpus.caller, 'search', v_corpus.corpus_id, v_questions,
         v_settings - 'timeout', v_timeout
     );
-    perform pgclarify._raise_unless_answered(seen) from pgclarify._current_outcomes(v_run_ids) as seen;
-    if pgclarify._has_frozen_snapshot() then
+    perform pgclarify_private.raise_unless_answered(seen) from pgclarify_private.current_outcomes(v_run_ids) as seen;
+    if pgclarify_private.has_frozen_snapshot() then
         return query
         select seen.*
         from jsonb_populate_recordset(
-            null::pgclarify.search_result, pgclarify._rows('search_result', v_run_ids, v_requester)
+            null::pgclarify.search_result, pgclarify_private.rows('search_result', v_run_ids, v_requester)
         ) as seen;
     else
-        return query select seen.* from pgclarify._search_results(v_run_ids[1], v_requester) as seen;
+        return query select seen.* from pgclarify_private.search_results(v_run_ids[1], v_requester) as seen;
     end if;
 end
 $$;
 
-comment on function pgclarify._search_corpus(pgclarify._caller, text, text, integer, jsonb) is 'See search.';
-grant execute on function pgclarify._search_corpus(
-    pgclarify._caller, text, text, integer, jsonb
+comment on function pgclarify_private.search_corpus(pgclarify_private.caller, text, text, integer, jsonb) is 'See search.';
+grant execute on function pgclarify_private.search_corpus(
+    pgclarify_private.caller, text, text, integer, jsonb
 ) to pgclarify_user;
 
 create or replace function pgclarify.search(
@@ -165,9 +165,9 @@ as $$
 begin
     return query
     select seen.*
-    from pgclarify._caller
-    cross join lateral pgclarify._search_corpus(
-        _caller, search.question, search.corpus, search.top_k, search.options
+    from pgclarify_private.caller
+    cross join lateral pgclarify_private.search_corpus(
+        caller, search.question, search.corpus, search.top_k, search.options
     ) as seen;
 end
 $$;

@@ -1,6 +1,6 @@
 -- Investigating: one answer to a question that takes several steps.
 
-create or replace function pgclarify._investigate_options()
+create or replace function pgclarify_private.investigate_options()
 returns jsonb
 language sql immutable parallel safe
 set search_path = pg_catalog, pg_temp
@@ -26,59 +26,60 @@ begin atomic
     }'::jsonb;
 end;
 
-comment on function pgclarify._investigate_options() is
-'The options of submit_investigation, as _check_options wants them; investigate has timeout besides.';
+comment on function pgclarify_private.investigate_options() is
+'The options of submit_investigation, as check_options wants them; investigate has timeout besides.';
 
-create or replace function pgclarify._investigate_settings(options jsonb, others jsonb default '{}')
+create or replace function pgclarify_private.investigate_settings(options jsonb, others jsonb default '{}')
 returns jsonb
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_settings jsonb := pgclarify._check_options(
-        _investigate_settings.options, pgclarify._investigate_options() || _investigate_settings.others
+    v_settings jsonb := pgclarify_private.check_options(
+        investigate_settings.options, pgclarify_private.investigate_options() || investigate_settings.others
     );
 begin
     if (v_settings ->> 'budget')::integer < (v_settings ->> 'top_k')::integer then
-        perform pgclarify._raise_budget_is_short((v_settings ->> 'budget')::integer, (v_settings ->> 'top_k')::integer);
+        perform pgclarify_private.raise_budget_is_short((v_settings ->> 'budget')::integer, (v_settings ->> 'top_k')::integer);
     end if;
     return v_settings;
 end
 $$;
 
-comment on function pgclarify._investigate_settings(jsonb, jsonb) is
+comment on function pgclarify_private.investigate_settings(jsonb, jsonb) is
 'Options of investigations, checked, as run.settings keeps them. others: options besides those of submit_investigation, as '
-'_check_options wants them.';
+'check_options wants them.';
 
-create or replace function pgclarify._investigate(
-    caller pgclarify._caller, question text, corpus text, options jsonb
+create or replace function pgclarify_private.investigate(
+    caller pgclarify_private.caller, question text, corpus text, options jsonb
 )
 returns setof pgclarify.investigation
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_questions text[] := pgclarify._check_questions(array[_investigate.question]);
-    v_settings jsonb := pgclarify._investigate_settings(
-        _investigate.options, '{"timeout": {"type": "string", "default": "5min"}}'
+    v_questions text[] := pgclarify_private.check_questions(array[investigate.question]);
+    v_settings jsonb := pgclarify_private.investigate_settings(
+        investigate.options, '{"timeout": {"type": "string", "default": "5min"}}'
     );
-    v_corpus pgclarify.corpus := pgclarify._find_corpus(
-        pgclarify._roles_of(pgclarify._verify_caller(_investigate.caller)), _investigate.corpus
+    v_corpus pgclarify.corpus := pgclarify_private.find_corpus(
+        pgclarify_private.roles_of(pgclarify_private.verify_caller(investigate.caller)), investigate.corpus
     );
     v_run_ids bigint[];
 begin
-    v_run_ids := pgclarify._ask(
-        _investigate.caller, 'investigate', v_corpus.corpus_id, v_questions, v_settings - 'timeout',
-        pgclarify._timeout(v_settings ->> 'timeout')
+    v_run_ids := pgclarify_private.ask(
+        investigate.caller, 'investigate', v_corpus.corpus_id, v_questions, v_settings - 'timeout',
+        pgclarify_private.timeout(v_settings ->> 'timeout')
     );
-    perform pgclarify._raise_unless_answered(seen, 'investigate') from pgclarify._current_outcomes(v_run_ids) as seen;
+    perform pgclarify_private.raise_unless_answered(seen, 'investigate')
+    from pgclarify_private.current_outcomes(v_run_ids) as seen;
     return query
-    select seen.* from pgclarify._current_investigations(v_run_ids, (_investigate.caller).name) as seen;
+    select seen.* from pgclarify_private.current_investigations(v_run_ids, (investigate.caller).name) as seen;
 end
 $$;
 
-comment on function pgclarify._investigate(pgclarify._caller, text, text, jsonb) is 'See investigate.';
-grant execute on function pgclarify._investigate(pgclarify._caller, text, text, jsonb) to pgclarify_user;
+comment on function pgclarify_private.investigate(pgclarify_private.caller, text, text, jsonb) is 'See investigate.';
+grant execute on function pgclarify_private.investigate(pgclarify_private.caller, text, text, jsonb) to pgclarify_user;
 
 create or replace function pgclarify.investigate(question text, corpus text default null, options jsonb default '{}')
 returns setof pgclarify.investigation
@@ -89,9 +90,9 @@ as $$
 begin
     return query
     select seen.*
-    from pgclarify._caller
-    cross join lateral pgclarify._investigate(
-        _caller, investigate.question, investigate.corpus, investigate.options
+    from pgclarify_private.caller
+    cross join lateral pgclarify_private.investigate(
+        caller, investigate.question, investigate.corpus, investigate.options
     ) as seen;
 end
 $$;
@@ -104,8 +105,8 @@ comment on function pgclarify.investigate(text, text, jsonb) is
 '(true), reasoner (true), entailment (embedding, model, or a name), timeout (5min).';
 grant execute on function pgclarify.investigate(text, text, jsonb) to pgclarify_user;
 
-create or replace function pgclarify._submit_investigation(
-    caller pgclarify._caller, question text, corpus text, options jsonb
+create or replace function pgclarify_private.submit_investigation(
+    caller pgclarify_private.caller, question text, corpus text, options jsonb
 )
 returns bigint
 language plpgsql volatile security definer
@@ -113,19 +114,20 @@ set search_path = pg_catalog, pg_temp
 as $$
 begin
     return (
-        pgclarify._submit_runs(
-            _submit_investigation.caller,
+        pgclarify_private.submit_runs(
+            submit_investigation.caller,
             'investigate',
-            pgclarify._check_questions(array[_submit_investigation.question]),
-            _submit_investigation.corpus,
-            pgclarify._investigate_settings(_submit_investigation.options)
+            pgclarify_private.check_questions(array[submit_investigation.question]),
+            submit_investigation.corpus,
+            pgclarify_private.investigate_settings(submit_investigation.options)
         )
     )[1];
 end
 $$;
 
-comment on function pgclarify._submit_investigation(pgclarify._caller, text, text, jsonb) is 'See submit_investigation.';
-grant execute on function pgclarify._submit_investigation(pgclarify._caller, text, text, jsonb) to pgclarify_user;
+comment on function pgclarify_private.submit_investigation(pgclarify_private.caller, text, text, jsonb) is
+'See submit_investigation.';
+grant execute on function pgclarify_private.submit_investigation(pgclarify_private.caller, text, text, jsonb) to pgclarify_user;
 
 create or replace function pgclarify.submit_investigation(
     question text, corpus text default null, options jsonb default '{}'
@@ -134,10 +136,10 @@ returns bigint
 language sql volatile
 set search_path = pg_catalog, pg_temp
 begin atomic
-    select pgclarify._submit_investigation(
-        _caller, submit_investigation.question, submit_investigation.corpus, submit_investigation.options
+    select pgclarify_private.submit_investigation(
+        caller, submit_investigation.question, submit_investigation.corpus, submit_investigation.options
     )
-    from pgclarify._caller;
+    from pgclarify_private.caller;
 end;
 
 comment on function pgclarify.submit_investigation(text, text, jsonb) is
@@ -146,21 +148,21 @@ comment on function pgclarify.submit_investigation(text, text, jsonb) is
 'in investigate; there is no option timeout.';
 grant execute on function pgclarify.submit_investigation(text, text, jsonb) to pgclarify_user;
 
-create or replace function pgclarify._investigation(caller pgclarify._caller, run_id bigint)
+create or replace function pgclarify_private.investigation(caller pgclarify_private.caller, run_id bigint)
 returns setof pgclarify.investigation
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_run pgclarify.run := pgclarify._answered_run(_investigation.caller, _investigation.run_id, '{investigate}');
+    v_run pgclarify.run := pgclarify_private.answered_run(investigation.caller, investigation.run_id, '{investigate}');
 begin
     return query
-    select seen.* from pgclarify._investigations(array[v_run.run_id], (_investigation.caller).name) as seen;
+    select seen.* from pgclarify_private.investigations(array[v_run.run_id], (investigation.caller).name) as seen;
 end
 $$;
 
-comment on function pgclarify._investigation(pgclarify._caller, bigint) is 'See investigation.';
-grant execute on function pgclarify._investigation(pgclarify._caller, bigint) to pgclarify_reader;
+comment on function pgclarify_private.investigation(pgclarify_private.caller, bigint) is 'See investigation.';
+grant execute on function pgclarify_private.investigation(pgclarify_private.caller, bigint) to pgclarify_reader;
 
 create or replace function pgclarify.investigation(run_id bigint)
 returns setof pgclarify.investigation
@@ -171,8 +173,8 @@ as $$
 begin
     return query
     select seen.*
-    from pgclarify._caller
-    cross join lateral pgclarify._investigation(_caller, investigation.run_id) as seen;
+    from pgclarify_private.caller
+    cross join lateral pgclarify_private.investigation(caller, investigation.run_id) as seen;
 end
 $$;
 

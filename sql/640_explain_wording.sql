@@ -1,62 +1,62 @@
 -- How explain words things: what was asked, lengths of time, the figures of a line, passages.
 
-create or replace function pgclarify._asked(question text, settings jsonb)
+create or replace function pgclarify_private.asked(question text, settings jsonb)
 returns text
 language sql immutable parallel safe
 set search_path = pg_catalog, pg_temp
 begin atomic
     select
         coalesce(
-            (_asked.settings ->> 'questions')
-            || case when _asked.settings -> 'questions' = '1' then ' question' else ' questions' end,
-            _asked.question
+            (asked.settings ->> 'questions')
+            || case when asked.settings -> 'questions' = '1' then ' question' else ' questions' end,
+            asked.question
         );
 end;
 
-comment on function pgclarify._asked(text, jsonb) is
+comment on function pgclarify_private.asked(text, jsonb) is
 'What a run was asked, for people: of detect_ambiguity_many and estimate, how many questions.';
-grant execute on function pgclarify._asked(text, jsonb) to pgclarify_reader;
+grant execute on function pgclarify_private.asked(text, jsonb) to pgclarify_reader;
 
-create or replace function pgclarify._is_over_budget(told text)
+create or replace function pgclarify_private.is_over_budget(told text)
 returns boolean
 language sql immutable parallel safe security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
     -- An error is a message, a colon and its detail, which has no colon of its own.
-    select pgclarify._is_of_a_budget(_is_over_budget.told)
-        or pgclarify._is_of_a_budget(regexp_replace(_is_over_budget.told, ': [^:]*$', ''));
+    select pgclarify_private.is_of_a_budget(is_over_budget.told)
+        or pgclarify_private.is_of_a_budget(regexp_replace(is_over_budget.told, ': [^:]*$', ''));
 end;
 
-comment on function pgclarify._is_over_budget(text) is
+comment on function pgclarify_private.is_over_budget(text) is
 'Whether a budget is why a run stopped (its stop_reason), or why a passage was not judged (the error of its verdict); null is '
 'no.';
-grant execute on function pgclarify._is_over_budget(text) to pgclarify_reader;
+grant execute on function pgclarify_private.is_over_budget(text) to pgclarify_reader;
 
-create or replace function pgclarify._shown_number(given double precision)
+create or replace function pgclarify_private.shown_number(given double precision)
 returns text
 language sql stable strict parallel safe
 set search_path = pg_catalog, pg_temp
 begin atomic
-    select to_char(_shown_number.given, case when abs(_shown_number.given) < 9.95 then 'FM0.0' else 'FM999,999,999,990' end);
+    select to_char(shown_number.given, case when abs(shown_number.given) < 9.95 then 'FM0.0' else 'FM999,999,999,990' end);
 end;
 
-comment on function pgclarify._shown_number(double precision) is 'Milliseconds: one decimal below ten, else none.';
+comment on function pgclarify_private.shown_number(double precision) is 'Milliseconds: one decimal below ten, else none.';
 
-create or replace function pgclarify._shown_tokens(prompt_tokens bigint, completion_tokens bigint)
+create or replace function pgclarify_private.shown_tokens(prompt_tokens bigint, completion_tokens bigint)
 returns text
 language sql stable parallel safe
 set search_path = pg_catalog, pg_temp
 begin atomic
     select
-        to_char(_shown_tokens.prompt_tokens, 'FM999,999,999,990') || '+'
-        || to_char(_shown_tokens.completion_tokens, 'FM999,999,999,990')
-    where _shown_tokens.prompt_tokens + _shown_tokens.completion_tokens > 0;
+        to_char(shown_tokens.prompt_tokens, 'FM999,999,999,990') || '+'
+        || to_char(shown_tokens.completion_tokens, 'FM999,999,999,990')
+    where shown_tokens.prompt_tokens + shown_tokens.completion_tokens > 0;
 end;
 
-comment on function pgclarify._shown_tokens(bigint, bigint) is
+comment on function pgclarify_private.shown_tokens(bigint, bigint) is
 'Tokens of input and output, such as 2,480+310; null if there are none.';
 
-create or replace function pgclarify._shown_figures(
+create or replace function pgclarify_private.shown_figures(
     start_ms double precision,
     end_ms double precision,
     share double precision,
@@ -75,28 +75,28 @@ begin atomic
         select
             concat_ws(
                 ', ',
-                'time=' || pgclarify._shown_number(_shown_figures.start_ms) || '..'
-                || pgclarify._shown_number(_shown_figures.end_ms) || ' ms',
-                round(100 * _shown_figures.share) || '%',
-                'rows=' || _shown_figures.rows,
-                'calls=' || nullif(_shown_figures.calls, 0),
-                'reused=' || nullif(_shown_figures.reused_calls, 0),
-                'tokens=' || pgclarify._shown_tokens(_shown_figures.prompt_tokens, _shown_figures.completion_tokens)
+                'time=' || pgclarify_private.shown_number(shown_figures.start_ms) || '..'
+                || pgclarify_private.shown_number(shown_figures.end_ms) || ' ms',
+                round(100 * shown_figures.share) || '%',
+                'rows=' || shown_figures.rows,
+                'calls=' || nullif(shown_figures.calls, 0),
+                'reused=' || nullif(shown_figures.reused_calls, 0),
+                'tokens=' || pgclarify_private.shown_tokens(shown_figures.prompt_tokens, shown_figures.completion_tokens)
             ) as figures
     ) as told;
 end;
 
-comment on function pgclarify._shown_figures(
+comment on function pgclarify_private.shown_figures(
     double precision, double precision, double precision, bigint, bigint, bigint, bigint, bigint
 ) is 'What stands in parentheses behind a stage: what is null or none of is left out.';
 
-create or replace function pgclarify._shown_passage(passage_id bigint, document_id text, title text, heading text)
+create or replace function pgclarify_private.shown_passage(passage_id bigint, document_id text, title text, heading text)
 returns text
 language sql stable parallel safe
 set search_path = pg_catalog, pg_temp
 begin atomic
     select
-        format('passage %s of %s', _shown_passage.passage_id, pgclarify._shown(_shown_passage.document_id, 60))
+        format('passage %s of %s', shown_passage.passage_id, pgclarify_private.shown(shown_passage.document_id, 60))
         || coalesce(
             ' (' || nullif(
                 concat_ws(
@@ -104,12 +104,12 @@ begin atomic
                     -- Many a document begins with its title.
                     case
                         when
-                            _shown_passage.heading = _shown_passage.title
-                            or starts_with(_shown_passage.heading, _shown_passage.title || ' > ')
+                            shown_passage.heading = shown_passage.title
+                            or starts_with(shown_passage.heading, shown_passage.title || ' > ')
                             then null
-                        else nullif(pgclarify._shown(_shown_passage.title, 40), '')
+                        else nullif(pgclarify_private.shown(shown_passage.title, 40), '')
                     end,
-                    nullif(pgclarify._shown(_shown_passage.heading, 40), '')
+                    nullif(pgclarify_private.shown(shown_passage.heading, 40), '')
                 ),
                 ''
             ) || ')',
@@ -117,6 +117,6 @@ begin atomic
         );
 end;
 
-comment on function pgclarify._shown_passage(bigint, text, text, text) is
+comment on function pgclarify_private.shown_passage(bigint, text, text, text) is
 'Which passage: its id, its document, and title and headings where they are given; a title that is the first heading is told '
 'once.';

@@ -1,6 +1,6 @@
 -- What explain knows of a run's stages, passages and steps: one query a table.
 
-create or replace function pgclarify._stages_of(run_id bigint)
+create or replace function pgclarify_private.stages_of(run_id bigint)
 returns table (
     ordinal integer,
     name text,
@@ -30,7 +30,7 @@ begin
             -- By the worker's clock alone: the server's may be another.
             (1000 * extract(epoch from stage.started_at - min(stage.started_at) over ()))::double precision as start_ms
         from pgclarify.stage
-        where stage.run_id = _stages_of.run_id
+        where stage.run_id = stages_of.run_id
     ) as timed
     order by timed.ordinal;
     if found then
@@ -57,7 +57,7 @@ begin
             sum(completion.completion_tokens) as completion_tokens
         from pgclarify.completion
         inner join pgclarify.run on run.run_id = completion.run_id
-        where completion.run_id = _stages_of.run_id and completion.finished_at is not null
+        where completion.run_id = stages_of.run_id and completion.finished_at is not null
             -- Others keep their verdicts.
             and (completion.purpose <> 'verdict' or run.operation = 'clarifying_questions')
         group by 1
@@ -73,21 +73,21 @@ begin
         inner join pgclarify.candidate on candidate.run_id = verdict.run_id and candidate.rank = verdict.rank
         inner join pgclarify.run on run.run_id = verdict.run_id
         left join pgclarify.completion on completion.completion_id = verdict.completion_id
-        where verdict.run_id = _stages_of.run_id and run.operation <> 'consolidate'
+        where verdict.run_id = stages_of.run_id and run.operation <> 'consolidate'
         group by candidate.step_ordinal, candidate.batch
     ),
     kept as (
         select 'detection' as name, count(*) as rows
         from pgclarify.detection
-        where detection.run_id = _stages_of.run_id
+        where detection.run_id = stages_of.run_id
         union all
-        select 'rewriting', count(*) from pgclarify.rewriting where rewriting.run_id = _stages_of.run_id
+        select 'rewriting', count(*) from pgclarify.rewriting where rewriting.run_id = stages_of.run_id
         union all
         select 'questioning', count(*)
         from pgclarify.clarifying_question
-        where clarifying_question.run_id = _stages_of.run_id
+        where clarifying_question.run_id = stages_of.run_id
         union all
-        select 'listing', count(*) from pgclarify.listed_answer where listed_answer.run_id = _stages_of.run_id
+        select 'listing', count(*) from pgclarify.listed_answer where listed_answer.run_id = stages_of.run_id
     ),
     there as (
         select
@@ -99,7 +99,7 @@ begin
         select 'retrieval', null, candidate.step_ordinal, count(*), 0, 0, 0, 0
         from pgclarify.candidate
         inner join pgclarify.run on run.run_id = candidate.run_id
-        where candidate.run_id = _stages_of.run_id and run.operation <> 'consolidate'
+        where candidate.run_id = stages_of.run_id and run.operation <> 'consolidate'
         group by candidate.step_ordinal
         union all
         select
@@ -109,7 +109,7 @@ begin
         union all
         select 'consolidation', null, null, count(*), 0, 0, 0, 0
         from pgclarify.interpretation
-        where interpretation.run_id = _stages_of.run_id
+        where interpretation.run_id = stages_of.run_id
         having count(*) > 0
     )
     select
@@ -126,11 +126,11 @@ begin
         there.calls, there.reused_calls, there.prompt_tokens::bigint, there.completion_tokens::bigint,
         case when there.name = 'relaxation' then run.relaxed_question end
     from there
-    inner join pgclarify.run on run.run_id = _stages_of.run_id
+    inner join pgclarify.run on run.run_id = stages_of.run_id
     order by 1;
 end
 $$;
 
-comment on function pgclarify._stages_of(bigint) is
+comment on function pgclarify_private.stages_of(bigint) is
 'Stages of a run in order, in milliseconds from its first; for a run without any, because it has not ended or is of an '
 'earlier version, what the ledger and what it has kept so far tell of them, without times.';

@@ -1,6 +1,6 @@
 -- What explain tells of ambiguity, rewritten questions, clarifying questions and listed answers: lines below their stages.
 
-create or replace function pgclarify._told_detections(run pgclarify.run, detail text)
+create or replace function pgclarify_private.told_detections(run pgclarify.run, detail text)
 returns table (stages text[], batch integer, place integer[], body text)
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
@@ -14,8 +14,8 @@ begin atomic
         || format('  (probability=%s)', to_char(detection.probability, 'FM0.00'))
     from pgclarify.detection
     where
-        detection.run_id = (_told_detections.run).run_id
-        and (_told_detections.run).operation <> 'detect_ambiguity_many'
+        detection.run_id = (told_detections.run).run_id
+        and (told_detections.run).operation <> 'detect_ambiguity_many'
     union all
     select
         '{detection}',
@@ -23,15 +23,15 @@ begin atomic
         array[2, reason.ordinal::integer],
         format(
             'Because: %s (%s)',
-            pgclarify._shown(coalesce(reason.value ->> 'text', reason.value ->> 'name', 'of an unknown reason'), 200),
-            pgclarify._shown(coalesce(reason.value ->> 'source', 'unknown'))
+            pgclarify_private.shown(coalesce(reason.value ->> 'text', reason.value ->> 'name', 'of an unknown reason'), 200),
+            pgclarify_private.shown(coalesce(reason.value ->> 'source', 'unknown'))
         )
     from pgclarify.detection
     cross join lateral jsonb_array_elements(detection.reasons) with ordinality as reason (value, ordinal)
     where
-        detection.run_id = (_told_detections.run).run_id
-        and (_told_detections.run).operation <> 'detect_ambiguity_many'
-        and _told_detections.detail <> 'stages'
+        detection.run_id = (told_detections.run).run_id
+        and (told_detections.run).operation <> 'detect_ambiguity_many'
+        and told_detections.detail <> 'stages'
     union all
     -- Of many, how many, and which.
     select
@@ -53,8 +53,8 @@ begin atomic
         )
     from pgclarify.detection
     where
-        detection.run_id = (_told_detections.run).run_id
-        and (_told_detections.run).operation = 'detect_ambiguity_many'
+        detection.run_id = (told_detections.run).run_id
+        and (told_detections.run).operation = 'detect_ambiguity_many'
     having count(*) > 0
     union all
     select
@@ -63,20 +63,20 @@ begin atomic
         array[2, detection.ordinal],
         format(
             '#%s  %s  %s  %s', detection.ordinal, detection.kind, to_char(detection.probability, 'FM0.00'),
-            pgclarify._shown(detection.question)
+            pgclarify_private.shown(detection.question)
         )
     from pgclarify.detection
     where
-        detection.run_id = (_told_detections.run).run_id
-        and (_told_detections.run).operation = 'detect_ambiguity_many'
+        detection.run_id = (told_detections.run).run_id
+        and (told_detections.run).operation = 'detect_ambiguity_many'
         and detection.is_ambiguous
-        and _told_detections.detail = 'passages';
+        and told_detections.detail = 'passages';
 end;
 
-comment on function pgclarify._told_detections(pgclarify.run, text) is
-'What was found ambiguous in a run, as lines for _told_of_dialogue.';
+comment on function pgclarify_private.told_detections(pgclarify.run, text) is
+'What was found ambiguous in a run, as lines for told_of_dialogue.';
 
-create or replace function pgclarify._told_evidence(run_id bigint, roles name[])
+create or replace function pgclarify_private.told_evidence(run_id bigint, roles name[])
 returns table (ordinal integer, rank integer, candidate_rank integer, body text)
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
@@ -87,35 +87,35 @@ begin atomic
         evidence.candidate_rank,
         format(
             'Proof: #%s  %s: "%s"', evidence.candidate_rank,
-            pgclarify._shown_passage(
+            pgclarify_private.shown_passage(
                 evidence.passage_id, evidence.document_id, document.title, evidence.heading
             ),
-            pgclarify._shown(evidence.quote)
+            pgclarify_private.shown(evidence.quote)
         )
     from pgclarify.evidence
     left join pgclarify.document
         on evidence.corpus_id = document.corpus_id
         and evidence.document_id = document.id
-        and (document.readers is null or document.readers && _told_evidence.roles)
+        and (document.readers is null or document.readers && told_evidence.roles)
         and document.corpus_id in (
-            select visible.corpus_id from pgclarify._visible_corpora(_told_evidence.roles) as visible
+            select visible.corpus_id from pgclarify_private.visible_corpora(told_evidence.roles) as visible
         )
-    where evidence.run_id = _told_evidence.run_id
+    where evidence.run_id = told_evidence.run_id
         and evidence.candidate_rank <> all(
-            (select pgclarify._withheld(_told_evidence.run_id, _told_evidence.roles))::integer[]
+            (select pgclarify_private.withheld_ranks(told_evidence.run_id, told_evidence.roles))::integer[]
         );
 end;
 
-comment on function pgclarify._told_evidence(bigint, name[]) is
+comment on function pgclarify_private.told_evidence(bigint, name[]) is
 'What proves that which a run lists, a line each. roles: whose titles of documents are shown.';
 
-create or replace function pgclarify._told_of_dialogue(run pgclarify.run, roles name[], detail text)
+create or replace function pgclarify_private.told_of_dialogue(run pgclarify.run, roles name[], detail text)
 returns table (stages text[], batch integer, place integer[], body text)
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
     select told.stages, told.batch, told.place, told.body
-    from pgclarify._told_detections(_told_of_dialogue.run, _told_of_dialogue.detail) as told
+    from pgclarify_private.told_detections(told_of_dialogue.run, told_of_dialogue.detail) as told
     union all
     select
         '{rewriting}',
@@ -123,15 +123,15 @@ begin atomic
         array[1],
         case
             -- As far as it is shown: of a reply, the question was another.
-            when rewriting.rewritten = (_told_of_dialogue.run).question then 'Unchanged'
-            else 'Question: ' || pgclarify._shown(rewriting.rewritten, 200)
+            when rewriting.rewritten = (told_of_dialogue.run).question then 'Unchanged'
+            else 'Question: ' || pgclarify_private.shown(rewriting.rewritten, 200)
         end
     from pgclarify.rewriting
-    where rewriting.run_id = (_told_of_dialogue.run).run_id
+    where rewriting.run_id = (told_of_dialogue.run).run_id
     union all
-    select '{rewriting}', null, array[2], 'Reason: ' || pgclarify._shown(rewriting.reason, 200)
+    select '{rewriting}', null, array[2], 'Reason: ' || pgclarify_private.shown(rewriting.reason, 200)
     from pgclarify.rewriting
-    where rewriting.run_id = (_told_of_dialogue.run).run_id and rewriting.reason is not null
+    where rewriting.run_id = (told_of_dialogue.run).run_id and rewriting.reason is not null
     union all
     select
         '{checking,questioning}',
@@ -139,13 +139,13 @@ begin atomic
         array[asked.ordinal, 1],
         format(
             '%s. %s%s', asked.ordinal, coalesce(asked.ambiguity_type || ': ', ''),
-            pgclarify._shown(coalesce(asked.clarifying_question, asked.reformulation), 200)
+            pgclarify_private.shown(coalesce(asked.clarifying_question, asked.reformulation), 200)
         )
         || case
             when asked.is_answerable then coalesce(
                 '  (answered by ' || (
                     select string_agg('#' || told.candidate_rank, ' ' order by told.rank)
-                    from pgclarify._told_evidence(asked.run_id, _told_of_dialogue.roles) as told
+                    from pgclarify_private.told_evidence(asked.run_id, told_of_dialogue.roles) as told
                     where told.ordinal = asked.ordinal
                 ) || ')',
                 '  (answerable)'
@@ -154,38 +154,38 @@ begin atomic
             else ''
         end
     from pgclarify.clarifying_question as asked
-    where asked.run_id = (_told_of_dialogue.run).run_id
+    where asked.run_id = (told_of_dialogue.run).run_id
     union all
     select
         '{checking,questioning}', null, array[asked.ordinal, 2],
-        '    Reformulation: ' || pgclarify._shown(asked.reformulation, 200)
+        '    Reformulation: ' || pgclarify_private.shown(asked.reformulation, 200)
     from pgclarify.clarifying_question as asked
     where
-        asked.run_id = (_told_of_dialogue.run).run_id
+        asked.run_id = (told_of_dialogue.run).run_id
         and asked.clarifying_question is not null
         and asked.reformulation is not null
-        and _told_of_dialogue.detail <> 'stages'
+        and told_of_dialogue.detail <> 'stages'
     union all
     select
         '{checking,questioning}', null, array[asked.ordinal, 3],
-        '    Reasoning: ' || pgclarify._shown(asked.reasoning, 200)
+        '    Reasoning: ' || pgclarify_private.shown(asked.reasoning, 200)
     from pgclarify.clarifying_question as asked
     where
-        asked.run_id = (_told_of_dialogue.run).run_id
+        asked.run_id = (told_of_dialogue.run).run_id
         and asked.reasoning is not null
-        and _told_of_dialogue.detail = 'passages'
+        and told_of_dialogue.detail = 'passages'
     union all
     -- Each round that brought something brought the answer of its number.
     select
         '{listing}',
         listed.ordinal,
         array[listed.ordinal, 1],
-        format('%s. %s', listed.ordinal, pgclarify._shown(listed.answer))
+        format('%s. %s', listed.ordinal, pgclarify_private.shown(listed.answer))
         || coalesce(
-            '  (also ' || nullif(pgclarify._shown(array_to_string(listed.variants[2:], '; ')), '') || ')', ''
+            '  (also ' || nullif(pgclarify_private.shown(array_to_string(listed.variants[2:], '; ')), '') || ')', ''
         )
     from pgclarify.listed_answer as listed
-    where listed.run_id = (_told_of_dialogue.run).run_id
+    where listed.run_id = (told_of_dialogue.run).run_id
         -- One whose first proof is not shown is not shown either.
         and not exists (
             select
@@ -194,19 +194,19 @@ begin atomic
                 and evidence.ordinal = listed.ordinal
                 and evidence.rank = 1
                 and evidence.candidate_rank = any(
-                    (select pgclarify._withheld((_told_of_dialogue.run).run_id, _told_of_dialogue.roles))::integer[]
+                    (select pgclarify_private.withheld_ranks((told_of_dialogue.run).run_id, told_of_dialogue.roles))::integer[]
                 )
         )
     union all
     select
-        case when (_told_of_dialogue.run).operation = 'list_answers' then '{listing}' else '{checking,questioning}' end::text[],
-        case when (_told_of_dialogue.run).operation = 'list_answers' then told.ordinal end,
+        case when (told_of_dialogue.run).operation = 'list_answers' then '{listing}' else '{checking,questioning}' end::text[],
+        case when (told_of_dialogue.run).operation = 'list_answers' then told.ordinal end,
         array[told.ordinal, 4, told.rank],
         '    ' || told.body
-    from pgclarify._told_evidence((_told_of_dialogue.run).run_id, _told_of_dialogue.roles) as told
-    where _told_of_dialogue.detail = 'passages';
+    from pgclarify_private.told_evidence((told_of_dialogue.run).run_id, told_of_dialogue.roles) as told
+    where told_of_dialogue.detail = 'passages';
 end;
 
-comment on function pgclarify._told_of_dialogue(pgclarify.run, name[], text) is
+comment on function pgclarify_private.told_of_dialogue(pgclarify.run, name[], text) is
 'What a run found ambiguous, rewrote, asks back or lists, a line a row, with the stages below which it may stand, the best one '
 'first, the batch of that stage if it is known, and its place there.';

@@ -1,6 +1,6 @@
 -- explain: the tree of steps, batches, stages and passages.
 
-create or replace function pgclarify._explain_tree(
+create or replace function pgclarify_private.explain_tree(
     run pgclarify.run, total_ms double precision, roles name[], detail text
 )
 returns setof text
@@ -8,7 +8,7 @@ language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_withheld constant integer[] := pgclarify._withheld((_explain_tree.run).run_id, _explain_tree.roles);
+    v_withheld constant integer[] := pgclarify_private.withheld_ranks((explain_tree.run).run_id, explain_tree.roles);
 begin
     return query
     with listed as (
@@ -22,11 +22,11 @@ begin
             sum(known.reused_calls)::bigint as reused_calls, sum(known.prompt_tokens)::bigint as prompt_tokens,
             sum(known.completion_tokens)::bigint as completion_tokens,
             case when count(*) = 1 then min(known.note) end as note
-        from pgclarify._stages_of((_explain_tree.run).run_id) as known
+        from pgclarify_private.stages_of((explain_tree.run).run_id) as known
         cross join lateral (
             select
-                case when _explain_tree.detail <> 'stages' then known.ordinal end as ordinal,
-                case when _explain_tree.detail <> 'stages' then known.batch end as batch
+                case when explain_tree.detail <> 'stages' then known.ordinal end as ordinal,
+                case when explain_tree.detail <> 'stages' then known.batch end as batch
         ) as level
         group by known.name, known.step_ordinal, level.batch, level.ordinal
     ),
@@ -60,16 +60,16 @@ begin
             completion.latency_ms, completion.prompt_tokens, completion.completion_tokens
         from pgclarify.candidate
         left join pgclarify.verdict on verdict.run_id = candidate.run_id and verdict.rank = candidate.rank
-        cross join lateral (select pgclarify._is_over_budget(verdict.error) as is_over_budget) as refused
+        cross join lateral (select pgclarify_private.is_over_budget(verdict.error) as is_over_budget) as refused
         left join pgclarify.completion on completion.completion_id = verdict.completion_id
         left join pgclarify.document
             on document.corpus_id = candidate.corpus_id
             and document.id = candidate.document_id
-            and (document.readers is null or document.readers && _explain_tree.roles)
+            and (document.readers is null or document.readers && explain_tree.roles)
             and document.corpus_id in (
-                select visible.corpus_id from pgclarify._visible_corpora(_explain_tree.roles) as visible
+                select visible.corpus_id from pgclarify_private.visible_corpora(explain_tree.roles) as visible
             )
-        where candidate.run_id = (_explain_tree.run).run_id and candidate.rank <> all(v_withheld)
+        where candidate.run_id = (explain_tree.run).run_id and candidate.rank <> all(v_withheld)
     ),
     -- The stage that passages are listed under: the one that decided about them.
     home as materialized (
@@ -157,7 +157,7 @@ begin
         from (
             select step.*
             from pgclarify.step
-            where step.run_id = (_explain_tree.run).run_id
+            where step.run_id = (explain_tree.run).run_id
                 and not exists (
                     select
                     from pgclarify.step_citation as citation
@@ -171,7 +171,7 @@ begin
     ),
     told as materialized (
         select home.place as place_of_stage, home.depth, told.place, told.body
-        from pgclarify._told_of_dialogue(_explain_tree.run, _explain_tree.roles, _explain_tree.detail) as told
+        from pgclarify_private.told_of_dialogue(explain_tree.run, explain_tree.roles, explain_tree.detail) as told
         cross join lateral (
             select stage.place, stage.depth
             from stage
@@ -185,9 +185,9 @@ begin
         select
             array[step.place_of_step, step.ordinal] as place, 1 as depth, true as is_node,
             'step ' || step.ordinal || coalesce(', ' || replace(step.kind, '_', '-'), '')
-            || coalesce(': "' || pgclarify._shown(step.question) || '"', '')
-            || pgclarify._shown_figures(
-                step.start_ms, step.end_ms, (step.end_ms - step.start_ms) / _explain_tree.total_ms, null, step.calls,
+            || coalesce(': "' || pgclarify_private.shown(step.question) || '"', '')
+            || pgclarify_private.shown_figures(
+                step.start_ms, step.end_ms, (step.end_ms - step.start_ms) / explain_tree.total_ms, null, step.calls,
                 step.reused_calls, step.prompt_tokens, step.completion_tokens
             ) as body
         from step
@@ -195,7 +195,7 @@ begin
         select
             array[step.place_of_step, step.ordinal, 0, 1], 1, false,
             case
-                when step.answer is not null then 'Answer: ' || pgclarify._shown(step.answer)
+                when step.answer is not null then 'Answer: ' || pgclarify_private.shown(step.answer)
                 else 'No answer: ' || step.outcome
             end
             || coalesce(
@@ -210,7 +210,7 @@ begin
         from step
         where step.outcome is not null
         union all
-        select array[step.place_of_step, step.ordinal, 0, 2], 1, false, 'Remark: ' || pgclarify._shown(step.reason, 200)
+        select array[step.place_of_step, step.ordinal, 0, 2], 1, false, 'Remark: ' || pgclarify_private.shown(step.reason, 200)
         from step
         where step.reason is not null
         union all
@@ -218,21 +218,21 @@ begin
             array[step.place_of_step, step.ordinal, 0, 3, citation.rank], 1, false,
             format(
                 'Proof: #%s  %s: "%s"', citation.candidate_rank,
-                pgclarify._shown_passage(
+                pgclarify_private.shown_passage(
                     citation.passage_id, citation.document_id, titled.title, citation.heading
                 ),
-                pgclarify._shown(citation.quote)
+                pgclarify_private.shown(citation.quote)
             )
         from pgclarify.step_citation as citation
         inner join step on step.ordinal = citation.step_ordinal
         left join (select candidate.rank, candidate.title from candidate) as titled
             on titled.rank = citation.candidate_rank
-        where citation.run_id = (_explain_tree.run).run_id and citation.candidate_rank <> all(v_withheld)
+        where citation.run_id = (explain_tree.run).run_id and citation.candidate_rank <> all(v_withheld)
         union all
         select
             grouped.place, grouped.depth, true,
-            'batch ' || grouped.batch || pgclarify._shown_figures(
-                grouped.start_ms, grouped.end_ms, (grouped.end_ms - grouped.start_ms) / _explain_tree.total_ms, null,
+            'batch ' || grouped.batch || pgclarify_private.shown_figures(
+                grouped.start_ms, grouped.end_ms, (grouped.end_ms - grouped.start_ms) / explain_tree.total_ms, null,
                 grouped.calls, grouped.reused_calls, grouped.prompt_tokens, grouped.completion_tokens
             )
         from grouped
@@ -248,8 +248,8 @@ begin
                 when stage.batch is not null and not stage.is_in_batch then format(', batch %s', stage.batch)
                 else ''
             end
-            || pgclarify._shown_figures(
-                stage.start_ms, stage.end_ms, stage.busy_ms / _explain_tree.total_ms, stage.rows, stage.calls,
+            || pgclarify_private.shown_figures(
+                stage.start_ms, stage.end_ms, stage.busy_ms / explain_tree.total_ms, stage.rows, stage.calls,
                 stage.reused_calls, stage.prompt_tokens, stage.completion_tokens
             )
         from stage
@@ -257,10 +257,10 @@ begin
         select
             decided.place, 1, true,
             case
-                when (_explain_tree.run).parent_run_id is null then 'passages'
-                else 'verdicts of run ' || (_explain_tree.run).parent_run_id
+                when (explain_tree.run).parent_run_id is null then 'passages'
+                else 'verdicts of run ' || (explain_tree.run).parent_run_id
             end
-            || pgclarify._shown_figures(null, null, null, decided.passages, null, null, null, null)
+            || pgclarify_private.shown_figures(null, null, null, decided.passages, null, null, null, null)
         from decided
         where decided.place = '{0,0,0,0}'
         union all
@@ -270,7 +270,7 @@ begin
                 when 'relaxation' then 'Relaxed question: '
                 when 'retrieval' then 'Search: '
                 else 'Note: '
-            end || pgclarify._shown(stage.note)
+            end || pgclarify_private.shown(stage.note)
         from stage
         left join step on step.ordinal = stage.step_ordinal
         where stage.note is not null
@@ -295,8 +295,8 @@ begin
         select
             decided.place || array[1, 3], decided.depth, false,
             format(
-                'Calls: median %s ms, slowest %s ms (#%s)', pgclarify._shown_number(decided.median_ms),
-                pgclarify._shown_number(decided.slowest_ms), decided.slowest_rank
+                'Calls: median %s ms, slowest %s ms (#%s)', pgclarify_private.shown_number(decided.median_ms),
+                pgclarify_private.shown_number(decided.slowest_ms), decided.slowest_rank
             ) || coalesce(', on average ' || to_char(decided.at_once, 'FM999,990.0') || ' at once', '')
         from decided
         where decided.calls > 1
@@ -309,19 +309,19 @@ begin
                     ' of #' || passage.via_rank, ' of passage ' || passage.via_passage_id, ''
                 ),
                 to_char(passage.score, 'FM999990.0000'),
-                pgclarify._shown_passage(
+                pgclarify_private.shown_passage(
                     passage.passage_id, passage.document_id, passage.title, passage.heading
                 )
             )
             || coalesce(': ' || passage.outcome, '')
-            || coalesce(', ' || pgclarify._shown(coalesce(passage.reason, passage.error)), '')
+            || coalesce(', ' || pgclarify_private.shown(coalesce(passage.reason, passage.error)), '')
             || case
                 when passage.is_reused then '  (reused)'
                 else coalesce(
                     '  (' || nullif(
                         concat_ws(
-                            ', ', 'time=' || pgclarify._shown_number(passage.paid_ms) || ' ms',
-                            'tokens=' || pgclarify._shown_tokens(passage.prompt_tokens, passage.completion_tokens)
+                            ', ', 'time=' || pgclarify_private.shown_number(passage.paid_ms) || ' ms',
+                            'tokens=' || pgclarify_private.shown_tokens(passage.prompt_tokens, passage.completion_tokens)
                         ),
                         ''
                     ) || ')',
@@ -329,32 +329,35 @@ begin
                 )
             end
         from passage
-        where _explain_tree.detail = 'passages'
+        where explain_tree.detail = 'passages'
         union all
         select
             passage.place || array[2, passage.rank, 2], passage.depth, false,
-            format('    %s Answer: %s', pgclarify._shown(passage.interpretation), pgclarify._shown(passage.answer))
+            format(
+                '    %s Answer: %s',
+                pgclarify_private.shown(passage.interpretation), pgclarify_private.shown(passage.answer)
+            )
         from passage
-        where passage.outcome = 'grounded' and _explain_tree.detail = 'passages'
+        where passage.outcome = 'grounded' and explain_tree.detail = 'passages'
         union all
         select
             stage.place || array[3, interpretation.ordinal], stage.depth, false,
             format(
                 '%s. %s Answer: %s  (support=%s, cohesion=%s, from %s)', interpretation.ordinal,
-                pgclarify._shown(interpretation.interpretation), pgclarify._shown(interpretation.answer),
+                pgclarify_private.shown(interpretation.interpretation), pgclarify_private.shown(interpretation.answer),
                 interpretation.support, to_char(interpretation.cohesion, 'FM0.00'),
-                pgclarify._shown(cited.ranks, 60)
+                pgclarify_private.shown(cited.ranks, 60)
             )
         from pgclarify.interpretation
         inner join (
             select citation.ordinal, string_agg('#' || citation.candidate_rank, ' ' order by citation.rank) as ranks
             from pgclarify.citation
-            where citation.run_id = (_explain_tree.run).run_id and citation.candidate_rank <> all(v_withheld)
+            where citation.run_id = (explain_tree.run).run_id and citation.candidate_rank <> all(v_withheld)
             group by citation.ordinal
             having bool_or(citation.is_medoid)
         ) as cited on cited.ordinal = interpretation.ordinal
         inner join stage on stage.name = 'consolidation'
-        where interpretation.run_id = (_explain_tree.run).run_id
+        where interpretation.run_id = (explain_tree.run).run_id
         union all
         select told.place_of_stage || array[3] || told.place, told.depth, false, told.body
         from told
@@ -368,6 +371,6 @@ begin
 end
 $$;
 
-comment on function pgclarify._explain_tree(pgclarify.run, double precision, name[], text) is
+comment on function pgclarify_private.explain_tree(pgclarify.run, double precision, name[], text) is
 'The stages of a run as lines, with batches, passages and interpretations below them. total_ms: how long it took; null if it '
 'goes on. roles: whose titles of documents are shown. detail: stages, batches or passages.';

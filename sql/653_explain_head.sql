@@ -1,6 +1,6 @@
 -- explain: its first lines, what was asked, of whom, which way it went and how it stands.
 
-create or replace function pgclarify._unusual_settings(run pgclarify.run)
+create or replace function pgclarify_private.unusual_settings(run pgclarify.run)
 returns text
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
@@ -9,24 +9,24 @@ declare
     v_run alias for $1;
     v_usual constant jsonb := case v_run.operation
         when 'search' then
-            pgclarify._search_settings(
+            pgclarify_private.search_settings(
                 10,
                 case when v_run.settings ? 'retrieval' then '{"method": "adaptive"}' else '{}' end::jsonb
             ) - 'retrieval'
-        when 'investigate' then pgclarify._investigate_settings('{}')
-        when 'detect_ambiguity' then pgclarify._detection_settings('{"corpus": "any"}')
-        when 'clarifying_questions' then pgclarify._clarifying_question_settings('{}')
-        when 'list_answers' then pgclarify._check_options('{}', pgclarify._list_answers_options())
-        when 'estimate' then pgclarify._estimate_settings(20, '{}')
-        when 'clarify' then pgclarify._clarify_settings(20, '{}')
-        when 'consolidate' then pgclarify._clarify_settings(20, '{}')
+        when 'investigate' then pgclarify_private.investigate_settings('{}')
+        when 'detect_ambiguity' then pgclarify_private.detection_settings('{"corpus": "any"}')
+        when 'clarifying_questions' then pgclarify_private.clarifying_question_settings('{}')
+        when 'list_answers' then pgclarify_private.check_options('{}', pgclarify_private.list_answers_options())
+        when 'estimate' then pgclarify_private.estimate_settings(20, '{}')
+        when 'clarify' then pgclarify_private.clarify_settings(20, '{}')
+        when 'consolidate' then pgclarify_private.clarify_settings(20, '{}')
         else '{}'
     end;
 begin
     return (
         select
             string_agg(
-                format('%s=%s', setting.key, pgclarify._shown(setting.value #>> '{}')), ', ' order by setting.key
+                format('%s=%s', setting.key, pgclarify_private.shown(setting.value #>> '{}')), ', ' order by setting.key
             )
         from jsonb_each(v_run.settings) as setting
         where
@@ -37,39 +37,39 @@ begin
 end
 $$;
 
-comment on function pgclarify._unusual_settings(pgclarify.run) is
+comment on function pgclarify_private.unusual_settings(pgclarify.run) is
 'Settings of a run that a call which names no option does not have; null if there are none.';
 
-create or replace function pgclarify._told_route(run pgclarify.run)
+create or replace function pgclarify_private.told_route(run pgclarify.run)
 returns text
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
     select
-        case (_told_route.run).route
+        case (told_route.run).route
             when 'answered' then 'answered in one pass'
             else 'clarified'
         end
         || case
-            when (_told_route.run).route = 'answered' then ', since the question is clear'
+            when (told_route.run).route = 'answered' then ', since the question is clear'
             when detection.is_ambiguous then format(', since the question is ambiguous (%s)', detection.kind)
             when not detection.is_ambiguous then ', since the question is clear, but one pass found no proof of an answer'
             else ''
         end
         || case
-            when (_told_route.run).saved_completions = 1 then '; it saved 1 call'
-            when (_told_route.run).saved_completions > 1
-                then format('; it saved %s calls', (_told_route.run).saved_completions)
+            when (told_route.run).saved_completions = 1 then '; it saved 1 call'
+            when (told_route.run).saved_completions > 1
+                then format('; it saved %s calls', (told_route.run).saved_completions)
             else ''
         end
     from (select) as always
-    left join pgclarify.detection on detection.run_id = (_told_route.run).run_id and detection.ordinal = 1;
+    left join pgclarify.detection on detection.run_id = (told_route.run).run_id and detection.ordinal = 1;
 end;
 
-comment on function pgclarify._told_route(pgclarify.run) is
+comment on function pgclarify_private.told_route(pgclarify.run) is
 'Which way a run with ask_back went, why, and what that saved; null while it is undecided.';
 
-create or replace function pgclarify._explain_head(run pgclarify.run, total_ms double precision)
+create or replace function pgclarify_private.explain_head(run pgclarify.run, total_ms double precision)
 returns setof text
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
@@ -84,17 +84,18 @@ begin
     return next format(
         '%s%s%s: %s  (%s)', v_run.operation,
         case when v_run.operation = 'reply' then coalesce(' to what run ' || v_run.parent_run_id || ' asked back', '') end,
-        coalesce(' in ' || pgclarify._shown(v_run.corpus_name, 60), ''),
+        coalesce(' in ' || pgclarify_private.shown(v_run.corpus_name, 60), ''),
         case
             when v_run.operation in ('detect_ambiguity_many', 'estimate')
-                then pgclarify._asked(v_run.question, v_run.settings)
-            else '"' || pgclarify._shown(v_run.question) || '"'
+                then pgclarify_private.asked(v_run.question, v_run.settings)
+            else '"' || pgclarify_private.shown(v_run.question) || '"'
         end,
         concat_ws(
             ', ',
             'run ' || v_run.run_id,
             v_run.status,
-            'time=' || pgclarify._shown_number(_explain_head.total_ms) || ' ms' || case when v_is_over then '' else ' so far' end,
+            'time=' || pgclarify_private.shown_number(explain_head.total_ms) || ' ms'
+            || case when v_is_over then '' else ' so far' end,
             case
                 when v_run.operation in ('clarify', 'consolidate') and v_run.status in ('succeeded', 'partial') then (
                     select 'readings=' || count(*) from pgclarify.interpretation
@@ -126,7 +127,7 @@ begin
         )
     );
     if v_run.operation = 'reply' then
-        return next format('  Reply: "%s"', pgclarify._shown(v_run.settings ->> 'text', 200));
+        return next format('  Reply: "%s"', pgclarify_private.shown(v_run.settings ->> 'text', 200));
     end if;
     if jsonb_array_length(v_run.history) > 0 then
         return next format(
@@ -136,44 +137,47 @@ begin
                     then jsonb_array_length(v_run.history) - 1 || ' more, and then '
                 else ''
             end,
-            pgclarify._shown(v_run.history ->> -1)
+            pgclarify_private.shown(v_run.history ->> -1)
         );
     end if;
     return next format(
-        '  Asked by %s at %s%s', pgclarify._shown(v_run.requested_by), to_char(v_run.created_at, 'YYYY-MM-DD HH24:MI:SS TZ'),
+        '  Asked by %s at %s%s', pgclarify_private.shown(v_run.requested_by),
+        to_char(v_run.created_at, 'YYYY-MM-DD HH24:MI:SS TZ'),
         case
             when v_run.attempt > 1 then
                 format(
-                    ', started again %s ms later, as attempt %s', pgclarify._shown_number(v_waited_ms), v_run.attempt
+                    ', started again %s ms later, as attempt %s', pgclarify_private.shown_number(v_waited_ms), v_run.attempt
                 )
-            else coalesce(', waited ' || pgclarify._shown_number(v_waited_ms) || ' ms for a worker', '')
+            else coalesce(', waited ' || pgclarify_private.shown_number(v_waited_ms) || ' ms for a worker', '')
         end
     );
     if v_run.model is not null then
         return next format(
-            '  Model %s, prompts %s, worker %s%s', pgclarify._shown(v_run.model), pgclarify._shown(v_run.prompt_version),
+            '  Model %s, prompts %s, worker %s%s', pgclarify_private.shown(v_run.model),
+            pgclarify_private.shown(v_run.prompt_version),
             v_run.worker_id,
             (
-                select format(' (%s on %s)', pgclarify._shown(worker.provider), pgclarify._shown(worker.host))
-                from pgclarify.worker where worker.worker_id = v_run.worker_id
+                select format(' (%s on %s)', pgclarify_private.shown(worker.provider), pgclarify_private.shown(worker.host))
+                from pgclarify_private.worker where worker.worker_id = v_run.worker_id
             )
         );
     end if;
-    v_settings := pgclarify._unusual_settings(v_run);
+    v_settings := pgclarify_private.unusual_settings(v_run);
     if v_settings is not null then
         return next '  Settings other than the defaults: ' || v_settings;
     end if;
     if v_run.route is not null then
-        return next '  Route: ' || pgclarify._told_route(v_run);
+        return next '  Route: ' || pgclarify_private.told_route(v_run);
     end if;
     if v_run.error is not null then
-        return next '  Error: ' || pgclarify._shown(v_run.error, 400);
+        return next '  Error: ' || pgclarify_private.shown(v_run.error, 400);
     end if;
     v_remark := case
         when exists (select from pgclarify.stage where stage.run_id = v_run.run_id) then null
         when v_run.status = 'queued' and v_run.attempt = 0 then
             case
-                when exists (select from pgclarify._serving_workers()) then 'it waits for a worker, and nothing is done yet'
+                when exists (select from pgclarify_private.serving_workers()) 
+                    then 'it waits for a worker, and nothing is done yet'
                 else 'it waits for a worker, and none is running'
             end
         when v_run.attempt = 0 and v_run.status = 'cancelled' then 'it was cancelled before a worker took it'
@@ -188,5 +192,5 @@ begin
 end
 $$;
 
-comment on function pgclarify._explain_head(pgclarify.run, double precision) is
+comment on function pgclarify_private.explain_head(pgclarify.run, double precision) is
 'The first lines of explain: what was asked, of whom, how it stands. total_ms: how long it took, or has so far.';

@@ -1,16 +1,16 @@
 -- explain: why a run stopped and what it cost; and all of its lines together.
 
-create or replace function pgclarify._explain_repeat(run pgclarify.run)
+create or replace function pgclarify_private.explain_repeat(run pgclarify.run)
 returns text
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
     v_run alias for $1;
-    v_roles name[] := pgclarify._roles_of(v_run.requested_by, v_run.requested_by_oid);
+    v_roles name[] := pgclarify_private.roles_of(v_run.requested_by, v_run.requested_by_oid);
     v_pays constant boolean := v_run.operation not in ('search', 'detect_ambiguity', 'detect_ambiguity_many')
         or coalesce(v_run.settings ->> 'reranker' = 'model', false);
-    v_settings constant jsonb := pgclarify._with_history(v_run.settings, v_run.history);
+    v_settings constant jsonb := pgclarify_private.with_history(v_run.settings, v_run.history);
     v_kept constant text := case
         when not v_pays then ''
         when v_run.operation in ('investigate', 'list_answers')
@@ -30,14 +30,14 @@ begin
     elsif v_run.status <> 'succeeded' then
         return 'a new run' || case when v_pays then '; calls that this one paid for are not paid for again' else '' end;
     end if;
-    if not pgclarify._reuses_runs() then
+    if not pgclarify_private.reuses_runs() then
         return 'a new run, since pgclarify.reuse_runs is off here' || v_kept;
     end if;
     select answered.run_id into v_answered
-    from pgclarify._find_answered(
+    from pgclarify_private.find_answered(
         v_run.corpus_id, v_run.operation, array[v_run.question], v_settings, v_run.requested_by, v_roles
     ) as answered;
-    select seen.* into v_seen from pgclarify._seen_revision(v_run.corpus_id, v_roles) as seen;
+    select seen.* into v_seen from pgclarify_private.seen_revision(v_run.corpus_id, v_roles) as seen;
     return case
         when v_answered = v_run.run_id then
             format(
@@ -51,29 +51,32 @@ begin
                     then '; only prompts over the same passages are not paid for again'
                 else '; passages that are unchanged are not paid for again'
             end
-        when pgclarify._explores(v_run.operation, v_run.settings) and v_run.graph_revision is distinct from v_seen.graph_revision then 'a new run, since other passages have neighbors now' || v_kept
-        when v_run.reuse_key is distinct from pgclarify._reuse_key(
+        when
+            pgclarify_private.explores(v_run.operation, v_run.settings)
+            and v_run.graph_revision is distinct from v_seen.graph_revision
+            then 'a new run, since other passages have neighbors now' || v_kept
+        when v_run.reuse_key is distinct from pgclarify_private.reuse_key(
             v_run.operation, v_run.corpus_id, v_run.question, v_settings, v_run.requested_by, v_roles
         ) then
-            format('a new run, since the roles of %s have changed', pgclarify._shown(v_run.requested_by)) || v_kept
-        when pgclarify._detects(v_run.operation, v_run.settings) then
+            format('a new run, since the roles of %s have changed', pgclarify_private.shown(v_run.requested_by)) || v_kept
+        when pgclarify_private.detects(v_run.operation, v_run.settings) then
             'a new run, since rules of ambiguity may have changed' || v_kept
         else 'a new run, since another model, other prompts or another version are in service'
     end;
 end
 $$;
 
-comment on function pgclarify._explain_repeat(pgclarify.run) is
+comment on function pgclarify_private.explain_repeat(pgclarify.run) is
 'What an equal question of the same role would pay now; null if the run goes on, or if its like is never served again.';
 
-create or replace function pgclarify._explain_end(run pgclarify.run)
+create or replace function pgclarify_private.explain_end(run pgclarify.run)
 returns setof text
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
     v_run alias for $1;
-    v_repeat text := pgclarify._explain_repeat(v_run);
+    v_repeat text := pgclarify_private.explain_repeat(v_run);
 begin
     return query
     select
@@ -94,8 +97,8 @@ begin
     from (
         select
             candidate.origin, count(*) as passages,
-            count(verdict.outcome) filter (where not pgclarify._is_over_budget(verdict.error)) as verdicts,
-            count(*) filter (where pgclarify._is_over_budget(verdict.error)) as refused,
+            count(verdict.outcome) filter (where not pgclarify_private.is_over_budget(verdict.error)) as verdicts,
+            count(*) filter (where pgclarify_private.is_over_budget(verdict.error)) as refused,
             count(*) filter (where verdict.outcome = 'grounded') as grounded
         from pgclarify.candidate
         left join pgclarify.verdict on verdict.run_id = candidate.run_id and verdict.rank = candidate.rank
@@ -107,7 +110,7 @@ begin
     select
         format(
             '    %s %s: %s', why.passages, why.outcome,
-            coalesce(pgclarify._shown(why.reason), 'no reason is known')
+            coalesce(pgclarify_private.shown(why.reason), 'no reason is known')
         )
     from (
         select
@@ -121,27 +124,28 @@ begin
         where
             verdict.run_id = v_run.run_id
             and verdict.outcome <> 'grounded'
-            and not pgclarify._is_over_budget(verdict.error)
+            and not pgclarify_private.is_over_budget(verdict.error)
         group by 1, 2
         order by 3 desc, 1, 2
         limit 5
     ) as why
     order by why.passages desc, why.outcome, why.reason;
     if v_run.stop_reason is not null then
-        return next '  Stopped: ' || pgclarify._shown(v_run.stop_reason, 200);
+        return next '  Stopped: ' || pgclarify_private.shown(v_run.stop_reason, 200);
     end if;
     return query
     select format('  Stop code: %s, %s. %s', known.stop_code, known.meaning, known.help)
-    from pgclarify._stop_codes() as known
+    from pgclarify_private.stop_codes() as known
     where known.stop_code = v_run.stop_code;
     return query
     select
         '  Calls: ' || string_agg(
             case
-                when paid.calls = 1 then format('1 for %s, %s ms', paid.purpose, pgclarify._shown_number(paid.slowest_ms))
+                when paid.calls = 1
+                    then format('1 for %s, %s ms', paid.purpose, pgclarify_private.shown_number(paid.slowest_ms))
                 else format(
                     '%s for %s, median %s ms, slowest %s ms', paid.calls, paid.purpose,
-                    pgclarify._shown_number(paid.median_ms), pgclarify._shown_number(paid.slowest_ms)
+                    pgclarify_private.shown_number(paid.median_ms), pgclarify_private.shown_number(paid.slowest_ms)
                 )
             end,
             '; ' order by paid.first
@@ -163,7 +167,7 @@ begin
             -- Until it has ended by itself, the ledger knows.
             'calls=' || coalesce(v_run.completions, count(*)),
             'reused=' || v_run.reused_completions,
-            'tokens=' || pgclarify._shown_tokens(
+            'tokens=' || pgclarify_private.shown_tokens(
                 coalesce(v_run.prompt_tokens, sum(completion.prompt_tokens)),
                 coalesce(v_run.completion_tokens, sum(completion.completion_tokens))
             ),
@@ -177,37 +181,38 @@ begin
 end
 $$;
 
-comment on function pgclarify._explain_end(pgclarify.run) is 'The last lines of explain: why it stopped, and what it cost.';
+comment on function pgclarify_private.explain_end(pgclarify.run) is
+'The last lines of explain: why it stopped, and what it cost.';
 
-create or replace function pgclarify._explain(caller pgclarify._caller, run_id bigint, options jsonb)
+create or replace function pgclarify_private.explain(caller pgclarify_private.caller, run_id bigint, options jsonb)
 returns setof text
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_options jsonb := pgclarify._check_options(
-        _explain.options, '{"detail": {"choices": ["passages", "batches", "stages"], "default": "passages"}}'
+    v_options jsonb := pgclarify_private.check_options(
+        explain.options, '{"detail": {"choices": ["passages", "batches", "stages"], "default": "passages"}}'
     );
-    v_run pgclarify.run := pgclarify._visible_run(_explain.caller, _explain.run_id);
+    v_run pgclarify.run := pgclarify_private.visible_run(explain.caller, explain.run_id);
     v_total_ms double precision := 1000 * extract(
         epoch from coalesce(v_run.finished_at, clock_timestamp()) - v_run.started_at
     );
 begin
-    return query select rtrim(head.line) from pgclarify._explain_head(v_run, v_total_ms) as head (line);
+    return query select rtrim(head.line) from pgclarify_private.explain_head(v_run, v_total_ms) as head (line);
     return query
     select rtrim(tree.line)
-    from pgclarify._explain_tree(
+    from pgclarify_private.explain_tree(
         v_run,
         case when v_run.finished_at is not null then nullif(v_total_ms, 0) end,
-        pgclarify._roles_of((_explain.caller).name),
+        pgclarify_private.roles_of((explain.caller).name),
         v_options ->> 'detail'
     ) as tree (line);
-    return query select rtrim(tail.line) from pgclarify._explain_end(v_run) as tail (line);
+    return query select rtrim(tail.line) from pgclarify_private.explain_end(v_run) as tail (line);
 end
 $$;
 
-comment on function pgclarify._explain(pgclarify._caller, bigint, jsonb) is 'See explain.';
-grant execute on function pgclarify._explain(pgclarify._caller, bigint, jsonb) to pgclarify_reader;
+comment on function pgclarify_private.explain(pgclarify_private.caller, bigint, jsonb) is 'See explain.';
+grant execute on function pgclarify_private.explain(pgclarify_private.caller, bigint, jsonb) to pgclarify_reader;
 
 create or replace function pgclarify.explain(run_id bigint, options jsonb default '{}')
 returns setof text
@@ -218,8 +223,8 @@ as $$
 begin
     return query
     select line.*
-    from pgclarify._caller
-    cross join lateral pgclarify._explain(_caller, explain.run_id, explain.options) as line;
+    from pgclarify_private.caller
+    cross join lateral pgclarify_private.explain(caller, explain.run_id, explain.options) as line;
 end
 $$;
 

@@ -1,13 +1,13 @@
 -- Rules of ambiguity: rows that users edit, and what keeps them from running away.
 
-create or replace function pgclarify._pattern_tokens(pattern text)
+create or replace function pgclarify_private.pattern_tokens(pattern text)
 returns table (token text, ordinal bigint)
 language sql immutable strict parallel safe
 set search_path = pg_catalog, pg_temp
 begin atomic
     select found.token[1], found.ordinal
     from regexp_matches(
-        _pattern_tokens.pattern,
+        pattern_tokens.pattern,
         -- Escapes; bracket expressions, in which a first ] is a letter, and \c takes a letter whatever it is; their beginnings
         -- up to what is refused in them; what begins a group; quantifiers; and the rest. Of several, the longest.
         '\\u[0-9a-fA-F]{4}|\\U[0-9a-fA-F]{8}|\\x[0-9a-fA-F]+|\\c.|\\[^c]'
@@ -17,23 +17,23 @@ begin atomic
     ) with ordinality as found (token, ordinal);
 end;
 
-comment on function pgclarify._pattern_tokens(text) is
+comment on function pgclarify_private.pattern_tokens(text) is
 'The parts of an advanced regular expression, in order. One that does not compile has parts of some kind, too.';
 
-create or replace function pgclarify._raise_unfit_pattern(message text, detail text, hint text)
+create or replace function pgclarify_private.raise_unfit_pattern(message text, detail text, hint text)
 returns void
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-    raise exception '%', _raise_unfit_pattern.message
-        using errcode = 'invalid_parameter_value', detail = _raise_unfit_pattern.detail, hint = _raise_unfit_pattern.hint;
+    raise exception '%', raise_unfit_pattern.message
+        using errcode = 'invalid_parameter_value', detail = raise_unfit_pattern.detail, hint = raise_unfit_pattern.hint;
 end
 $$;
 
-comment on function pgclarify._raise_unfit_pattern(text, text, text) is 'Error 22023.';
+comment on function pgclarify_private.raise_unfit_pattern(text, text, text) is 'Error 22023.';
 
-create or replace function pgclarify._check_pattern_runs(pattern text)
+create or replace function pgclarify_private.check_pattern_runs(pattern text)
 returns void
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
@@ -69,23 +69,23 @@ declare
     v_count integer;
 begin
     for v_token in
-        select part.token from pgclarify._pattern_tokens(_check_pattern_runs.pattern) as part order by part.ordinal
+        select part.token from pgclarify_private.pattern_tokens(check_pattern_runs.pattern) as part order by part.ordinal
     loop
         if v_token ~ '^\\[0-9]' then
-            perform pgclarify._raise_unfit_pattern(
+            perform pgclarify_private.raise_unfit_pattern(
                 'a pattern must not refer back to what it matched', 'Back references such as \1 can take for ever.',
                 'Write the alternatives out.'
             );
         elsif v_token ~ '^\[.*\[[.=]$' then
-            perform pgclarify._raise_unfit_pattern(
+            perform pgclarify_private.raise_unfit_pattern(
                 'a pattern must not have collating elements or equivalence classes in brackets',
-                format('It has "%s".', pgclarify._shown(v_token)),
+                format('It has "%s".', pgclarify_private.shown(v_token)),
                 'Of what begins with [ in brackets there are only classes such as [:alpha:]. A [ itself is written \[.'
             );
         elsif v_token like '(?%' and v_token <> '(?:' then
-            perform pgclarify._raise_unfit_pattern(
+            perform pgclarify_private.raise_unfit_pattern(
                 'a pattern must not look around or have options',
-                format('It has "%s". Of what begins with (? there is only (?:...), a group.', pgclarify._shown(v_token)),
+                format('It has "%s". Of what begins with (? there is only (?:...), a group.', pgclarify_private.shown(v_token)),
                 'Say what is to match, in several rules if need be. Rules match in any case of letters.'
             );
         elsif v_token in ('(', '(?:') then
@@ -130,7 +130,7 @@ begin
             v_last_length := 0;
         elsif v_last_length > 0 and v_token ~ '^([*+?]|\{[0-9])' then
             if v_may_last_be_empty and left(v_token, 1) <> '?' then
-                perform pgclarify._raise_unfit_pattern(
+                perform pgclarify_private.raise_unfit_pattern(
                     'a pattern must not repeat what may be empty',
                     format('What stands before "%s" matches no letters at all, too.', v_token),
                     'Let one of the two quantifiers go: (a+)* is (a+)?, and (a*)+ is a*.'
@@ -154,7 +154,7 @@ begin
                 v_row := v_last_row + v_last_bounds * greatest(v_count, 2);
             end if;
             if v_copies > v_most_copies then
-                perform pgclarify._raise_unfit_pattern(
+                perform pgclarify_private.raise_unfit_pattern(
                     'a pattern must not repeat so much',
                     format(
                         'Written out, its counts in braces, and what is optional in it, are more than %s copies; counts in each '
@@ -176,7 +176,7 @@ begin
             v_row := case when v_may_last_be_empty then v_row + 1 else 0 end;
         end if;
         if v_row > v_most_bounds then
-            perform pgclarify._raise_unfit_pattern(
+            perform pgclarify_private.raise_unfit_pattern(
                 'a pattern must not have so many bounds of words or lines in a row',
                 format(
                     'More than %s of ^, $, \m, \M, \y and \Y come with nothing in between that has to be there.', v_most_bounds
@@ -188,11 +188,11 @@ begin
 end
 $$;
 
-comment on function pgclarify._check_pattern_runs(text) is
+comment on function pgclarify_private.check_pattern_runs(text) is
 'Error 22023 if matching a regular expression could take long: back references, looking around, what may be empty repeated, '
 'high counts, many bounds in a row; and if its brackets have more than letters, escapes and classes in them.';
 
-create or replace function pgclarify._is_fit_pattern(pattern text)
+create or replace function pgclarify_private.is_fit_pattern(pattern text)
 returns boolean
 -- By the pattern alone, and not by trying how long it takes: a dump must load wherever it is loaded.
 language plpgsql immutable security definer
@@ -202,25 +202,25 @@ declare
     v_longest constant integer := 500;
     v_message text;
 begin
-    if length(_is_fit_pattern.pattern) not between 1 and v_longest then
-        perform pgclarify._raise_unfit_pattern(
+    if length(is_fit_pattern.pattern) not between 1 and v_longest then
+        perform pgclarify_private.raise_unfit_pattern(
             format('a pattern needs 1 to %s characters', v_longest),
-            format('It has %s.', length(_is_fit_pattern.pattern)),
+            format('It has %s.', length(is_fit_pattern.pattern)),
             'Make several rules of it.'
         );
     end if;
-    if left(_is_fit_pattern.pattern, 3) = '***' then
-        perform pgclarify._raise_unfit_pattern(
+    if left(is_fit_pattern.pattern, 3) = '***' then
+        perform pgclarify_private.raise_unfit_pattern(
             'a pattern must not begin with a director',
             'What begins with *** changes how the rest is read.',
             'Write an advanced regular expression without it.'
         );
     end if;
-    perform pgclarify._check_pattern_runs(_is_fit_pattern.pattern);
+    perform pgclarify_private.check_pattern_runs(is_fit_pattern.pattern);
     begin
         -- Compiled as it will be, in any case of letters.
-        if '' ~* _is_fit_pattern.pattern then
-            perform pgclarify._raise_unfit_pattern(
+        if '' ~* is_fit_pattern.pattern then
+            perform pgclarify_private.raise_unfit_pattern(
                 'a pattern must not match where there is nothing',
                 'It matches the empty text, and so perhaps every question.',
                 'Is an alternative empty, or everything optional? What matches every question is "."'
@@ -238,8 +238,8 @@ begin
 end
 $$;
 
-comment on function pgclarify._is_fit_pattern(text) is
+comment on function pgclarify_private.is_fit_pattern(text) is
 'True for an advanced regular expression that compiles, does not match the empty text, and cannot run away; error 22023 or '
 '2201B otherwise.';
 -- Until 0020 users wrote rules, and the constraint asked it as the user.
-revoke execute on function pgclarify._is_fit_pattern(text) from pgclarify_user;
+revoke execute on function pgclarify_private.is_fit_pattern(text) from pgclarify_user;

@@ -1,16 +1,16 @@
 -- Writing rules of ambiguity, and what they have in common with budgets: who may edit what is of a corpus, or of all.
 
-create or replace function pgclarify._edited_corpus(caller pgclarify._caller, corpus text)
+create or replace function pgclarify_private.edited_corpus(caller pgclarify_private.caller, corpus text)
 returns pgclarify.corpus
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
     v_is_administrator constant boolean
-        := 'pgclarify_owner'::name = any(pgclarify._roles_of(pgclarify._verify_caller(_edited_corpus.caller)));
+        := 'pgclarify_owner'::name = any(pgclarify_private.roles_of(pgclarify_private.verify_caller(edited_corpus.caller)));
     v_corpus pgclarify.corpus;
 begin
-    if _edited_corpus.corpus is null then
+    if edited_corpus.corpus is null then
         if not v_is_administrator then
             raise exception 'what is for all corpora is edited by members of pgclarify_owner'
                 using errcode = 'insufficient_privilege',
@@ -21,66 +21,68 @@ begin
     end if;
     if v_is_administrator then
         -- Also a corpus that this member may not search.
-        select named.* into v_corpus from pgclarify.corpus as named where named.name = _edited_corpus.corpus;
+        select named.* into v_corpus from pgclarify.corpus as named where named.name = edited_corpus.corpus;
     end if;
     if v_corpus.corpus_id is null then
-        v_corpus := pgclarify._owned_corpus(_edited_corpus.caller, _edited_corpus.corpus);
+        v_corpus := pgclarify_private.owned_corpus(edited_corpus.caller, edited_corpus.corpus);
     end if;
-    perform pgclarify._hold_corpus(v_corpus.corpus_id);
+    perform pgclarify_private.hold_corpus(v_corpus.corpus_id);
     return v_corpus;
 end
 $$;
 
-comment on function pgclarify._edited_corpus(pgclarify._caller, text) is
+comment on function pgclarify_private.edited_corpus(pgclarify_private.caller, text) is
 'The corpus whose budgets and rules the caller edits; it is not dropped before the transaction ends. Null for all corpora. '
 'Error 42501 if the caller may not edit them, 42704 if there is no such corpus, or none that the caller may search.';
 
-create or replace function pgclarify._add_ambiguity_rule(
-    caller pgclarify._caller, pattern text, kind text, corpus text, note text
+create or replace function pgclarify_private.add_ambiguity_rule(
+    caller pgclarify_private.caller, pattern text, kind text, corpus text, note text
 )
 returns boolean
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_corpus text := (pgclarify._edited_corpus(_add_ambiguity_rule.caller, _add_ambiguity_rule.corpus)).name;
+    v_corpus text := (pgclarify_private.edited_corpus(add_ambiguity_rule.caller, add_ambiguity_rule.corpus)).name;
 begin
-    if _add_ambiguity_rule.pattern is null then
+    if add_ambiguity_rule.pattern is null then
         raise exception 'a rule needs a pattern'
             using errcode = 'invalid_parameter_value', hint = 'Pass pattern => ''\mpythons?\M'', say.';
     end if;
-    if _add_ambiguity_rule.kind is null or _add_ambiguity_rule.kind not in ('pragmatic', 'syntactic', 'lexical') then
-        raise exception 'there is no kind "%"', pgclarify._shown(coalesce(_add_ambiguity_rule.kind, 'null'))
+    if add_ambiguity_rule.kind is null or add_ambiguity_rule.kind not in ('pragmatic', 'syntactic', 'lexical') then
+        raise exception 'there is no kind "%"', pgclarify_private.shown(coalesce(add_ambiguity_rule.kind, 'null'))
             using errcode = 'invalid_parameter_value', hint = 'Pass pragmatic, syntactic or lexical.';
     end if;
-    if length(_add_ambiguity_rule.note) not between 1 and 500 then
+    if length(add_ambiguity_rule.note) not between 1 and 500 then
         raise exception 'a note needs 1 to 500 characters'
             using errcode = 'invalid_parameter_value',
-                detail = format('It has %s.', length(_add_ambiguity_rule.note)),
+                detail = format('It has %s.', length(add_ambiguity_rule.note)),
                 hint = 'Leave it out if there is nothing to say.';
     end if;
     update pgclarify.ambiguity_rule as known
-    set kind = _add_ambiguity_rule.kind, note = _add_ambiguity_rule.note
+    set kind = add_ambiguity_rule.kind, note = add_ambiguity_rule.note
     where
         known.corpus is not distinct from v_corpus
-        and known.pattern = _add_ambiguity_rule.pattern
-        and (known.kind, known.note) is distinct from (_add_ambiguity_rule.kind, _add_ambiguity_rule.note);
+        and known.pattern = add_ambiguity_rule.pattern
+        and (known.kind, known.note) is distinct from (add_ambiguity_rule.kind, add_ambiguity_rule.note);
     if found then
         return true;
     end if;
     insert into pgclarify.ambiguity_rule (pattern, kind, corpus, note)
-    select _add_ambiguity_rule.pattern, _add_ambiguity_rule.kind, v_corpus, _add_ambiguity_rule.note
+    select add_ambiguity_rule.pattern, add_ambiguity_rule.kind, v_corpus, add_ambiguity_rule.note
     where not exists (
         select
         from pgclarify.ambiguity_rule as known
-        where known.corpus is not distinct from v_corpus and known.pattern = _add_ambiguity_rule.pattern
+        where known.corpus is not distinct from v_corpus and known.pattern = add_ambiguity_rule.pattern
     );
     return found;
 end
 $$;
 
-comment on function pgclarify._add_ambiguity_rule(pgclarify._caller, text, text, text, text) is 'See add_ambiguity_rule.';
-grant execute on function pgclarify._add_ambiguity_rule(pgclarify._caller, text, text, text, text) to pgclarify_user;
+comment on function pgclarify_private.add_ambiguity_rule(pgclarify_private.caller, text, text, text, text) is
+'See add_ambiguity_rule.';
+grant execute on function
+    pgclarify_private.add_ambiguity_rule(pgclarify_private.caller, text, text, text, text) to pgclarify_user;
 
 create or replace function pgclarify.add_ambiguity_rule(
     pattern text, kind text, corpus text default null, note text default null
@@ -90,11 +92,11 @@ language sql volatile
 set search_path = pg_catalog, pg_temp
 begin atomic
     select
-        pgclarify._add_ambiguity_rule(
-            _caller, add_ambiguity_rule.pattern, add_ambiguity_rule.kind, add_ambiguity_rule.corpus,
+        pgclarify_private.add_ambiguity_rule(
+            caller, add_ambiguity_rule.pattern, add_ambiguity_rule.kind, add_ambiguity_rule.corpus,
             add_ambiguity_rule.note
         )
-    from pgclarify._caller;
+    from pgclarify_private.caller;
 end;
 
 comment on function pgclarify.add_ambiguity_rule(text, text, text, text) is
@@ -104,22 +106,23 @@ comment on function pgclarify.add_ambiguity_rule(text, text, text, text) is
 'characters.';
 grant execute on function pgclarify.add_ambiguity_rule(text, text, text, text) to pgclarify_user;
 
-create or replace function pgclarify._remove_ambiguity_rule(caller pgclarify._caller, pattern text, corpus text)
+create or replace function pgclarify_private.remove_ambiguity_rule(caller pgclarify_private.caller, pattern text, corpus text)
 returns boolean
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_corpus text := (pgclarify._edited_corpus(_remove_ambiguity_rule.caller, _remove_ambiguity_rule.corpus)).name;
+    v_corpus text := (pgclarify_private.edited_corpus(remove_ambiguity_rule.caller, remove_ambiguity_rule.corpus)).name;
 begin
     delete from pgclarify.ambiguity_rule as known
-    where known.corpus is not distinct from v_corpus and known.pattern = _remove_ambiguity_rule.pattern;
+    where known.corpus is not distinct from v_corpus and known.pattern = remove_ambiguity_rule.pattern;
     return found;
 end
 $$;
 
-comment on function pgclarify._remove_ambiguity_rule(pgclarify._caller, text, text) is 'See remove_ambiguity_rule.';
-grant execute on function pgclarify._remove_ambiguity_rule(pgclarify._caller, text, text) to pgclarify_user;
+comment on function pgclarify_private.remove_ambiguity_rule(pgclarify_private.caller, text, text) is
+'See remove_ambiguity_rule.';
+grant execute on function pgclarify_private.remove_ambiguity_rule(pgclarify_private.caller, text, text) to pgclarify_user;
 
 create or replace function pgclarify.remove_ambiguity_rule(pattern text, corpus text default null)
 returns boolean
@@ -127,8 +130,8 @@ language sql volatile
 set search_path = pg_catalog, pg_temp
 begin atomic
     select
-        pgclarify._remove_ambiguity_rule(_caller, remove_ambiguity_rule.pattern, remove_ambiguity_rule.corpus)
-    from pgclarify._caller;
+        pgclarify_private.remove_ambiguity_rule(caller, remove_ambiguity_rule.pattern, remove_ambiguity_rule.corpus)
+    from pgclarify_private.caller;
 end;
 
 comment on function pgclarify.remove_ambiguity_rule(text, text) is

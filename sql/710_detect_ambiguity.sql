@@ -42,14 +42,14 @@ comment on column pgclarify.ambiguity_detection.classifier_version is 'Version o
 comment on column pgclarify.ambiguity_detection.finished_at is 'When the run ended; null while it goes on.';
 grant select on pgclarify.ambiguity_detection to pgclarify_reader;
 
-create or replace function pgclarify._detection_settings(options jsonb)
+create or replace function pgclarify_private.detection_settings(options jsonb)
 returns jsonb
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_settings constant jsonb := pgclarify._check_options(
-        _detection_settings.options,
+    v_settings constant jsonb := pgclarify_private.check_options(
+        detection_settings.options,
         '{
             "corpus": {"type": "string", "longest": 200},
             "threshold": {"type": "number", "least": 0, "most": 1},
@@ -71,79 +71,80 @@ begin
 end
 $$;
 
-comment on function pgclarify._detection_settings(jsonb) is
+comment on function pgclarify_private.detection_settings(jsonb) is
 'Options of detect_ambiguity, checked: as run.settings keeps them, with corpus and timeout.';
 
-create or replace function pgclarify._ambiguities(run_ids bigint[], requester name)
+create or replace function pgclarify_private.ambiguities(run_ids bigint[], requester name)
 returns setof pgclarify.ambiguity
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
     select detection.run_id, detection.is_ambiguous, detection.probability, detection.kind, detection.reasons
     from pgclarify.detection
-    where detection.run_id = any(_ambiguities.run_ids)
+    where detection.run_id = any(ambiguities.run_ids)
     order by detection.run_id, detection.ordinal;
 end;
 
-comment on function pgclarify._ambiguities(bigint[], name) is
+comment on function pgclarify_private.ambiguities(bigint[], name) is
 'What runs of detect_ambiguity found, without asking who may see them: nothing in it depends on who the requester is.';
 
-create or replace function pgclarify._current_ambiguities(run_ids bigint[], requester name)
+create or replace function pgclarify_private.current_ambiguities(run_ids bigint[], requester name)
 returns setof pgclarify.ambiguity
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-    if pgclarify._is_out_of_sight(_current_ambiguities.run_ids) then
+    if pgclarify_private.is_out_of_sight(current_ambiguities.run_ids) then
         return query
         select seen.*
         from jsonb_populate_recordset(
             null::pgclarify.ambiguity,
-            pgclarify._rows('ambiguity', _current_ambiguities.run_ids, _current_ambiguities.requester)
+            pgclarify_private.rows('ambiguity', current_ambiguities.run_ids, current_ambiguities.requester)
         ) as seen;
     else
         return query
         select seen.*
-        from pgclarify._ambiguities(_current_ambiguities.run_ids, _current_ambiguities.requester) as seen;
+        from pgclarify_private.ambiguities(current_ambiguities.run_ids, current_ambiguities.requester) as seen;
     end if;
 end
 $$;
 
-comment on function pgclarify._current_ambiguities(bigint[], name) is
+comment on function pgclarify_private.current_ambiguities(bigint[], name) is
 'What runs of detect_ambiguity that are over found, also those that the snapshot of this transaction is too old to see.';
 
-create or replace function pgclarify._detect_ambiguity(
-    caller pgclarify._caller, question text, history text[], options jsonb
+create or replace function pgclarify_private.detect_ambiguity(
+    caller pgclarify_private.caller, question text, history text[], options jsonb
 )
 returns setof pgclarify.ambiguity
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_roles name[] := pgclarify._roles_of(pgclarify._verify_caller(_detect_ambiguity.caller));
-    v_questions text[] := pgclarify._check_questions(array[_detect_ambiguity.question]);
-    v_history jsonb := pgclarify._check_history(_detect_ambiguity.history);
-    v_settings jsonb := pgclarify._detection_settings(_detect_ambiguity.options);
+    v_roles name[] := pgclarify_private.roles_of(pgclarify_private.verify_caller(detect_ambiguity.caller));
+    v_questions text[] := pgclarify_private.check_questions(array[detect_ambiguity.question]);
+    v_history jsonb := pgclarify_private.check_history(detect_ambiguity.history);
+    v_settings jsonb := pgclarify_private.detection_settings(detect_ambiguity.options);
     v_corpus_id bigint;
     v_run_ids bigint[];
 begin
     if v_settings ? 'corpus' then
-        v_corpus_id := (pgclarify._find_corpus(v_roles, v_settings ->> 'corpus')).corpus_id;
+        v_corpus_id := (pgclarify_private.find_corpus(v_roles, v_settings ->> 'corpus')).corpus_id;
     end if;
-    v_run_ids := pgclarify._ask(
-        _detect_ambiguity.caller, 'detect_ambiguity', v_corpus_id, v_questions,
-        pgclarify._with_history(v_settings - 'timeout' - 'corpus', v_history),
-        pgclarify._timeout(v_settings ->> 'timeout')
+    v_run_ids := pgclarify_private.ask(
+        detect_ambiguity.caller, 'detect_ambiguity', v_corpus_id, v_questions,
+        pgclarify_private.with_history(v_settings - 'timeout' - 'corpus', v_history),
+        pgclarify_private.timeout(v_settings ->> 'timeout')
     );
-    perform pgclarify._raise_unless_answered(seen, 'detect_ambiguity')
-    from pgclarify._current_outcomes(v_run_ids) as seen;
+    perform pgclarify_private.raise_unless_answered(seen, 'detect_ambiguity')
+    from pgclarify_private.current_outcomes(v_run_ids) as seen;
     return query
-    select seen.* from pgclarify._current_ambiguities(v_run_ids, (_detect_ambiguity.caller).name) as seen;
+    select seen.* from pgclarify_private.current_ambiguities(v_run_ids, (detect_ambiguity.caller).name) as seen;
 end
 $$;
 
-comment on function pgclarify._detect_ambiguity(pgclarify._caller, text, text[], jsonb) is 'See detect_ambiguity.';
-grant execute on function pgclarify._detect_ambiguity(pgclarify._caller, text, text[], jsonb) to pgclarify_user;
+comment on function pgclarify_private.detect_ambiguity(pgclarify_private.caller, text, text[], jsonb) is
+'See detect_ambiguity.';
+grant execute on function pgclarify_private.detect_ambiguity(pgclarify_private.caller, text, text[], jsonb) to pgclarify_user;
 
 create or replace function pgclarify.detect_ambiguity(
     question text, history text[] default '{}', options jsonb default '{}'
@@ -156,9 +157,9 @@ as $$
 begin
     return query
     select seen.*
-    from pgclarify._caller
-    cross join lateral pgclarify._detect_ambiguity(
-        _caller, detect_ambiguity.question, detect_ambiguity.history, detect_ambiguity.options
+    from pgclarify_private.caller
+    cross join lateral pgclarify_private.detect_ambiguity(
+        caller, detect_ambiguity.question, detect_ambiguity.history, detect_ambiguity.options
     ) as seen;
 end
 $$;
@@ -170,7 +171,7 @@ comment on function pgclarify.detect_ambiguity(text, text[], jsonb) is
 'matches its rules), top_k (passages to look at there, 8), timeout (60s).';
 grant execute on function pgclarify.detect_ambiguity(text, text[], jsonb) to pgclarify_user;
 
-create or replace function pgclarify._question_ambiguities(run_ids bigint[], requester name)
+create or replace function pgclarify_private.question_ambiguities(run_ids bigint[], requester name)
 returns setof pgclarify.question_ambiguity
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
@@ -184,46 +185,46 @@ begin atomic
         detection.kind,
         detection.reasons,
         run.status
-    from unnest(_question_ambiguities.run_ids) with ordinality as asked (run_id, ordinal)
+    from unnest(question_ambiguities.run_ids) with ordinality as asked (run_id, ordinal)
     inner join pgclarify.run on asked.run_id = run.run_id
     inner join pgclarify.detection on run.run_id = detection.run_id
     where run.status = 'succeeded'
     order by asked.ordinal, detection.ordinal;
 end;
 
-comment on function pgclarify._question_ambiguities(bigint[], name) is
+comment on function pgclarify_private.question_ambiguities(bigint[], name) is
 'What runs of detect_ambiguity_many that succeeded found, in their order, without asking who may see them: nothing in it '
 'depends on who the requester is. question_ordinal counts through.';
 
-create or replace function pgclarify._current_question_ambiguities(run_ids bigint[], requester name)
+create or replace function pgclarify_private.current_question_ambiguities(run_ids bigint[], requester name)
 returns setof pgclarify.question_ambiguity
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-    if pgclarify._is_out_of_sight(_current_question_ambiguities.run_ids) then
+    if pgclarify_private.is_out_of_sight(current_question_ambiguities.run_ids) then
         return query
         select seen.*
         from jsonb_populate_recordset(
             null::pgclarify.question_ambiguity,
-            pgclarify._rows(
-                'question_ambiguity', _current_question_ambiguities.run_ids, _current_question_ambiguities.requester
+            pgclarify_private.rows(
+                'question_ambiguity', current_question_ambiguities.run_ids, current_question_ambiguities.requester
             )
         ) as seen;
     else
         return query
         select seen.*
-        from pgclarify._question_ambiguities(
-            _current_question_ambiguities.run_ids, _current_question_ambiguities.requester
+        from pgclarify_private.question_ambiguities(
+            current_question_ambiguities.run_ids, current_question_ambiguities.requester
         ) as seen;
     end if;
 end
 $$;
 
-comment on function pgclarify._current_question_ambiguities(bigint[], name) is
+comment on function pgclarify_private.current_question_ambiguities(bigint[], name) is
 'What runs of detect_ambiguity_many that are over found, also those that the snapshot of this transaction is too old to see.';
 
-create or replace function pgclarify._questions_at_once()
+create or replace function pgclarify_private.questions_at_once()
 returns integer
 language sql immutable parallel safe
 set search_path = pg_catalog, pg_temp
@@ -231,11 +232,11 @@ begin atomic
     select 50000;
 end;
 
-comment on function pgclarify._questions_at_once() is
+comment on function pgclarify_private.questions_at_once() is
 'How many questions of detect_ambiguity_many are entered, awaited and read together, so that no payload grows with their '
 'number.';
 
-create or replace function pgclarify._raise_many_timed_out(
+create or replace function pgclarify_private.raise_many_timed_out(
     timeout interval,
     questions integer,
     done integer,
@@ -249,33 +250,35 @@ language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-    raise exception 'the answers did not come within %', _raise_many_timed_out.timeout
+    raise exception 'the answers did not come within %', raise_many_timed_out.timeout
         using errcode = 'PC002',
             detail = concat_ws(
                 ' ',
                 format(
-                    'Of %s questions, %s are done and %s in hand.', _raise_many_timed_out.questions,
-                    _raise_many_timed_out.done, _raise_many_timed_out.in_hand
+                    'Of %s questions, %s are done and %s in hand.', raise_many_timed_out.questions,
+                    raise_many_timed_out.done, raise_many_timed_out.in_hand
                 ),
-                _raise_many_timed_out.detail
+                raise_many_timed_out.detail
             ),
             hint = concat_ws(
                 ' ',
-                _raise_many_timed_out.hint,
+                raise_many_timed_out.hint,
                 'What is done: select * from pgclarify.ambiguity_detection where operation = ''detect_ambiguity_many'' and '
-                || 'run_id >= ' || _raise_many_timed_out.first_run_id || ' order by run_id, ordinal.',
+                || 'run_id >= ' || raise_many_timed_out.first_run_id || ' order by run_id, ordinal.',
                 'Ask again from question '
-                || nullif(_raise_many_timed_out.done + _raise_many_timed_out.in_hand, _raise_many_timed_out.questions) + 1
+                || nullif(raise_many_timed_out.done + raise_many_timed_out.in_hand, raise_many_timed_out.questions) + 1
                 || ' on.'
             );
 end
 $$;
 
-comment on function pgclarify._raise_many_timed_out(interval, integer, integer, integer, bigint, text, text) is
+comment on function pgclarify_private.raise_many_timed_out(interval, integer, integer, integer, bigint, text, text) is
 'Error PC002: how many questions of detect_ambiguity_many are done, how to read them, and where to go on. first_run_id: the '
 'first of those that are done; null if none is. detail, hint: of what is in hand; null if nothing is.';
 
-create or replace function pgclarify._detect_ambiguity_many(caller pgclarify._caller, questions text[], options jsonb)
+create or replace function pgclarify_private.detect_ambiguity_many(
+    caller pgclarify_private.caller, questions text[], options jsonb
+)
 returns setof pgclarify.question_ambiguity
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
@@ -283,15 +286,15 @@ as $$
 declare
     -- Of one run: few enough that others get their turn between two, many enough that runs cost nothing.
     v_chunk constant integer := 500;
-    v_wave constant integer := pgclarify._questions_at_once();
-    v_questions text[] := pgclarify._check_questions(_detect_ambiguity_many.questions);
+    v_wave constant integer := pgclarify_private.questions_at_once();
+    v_questions text[] := pgclarify_private.check_questions(detect_ambiguity_many.questions);
     v_total constant integer := cardinality(v_questions);
-    v_settings jsonb := pgclarify._check_options(
-        _detect_ambiguity_many.options,
+    v_settings jsonb := pgclarify_private.check_options(
+        detect_ambiguity_many.options,
         '{"threshold": {"type": "number", "least": 0, "most": 1}, "timeout": {"type": "string"}}'
     );
-    v_timeout interval := case when v_settings ? 'timeout' then pgclarify._timeout(v_settings ->> 'timeout') end;
-    v_deadline timestamptz := pgclarify._deadline(v_timeout);
+    v_timeout interval := case when v_settings ? 'timeout' then pgclarify_private.timeout(v_settings ->> 'timeout') end;
+    v_deadline timestamptz := pgclarify_private.deadline(v_timeout);
     v_done integer := 0;
     v_asked text[];
     v_distinct text[];
@@ -302,7 +305,7 @@ declare
 begin
     while v_done < v_total loop
         if v_done > 0 and clock_timestamp() >= v_deadline then
-            perform pgclarify._raise_many_timed_out(v_timeout, v_total, v_done, 0, v_first_run_id, null, null);
+            perform pgclarify_private.raise_many_timed_out(v_timeout, v_total, v_done, 0, v_first_run_id, null, null);
         end if;
         v_asked := v_questions[v_done + 1:v_done + v_wave];
         v_distinct := array(
@@ -312,8 +315,8 @@ begin
             order by min(given.ordinal)
         );
         begin
-            v_run_ids := pgclarify._ask(
-                _detect_ambiguity_many.caller, 'detect_ambiguity_many', null,
+            v_run_ids := pgclarify_private.ask(
+                detect_ambiguity_many.caller, 'detect_ambiguity_many', null,
                 array(
                     select jsonb_agg(given.question order by given.ordinal)::text
                     from unnest(v_distinct) with ordinality as given (question, ordinal)
@@ -327,18 +330,18 @@ begin
         exception
             when sqlstate 'PC002' then
                 get stacked diagnostics v_detail = pg_exception_detail, v_hint = pg_exception_hint;
-                perform pgclarify._raise_many_timed_out(
+                perform pgclarify_private.raise_many_timed_out(
                     v_timeout, v_total, v_done, cardinality(v_asked), v_first_run_id, v_detail, v_hint
                 );
         end;
         v_first_run_id := coalesce(v_first_run_id, v_run_ids[1]);
         return query
         with outcome as materialized (
-            select seen.run_id, seen.status from pgclarify._current_outcomes(v_run_ids) as seen
+            select seen.run_id, seen.status from pgclarify_private.current_outcomes(v_run_ids) as seen
         ),
         found as materialized (
             select seen.*
-            from pgclarify._current_question_ambiguities(v_run_ids, (_detect_ambiguity_many.caller).name) as seen
+            from pgclarify_private.current_question_ambiguities(v_run_ids, (detect_ambiguity_many.caller).name) as seen
         )
         select
             v_done + asked.ordinal::integer, asked.question, outcome.run_id, found.is_ambiguous, found.probability,
@@ -353,8 +356,9 @@ begin
 end
 $$;
 
-comment on function pgclarify._detect_ambiguity_many(pgclarify._caller, text[], jsonb) is 'See detect_ambiguity_many.';
-grant execute on function pgclarify._detect_ambiguity_many(pgclarify._caller, text[], jsonb) to pgclarify_user;
+comment on function pgclarify_private.detect_ambiguity_many(pgclarify_private.caller, text[], jsonb) is
+'See detect_ambiguity_many.';
+grant execute on function pgclarify_private.detect_ambiguity_many(pgclarify_private.caller, text[], jsonb) to pgclarify_user;
 
 create or replace function pgclarify.detect_ambiguity_many(questions text[], options jsonb default '{}')
 returns setof pgclarify.question_ambiguity
@@ -364,9 +368,9 @@ as $$
 begin
     return query
     select seen.*
-    from pgclarify._caller
-    cross join lateral pgclarify._detect_ambiguity_many(
-        _caller, detect_ambiguity_many.questions, detect_ambiguity_many.options
+    from pgclarify_private.caller
+    cross join lateral pgclarify_private.detect_ambiguity_many(
+        caller, detect_ambiguity_many.questions, detect_ambiguity_many.options
     ) as seen;
 end
 $$;

@@ -44,7 +44,7 @@ comment on column pgclarify.clarifying_question_list.is_answerable is
 comment on column pgclarify.clarifying_question_list.documents is 'Documents that answered it, whoever may read them.';
 grant select on pgclarify.clarifying_question_list to pgclarify_reader;
 
-create or replace function pgclarify._clarifying_question_options()
+create or replace function pgclarify_private.clarifying_question_options()
 returns jsonb
 language sql immutable parallel safe
 set search_path = pg_catalog, pg_temp
@@ -61,17 +61,17 @@ begin atomic
     }'::jsonb;
 end;
 
-comment on function pgclarify._clarifying_question_options() is
-'The options of clarifying_questions, as _check_options wants them. Those of the check have their defaults where there is one.';
+comment on function pgclarify_private.clarifying_question_options() is
+'The options of clarifying_questions, as check_options wants them. Those of the check have their defaults where there is one.';
 
-create or replace function pgclarify._clarifying_question_settings(options jsonb)
+create or replace function pgclarify_private.clarifying_question_settings(options jsonb)
 returns jsonb
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_settings constant jsonb := pgclarify._check_options(
-        _clarifying_question_settings.options, pgclarify._clarifying_question_options()
+    v_settings constant jsonb := pgclarify_private.check_options(
+        clarifying_question_settings.options, pgclarify_private.clarifying_question_options()
     );
     v_idle text;
 begin
@@ -89,16 +89,16 @@ begin
 end
 $$;
 
-comment on function pgclarify._clarifying_question_settings(jsonb) is
+comment on function pgclarify_private.clarifying_question_settings(jsonb) is
 'Options of clarifying_questions, checked, as run.settings keeps them, and timeout.';
 
-create or replace function pgclarify._proposed_questions(run_ids bigint[], requester name)
+create or replace function pgclarify_private.proposed_questions(run_ids bigint[], requester name)
 returns setof pgclarify.proposed_question
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
     with asked as materialized (
-        select pgclarify._roles_of(_proposed_questions.requester) as roles
+        select pgclarify_private.roles_of(proposed_questions.requester) as roles
     )
     select
         listed.run_id,
@@ -106,61 +106,61 @@ begin atomic
         listed.ambiguity_type,
         listed.clarifying_question,
         listed.reformulation,
-        pgclarify._evidence_document_ids(listed.run_id, listed.ordinal, asked.roles),
+        pgclarify_private.evidence_document_ids(listed.run_id, listed.ordinal, asked.roles),
         listed.reasoning,
         listed.is_answerable,
-        pgclarify._evidence(listed.run_id, listed.ordinal, asked.roles)
+        pgclarify_private.evidence_of(listed.run_id, listed.ordinal, asked.roles)
     from pgclarify.clarifying_question as listed
     cross join asked
-    where listed.run_id = any(_proposed_questions.run_ids)
+    where listed.run_id = any(proposed_questions.run_ids)
     order by listed.run_id, listed.ordinal;
 end;
 
-comment on function pgclarify._proposed_questions(bigint[], name) is
+comment on function pgclarify_private.proposed_questions(bigint[], name) is
 'What runs asked back, without asking who may see them; of the documents, what the requester may read now.';
 
-create or replace function pgclarify._current_proposed_questions(run_ids bigint[], requester name)
+create or replace function pgclarify_private.current_proposed_questions(run_ids bigint[], requester name)
 returns setof pgclarify.proposed_question
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-    if pgclarify._is_out_of_sight(_current_proposed_questions.run_ids) then
+    if pgclarify_private.is_out_of_sight(current_proposed_questions.run_ids) then
         return query
         select seen.*
         from jsonb_populate_recordset(
             null::pgclarify.proposed_question,
-            pgclarify._rows(
-                'proposed_question', _current_proposed_questions.run_ids, _current_proposed_questions.requester
+            pgclarify_private.rows(
+                'proposed_question', current_proposed_questions.run_ids, current_proposed_questions.requester
             )
         ) as seen;
     else
         return query
         select seen.*
-        from pgclarify._proposed_questions(
-            _current_proposed_questions.run_ids, _current_proposed_questions.requester
+        from pgclarify_private.proposed_questions(
+            current_proposed_questions.run_ids, current_proposed_questions.requester
         ) as seen;
     end if;
 end
 $$;
 
-comment on function pgclarify._current_proposed_questions(bigint[], name) is
+comment on function pgclarify_private.current_proposed_questions(bigint[], name) is
 'What runs that are over asked back, also those that the snapshot of this transaction is too old to see.';
 
-create or replace function pgclarify._clarifying_questions(
-    caller pgclarify._caller, question text, corpus text, history text[], options jsonb
+create or replace function pgclarify_private.clarifying_questions(
+    caller pgclarify_private.caller, question text, corpus text, history text[], options jsonb
 )
 returns setof pgclarify.proposed_question
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_requester constant name := pgclarify._verify_caller(_clarifying_questions.caller);
-    v_roles constant name[] := pgclarify._roles_of(v_requester);
-    v_settings jsonb := pgclarify._clarifying_question_settings(_clarifying_questions.options);
-    v_timeout constant interval := pgclarify._timeout(v_settings ->> 'timeout');
-    v_history jsonb := pgclarify._check_history(_clarifying_questions.history);
-    v_question text := _clarifying_questions.question;
+    v_requester constant name := pgclarify_private.verify_caller(clarifying_questions.caller);
+    v_roles constant name[] := pgclarify_private.roles_of(v_requester);
+    v_settings jsonb := pgclarify_private.clarifying_question_settings(clarifying_questions.options);
+    v_timeout constant interval := pgclarify_private.timeout(v_settings ->> 'timeout');
+    v_history jsonb := pgclarify_private.check_history(clarifying_questions.history);
+    v_question text := clarifying_questions.question;
     v_corpus pgclarify.corpus;
     v_conversation pgclarify.conversation;
     v_turn integer;
@@ -168,39 +168,39 @@ declare
 begin
     v_settings := v_settings - 'timeout';
     if v_settings ? 'conversation' then
-        v_conversation := pgclarify._find_conversation(v_roles, (v_settings ->> 'conversation')::bigint);
-        v_corpus := pgclarify._corpus_to_go_on_in(
-            v_conversation, v_roles, _clarifying_questions.corpus, v_settings ->> 'check' <> 'none'
+        v_conversation := pgclarify_private.find_conversation(v_roles, (v_settings ->> 'conversation')::bigint);
+        v_corpus := pgclarify_private.corpus_to_go_on_in(
+            v_conversation, v_roles, clarifying_questions.corpus, v_settings ->> 'check' <> 'none'
         );
         select goes_on.question, goes_on.history, goes_on.next_turn into v_question, v_history, v_turn
-        from pgclarify._go_on_asking(v_conversation, v_question, v_history) as goes_on;
+        from pgclarify_private.go_on_asking(v_conversation, v_question, v_history) as goes_on;
         v_settings := v_settings || jsonb_build_object('turn', v_turn);
     elsif v_question is null then
         raise exception 'there is no question'
             using errcode = 'invalid_parameter_value',
                 hint = 'Pass a question, or option "conversation" to go on with one.';
-    elsif _clarifying_questions.corpus is not null or v_settings ->> 'check' <> 'none' then
-        v_corpus := pgclarify._find_corpus(v_roles, _clarifying_questions.corpus);
+    elsif clarifying_questions.corpus is not null or v_settings ->> 'check' <> 'none' then
+        v_corpus := pgclarify_private.find_corpus(v_roles, clarifying_questions.corpus);
     end if;
-    v_run_ids := pgclarify._ask(
-        _clarifying_questions.caller,
+    v_run_ids := pgclarify_private.ask(
+        clarifying_questions.caller,
         'clarifying_questions',
         v_corpus.corpus_id,
-        pgclarify._check_questions(array[v_question]),
-        pgclarify._with_history(v_settings, v_history),
+        pgclarify_private.check_questions(array[v_question]),
+        pgclarify_private.with_history(v_settings, v_history),
         v_timeout
     );
-    perform pgclarify._raise_unless_answered(seen, 'clarifying_questions')
-    from pgclarify._current_outcomes(v_run_ids) as seen;
+    perform pgclarify_private.raise_unless_answered(seen, 'clarifying_questions')
+    from pgclarify_private.current_outcomes(v_run_ids) as seen;
     return query
-    select seen.* from pgclarify._current_proposed_questions(v_run_ids, v_requester) as seen;
+    select seen.* from pgclarify_private.current_proposed_questions(v_run_ids, v_requester) as seen;
 end
 $$;
 
-comment on function pgclarify._clarifying_questions(pgclarify._caller, text, text, text[], jsonb) is
+comment on function pgclarify_private.clarifying_questions(pgclarify_private.caller, text, text, text[], jsonb) is
 'See clarifying_questions.';
-grant execute on function pgclarify._clarifying_questions(
-    pgclarify._caller, text, text, text[], jsonb
+grant execute on function pgclarify_private.clarifying_questions(
+    pgclarify_private.caller, text, text, text[], jsonb
 ) to pgclarify_user;
 
 create or replace function pgclarify.clarifying_questions(
@@ -214,9 +214,9 @@ as $$
 begin
     return query
     select seen.*
-    from pgclarify._caller
-    cross join lateral pgclarify._clarifying_questions(
-        _caller,
+    from pgclarify_private.caller
+    cross join lateral pgclarify_private.clarifying_questions(
+        caller,
         clarifying_questions.question,
         clarifying_questions.corpus,
         clarifying_questions.history,

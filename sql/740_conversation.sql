@@ -34,7 +34,7 @@ comment on column pgclarify.conversation_turn.question is 'The question since th
 comment on column pgclarify.conversation_turn.created_at is 'When the reply came.';
 grant select on pgclarify.conversation_turn to pgclarify_reader;
 
-create or replace function pgclarify._find_conversation(roles name[], conversation_id bigint)
+create or replace function pgclarify_private.find_conversation(roles name[], conversation_id bigint)
 returns pgclarify.conversation
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
@@ -44,14 +44,14 @@ declare
 begin
     select conversation.* into v_conversation
     from pgclarify.conversation
-    where conversation.conversation_id = _find_conversation.conversation_id
-        and pgclarify._is_held(conversation.requested_by, conversation.requested_by_oid, _find_conversation.roles);
+    where conversation.conversation_id = find_conversation.conversation_id
+        and pgclarify_private.is_held(conversation.requested_by, conversation.requested_by_oid, find_conversation.roles);
     if not found then
-        raise exception 'conversation % does not exist', _find_conversation.conversation_id
+        raise exception 'conversation % does not exist', find_conversation.conversation_id
             using errcode = 'undefined_object',
                 detail = 'There is none of that number that you may go on with.',
                 hint = case
-                    when pgclarify._has_frozen_snapshot() then
+                    when pgclarify_private.has_frozen_snapshot() then
                         'Conversations are seen here as they were when the transaction began, or, on a standby, as far as it has '
                         'come: if this one is newer, begin the transaction anew.'
                     else 'One begins with pgclarify.choose or pgclarify.reply, which return its number.'
@@ -61,10 +61,10 @@ begin
 end
 $$;
 
-comment on function pgclarify._find_conversation(name[], bigint) is
+comment on function pgclarify_private.find_conversation(name[], bigint) is
 'The conversation, if a holder of these roles asked; error 42704 otherwise, as if there were none.';
 
-create or replace function pgclarify._corpus_to_go_on_in(
+create or replace function pgclarify_private.corpus_to_go_on_in(
     conversation pgclarify.conversation, roles name[], given text, is_checked boolean
 )
 returns pgclarify.corpus
@@ -72,34 +72,37 @@ language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_conversation_id constant bigint := (_corpus_to_go_on_in.conversation).conversation_id;
-    v_name constant text := (_corpus_to_go_on_in.conversation).corpus_name;
+    v_conversation_id constant bigint := (corpus_to_go_on_in.conversation).conversation_id;
+    v_name constant text := (corpus_to_go_on_in.conversation).corpus_name;
     v_corpus pgclarify.corpus;
 begin
     if v_name is null then
-        if _corpus_to_go_on_in.given is not null then
+        if corpus_to_go_on_in.given is not null then
             raise exception 'conversation % is of no corpus', v_conversation_id
                 using errcode = 'invalid_parameter_value',
                     detail = 'What was said in it would come into that corpus.',
                     hint = 'Leave the corpus out, or option "conversation".';
         end if;
-        if _corpus_to_go_on_in.is_checked then
+        if corpus_to_go_on_in.is_checked then
             raise exception 'conversation % is of no corpus, so nothing can be checked', v_conversation_id
                 using errcode = 'invalid_parameter_value', hint = 'Pass option check none.';
         end if;
         return v_corpus;
     end if;
     select visible.* into v_corpus
-    from pgclarify._visible_corpora(_corpus_to_go_on_in.roles) as visible
-    where visible.corpus_id = (_corpus_to_go_on_in.conversation).corpus_id;
+    from pgclarify_private.visible_corpora(corpus_to_go_on_in.roles) as visible
+    where visible.corpus_id = (corpus_to_go_on_in.conversation).corpus_id;
     if not found then
         raise exception 'the corpus of conversation % does not exist any more', v_conversation_id
             using errcode = 'undefined_object',
-                detail = format('It was "%s"; it was dropped, or you may not search it any more.', pgclarify._shown(v_name)),
+                detail = format(
+                    'It was "%s"; it was dropped, or you may not search it any more.', pgclarify_private.shown(v_name)
+                ),
                 hint = 'Leave option "conversation" out, and ask another corpus what the question was at last.';
     end if;
-    if _corpus_to_go_on_in.given is not null
-        and (pgclarify._find_corpus(_corpus_to_go_on_in.roles, _corpus_to_go_on_in.given)).corpus_id <> v_corpus.corpus_id then
+    if corpus_to_go_on_in.given is not null
+        and (pgclarify_private.find_corpus(corpus_to_go_on_in.roles, corpus_to_go_on_in.given)).corpus_id
+            <> v_corpus.corpus_id then
         raise exception 'conversation % is of corpus "%"', v_conversation_id, v_corpus.name
             using errcode = 'invalid_parameter_value',
                 detail = 'What was said in it would come into another one.',
@@ -109,12 +112,12 @@ begin
 end
 $$;
 
-comment on function pgclarify._corpus_to_go_on_in(pgclarify.conversation, name[], text, boolean) is
+comment on function pgclarify_private.corpus_to_go_on_in(pgclarify.conversation, name[], text, boolean) is
 'The corpus of a conversation, null if it is of none. given: the corpus''s name as it was given, or null. is_checked: whether '
 'there must be one. Error 42704 if it is gone, 22023 if another one was given, or if there is none and one was given or is '
 'needed.';
 
-create or replace function pgclarify._current_turns(conversation_id bigint)
+create or replace function pgclarify_private.current_turns(conversation_id bigint)
 returns setof pgclarify.turn
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
@@ -122,27 +125,27 @@ rows 3
 as $$
 begin
     return query
-    select turn.* from pgclarify.turn where turn.conversation_id = _current_turns.conversation_id;
-    if pgclarify._has_frozen_snapshot() then
+    select turn.* from pgclarify.turn where turn.conversation_id = current_turns.conversation_id;
+    if pgclarify_private.has_frozen_snapshot() then
         -- Beside those that this transaction made itself, and nobody else sees.
         return query
         select seen.*
         from jsonb_populate_recordset(
             null::pgclarify.turn,
-            pgclarify._loopback_call('_loopback_turns', to_jsonb(_current_turns.conversation_id))
+            pgclarify_private.loopback_call('loopback_turns', to_jsonb(current_turns.conversation_id))
         ) as seen
         where not exists (
             select from pgclarify.turn
-            where turn.conversation_id = _current_turns.conversation_id and turn.ordinal = seen.ordinal
+            where turn.conversation_id = current_turns.conversation_id and turn.ordinal = seen.ordinal
         );
     end if;
 end
 $$;
 
-comment on function pgclarify._current_turns(bigint) is
+comment on function pgclarify_private.current_turns(bigint) is
 'Turns of a conversation, in any order, also those that the snapshot of this transaction is too old to see.';
 
-create or replace function pgclarify._go_on_asking(
+create or replace function pgclarify_private.go_on_asking(
     conversation pgclarify.conversation, given text, earlier jsonb
 )
 returns table (question text, history jsonb, next_turn integer)
@@ -151,13 +154,13 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
     v_most_turns constant integer := 3;
-    -- As _check_history has it.
+    -- As check_history has it.
     v_most_elements constant integer := 100;
     v_most_chars constant integer := 10000;
-    v_conversation_id constant bigint := (_go_on_asking.conversation).conversation_id;
-    v_earlier constant jsonb := (_go_on_asking.conversation).history;
+    v_conversation_id constant bigint := (go_on_asking.conversation).conversation_id;
+    v_earlier constant jsonb := (go_on_asking.conversation).history;
     v_turns constant pgclarify.turn[] := array(
-        select turn from pgclarify._current_turns(v_conversation_id) as turn order by turn.ordinal
+        select turn from pgclarify_private.current_turns(v_conversation_id) as turn order by turn.ordinal
     );
     v_last constant pgclarify.turn := v_turns[cardinality(v_turns)];
     v_said jsonb;
@@ -165,16 +168,16 @@ begin
     if v_last.ordinal = v_most_turns then
         raise exception 'conversation % has had its % turns', v_conversation_id, v_most_turns
             using errcode = 'object_not_in_prerequisite_state',
-                detail = format('Its question is now: "%s".', pgclarify._shown(v_last.question)),
+                detail = format('Its question is now: "%s".', pgclarify_private.shown(v_last.question)),
                 hint = 'Ask pgclarify.clarify with that question.';
     end if;
-    if btrim(_go_on_asking.given, E' \t\r\n\f\x0b') <> btrim(v_last.question, E' \t\r\n\f\x0b') then
+    if btrim(go_on_asking.given, E' \t\r\n\f\x0b') <> btrim(v_last.question, E' \t\r\n\f\x0b') then
         raise exception 'conversation % is about another question', v_conversation_id
             using errcode = 'invalid_parameter_value',
-                detail = format('Its question is now: "%s".', pgclarify._shown(v_last.question)),
+                detail = format('Its question is now: "%s".', pgclarify_private.shown(v_last.question)),
                 hint = 'Leave the question out, or option "conversation".';
     end if;
-    if _go_on_asking.earlier not in ('[]', v_earlier) then
+    if go_on_asking.earlier not in ('[]', v_earlier) then
         raise exception 'conversation % began after another history', v_conversation_id
             using errcode = 'invalid_parameter_value',
                 detail = 'It knows what was said before it, and since.',
@@ -182,7 +185,7 @@ begin
     end if;
     select jsonb_agg(left(said.line, v_most_chars) order by said.ordinal, said.part) into v_said
     from (
-        select 0 as ordinal, 0 as part, (_go_on_asking.conversation).question as line
+        select 0 as ordinal, 0 as part, (go_on_asking.conversation).question as line
         union all
         select turn.ordinal, part.number, part.line
         from unnest(v_turns) as turn
@@ -200,12 +203,12 @@ begin
 end
 $$;
 
-comment on function pgclarify._go_on_asking(pgclarify.conversation, text, jsonb) is
+comment on function pgclarify_private.go_on_asking(pgclarify.conversation, text, jsonb) is
 'Where a conversation goes on: its question, what was said before it and since, as much as a history may have, and the turn '
 'that comes next. given, earlier: the question as it was given, or null, and the history. Error 55000 after the last turn, '
 '22023 if the question or the history is another.';
 
-create or replace function pgclarify._asked_back(run_id bigint)
+create or replace function pgclarify_private.asked_back(run_id bigint)
 returns text
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
@@ -218,12 +221,12 @@ begin atomic
             order by listed.ordinal
         )
     from pgclarify.clarifying_question as listed
-    where listed.run_id = _asked_back.run_id;
+    where listed.run_id = asked_back.run_id;
 end;
 
-comment on function pgclarify._asked_back(bigint) is 'What a run asked back, a line each.';
+comment on function pgclarify_private.asked_back(bigint) is 'What a run asked back, a line each.';
 
-create or replace function pgclarify._hold_conversation(conversation_id bigint, patience interval)
+create or replace function pgclarify_private.hold_conversation(conversation_id bigint, patience interval)
 returns void
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
@@ -231,7 +234,7 @@ as $$
 declare
     v_lock_timeout constant text := current_setting('lock_timeout');
     -- The caller's own may be the shorter; 0 stands for none.
-    v_patience constant interval := least(nullif(v_lock_timeout::interval, interval '0'), _hold_conversation.patience);
+    v_patience constant interval := least(nullif(v_lock_timeout::interval, interval '0'), hold_conversation.patience);
 begin
     perform set_config(
         'lock_timeout',
@@ -242,29 +245,29 @@ begin
     -- drop_corpus updates it while it holds the corpus, and a call that waits needs the corpus.
     perform
     from pgclarify.turn
-    where turn.conversation_id = _hold_conversation.conversation_id and turn.ordinal = 1
+    where turn.conversation_id = hold_conversation.conversation_id and turn.ordinal = 1
     for no key update;
     perform set_config('lock_timeout', v_lock_timeout, true);
 exception
     when lock_not_available then
-        raise exception 'conversation % is being replied to', _hold_conversation.conversation_id
+        raise exception 'conversation % is being replied to', hold_conversation.conversation_id
             using errcode = 'lock_not_available',
                 detail = format('That transaction did not end within %s.', v_patience),
                 hint = 'Try again once it has ended.';
 end
 $$;
 
-comment on function pgclarify._hold_conversation(bigint, interval) is
+comment on function pgclarify_private.hold_conversation(bigint, interval) is
 'Be the only one to reply in a conversation until the transaction ends: what comes second sees what was first. patience: how '
 'long to wait for that; null is as long as lock_timeout allows. Error 55P03 after that.';
 
-create or replace function pgclarify._find_turn(run pgclarify.run, roles name[], reply text, patience interval)
+create or replace function pgclarify_private.find_turn(run pgclarify.run, roles name[], reply text, patience interval)
 returns pgclarify.turn
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_settings constant jsonb := (_find_turn.run).settings;
+    v_settings constant jsonb := (find_turn.run).settings;
     v_turn pgclarify.turn;
     v_earlier pgclarify.turn;
 begin
@@ -273,16 +276,16 @@ begin
         return v_turn;
     end if;
     v_turn.conversation_id := (
-        pgclarify._find_conversation(_find_turn.roles, (v_settings ->> 'conversation')::bigint)
+        pgclarify_private.find_conversation(find_turn.roles, (v_settings ->> 'conversation')::bigint)
     ).conversation_id;
-    perform pgclarify._hold_conversation(v_turn.conversation_id, _find_turn.patience);
+    perform pgclarify_private.hold_conversation(v_turn.conversation_id, find_turn.patience);
     select turn.* into v_earlier
     from pgclarify.turn
     where turn.conversation_id = v_turn.conversation_id and turn.ordinal = v_turn.ordinal;
     if not found then
         return v_turn;
     end if;
-    if v_earlier.run_id is distinct from (_find_turn.run).run_id or v_earlier.reply <> _find_turn.reply then
+    if v_earlier.run_id is distinct from (find_turn.run).run_id or v_earlier.reply <> find_turn.reply then
         raise exception 'turn % of conversation % has its reply', v_turn.ordinal, v_turn.conversation_id
             using errcode = 'object_not_in_prerequisite_state',
                 detail = 'The conversation went on from there, and cannot go on in two ways.',
@@ -296,24 +299,24 @@ begin
 end
 $$;
 
-comment on function pgclarify._find_turn(pgclarify.run, name[], text, interval) is
+comment on function pgclarify_private.find_turn(pgclarify.run, name[], text, interval) is
 'The turn that a reply to a run is, with its question if the same reply came before; conversation_id is null if it begins a '
-'conversation. Holds the conversation as _hold_conversation does. Error 55000 if another reply came before.';
+'conversation. Holds the conversation as hold_conversation does. Error 55000 if another reply came before.';
 
-create or replace function pgclarify._raise_gone_on(conversation_id bigint)
+create or replace function pgclarify_private.raise_gone_on(conversation_id bigint)
 returns void
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-    raise exception 'conversation % has gone on since this transaction began', _raise_gone_on.conversation_id
+    raise exception 'conversation % has gone on since this transaction began', raise_gone_on.conversation_id
         using errcode = 'serialization_failure', hint = 'Begin the transaction anew.';
 end
 $$;
 
-comment on function pgclarify._raise_gone_on(bigint) is 'Error 40001.';
+comment on function pgclarify_private.raise_gone_on(bigint) is 'Error 40001.';
 
-create or replace function pgclarify._add_turn(
+create or replace function pgclarify_private.add_turn(
     run pgclarify.run, turn pgclarify.turn, form text, reply text, question text
 )
 returns pgclarify.reformulated_question
@@ -321,7 +324,7 @@ language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_conversation_id bigint := (_add_turn.turn).conversation_id;
+    v_conversation_id bigint := (add_turn.turn).conversation_id;
     v_corpus_id bigint;
 begin
     -- Another one for each reply to a first run, also for an equal one: runs are served again, so that two people who share a
@@ -330,12 +333,12 @@ begin
         -- It may have been dropped since it was asked.
         select corpus.corpus_id into v_corpus_id
         from pgclarify.corpus
-        where corpus.corpus_id = (_add_turn.run).corpus_id
+        where corpus.corpus_id = (add_turn.run).corpus_id
         for key share;
         insert into pgclarify.conversation (question, corpus_id, corpus_name, history, requested_by, requested_by_oid)
         values (
-            (_add_turn.run).question, v_corpus_id, (_add_turn.run).corpus_name, (_add_turn.run).history,
-            (_add_turn.run).requested_by, (_add_turn.run).requested_by_oid
+            (add_turn.run).question, v_corpus_id, (add_turn.run).corpus_name, (add_turn.run).history,
+            (add_turn.run).requested_by, (add_turn.run).requested_by_oid
         )
         returning conversation.conversation_id into v_conversation_id;
     end if;
@@ -343,34 +346,35 @@ begin
         insert into pgclarify.turn (conversation_id, ordinal, run_id, form, asked, reply, question)
         values (
             v_conversation_id,
-            (_add_turn.turn).ordinal,
-            (_add_turn.run).run_id,
-            _add_turn.form,
-            pgclarify._asked_back((_add_turn.run).run_id),
-            _add_turn.reply,
-            _add_turn.question
+            (add_turn.turn).ordinal,
+            (add_turn.run).run_id,
+            add_turn.form,
+            pgclarify_private.asked_back((add_turn.run).run_id),
+            add_turn.reply,
+            add_turn.question
         );
     exception
         when unique_violation then
-            perform pgclarify._raise_gone_on(v_conversation_id);
+            perform pgclarify_private.raise_gone_on(v_conversation_id);
     end;
-    return pgclarify._reformulated(v_conversation_id, (_add_turn.turn).ordinal, _add_turn.question);
+    return pgclarify_private.reformulated(v_conversation_id, (add_turn.turn).ordinal, add_turn.question);
 end
 $$;
 
-comment on function pgclarify._add_turn(pgclarify.run, pgclarify.turn, text, text, text) is
+comment on function pgclarify_private.add_turn(pgclarify.run, pgclarify.turn, text, text, text) is
 'Keep a turn, and begin the conversation of who asked if it is its first. Error 40001 if the snapshot is too old to see that '
 'it went on.';
 
-create or replace function pgclarify._reformulated(conversation_id bigint, turn integer, question text)
+create or replace function pgclarify_private.reformulated(conversation_id bigint, turn integer, question text)
 returns pgclarify.reformulated_question
 language sql immutable parallel safe
 set search_path = pg_catalog, pg_temp
 begin atomic
     select
         row(
-            _reformulated.conversation_id, _reformulated.turn, _reformulated.question, 3 - _reformulated.turn
+            reformulated.conversation_id, reformulated.turn, reformulated.question, 3 - reformulated.turn
         )::pgclarify.reformulated_question;
 end;
 
-comment on function pgclarify._reformulated(bigint, integer, text) is 'Where a conversation stands after a turn, of three.';
+comment on function pgclarify_private.reformulated(bigint, integer, text) is
+'Where a conversation stands after a turn, of three.';

@@ -1,6 +1,6 @@
 -- Replying to what was asked back: by a choice, or in words.
 
-create or replace function pgclarify._check_can_write()
+create or replace function pgclarify_private.check_can_write()
 returns void
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
@@ -21,15 +21,16 @@ begin
 end
 $$;
 
-comment on function pgclarify._check_can_write() is 'Error 25006 in a read-only transaction, before anything is paid for.';
+comment on function pgclarify_private.check_can_write() is
+'Error 25006 in a read-only transaction, before anything is paid for.';
 
-create or replace function pgclarify._run_to_reply_to(caller pgclarify._caller, run_id bigint)
+create or replace function pgclarify_private.run_to_reply_to(caller pgclarify_private.caller, run_id bigint)
 returns pgclarify.run
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_run constant pgclarify.run := pgclarify._visible_run(_run_to_reply_to.caller, _run_to_reply_to.run_id);
+    v_run constant pgclarify.run := pgclarify_private.visible_run(run_to_reply_to.caller, run_to_reply_to.run_id);
 begin
     if v_run.operation <> 'clarifying_questions' then
         raise exception 'run % asked nothing back', v_run.run_id
@@ -37,8 +38,8 @@ begin
                 detail = format('Its operation is %s.', v_run.operation),
                 hint = 'Pass the run_id of a row of pgclarify.clarifying_questions.';
     end if;
-    if not pgclarify._is_held(
-        v_run.requested_by, v_run.requested_by_oid, pgclarify._roles_of((_run_to_reply_to.caller).name)
+    if not pgclarify_private.is_held(
+        v_run.requested_by, v_run.requested_by_oid, pgclarify_private.roles_of((run_to_reply_to.caller).name)
     ) then
         raise exception 'run % was asked by somebody else', v_run.run_id
             using errcode = 'insufficient_privilege',
@@ -46,8 +47,8 @@ begin
                 hint = 'Ask pgclarify.clarifying_questions yourself.';
     end if;
     if v_run.status not in ('succeeded', 'partial') then
-        perform pgclarify._raise_unless_answered(seen, v_run.operation)
-        from pgclarify._run_outcomes(array[v_run.run_id]) as seen;
+        perform pgclarify_private.raise_unless_answered(seen, v_run.operation)
+        from pgclarify_private.run_outcomes(array[v_run.run_id]) as seen;
     end if;
     if not exists (select from pgclarify.clarifying_question as listed where listed.run_id = v_run.run_id) then
         raise exception 'run % has nothing to reply to', v_run.run_id
@@ -59,23 +60,23 @@ begin
 end
 $$;
 
-comment on function pgclarify._run_to_reply_to(pgclarify._caller, bigint) is
+comment on function pgclarify_private.run_to_reply_to(pgclarify_private.caller, bigint) is
 'A run that asked something back of the caller; errors: 42704, 42501 if the caller may see it and no more, PC003 if it failed, '
 '55000 if it is not over, or asked nothing back.';
 
-create or replace function pgclarify._choose(caller pgclarify._caller, run_id bigint, ordinal integer)
+create or replace function pgclarify_private.choose(caller pgclarify_private.caller, run_id bigint, ordinal integer)
 returns setof pgclarify.reformulated_question
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_requester constant name := pgclarify._verify_caller(_choose.caller);
+    v_requester constant name := pgclarify_private.verify_caller(choose.caller);
     v_run pgclarify.run;
     v_turn pgclarify.turn;
     v_chosen text;
 begin
-    perform pgclarify._check_can_write();
-    v_run := pgclarify._run_to_reply_to(_choose.caller, _choose.run_id);
+    perform pgclarify_private.check_can_write();
+    v_run := pgclarify_private.run_to_reply_to(choose.caller, choose.run_id);
     if v_run.settings ->> 'form' <> 'select' then
         raise exception 'run % has questions to answer, and nothing to choose from', v_run.run_id
             using errcode = 'object_not_in_prerequisite_state',
@@ -86,9 +87,9 @@ begin
     end if;
     select listed.reformulation into v_chosen
     from pgclarify.clarifying_question as listed
-    where listed.run_id = v_run.run_id and listed.ordinal = _choose.ordinal;
+    where listed.run_id = v_run.run_id and listed.ordinal = choose.ordinal;
     if v_chosen is null then
-        raise exception 'run % has no reformulation %', v_run.run_id, coalesce(_choose.ordinal::text, 'null')
+        raise exception 'run % has no reformulation %', v_run.run_id, coalesce(choose.ordinal::text, 'null')
             using errcode = 'invalid_parameter_value',
                 detail = (
                     select format('It has %s, from 1.', count(*))
@@ -97,16 +98,16 @@ begin
                 ),
                 hint = 'Pass the ordinal of one, or reply in words if none is meant.';
     end if;
-    v_turn := pgclarify._find_turn(v_run, pgclarify._roles_of(v_requester), v_chosen, interval '60 seconds');
+    v_turn := pgclarify_private.find_turn(v_run, pgclarify_private.roles_of(v_requester), v_chosen, interval '60 seconds');
     return next case
-        when v_turn.question is null then pgclarify._add_turn(v_run, v_turn, 'select', v_chosen, v_chosen)
-        else pgclarify._reformulated(v_turn.conversation_id, v_turn.ordinal, v_turn.question)
+        when v_turn.question is null then pgclarify_private.add_turn(v_run, v_turn, 'select', v_chosen, v_chosen)
+        else pgclarify_private.reformulated(v_turn.conversation_id, v_turn.ordinal, v_turn.question)
     end;
 end
 $$;
 
-comment on function pgclarify._choose(pgclarify._caller, bigint, integer) is 'See choose.';
-grant execute on function pgclarify._choose(pgclarify._caller, bigint, integer) to pgclarify_user;
+comment on function pgclarify_private.choose(pgclarify_private.caller, bigint, integer) is 'See choose.';
+grant execute on function pgclarify_private.choose(pgclarify_private.caller, bigint, integer) to pgclarify_user;
 
 create or replace function pgclarify.choose(run_id bigint, ordinal integer)
 returns setof pgclarify.reformulated_question
@@ -117,8 +118,8 @@ as $$
 begin
     return query
     select seen.*
-    from pgclarify._caller
-    cross join lateral pgclarify._choose(_caller, choose.run_id, choose.ordinal) as seen;
+    from pgclarify_private.caller
+    cross join lateral pgclarify_private.choose(caller, choose.run_id, choose.ordinal) as seen;
 end
 $$;
 
@@ -128,13 +129,13 @@ comment on function pgclarify.choose(bigint, integer) is
 'select. ordinal: the reformulation''s place.';
 grant execute on function pgclarify.choose(bigint, integer) to pgclarify_user;
 
-create or replace function pgclarify._check_reply(reply text)
+create or replace function pgclarify_private.check_reply(reply text)
 returns text
 language plpgsql immutable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_reply constant text := btrim(_check_reply.reply, E' \t\r\n\f\x0b');
+    v_reply constant text := btrim(check_reply.reply, E' \t\r\n\f\x0b');
 begin
     if coalesce(length(v_reply), 0) not between 1 and 10000 then
         raise exception 'a reply needs 1 to 10000 characters'
@@ -146,9 +147,9 @@ begin
 end
 $$;
 
-comment on function pgclarify._check_reply(text) is 'The reply without surrounding white space, or error 22023.';
+comment on function pgclarify_private.check_reply(text) is 'The reply without surrounding white space, or error 22023.';
 
-create or replace function pgclarify._check_is_committed(conversation_id bigint)
+create or replace function pgclarify_private.check_is_committed(conversation_id bigint)
 returns void
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
@@ -156,13 +157,13 @@ as $$
 begin
     if exists (
         select from pgclarify.conversation
-        where conversation.conversation_id = _check_is_committed.conversation_id
-            and not pgclarify._is_committed(conversation.xmin)
+        where conversation.conversation_id = check_is_committed.conversation_id
+            and not pgclarify_private.is_committed(conversation.xmin)
     ) or exists (
         select from pgclarify.turn
-        where turn.conversation_id = _check_is_committed.conversation_id and not pgclarify._is_committed(turn.xmin)
+        where turn.conversation_id = check_is_committed.conversation_id and not pgclarify_private.is_committed(turn.xmin)
     ) then
-        raise exception 'conversation % is not committed yet', _check_is_committed.conversation_id
+        raise exception 'conversation % is not committed yet', check_is_committed.conversation_id
             using errcode = 'PC004',
                 detail = 'Its last turn was made in a transaction that is still open, so no worker sees it.',
                 hint = 'Commit first, then reply.';
@@ -170,59 +171,59 @@ begin
 end
 $$;
 
-comment on function pgclarify._check_is_committed(bigint) is
+comment on function pgclarify_private.check_is_committed(bigint) is
 'Error PC004 if a turn of a conversation was made in a transaction that is still open. Null is no conversation.';
 
-create or replace function pgclarify._check_has_not_gone_on(turn pgclarify.turn)
+create or replace function pgclarify_private.check_has_not_gone_on(turn pgclarify.turn)
 returns void
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 begin
     -- Otherwise everything was seen when the conversation was held.
-    if (_check_has_not_gone_on.turn).conversation_id is not null and pgclarify._has_frozen_snapshot() then
-        perform pgclarify._raise_gone_on(seen.conversation_id)
-        from pgclarify._current_turns((_check_has_not_gone_on.turn).conversation_id) as seen
-        where seen.ordinal = (_check_has_not_gone_on.turn).ordinal;
+    if (check_has_not_gone_on.turn).conversation_id is not null and pgclarify_private.has_frozen_snapshot() then
+        perform pgclarify_private.raise_gone_on(seen.conversation_id)
+        from pgclarify_private.current_turns((check_has_not_gone_on.turn).conversation_id) as seen
+        where seen.ordinal = (check_has_not_gone_on.turn).ordinal;
     end if;
 end
 $$;
 
-comment on function pgclarify._check_has_not_gone_on(pgclarify.turn) is
+comment on function pgclarify_private.check_has_not_gone_on(pgclarify.turn) is
 'Error 40001 if a turn that this transaction does not see is there already, before anything is paid for.';
 
-create or replace function pgclarify._reply(caller pgclarify._caller, run_id bigint, reply text, options jsonb)
+create or replace function pgclarify_private.reply(caller pgclarify_private.caller, run_id bigint, reply text, options jsonb)
 returns setof pgclarify.reformulated_question
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_requester constant name := pgclarify._verify_caller(_reply.caller);
-    v_options constant jsonb := pgclarify._check_options(
-        _reply.options, '{"timeout": {"type": "string", "default": "60s"}}'
+    v_requester constant name := pgclarify_private.verify_caller(reply.caller);
+    v_options constant jsonb := pgclarify_private.check_options(
+        reply.options, '{"timeout": {"type": "string", "default": "60s"}}'
     );
-    v_timeout constant interval := pgclarify._timeout(v_options ->> 'timeout');
-    v_reply constant text := pgclarify._check_reply(_reply.reply);
+    v_timeout constant interval := pgclarify_private.timeout(v_options ->> 'timeout');
+    v_reply constant text := pgclarify_private.check_reply(reply.reply);
     v_began_at constant timestamptz := clock_timestamp();
     v_run pgclarify.run;
     v_turn pgclarify.turn;
     v_run_ids bigint[];
 begin
-    perform pgclarify._check_can_write();
-    v_run := pgclarify._run_to_reply_to(_reply.caller, _reply.run_id);
-    v_turn := pgclarify._find_turn(v_run, pgclarify._roles_of(v_requester), v_reply, v_timeout);
+    perform pgclarify_private.check_can_write();
+    v_run := pgclarify_private.run_to_reply_to(reply.caller, reply.run_id);
+    v_turn := pgclarify_private.find_turn(v_run, pgclarify_private.roles_of(v_requester), v_reply, v_timeout);
     if v_turn.question is not null then
-        return next pgclarify._reformulated(v_turn.conversation_id, v_turn.ordinal, v_turn.question);
+        return next pgclarify_private.reformulated(v_turn.conversation_id, v_turn.ordinal, v_turn.question);
         return;
     end if;
-    perform pgclarify._check_is_committed(v_turn.conversation_id);
-    perform pgclarify._check_has_not_gone_on(v_turn);
-    v_run_ids := pgclarify._ask(
-        _reply.caller,
+    perform pgclarify_private.check_is_committed(v_turn.conversation_id);
+    perform pgclarify_private.check_has_not_gone_on(v_turn);
+    v_run_ids := pgclarify_private.ask(
+        reply.caller,
         'reply',
         v_run.corpus_id,
         array[v_run.question],
-        pgclarify._with_history(
+        pgclarify_private.with_history(
             jsonb_strip_nulls(jsonb_build_object('text', v_reply, 'conversation', v_turn.conversation_id)),
             -- What was said before the first question: a later run has the turns since then in its own, too.
             coalesce(
@@ -238,16 +239,16 @@ begin
         greatest(v_timeout - date_trunc('second', clock_timestamp() - v_began_at), interval '1 millisecond'),
         v_run.run_id
     );
-    perform pgclarify._raise_unless_answered(seen, 'reply') from pgclarify._current_outcomes(v_run_ids) as seen;
-    return next pgclarify._add_turn(
+    perform pgclarify_private.raise_unless_answered(seen, 'reply') from pgclarify_private.current_outcomes(v_run_ids) as seen;
+    return next pgclarify_private.add_turn(
         v_run, v_turn, 'respond', v_reply,
-        (select seen.rewritten from pgclarify._current_rewritten_questions(v_run_ids, v_requester) as seen)
+        (select seen.rewritten from pgclarify_private.current_rewritten_questions(v_run_ids, v_requester) as seen)
     );
 end
 $$;
 
-comment on function pgclarify._reply(pgclarify._caller, bigint, text, jsonb) is 'See reply.';
-grant execute on function pgclarify._reply(pgclarify._caller, bigint, text, jsonb) to pgclarify_user;
+comment on function pgclarify_private.reply(pgclarify_private.caller, bigint, text, jsonb) is 'See reply.';
+grant execute on function pgclarify_private.reply(pgclarify_private.caller, bigint, text, jsonb) to pgclarify_user;
 
 create or replace function pgclarify.reply(run_id bigint, reply text, options jsonb default '{}')
 returns setof pgclarify.reformulated_question
@@ -258,8 +259,8 @@ as $$
 begin
     return query
     select seen.*
-    from pgclarify._caller
-    cross join lateral pgclarify._reply(_caller, reply.run_id, reply.reply, reply.options) as seen;
+    from pgclarify_private.caller
+    cross join lateral pgclarify_private.reply(caller, reply.run_id, reply.reply, reply.options) as seen;
 end
 $$;
 

@@ -30,14 +30,15 @@ comment on column pgclarify.answer_list.documents is 'Documents that it was foun
 comment on column pgclarify.answer_list.created_at is 'When it was found.';
 grant select on pgclarify.answer_list to pgclarify_reader;
 
-create or replace function pgclarify._list_answers_options()
+create or replace function pgclarify_private.list_answers_options()
 returns jsonb
 language sql immutable parallel safe
 set search_path = pg_catalog, pg_temp
 begin atomic
     select
         jsonb_build_object(
-            'search', pgclarify._clarify_options() -> 'search', 'reranker', pgclarify._clarify_options() -> 'reranker'
+            'search', pgclarify_private.clarify_options() -> 'search',
+            'reranker', pgclarify_private.clarify_options() -> 'reranker'
         )
         || '{
             "top_k": {"type": "integer", "least": 1, "most": 100, "default": 20},
@@ -47,90 +48,91 @@ begin atomic
         }'::jsonb;
 end;
 
-comment on function pgclarify._list_answers_options() is 'The options of list_answers, as _check_options wants them.';
+comment on function pgclarify_private.list_answers_options() is 'The options of list_answers, as check_options wants them.';
 
-create or replace function pgclarify._answers(run_ids bigint[], requester name)
+create or replace function pgclarify_private.answers(run_ids bigint[], requester name)
 returns setof pgclarify.answer
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
     with asked as materialized (
-        select pgclarify._roles_of(_answers.requester) as roles
+        select pgclarify_private.roles_of(answers.requester) as roles
     )
     select
         listed.run_id,
         listed.ordinal,
         listed.answer,
         listed.variants,
-        pgclarify._evidence_document_ids(listed.run_id, listed.ordinal, asked.roles),
-        pgclarify._evidence(listed.run_id, listed.ordinal, asked.roles)
+        pgclarify_private.evidence_document_ids(listed.run_id, listed.ordinal, asked.roles),
+        pgclarify_private.evidence_of(listed.run_id, listed.ordinal, asked.roles)
     from pgclarify.listed_answer as listed
     cross join asked
-    where listed.run_id = any(_answers.run_ids)
+    where listed.run_id = any(answers.run_ids)
         and not exists (
             select
             from pgclarify.evidence
             where evidence.run_id = listed.run_id
                 and evidence.ordinal = listed.ordinal
                 and evidence.rank = 1
-                and evidence.candidate_rank = any((pgclarify._withheld(listed.run_id, asked.roles))::integer[])
+                and evidence.candidate_rank = any((pgclarify_private.withheld_ranks(listed.run_id, asked.roles))::integer[])
         )
     order by listed.run_id, listed.ordinal;
 end;
 
-comment on function pgclarify._answers(bigint[], name) is
+comment on function pgclarify_private.answers(bigint[], name) is
 'What runs listed, without asking who may see them; of the documents, what the requester may read now.';
 
-create or replace function pgclarify._current_answers(run_ids bigint[], requester name)
+create or replace function pgclarify_private.current_answers(run_ids bigint[], requester name)
 returns setof pgclarify.answer
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-    if pgclarify._is_out_of_sight(_current_answers.run_ids) then
+    if pgclarify_private.is_out_of_sight(current_answers.run_ids) then
         return query
         select seen.*
         from jsonb_populate_recordset(
             null::pgclarify.answer,
-            pgclarify._rows('answer', _current_answers.run_ids, _current_answers.requester)
+            pgclarify_private.rows('answer', current_answers.run_ids, current_answers.requester)
         ) as seen;
     else
         return query
-        select seen.* from pgclarify._answers(_current_answers.run_ids, _current_answers.requester) as seen;
+        select seen.* from pgclarify_private.answers(current_answers.run_ids, current_answers.requester) as seen;
     end if;
 end
 $$;
 
-comment on function pgclarify._current_answers(bigint[], name) is
+comment on function pgclarify_private.current_answers(bigint[], name) is
 'What runs that are over listed, also those that the snapshot of this transaction is too old to see.';
 
-create or replace function pgclarify._list_answers(
-    caller pgclarify._caller, question text, corpus text, options jsonb
+create or replace function pgclarify_private.list_answers(
+    caller pgclarify_private.caller, question text, corpus text, options jsonb
 )
 returns setof pgclarify.answer
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_questions text[] := pgclarify._check_questions(array[_list_answers.question]);
-    v_settings jsonb := pgclarify._check_options(_list_answers.options, pgclarify._list_answers_options());
-    v_corpus pgclarify.corpus := pgclarify._find_corpus(
-        pgclarify._roles_of(pgclarify._verify_caller(_list_answers.caller)), _list_answers.corpus
+    v_questions text[] := pgclarify_private.check_questions(array[list_answers.question]);
+    v_settings jsonb := pgclarify_private.check_options(list_answers.options, pgclarify_private.list_answers_options());
+    v_corpus pgclarify.corpus := pgclarify_private.find_corpus(
+        pgclarify_private.roles_of(pgclarify_private.verify_caller(list_answers.caller)), list_answers.corpus
     );
     v_run_ids bigint[];
 begin
-    v_run_ids := pgclarify._ask(
-        _list_answers.caller, 'list_answers', v_corpus.corpus_id, v_questions, v_settings - 'timeout',
-        pgclarify._timeout(v_settings ->> 'timeout')
+    v_run_ids := pgclarify_private.ask(
+        list_answers.caller, 'list_answers', v_corpus.corpus_id, v_questions, v_settings - 'timeout',
+        pgclarify_private.timeout(v_settings ->> 'timeout')
     );
-    perform pgclarify._raise_unless_answered(seen, 'list_answers') from pgclarify._current_outcomes(v_run_ids) as seen;
+    perform pgclarify_private.raise_unless_answered(seen, 'list_answers')
+    from pgclarify_private.current_outcomes(v_run_ids) as seen;
     return query
-    select seen.* from pgclarify._current_answers(v_run_ids, (_list_answers.caller).name) as seen;
+    select seen.* from pgclarify_private.current_answers(v_run_ids, (list_answers.caller).name) as seen;
 end
 $$;
 
-comment on function pgclarify._list_answers(pgclarify._caller, text, text, jsonb) is 'See list_answers.';
-grant execute on function pgclarify._list_answers(pgclarify._caller, text, text, jsonb) to pgclarify_user;
+comment on function pgclarify_private.list_answers(pgclarify_private.caller, text, text, jsonb) is 'See list_answers.';
+grant execute on function pgclarify_private.list_answers(pgclarify_private.caller, text, text, jsonb) to pgclarify_user;
 
 create or replace function pgclarify.list_answers(question text, corpus text default null, options jsonb default '{}')
 returns setof pgclarify.answer
@@ -141,9 +143,9 @@ as $$
 begin
     return query
     select seen.*
-    from pgclarify._caller
-    cross join lateral pgclarify._list_answers(
-        _caller, list_answers.question, list_answers.corpus, list_answers.options
+    from pgclarify_private.caller
+    cross join lateral pgclarify_private.list_answers(
+        caller, list_answers.question, list_answers.corpus, list_answers.options
     ) as seen;
 end
 $$;

@@ -1,6 +1,6 @@
 -- What evaluations and estimates may know of the ledger: how many tokens calls took, and never what was asked or replied.
 
-create or replace function pgclarify._tokens_by_purpose(model text, prompt_version text)
+create or replace function pgclarify_private.tokens_by_purpose(model text, prompt_version text)
 returns table (purpose text, prompt_tokens double precision, completion_tokens double precision, calls bigint)
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
@@ -19,8 +19,8 @@ begin
         select completion.purpose, completion.prompt_tokens, completion.completion_tokens
         from pgclarify.completion
         where completion.completion_id > v_last - v_looked_at
-            and completion.model = _tokens_by_purpose.model
-            and completion.prompt_version = _tokens_by_purpose.prompt_version
+            and completion.model = tokens_by_purpose.model
+            and completion.prompt_version = tokens_by_purpose.prompt_version
             and completion.prompt_tokens is not null
             and completion.completion_tokens is not null
         order by completion.completion_id desc
@@ -31,35 +31,35 @@ begin
 end
 $$;
 
-comment on function pgclarify._tokens_by_purpose(text, text) is
+comment on function pgclarify_private.tokens_by_purpose(text, text) is
 'Means of the tokens of the latest 10,000 calls of a model with these prompts, by purpose, in whole tokens, whoever paid; of '
 'what the ledger''s last 50,000 rows have of them.';
 
-create or replace function pgclarify._token_averages(
-    caller pgclarify._caller, model text, prompt_version text
+create or replace function pgclarify_private.token_averages(
+    caller pgclarify_private.caller, model text, prompt_version text
 )
 returns table (purpose text, prompt_tokens double precision, completion_tokens double precision, calls bigint)
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-    perform pgclarify._verify_caller(_token_averages.caller);
+    perform pgclarify_private.verify_caller(token_averages.caller);
     return query
-    select known.* from pgclarify._tokens_by_purpose(_token_averages.model, _token_averages.prompt_version) as known;
+    select known.* from pgclarify_private.tokens_by_purpose(token_averages.model, token_averages.prompt_version) as known;
 end
 $$;
 
-comment on function pgclarify._token_averages(pgclarify._caller, text, text) is
-'As _tokens_by_purpose, for who evaluates.';
-grant execute on function pgclarify._token_averages(pgclarify._caller, text, text) to pgclarify_user;
+comment on function pgclarify_private.token_averages(pgclarify_private.caller, text, text) is
+'As tokens_by_purpose, for who evaluates.';
+grant execute on function pgclarify_private.token_averages(pgclarify_private.caller, text, text) to pgclarify_user;
 
-create or replace function pgclarify._verdict_tokens(caller pgclarify._caller, run_id bigint)
+create or replace function pgclarify_private.verdict_tokens(caller pgclarify_private.caller, run_id bigint)
 returns table (rank integer, prompt_tokens integer, completion_tokens integer)
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_run pgclarify.run := pgclarify._visible_run(_verdict_tokens.caller, _verdict_tokens.run_id);
+    v_run pgclarify.run := pgclarify_private.visible_run(verdict_tokens.caller, verdict_tokens.run_id);
 begin
     return query
     select verdict.rank, coalesce(completion.prompt_tokens, 0), coalesce(completion.completion_tokens, 0)
@@ -69,6 +69,6 @@ begin
 end
 $$;
 
-comment on function pgclarify._verdict_tokens(pgclarify._caller, bigint) is
+comment on function pgclarify_private.verdict_tokens(pgclarify_private.caller, bigint) is
 'Tokens of the reply that each verdict of a run was read from, 0 without one; for whoever sees the run.';
-grant execute on function pgclarify._verdict_tokens(pgclarify._caller, bigint) to pgclarify_reader;
+grant execute on function pgclarify_private.verdict_tokens(pgclarify_private.caller, bigint) to pgclarify_reader;

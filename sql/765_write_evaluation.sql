@@ -1,20 +1,21 @@
 -- Writing evaluations. A function does it, since a role that may update or delete rows may also lock the whole table.
 
-create or replace function pgclarify._own_evaluation(caller pgclarify._caller, eval_run_id bigint)
+create or replace function pgclarify_private.own_evaluation(caller pgclarify_private.caller, eval_run_id bigint)
 returns bigint
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_roles name[] := pgclarify._roles_of(pgclarify._verify_caller(_own_evaluation.caller));
+    v_roles name[] := pgclarify_private.roles_of(pgclarify_private.verify_caller(own_evaluation.caller));
     v_eval_run_id bigint;
 begin
     select eval_run.eval_run_id into v_eval_run_id
     from pgclarify.eval_run
-    where eval_run.eval_run_id = _own_evaluation.eval_run_id and pgclarify._is_held(eval_run.requested_by, eval_run.requested_by_oid, v_roles)
+    where eval_run.eval_run_id = own_evaluation.eval_run_id
+        and pgclarify_private.is_held(eval_run.requested_by, eval_run.requested_by_oid, v_roles)
     for key share;
     if not found then
-        raise exception 'permission denied for evaluation %', coalesce(_own_evaluation.eval_run_id::text, 'null')
+        raise exception 'permission denied for evaluation %', coalesce(own_evaluation.eval_run_id::text, 'null')
             using errcode = 'insufficient_privilege',
                 detail = 'It is not yours, or there is none.',
                 hint = 'Only the role that evaluated, and its members, may write an evaluation.';
@@ -23,18 +24,18 @@ begin
 end
 $$;
 
-comment on function pgclarify._own_evaluation(pgclarify._caller, bigint) is
+comment on function pgclarify_private.own_evaluation(pgclarify_private.caller, bigint) is
 'The key of an evaluation of the caller, or of a role that the caller is a member of; error 42501 otherwise.';
 
-create or replace function pgclarify._begin_evaluation(caller pgclarify._caller, plan jsonb)
+create or replace function pgclarify_private.begin_evaluation(caller pgclarify_private.caller, plan jsonb)
 returns bigint
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_requester name := pgclarify._verify_caller(_begin_evaluation.caller);
-    v_roles name[] := pgclarify._roles_of(v_requester);
-    v_plan pgclarify.eval_run := jsonb_populate_record(null::pgclarify.eval_run, _begin_evaluation.plan);
+    v_requester name := pgclarify_private.verify_caller(begin_evaluation.caller);
+    v_roles name[] := pgclarify_private.roles_of(v_requester);
+    v_plan pgclarify.eval_run := jsonb_populate_record(null::pgclarify.eval_run, begin_evaluation.plan);
     v_eval_run_id bigint;
 begin
     -- Otherwise the analyst of a corpus would see what a stranger to the corpus writes.
@@ -46,7 +47,7 @@ begin
             and (
                 corpus.reader is null
                 or corpus.reader = any(v_roles)
-                or pgclarify._is_held(corpus.owner, corpus.owner_oid, v_roles)
+                or pgclarify_private.is_held(corpus.owner, corpus.owner_oid, v_roles)
                 or corpus.analyst = any(v_roles)
             )
     ) then
@@ -64,49 +65,49 @@ begin
         v_plan.name, v_plan.data_set, v_plan.data_set_hash, v_plan.planned_cases, v_plan.corpus_id, v_plan.corpus_name,
         v_plan.corpus_revision, v_plan.embedding_model, v_plan.method, v_plan.settings, v_plan.provider, v_plan.model,
         v_plan.prompt_version, v_plan.judge, v_plan.judge_version, v_plan.version, v_requester,
-        pgclarify._role_oid(v_requester)
+        pgclarify_private.role_oid(v_requester)
     )
     returning eval_run.eval_run_id into v_eval_run_id;
     return v_eval_run_id;
 end
 $$;
 
-comment on function pgclarify._begin_evaluation(pgclarify._caller, jsonb) is
+comment on function pgclarify_private.begin_evaluation(pgclarify_private.caller, jsonb) is
 'Begin an evaluation of the caller and return its key. plan: object with columns of table eval_run.';
-grant execute on function pgclarify._begin_evaluation(pgclarify._caller, jsonb) to pgclarify_user;
+grant execute on function pgclarify_private.begin_evaluation(pgclarify_private.caller, jsonb) to pgclarify_user;
 
-create or replace function pgclarify._resume_evaluation(caller pgclarify._caller, eval_run_id bigint, name text)
+create or replace function pgclarify_private.resume_evaluation(caller pgclarify_private.caller, eval_run_id bigint, name text)
 returns integer[]
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_eval_run_id bigint := pgclarify._own_evaluation(_resume_evaluation.caller, _resume_evaluation.eval_run_id);
+    v_eval_run_id bigint := pgclarify_private.own_evaluation(resume_evaluation.caller, resume_evaluation.eval_run_id);
 begin
-    update pgclarify.eval_run set name = _resume_evaluation.name where eval_run.eval_run_id = v_eval_run_id;
+    update pgclarify.eval_run set name = resume_evaluation.name where eval_run.eval_run_id = v_eval_run_id;
     return array(
         select eval_case.ordinal from pgclarify.eval_case where eval_case.eval_run_id = v_eval_run_id
     );
 end
 $$;
 
-comment on function pgclarify._resume_evaluation(pgclarify._caller, bigint, text) is
+comment on function pgclarify_private.resume_evaluation(pgclarify_private.caller, bigint, text) is
 'Go on with an evaluation under another name; returns the ordinals of the cases that it has.';
-grant execute on function pgclarify._resume_evaluation(pgclarify._caller, bigint, text) to pgclarify_user;
+grant execute on function pgclarify_private.resume_evaluation(pgclarify_private.caller, bigint, text) to pgclarify_user;
 
-create or replace function pgclarify._record_eval_cases(caller pgclarify._caller, eval_run_id bigint, cases jsonb)
+create or replace function pgclarify_private.record_eval_cases(caller pgclarify_private.caller, eval_run_id bigint, cases jsonb)
 returns void
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_roles name[] := pgclarify._roles_of(pgclarify._verify_caller(_record_eval_cases.caller));
-    v_eval_run_id bigint := pgclarify._own_evaluation(_record_eval_cases.caller, _record_eval_cases.eval_run_id);
+    v_roles name[] := pgclarify_private.roles_of(pgclarify_private.verify_caller(record_eval_cases.caller));
+    v_eval_run_id bigint := pgclarify_private.own_evaluation(record_eval_cases.caller, record_eval_cases.eval_run_id);
     v_run_id bigint;
 begin
     -- A run that the caller may not see must not show that it exists.
     select (given.object ->> 'run_id')::bigint into v_run_id
-    from jsonb_array_elements(_record_eval_cases.cases) as given (object)
+    from jsonb_array_elements(record_eval_cases.cases) as given (object)
     where
         given.object ->> 'run_id' is not null
         and not exists (
@@ -115,7 +116,10 @@ begin
             left join pgclarify.corpus on corpus.corpus_id = run.corpus_id
             where
                 run.run_id = (given.object ->> 'run_id')::bigint
-                and (pgclarify._is_held(run.requested_by, run.requested_by_oid, v_roles) or corpus.analyst = any(v_roles))
+                and (
+                    pgclarify_private.is_held(run.requested_by, run.requested_by_oid, v_roles)
+                    or corpus.analyst = any(v_roles)
+                )
         )
     limit 1;
     if found then
@@ -133,79 +137,82 @@ begin
             v_eval_run_id, given.ordinal, given.case_id, given.question, given.gold, given.output, given.run_id,
             given.status, given.error, given.calls, given.reused_calls, given.prompt_tokens, given.completion_tokens,
             given.model_seconds, given.seconds
-        from jsonb_populate_recordset(null::pgclarify.eval_case, _record_eval_cases.cases) as given
+        from jsonb_populate_recordset(null::pgclarify.eval_case, record_eval_cases.cases) as given
         on conflict on constraint eval_case_pk do nothing
         returning eval_case.ordinal
     )
     insert into pgclarify.eval_metric (eval_run_id, ordinal, metric, value)
     select v_eval_run_id, entered.ordinal, measured.key, measured.value::double precision
-    from jsonb_array_elements(_record_eval_cases.cases) as given (object)
+    from jsonb_array_elements(record_eval_cases.cases) as given (object)
     inner join entered on (given.object ->> 'ordinal')::integer = entered.ordinal
     cross join lateral jsonb_each_text(given.object -> 'metrics') as measured;
 end
 $$;
 
-comment on function pgclarify._record_eval_cases(pgclarify._caller, bigint, jsonb) is
+comment on function pgclarify_private.record_eval_cases(pgclarify_private.caller, bigint, jsonb) is
 'Keep cases of an evaluation with their metrics; a case that is kept already stays as it is. cases: array of objects with '
 'columns of table eval_case, and metrics, an object of numbers.';
-grant execute on function pgclarify._record_eval_cases(pgclarify._caller, bigint, jsonb) to pgclarify_user;
+grant execute on function pgclarify_private.record_eval_cases(pgclarify_private.caller, bigint, jsonb) to pgclarify_user;
 
-create or replace function pgclarify._finish_evaluation(caller pgclarify._caller, eval_run_id bigint, metrics jsonb)
+create or replace function pgclarify_private.finish_evaluation(
+    caller pgclarify_private.caller, eval_run_id bigint, metrics jsonb
+)
 returns boolean
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_roles name[] := pgclarify._roles_of(pgclarify._verify_caller(_finish_evaluation.caller));
+    v_roles name[] := pgclarify_private.roles_of(pgclarify_private.verify_caller(finish_evaluation.caller));
 begin
     update pgclarify.eval_run
     set finished_at = clock_timestamp()
     where
-        eval_run.eval_run_id = _finish_evaluation.eval_run_id
-        and pgclarify._is_held(eval_run.requested_by, eval_run.requested_by_oid, v_roles)
+        eval_run.eval_run_id = finish_evaluation.eval_run_id
+        and pgclarify_private.is_held(eval_run.requested_by, eval_run.requested_by_oid, v_roles)
         and eval_run.finished_at is null
         and eval_run.planned_cases = (
-            select count(*) from pgclarify.eval_case where eval_case.eval_run_id = _finish_evaluation.eval_run_id
+            select count(*) from pgclarify.eval_case where eval_case.eval_run_id = finish_evaluation.eval_run_id
         );
     if not found then
         return false;
     end if;
     insert into pgclarify.eval_metric (eval_run_id, metric, value, low, high, cases)
     select
-        _finish_evaluation.eval_run_id, given.metric, given.value, given.low, given.high, given.cases
-    from jsonb_populate_recordset(null::pgclarify.eval_metric, _finish_evaluation.metrics) as given;
+        finish_evaluation.eval_run_id, given.metric, given.value, given.low, given.high, given.cases
+    from jsonb_populate_recordset(null::pgclarify.eval_metric, finish_evaluation.metrics) as given;
     return true;
 end
 $$;
 
-comment on function pgclarify._finish_evaluation(pgclarify._caller, bigint, jsonb) is
+comment on function pgclarify_private.finish_evaluation(pgclarify_private.caller, bigint, jsonb) is
 'End an evaluation that has all its cases, and keep the metrics of all cases together; false if it is finished, lacks '
 'cases, or is not the caller''s. metrics: array of objects with columns of table eval_metric.';
-grant execute on function pgclarify._finish_evaluation(pgclarify._caller, bigint, jsonb) to pgclarify_user;
+grant execute on function pgclarify_private.finish_evaluation(pgclarify_private.caller, bigint, jsonb) to pgclarify_user;
 
-create or replace function pgclarify._remove_evaluation(caller pgclarify._caller, eval_run_id bigint)
+create or replace function pgclarify_private.remove_evaluation(caller pgclarify_private.caller, eval_run_id bigint)
 returns boolean
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_roles name[] := pgclarify._roles_of(pgclarify._verify_caller(_remove_evaluation.caller));
+    v_roles name[] := pgclarify_private.roles_of(pgclarify_private.verify_caller(remove_evaluation.caller));
 begin
     delete from pgclarify.eval_run
-    where eval_run.eval_run_id = _remove_evaluation.eval_run_id and pgclarify._is_held(eval_run.requested_by, eval_run.requested_by_oid, v_roles);
+    where eval_run.eval_run_id = remove_evaluation.eval_run_id
+        and pgclarify_private.is_held(eval_run.requested_by, eval_run.requested_by_oid, v_roles);
     return found;
 end
 $$;
 
-comment on function pgclarify._remove_evaluation(pgclarify._caller, bigint) is 'See remove_evaluation.';
-grant execute on function pgclarify._remove_evaluation(pgclarify._caller, bigint) to pgclarify_user;
+comment on function pgclarify_private.remove_evaluation(pgclarify_private.caller, bigint) is 'See remove_evaluation.';
+grant execute on function pgclarify_private.remove_evaluation(pgclarify_private.caller, bigint) to pgclarify_user;
 
 create or replace function pgclarify.remove_evaluation(eval_run_id bigint)
 returns boolean
 language sql volatile
 set search_path = pg_catalog, pg_temp
 begin atomic
-    select pgclarify._remove_evaluation(_caller, remove_evaluation.eval_run_id) from pgclarify._caller;
+    select pgclarify_private.remove_evaluation(caller, remove_evaluation.eval_run_id) from pgclarify_private.caller;
 end;
 
 comment on function pgclarify.remove_evaluation(bigint) is

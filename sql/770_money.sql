@@ -37,19 +37,19 @@ comment on column pgclarify.usage.unpriced_runs is
 'how many tokens a call took; see price_runs.';
 grant select on pgclarify.usage to pgclarify_reader;
 
-create or replace function pgclarify._reserved_now(caller pgclarify._caller)
+create or replace function pgclarify_private.reserved_now(caller pgclarify_private.caller)
 returns table (budget_id bigint, calls bigint, cost_usd numeric)
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 rows 10
 as $$
 declare
-    v_requester name := pgclarify._verify_caller(_reserved_now.caller);
-    v_roles name[] := pgclarify._roles_of(v_requester);
+    v_requester name := pgclarify_private.verify_caller(reserved_now.caller);
+    v_roles name[] := pgclarify_private.roles_of(v_requester);
 begin
     return query
     select reserved.budget_id, reserved.calls, reserved.cost_usd
-    from pgclarify._reserved(
+    from pgclarify_private.reserved(
         array(
             select budget.budget_id
             from pgclarify.budget
@@ -57,26 +57,26 @@ begin
             where
                 -- As policy budget_is_visible has it, which does not bind members of the owner.
                 'pgclarify_owner'::name = any(v_roles)
-                or pgclarify._is_held(corpus.owner, corpus.owner_oid, v_roles)
+                or pgclarify_private.is_held(corpus.owner, corpus.owner_oid, v_roles)
                 or corpus.analyst = any(v_roles)
                 or (budget.role_name is null or budget.role_name = any(v_roles))
                 and (budget.corpus_id is null or corpus.reader is null or corpus.reader = any(v_roles))
         ),
         clock_timestamp(),
-        array(select living.worker_id from pgclarify._living_workers() as living)
+        array(select living.worker_id from pgclarify_private.living_workers() as living)
     ) as reserved;
 end
 $$;
 
-comment on function pgclarify._reserved_now(pgclarify._caller) is
-'What _reserved says at this moment, of the budgets that the caller sees.';
-grant execute on function pgclarify._reserved_now(pgclarify._caller) to pgclarify_reader;
+comment on function pgclarify_private.reserved_now(pgclarify_private.caller) is
+'What reserved says at this moment, of the budgets that the caller sees.';
+grant execute on function pgclarify_private.reserved_now(pgclarify_private.caller) to pgclarify_reader;
 
 create or replace view pgclarify.budget_status with (security_invoker) as
 with reserved as materialized (
     select seen.budget_id, seen.calls, seen.cost_usd
-    from pgclarify._caller as caller
-    cross join lateral pgclarify._reserved_now(caller) as seen
+    from pgclarify_private.caller as caller
+    cross join lateral pgclarify_private.reserved_now(caller) as seen
 )
 
 select
@@ -108,9 +108,9 @@ select
     ) as role_exists
 from pgclarify.budget
 left join pgclarify.corpus on budget.corpus_id = corpus.corpus_id
-left join pgclarify.budget_counter as counter
+left join pgclarify_private.budget_counter as counter
     on budget.budget_id = counter.budget_id
-    and counter.period_start = pgclarify._period_start(budget.period, budget.created_at, statement_timestamp())
+    and counter.period_start = pgclarify_private.period_start(budget.period, budget.created_at, statement_timestamp())
 left join reserved on budget.budget_id = reserved.budget_id;
 
 comment on view pgclarify.budget_status is

@@ -1,31 +1,31 @@
 -- Writing budgets. A function does it, since a role that may update or delete rows may also lock the whole table.
 
-create or replace function pgclarify._raise_binds_owner(name text)
+create or replace function pgclarify_private.raise_binds_owner(name text)
 returns void
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-    raise exception 'budget "%" binds the owner of its corpus', pgclarify._shown(_raise_binds_owner.name)
+    raise exception 'budget "%" binds the owner of its corpus', pgclarify_private.shown(raise_binds_owner.name)
         using errcode = 'insufficient_privilege',
             detail = 'A member of pgclarify_owner has made it.',
             hint = 'Ask one of them to change it, or to set its option binds_owner to false.';
 end
 $$;
 
-comment on function pgclarify._raise_binds_owner(text) is 'Error 42501.';
+comment on function pgclarify_private.raise_binds_owner(text) is 'Error 42501.';
 
-create or replace function pgclarify._set_budget(caller pgclarify._caller, name text, corpus text, options jsonb)
+create or replace function pgclarify_private.set_budget(caller pgclarify_private.caller, name text, corpus text, options jsonb)
 returns boolean
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
     v_is_administrator constant boolean
-        := 'pgclarify_owner'::name = any(pgclarify._roles_of(pgclarify._verify_caller(_set_budget.caller)));
-    v_corpus_id bigint := (pgclarify._edited_corpus(_set_budget.caller, _set_budget.corpus)).corpus_id;
+        := 'pgclarify_owner'::name = any(pgclarify_private.roles_of(pgclarify_private.verify_caller(set_budget.caller)));
+    v_corpus_id bigint := (pgclarify_private.edited_corpus(set_budget.caller, set_budget.corpus)).corpus_id;
     -- What is null here is left out of what comes back; null takes a role or a limit away.
-    v_settings jsonb := pgclarify._check_options(_set_budget.options, '{
+    v_settings jsonb := pgclarify_private.check_options(set_budget.options, '{
         "period": {"choices": ["day", "month", "total"]},
         "max_cost_usd": {"type": "number", "least": 0, "most": 1000000000000},
         "max_calls": {"type": "integer", "least": 0, "most": 1000000000000000},
@@ -35,35 +35,35 @@ declare
     v_known pgclarify.budget;
     v_budget pgclarify.budget;
 begin
-    if _set_budget.name is null or length(_set_budget.name) not between 1 and 100 then
+    if set_budget.name is null or length(set_budget.name) not between 1 and 100 then
         raise exception 'a budget needs a name of 1 to 100 characters'
             using errcode = 'invalid_parameter_value',
-                detail = format('It has %s.', coalesce(length(_set_budget.name), 0)),
+                detail = format('It has %s.', coalesce(length(set_budget.name), 0)),
                 hint = 'Pass name => ''everyone'', say.';
     end if;
     if v_settings ? 'binds_owner' and not v_is_administrator then
         raise exception 'the option binds_owner is for members of pgclarify_owner'
             using errcode = 'insufficient_privilege', hint = 'Leave it out.';
     end if;
-    perform pgclarify._check_roles_exist(array[v_settings ->> 'role']);
-    perform pgclarify._note_roles(array[v_settings ->> 'role']::name[]);
+    perform pgclarify_private.check_roles_exist(array[v_settings ->> 'role']);
+    perform pgclarify_private.note_roles(array[v_settings ->> 'role']::name[]);
     select budget.* into v_known
     from pgclarify.budget
-    where budget.name = _set_budget.name and budget.corpus_id is not distinct from v_corpus_id
+    where budget.name = set_budget.name and budget.corpus_id is not distinct from v_corpus_id
     for no key update;
     if v_known.binds_owner and not v_is_administrator then
-        perform pgclarify._raise_binds_owner(_set_budget.name);
+        perform pgclarify_private.raise_binds_owner(set_budget.name);
     end if;
     v_budget := v_known;
     v_budget.period := coalesce(v_settings ->> 'period', v_known.period);
     v_budget.binds_owner := coalesce((v_settings ->> 'binds_owner')::boolean, v_known.binds_owner, v_is_administrator);
-    if _set_budget.options ? 'role' then
+    if set_budget.options ? 'role' then
         v_budget.role_name := v_settings ->> 'role';
     end if;
-    if _set_budget.options ? 'max_cost_usd' then
+    if set_budget.options ? 'max_cost_usd' then
         v_budget.max_cost_usd := (v_settings ->> 'max_cost_usd')::numeric;
     end if;
-    if _set_budget.options ? 'max_calls' then
+    if set_budget.options ? 'max_calls' then
         v_budget.max_calls := (v_settings ->> 'max_calls')::bigint;
     end if;
     if v_budget.period is null or num_nonnulls(v_budget.max_cost_usd, v_budget.max_calls) = 0 then
@@ -89,27 +89,28 @@ begin
     end if;
     insert into pgclarify.budget (name, corpus_id, period, role_name, max_cost_usd, max_calls, binds_owner)
     values (
-        _set_budget.name, v_corpus_id, v_budget.period, v_budget.role_name, v_budget.max_cost_usd, v_budget.max_calls,
+        set_budget.name, v_corpus_id, v_budget.period, v_budget.role_name, v_budget.max_cost_usd, v_budget.max_calls,
         v_budget.binds_owner
     )
     on conflict on constraint budget_name_key do nothing;
     if not found then
-        raise exception 'budget "%" was made at the same time', pgclarify._shown(_set_budget.name)
+        raise exception 'budget "%" was made at the same time', pgclarify_private.shown(set_budget.name)
             using errcode = 'serialization_failure', hint = 'Set it again.';
     end if;
     return true;
 end
 $$;
 
-comment on function pgclarify._set_budget(pgclarify._caller, text, text, jsonb) is 'See set_budget.';
-grant execute on function pgclarify._set_budget(pgclarify._caller, text, text, jsonb) to pgclarify_user;
+comment on function pgclarify_private.set_budget(pgclarify_private.caller, text, text, jsonb) is 'See set_budget.';
+grant execute on function pgclarify_private.set_budget(pgclarify_private.caller, text, text, jsonb) to pgclarify_user;
 
 create or replace function pgclarify.set_budget(name text, corpus text default null, options jsonb default '{}')
 returns boolean
 language sql volatile
 set search_path = pg_catalog, pg_temp
 begin atomic
-    select pgclarify._set_budget(_caller, set_budget.name, set_budget.corpus, set_budget.options) from pgclarify._caller;
+    select pgclarify_private.set_budget(caller, set_budget.name, set_budget.corpus, set_budget.options)
+    from pgclarify_private.caller;
 end;
 
 comment on function pgclarify.set_budget(text, text, jsonb) is
@@ -119,38 +120,38 @@ comment on function pgclarify.set_budget(text, text, jsonb) is
 'pgclarify_owner: whether the owner of the corpus may not change it; true for budgets that they make). What is left out stays.';
 grant execute on function pgclarify.set_budget(text, text, jsonb) to pgclarify_user;
 
-create or replace function pgclarify._remove_budget(caller pgclarify._caller, name text, corpus text)
+create or replace function pgclarify_private.remove_budget(caller pgclarify_private.caller, name text, corpus text)
 returns boolean
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
     v_is_administrator constant boolean
-        := 'pgclarify_owner'::name = any(pgclarify._roles_of(pgclarify._verify_caller(_remove_budget.caller)));
-    v_corpus_id bigint := (pgclarify._edited_corpus(_remove_budget.caller, _remove_budget.corpus)).corpus_id;
+        := 'pgclarify_owner'::name = any(pgclarify_private.roles_of(pgclarify_private.verify_caller(remove_budget.caller)));
+    v_corpus_id bigint := (pgclarify_private.edited_corpus(remove_budget.caller, remove_budget.corpus)).corpus_id;
     v_known pgclarify.budget;
 begin
     select budget.* into v_known
     from pgclarify.budget
-    where budget.name = _remove_budget.name and budget.corpus_id is not distinct from v_corpus_id
+    where budget.name = remove_budget.name and budget.corpus_id is not distinct from v_corpus_id
     for update;
     if v_known.binds_owner and not v_is_administrator then
-        perform pgclarify._raise_binds_owner(_remove_budget.name);
+        perform pgclarify_private.raise_binds_owner(remove_budget.name);
     end if;
     delete from pgclarify.budget where budget.budget_id = v_known.budget_id;
     return found;
 end
 $$;
 
-comment on function pgclarify._remove_budget(pgclarify._caller, text, text) is 'See remove_budget.';
-grant execute on function pgclarify._remove_budget(pgclarify._caller, text, text) to pgclarify_user;
+comment on function pgclarify_private.remove_budget(pgclarify_private.caller, text, text) is 'See remove_budget.';
+grant execute on function pgclarify_private.remove_budget(pgclarify_private.caller, text, text) to pgclarify_user;
 
 create or replace function pgclarify.remove_budget(name text, corpus text default null)
 returns boolean
 language sql volatile
 set search_path = pg_catalog, pg_temp
 begin atomic
-    select pgclarify._remove_budget(_caller, remove_budget.name, remove_budget.corpus) from pgclarify._caller;
+    select pgclarify_private.remove_budget(caller, remove_budget.name, remove_budget.corpus) from pgclarify_private.caller;
 end;
 
 comment on function pgclarify.remove_budget(text, text) is

@@ -1,39 +1,39 @@
 -- Estimating: what questions would take, before they are asked. No language model is called. Which of them are answered is
 -- known here; what the others would ask, only a worker can tell, since it has the embedding model and the prompts.
 
-create or replace function pgclarify._estimate_options()
+create or replace function pgclarify_private.estimate_options()
 returns jsonb
 language sql immutable parallel safe
 set search_path = pg_catalog, pg_temp
 begin atomic
-    select pgclarify._clarify_options() || '{
+    select pgclarify_private.clarify_options() || '{
         "sample": {"type": "integer", "least": 1, "most": 1000, "default": 200},
         "timeout": {"type": "string", "default": "60s"}
     }'::jsonb;
 end;
 
-comment on function pgclarify._estimate_options() is
-'The options of estimate, as _check_options wants them: those of clarify, sample and timeout.';
+comment on function pgclarify_private.estimate_options() is
+'The options of estimate, as check_options wants them: those of clarify, sample and timeout.';
 
-create or replace function pgclarify._estimate_settings(top_k integer, options jsonb)
+create or replace function pgclarify_private.estimate_settings(top_k integer, options jsonb)
 returns jsonb
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_given jsonb := pgclarify._check_options(_estimate_settings.options, pgclarify._estimate_options());
+    v_given jsonb := pgclarify_private.check_options(estimate_settings.options, pgclarify_private.estimate_options());
     v_own constant text[] := '{sample,timeout}';
 begin
     -- Checked as clarify checks them, since it is runs of clarify that are estimated.
-    return pgclarify._clarify_settings(_estimate_settings.top_k, v_given - v_own)
+    return pgclarify_private.clarify_settings(estimate_settings.top_k, v_given - v_own)
         || jsonb_build_object('sample', v_given -> 'sample', 'timeout', v_given -> 'timeout');
 end
 $$;
 
-comment on function pgclarify._estimate_settings(integer, jsonb) is
+comment on function pgclarify_private.estimate_settings(integer, jsonb) is
 'top_k and options of estimate, checked: the settings that the runs would have, sample and timeout.';
 
-create or replace function pgclarify._find_for_estimate(
+create or replace function pgclarify_private.find_for_estimate(
     run_id bigint,
     attempt integer,
     questions text[],
@@ -59,29 +59,29 @@ language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_run pgclarify.run := pgclarify._searchable_run(_find_for_estimate.run_id, _find_for_estimate.attempt);
+    v_run pgclarify.run := pgclarify_private.searchable_run(find_for_estimate.run_id, find_for_estimate.attempt);
 begin
     return query
     select asked.ordinal::integer, found.*
-    from unnest(_find_for_estimate.questions, _find_for_estimate.query_vectors)
+    from unnest(find_for_estimate.questions, find_for_estimate.query_vectors)
         with ordinality as asked (question, query_vector, ordinal)
-    cross join lateral pgclarify._ranked_passages(
-        v_run, asked.question, asked.query_vector, _find_for_estimate.embedding_model, _find_for_estimate.method,
-        _find_for_estimate.depth, _find_for_estimate.signal
+    cross join lateral pgclarify_private.ranked_passages(
+        v_run, asked.question, asked.query_vector, find_for_estimate.embedding_model, find_for_estimate.method,
+        find_for_estimate.depth, find_for_estimate.signal
     ) as found;
 end
 $$;
 
-comment on function pgclarify._find_for_estimate(
+comment on function pgclarify_private.find_for_estimate(
     bigint, integer, text[], @extschema:vector@.halfvec[], text, text, integer, text
 ) is
 'Search for several questions of a run, as its requester, and keep nothing: passages of each question, best first. '
-'query_vectors: one for each question, null where method and signal take none. The rest as in _find_passages.';
-grant execute on function pgclarify._find_for_estimate(
+'query_vectors: one for each question, null where method and signal take none. The rest as in find_passages.';
+grant execute on function pgclarify_private.find_for_estimate(
     bigint, integer, text[], @extschema:vector@.halfvec[], text, text, integer, text
 ) to pgclarify_worker;
 
-create or replace function pgclarify._known_completions(
+create or replace function pgclarify_private.known_completions(
     run_id bigint,
     attempt integer,
     purposes text[],
@@ -102,7 +102,7 @@ language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_run pgclarify.run := pgclarify._run_in_hand(_known_completions.run_id, _known_completions.attempt);
+    v_run pgclarify.run := pgclarify_private.run_in_hand(known_completions.run_id, known_completions.attempt);
     -- As where calls are claimed.
     v_refreshed constant integer := 1000 * coalesce((v_run.settings -> 'refresh')::integer, 0);
 begin
@@ -110,8 +110,8 @@ begin
     select
         asked.ordinal::integer, known.reply, known.prompt_tokens, known.completion_tokens, known.latency_ms
     from unnest(
-        _known_completions.purposes, _known_completions.models, _known_completions.parameters,
-        _known_completions.prompt_versions, _known_completions.input_hashes, _known_completions.samples
+        known_completions.purposes, known_completions.models, known_completions.parameters,
+        known_completions.prompt_versions, known_completions.input_hashes, known_completions.samples
     ) with ordinality as asked (purpose, model, parameters, prompt_version, input_hash, sample, ordinal)
     inner join pgclarify.completion as known
         on known.purpose = asked.purpose
@@ -124,16 +124,16 @@ begin
 end
 $$;
 
-comment on function pgclarify._known_completions(
+comment on function pgclarify_private.known_completions(
     bigint, integer, text[], text[], jsonb[], text[], bytea[], integer[]
 ) is
 'Look inputs up in the ledger, for a run that pays for nothing: a row for each that has a reply. Nothing is leased. '
 'samples: from 0; the option refresh of the run is added.';
-grant execute on function pgclarify._known_completions(
+grant execute on function pgclarify_private.known_completions(
     bigint, integer, text[], text[], jsonb[], text[], bytea[], integer[]
 ) to pgclarify_worker;
 
-create or replace function pgclarify._record_estimate(run_id bigint, attempt integer, seen jsonb)
+create or replace function pgclarify_private.record_estimate(run_id bigint, attempt integer, seen jsonb)
 returns void
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
@@ -142,10 +142,10 @@ declare
     -- Where the ledger has no call of a purpose: about so many bytes has a token, and so many tokens a reply.
     v_token_bytes constant integer := 4;
     v_reply_tokens constant integer := 60;
-    v_run pgclarify.run := pgclarify._hold_run(_record_estimate.run_id, _record_estimate.attempt);
+    v_run pgclarify.run := pgclarify_private.hold_run(record_estimate.run_id, record_estimate.attempt);
     v_distinct bigint := v_run.settings -> 'distinct_questions';
     v_answered bigint := v_run.settings -> 'answered';
-    v_sampled bigint := _record_estimate.seen -> 'sampled';
+    v_sampled bigint := record_estimate.seen -> 'sampled';
     v_scale numeric := (v_distinct - v_answered)::numeric / v_sampled;
     v_calls bigint;
     v_reused_calls bigint;
@@ -167,10 +167,10 @@ begin
             round(v_scale * sum(asked.calls * coalesce(known.completion_tokens, v_reply_tokens))::numeric), 0
         )
     into v_calls, v_reused_calls, v_prompt_tokens, v_completion_tokens
-    from jsonb_to_recordset(_record_estimate.seen -> 'purposes') as asked (
+    from jsonb_to_recordset(record_estimate.seen -> 'purposes') as asked (
         purpose text, calls bigint, reused_calls bigint, input_bytes bigint
     )
-    left join pgclarify._tokens_by_purpose(v_run.model, v_run.prompt_version) as known
+    left join pgclarify_private.tokens_by_purpose(v_run.model, v_run.prompt_version) as known
         on known.purpose = asked.purpose;
     -- In the place of what an earlier attempt has left.
     delete from pgclarify.estimate where estimate.run_id = v_run.run_id;
@@ -182,24 +182,24 @@ begin
         v_run.run_id, (v_run.settings -> 'questions')::bigint, v_distinct, v_answered, v_sampled, v_calls,
         greatest(
             v_calls,
-            (_record_estimate.seen -> 'calls_at_most')::bigint
-            + (v_distinct - v_answered - v_sampled) * (_record_estimate.seen -> 'calls_at_most_each')::bigint
+            (record_estimate.seen -> 'calls_at_most')::bigint
+            + (v_distinct - v_answered - v_sampled) * (record_estimate.seen -> 'calls_at_most_each')::bigint
         ),
         v_reused_calls, v_prompt_tokens, v_completion_tokens,
         case
             when v_calls = 0 then 0
-            else pgclarify._cost_usd(v_run.model, v_prompt_tokens, v_completion_tokens)
+            else pgclarify_private.cost_usd(v_run.model, v_prompt_tokens, v_completion_tokens)
         end;
 end
 $$;
 
-comment on function pgclarify._record_estimate(bigint, integer, jsonb) is
+comment on function pgclarify_private.record_estimate(bigint, integer, jsonb) is
 'Keep what a run of estimate came to. seen: object with sampled (questions that were looked at), purposes (of what they would '
 'ask: array of objects with purpose, calls, reused_calls and input_bytes, of the calls), calls_at_most (of those questions '
 'together) and calls_at_most_each (of any question). It is scaled up to all questions that have not been answered.';
-grant execute on function pgclarify._record_estimate(bigint, integer, jsonb) to pgclarify_worker;
+grant execute on function pgclarify_private.record_estimate(bigint, integer, jsonb) to pgclarify_worker;
 
-create or replace function pgclarify._estimations(run_ids bigint[], requester name)
+create or replace function pgclarify_private.estimations(run_ids bigint[], requester name)
 returns setof pgclarify.estimation
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
@@ -219,29 +219,29 @@ begin atomic
         run.model
     from pgclarify.estimate
     inner join pgclarify.run on estimate.run_id = run.run_id
-    where estimate.run_id = any(_estimations.run_ids)
+    where estimate.run_id = any(estimations.run_ids)
     order by estimate.run_id;
 end;
 
-comment on function pgclarify._estimations(bigint[], name) is
+comment on function pgclarify_private.estimations(bigint[], name) is
 'What runs of estimate came to, without asking who may see them: nothing in it depends on who the requester is.';
 
-create or replace function pgclarify._estimate(
-    caller pgclarify._caller, questions text[], corpus text, top_k integer, options jsonb
+create or replace function pgclarify_private.estimate(
+    caller pgclarify_private.caller, questions text[], corpus text, top_k integer, options jsonb
 )
 returns setof pgclarify.estimation
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_requester name := pgclarify._verify_caller(_estimate.caller);
-    v_roles name[] := pgclarify._roles_of(v_requester);
-    v_questions text[] := pgclarify._check_questions(_estimate.questions);
-    v_given jsonb := pgclarify._estimate_settings(_estimate.top_k, _estimate.options);
+    v_requester name := pgclarify_private.verify_caller(estimate.caller);
+    v_roles name[] := pgclarify_private.roles_of(v_requester);
+    v_questions text[] := pgclarify_private.check_questions(estimate.questions);
+    v_given jsonb := pgclarify_private.estimate_settings(estimate.top_k, estimate.options);
     v_settings jsonb := v_given - '{sample,timeout}'::text[];
-    v_timeout interval := pgclarify._timeout(v_given ->> 'timeout');
-    v_corpus pgclarify.corpus := pgclarify._find_corpus(v_roles, _estimate.corpus);
-    v_reuses constant boolean := pgclarify._reuses_runs();
+    v_timeout interval := pgclarify_private.timeout(v_given ->> 'timeout');
+    v_corpus pgclarify.corpus := pgclarify_private.find_corpus(v_roles, estimate.corpus);
+    v_reuses constant boolean := pgclarify_private.reuses_runs();
     v_distinct bigint;
     v_answered bigint;
     v_sample text[];
@@ -253,7 +253,7 @@ begin
     ),
     answered as materialized (
         select known.question
-        from pgclarify._find_answered(
+        from pgclarify_private.find_answered(
             v_corpus.corpus_id, 'clarify', array(select asked.question from asked), v_settings, v_requester, v_roles
         ) as known
         where v_reuses
@@ -277,29 +277,30 @@ begin
             0::bigint, 0::bigint, 0::bigint, 0::numeric, null::text;
         return;
     end if;
-    v_run_ids := pgclarify._ask(
-        _estimate.caller, 'estimate', v_corpus.corpus_id, array[to_jsonb(v_sample)::text],
+    v_run_ids := pgclarify_private.ask(
+        estimate.caller, 'estimate', v_corpus.corpus_id, array[to_jsonb(v_sample)::text],
         v_settings || jsonb_build_object(
             'sample', v_given -> 'sample', 'questions', cardinality(v_questions), 'distinct_questions', v_distinct,
             'answered', v_answered
         ),
         v_timeout
     );
-    perform pgclarify._raise_unless_answered(seen, 'estimate') from pgclarify._current_outcomes(v_run_ids) as seen;
-    if pgclarify._is_out_of_sight(v_run_ids) then
+    perform pgclarify_private.raise_unless_answered(seen, 'estimate')
+    from pgclarify_private.current_outcomes(v_run_ids) as seen;
+    if pgclarify_private.is_out_of_sight(v_run_ids) then
         return query
         select seen.*
         from jsonb_populate_recordset(
-            null::pgclarify.estimation, pgclarify._rows('estimation', v_run_ids, v_requester)
+            null::pgclarify.estimation, pgclarify_private.rows('estimation', v_run_ids, v_requester)
         ) as seen;
     else
-        return query select seen.* from pgclarify._estimations(v_run_ids, v_requester) as seen;
+        return query select seen.* from pgclarify_private.estimations(v_run_ids, v_requester) as seen;
     end if;
 end
 $$;
 
-comment on function pgclarify._estimate(pgclarify._caller, text[], text, integer, jsonb) is 'See estimate.';
-grant execute on function pgclarify._estimate(pgclarify._caller, text[], text, integer, jsonb) to pgclarify_user;
+comment on function pgclarify_private.estimate(pgclarify_private.caller, text[], text, integer, jsonb) is 'See estimate.';
+grant execute on function pgclarify_private.estimate(pgclarify_private.caller, text[], text, integer, jsonb) to pgclarify_user;
 
 create or replace function pgclarify.estimate(
     questions text[], corpus text default null, top_k integer default 20, options jsonb default '{}'
@@ -312,9 +313,9 @@ as $$
 begin
     return query
     select seen.*
-    from pgclarify._caller
-    cross join lateral pgclarify._estimate(
-        _caller, estimate.questions, estimate.corpus, estimate.top_k, estimate.options
+    from pgclarify_private.caller
+    cross join lateral pgclarify_private.estimate(
+        caller, estimate.questions, estimate.corpus, estimate.top_k, estimate.options
     ) as seen;
 end
 $$;

@@ -1,6 +1,6 @@
 -- Questions that mean the same, and documents cited for them: by workers, after the runs have ended.
 
-create or replace function pgclarify._wording_hash(question text)
+create or replace function pgclarify_private.wording_hash(question text)
 returns bytea
 language sql immutable parallel safe
 set search_path = pg_catalog, pg_temp
@@ -11,31 +11,31 @@ begin atomic
                 -- A question of nothing but punctuation is itself.
                 coalesce(
                     nullif(
-                        btrim(regexp_replace(lower(_wording_hash.question), '[[:space:]?!.,;:"''()¿¡…]+', ' ', 'g')), ''
+                        btrim(regexp_replace(lower(wording_hash.question), '[[:space:]?!.,;:"''()¿¡…]+', ' ', 'g')), ''
                     ),
-                    _wording_hash.question
+                    wording_hash.question
                 ),
                 'UTF8'
             )
         );
 end;
 
-comment on function pgclarify._wording_hash(text) is
+comment on function pgclarify_private.wording_hash(text) is
 'SHA-256 of a question without case, white space and punctuation: questions in the same words have the same.';
 
-create or replace function pgclarify._figures(question text)
+create or replace function pgclarify_private.figures(question text)
 returns text[]
 language sql immutable parallel safe
 set search_path = pg_catalog, pg_temp
 begin atomic
     select coalesce(array_agg(distinct found.match[1] order by found.match[1]), '{}')
-    from regexp_matches(_figures.question, '[0-9]+', 'g') as found (match);
+    from regexp_matches(figures.question, '[0-9]+', 'g') as found (match);
 end;
 
-comment on function pgclarify._figures(text) is
+comment on function pgclarify_private.figures(text) is
 'Figures in a question, sorted: 2024 is not 2023, however near all else is.';
 
-create or replace function pgclarify._question_word(question text)
+create or replace function pgclarify_private.question_word(question text)
 returns text
 language sql immutable parallel safe
 set search_path = pg_catalog, pg_temp
@@ -47,14 +47,14 @@ begin atomic
             else found.word
         end
     from (
-        select lower(substring(_question_word.question from '(?i)\m(who|whom|whose|when|where|why)\M')) as word
+        select lower(substring(question_word.question from '(?i)\m(who|whom|whose|when|where|why)\M')) as word
     ) as found;
 end;
 
-comment on function pgclarify._question_word(text) is
+comment on function pgclarify_private.question_word(text) is
 'who, when, where or why, if a question has one of them; null otherwise: embeddings hardly tell "who" from "where".';
 
-create or replace function pgclarify._near_question_group(
+create or replace function pgclarify_private.near_question_group(
     corpus_id bigint, embedding_model text, question text, question_vector @extschema:vector@.halfvec
 )
 returns bigint
@@ -69,7 +69,7 @@ declare
     -- Chosen on pairs of questions: docs/dashboards.md.
     v_most_distance constant double precision := 0.15;
     v_depth constant integer := 40;
-    v_dimensions constant integer := @extschema:vector@.vector_dims(_near_question_group.question_vector);
+    v_dimensions constant integer := @extschema:vector@.vector_dims(near_question_group.question_vector);
     v_distance constant text := format(
         '(leader::@extschema:vector@.halfvec(%1$s))'
         ' operator(@extschema:vector@.<=>) ($1::@extschema:vector@.halfvec(%1$s))',
@@ -77,8 +77,8 @@ declare
     );
     v_fits constant text :=
         'corpus_id = $3 and embedding_model = $4 and figures = $5 and (question_word = $6) is not false';
-    v_figures constant text[] := pgclarify._figures(_near_question_group.question);
-    v_question_word constant text := pgclarify._question_word(_near_question_group.question);
+    v_figures constant text[] := pgclarify_private.figures(near_question_group.question);
+    v_question_word constant text := pgclarify_private.question_word(near_question_group.question);
     v_near bigint;
     v_seen integer;
 begin
@@ -90,7 +90,7 @@ begin
             (array_agg(near.question_group_id order by near.distance, near.question_group_id) filter (where %3$s))[1]
         from (
             select question_group.*, %1$s as distance
-            from pgclarify.question_group
+            from pgclarify_private.question_group
             where @extschema:vector@.vector_dims(leader) = %2$s
             order by %1$s
             limit $7
@@ -100,8 +100,8 @@ begin
         v_distance, v_dimensions, v_fits
     ) into v_seen, v_near
     using
-        _near_question_group.question_vector, v_most_distance, _near_question_group.corpus_id,
-        _near_question_group.embedding_model, v_figures, v_question_word, v_depth;
+        near_question_group.question_vector, v_most_distance, near_question_group.corpus_id,
+        near_question_group.embedding_model, v_figures, v_question_word, v_depth;
     if v_near is not null or v_seen < v_depth then
         return v_near;
     end if;
@@ -112,7 +112,7 @@ begin
         select near.question_group_id
         from (
             select question_group.question_group_id, %1$s as distance
-            from pgclarify.question_group
+            from pgclarify_private.question_group
             where @extschema:vector@.vector_dims(leader) = %2$s and %3$s
             order by %1$s
             limit 1
@@ -122,62 +122,62 @@ begin
         v_distance, v_dimensions, v_fits
     ) into v_near
     using
-        _near_question_group.question_vector, v_most_distance, _near_question_group.corpus_id,
-        _near_question_group.embedding_model, v_figures, v_question_word;
+        near_question_group.question_vector, v_most_distance, near_question_group.corpus_id,
+        near_question_group.embedding_model, v_figures, v_question_word;
     return v_near;
 end
 $$;
 
-comment on function pgclarify._near_question_group(bigint, text, text, @extschema:vector@.halfvec) is
+comment on function pgclarify_private.near_question_group(bigint, text, text, @extschema:vector@.halfvec) is
 'The group of a corpus whose leader is nearest to a question, as far as it is near enough, has the same figures and no other '
 'question word; null if there is none. By the index over the leaders.';
 
-create or replace function pgclarify._index_leaders(dimensions integer)
+create or replace function pgclarify_private.index_leaders(dimensions integer)
 returns void
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_index constant text := format('question_group_leader_%s_idx', _index_leaders.dimensions);
+    v_index constant text := format('question_group_leader_%s_idx', index_leaders.dimensions);
 begin
     if to_regclass('pgclarify.' || v_index) is null then
         -- Another worker may be making it, for questions of another corpus.
-        lock table pgclarify.question_group in share row exclusive mode;
+        lock table pgclarify_private.question_group in share row exclusive mode;
         execute format(
-            'create index if not exists %1$I on pgclarify.question_group using hnsw'
+            'create index if not exists %1$I on pgclarify_private.question_group using hnsw'
             ' ((leader::@extschema:vector@.halfvec(%2$s)) @extschema:vector@.halfvec_cosine_ops)'
             ' where @extschema:vector@.vector_dims(leader) = %2$s',
-            v_index, _index_leaders.dimensions
+            v_index, index_leaders.dimensions
         );
     end if;
 end
 $$;
 
-comment on function pgclarify._index_leaders(integer) is
+comment on function pgclarify_private.index_leaders(integer) is
 'Make the index over leaders of this length, unless it is there: while there are none, it takes no time.';
 
-create or replace function pgclarify._begin_question_group(
+create or replace function pgclarify_private.begin_question_group(
     corpus_id bigint, embedding_model text, question text, question_vector @extschema:vector@.halfvec
 )
 returns bigint
 language sql volatile security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
-    insert into pgclarify.question_group (corpus_id, embedding_model, leader, figures, question_word)
+    insert into pgclarify_private.question_group (corpus_id, embedding_model, leader, figures, question_word)
     values (
-        _begin_question_group.corpus_id,
-        case when _begin_question_group.question_vector is not null then _begin_question_group.embedding_model end,
-        _begin_question_group.question_vector,
-        pgclarify._figures(_begin_question_group.question),
-        pgclarify._question_word(_begin_question_group.question)
+        begin_question_group.corpus_id,
+        case when begin_question_group.question_vector is not null then begin_question_group.embedding_model end,
+        begin_question_group.question_vector,
+        pgclarify_private.figures(begin_question_group.question),
+        pgclarify_private.question_word(begin_question_group.question)
     )
     returning question_group.question_group_id;
 end;
 
-comment on function pgclarify._begin_question_group(bigint, text, text, @extschema:vector@.halfvec) is
+comment on function pgclarify_private.begin_question_group(bigint, text, text, @extschema:vector@.halfvec) is
 'A new group of a corpus, led by this question; without a vector, of questions in its words alone.';
 
-create or replace function pgclarify._lead_question_group(
+create or replace function pgclarify_private.lead_question_group(
     question_group_id bigint,
     corpus_id bigint,
     embedding_model text,
@@ -190,48 +190,48 @@ language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_near_id constant bigint := pgclarify._near_question_group(
-        _lead_question_group.corpus_id, _lead_question_group.embedding_model, _lead_question_group.question,
-        _lead_question_group.question_vector
+    v_near_id constant bigint := pgclarify_private.near_question_group(
+        lead_question_group.corpus_id, lead_question_group.embedding_model, lead_question_group.question,
+        lead_question_group.question_vector
     );
     v_run_ids bigint[];
 begin
     if v_near_id is null then
-        update pgclarify.question_group
-        set leader = _lead_question_group.question_vector, embedding_model = _lead_question_group.embedding_model
-        where question_group.question_group_id = _lead_question_group.question_group_id;
+        update pgclarify_private.question_group
+        set leader = lead_question_group.question_vector, embedding_model = lead_question_group.embedding_model
+        where question_group.question_group_id = lead_question_group.question_group_id;
         return;
     end if;
     v_run_ids := array(
         select run.run_id
         from pgclarify.run
-        where run.question_group_id = _lead_question_group.question_group_id
+        where run.question_group_id = lead_question_group.question_group_id
         order by run.run_id
         for no key update skip locked
     );
     -- Somebody holds one of them, who may wait for another: these words come again.
     if cardinality(v_run_ids) < (
-        select count(*) from pgclarify.run where run.question_group_id = _lead_question_group.question_group_id
+        select count(*) from pgclarify.run where run.question_group_id = lead_question_group.question_group_id
     ) then
         return;
     end if;
     update pgclarify.run set question_group_id = v_near_id where run.run_id = any(v_run_ids);
-    update pgclarify.question_wording
+    update pgclarify_private.question_wording
     set question_group_id = v_near_id
-    where question_wording.corpus_id = _lead_question_group.corpus_id
-        and question_wording.wording_hash = _lead_question_group.wording_hash;
-    delete from pgclarify.question_group
-    where question_group.question_group_id = _lead_question_group.question_group_id;
+    where question_wording.corpus_id = lead_question_group.corpus_id
+        and question_wording.wording_hash = lead_question_group.wording_hash;
+    delete from pgclarify_private.question_group
+    where question_group.question_group_id = lead_question_group.question_group_id;
 end
 $$;
 
-comment on function pgclarify._lead_question_group(
+comment on function pgclarify_private.lead_question_group(
     bigint, bigint, text, text, bytea, @extschema:vector@.halfvec
 ) is
 'Give a group that began without a vector its leader; if another group is near, its one wording and its runs go there '
 'instead, and it ends.';
 
-create or replace function pgclarify._group_questions(
+create or replace function pgclarify_private.group_questions(
     most integer,
     run_ids bigint[],
     vectors text[],
@@ -267,11 +267,11 @@ begin
             and run.finished_at is not null
             and run.operation in ('clarify', 'consolidate', 'search', 'investigate', 'list_answers')
             and (
-                run.embedding_model = any(_group_questions.skipped_models)
+                run.embedding_model = any(group_questions.skipped_models)
                 and (run.question_vector is null or run.relaxed_question <> run.question)
             ) is not true
         order by run.run_id
-        limit _group_questions.most
+        limit group_questions.most
         for no key update of corpus skip locked
         for no key update of run skip locked
     );
@@ -281,10 +281,10 @@ begin
         where run.run_id = any(v_batch) and run.question_vector is not null
         union
         select @extschema:vector@.vector_dims(given.vector::@extschema:vector@.halfvec)
-        from unnest(_group_questions.vectors) as given (vector)
+        from unnest(group_questions.vectors) as given (vector)
         where given.vector is not null
     loop
-        perform pgclarify._index_leaders(v_dimensions);
+        perform pgclarify_private.index_leaders(v_dimensions);
     end loop;
     -- Wordings that are new, and those of groups without a leader to which a vector can be had.
     for v_asked in
@@ -301,12 +301,12 @@ begin
                 end
             ) as question_vector
         from pgclarify.run
-        cross join lateral (select pgclarify._wording_hash(run.question) as wording_hash offset 0) as folded
-        left join unnest(_group_questions.run_ids, _group_questions.vectors) as given (run_id, vector)
+        cross join lateral (select pgclarify_private.wording_hash(run.question) as wording_hash offset 0) as folded
+        left join unnest(group_questions.run_ids, group_questions.vectors) as given (run_id, vector)
             on run.run_id = given.run_id
-        left join pgclarify.question_wording as wording
+        left join pgclarify_private.question_wording as wording
             on run.corpus_id = wording.corpus_id and folded.wording_hash = wording.wording_hash
-        left join pgclarify.question_group as known on wording.question_group_id = known.question_group_id
+        left join pgclarify_private.question_group as known on wording.question_group_id = known.question_group_id
         where run.run_id = any(v_batch)
             and (wording.question_group_id is null or known.leader is null and run.embedding_model is not null)
         order by run.corpus_id, folded.wording_hash, given.run_id is null, run.embedding_model is null, run.run_id
@@ -321,7 +321,7 @@ begin
         end if;
         if v_asked.question_group_id is not null then
             if v_asked.question_vector is not null then
-                perform pgclarify._lead_question_group(
+                perform pgclarify_private.lead_question_group(
                     v_asked.question_group_id, v_asked.corpus_id, v_asked.embedding_model, v_asked.question,
                     v_asked.wording_hash, v_asked.question_vector
                 );
@@ -330,16 +330,16 @@ begin
         end if;
         v_group_id := case
             when v_asked.question_vector is not null then
-                pgclarify._near_question_group(
+                pgclarify_private.near_question_group(
                     v_asked.corpus_id, v_asked.embedding_model, v_asked.question, v_asked.question_vector
                 )
         end;
         if v_group_id is null then
-            v_group_id := pgclarify._begin_question_group(
+            v_group_id := pgclarify_private.begin_question_group(
                 v_asked.corpus_id, v_asked.embedding_model, v_asked.question, v_asked.question_vector
             );
         end if;
-        insert into pgclarify.question_wording (corpus_id, wording_hash, question_group_id)
+        insert into pgclarify_private.question_wording (corpus_id, wording_hash, question_group_id)
         values (v_asked.corpus_id, v_asked.wording_hash, v_group_id);
     end loop;
     with joined as (
@@ -360,16 +360,16 @@ begin
             verdicts = coalesce(
                 run.verdicts, (select count(*) from pgclarify.verdict where verdict.run_id = run.run_id)
             )
-        from pgclarify.question_wording as wording
+        from pgclarify_private.question_wording as wording
         where run.run_id = any(v_batch)
             and run.run_id <> all(wanted_run_ids)
             and wording.corpus_id = run.corpus_id
-            and wording.wording_hash = pgclarify._wording_hash(run.question)
+            and wording.wording_hash = pgclarify_private.wording_hash(run.question)
         returning
             run.run_id, run.operation, run.requested_by, run.requested_by_oid, run.finished_at, run.is_counted
     ),
     counted as (
-        insert into pgclarify.citation_tally
+        insert into pgclarify_private.citation_tally
             (corpus_id, document_id, requested_by, requested_by_oid, citations, runs, last_cited_at)
         select
             cited.corpus_id, cited.document_id, joined.requested_by, joined.requested_by_oid, count(*),
@@ -398,8 +398,8 @@ begin
 end
 $$;
 
-comment on function pgclarify._group_questions(integer, bigint[], text[], text[]) is
+comment on function pgclarify_private.group_questions(integer, bigint[], text[], text[]) is
 'Put runs that have ended into groups of questions that mean the same, at most so many, and count their citations. Returns how '
 'many, and questions whose vectors it wants for that: call it again with those in run_ids and vectors, null for one that '
 'could not be embedded. Runs whose questions would have to be embedded by one of skipped_models wait.';
-grant execute on function pgclarify._group_questions(integer, bigint[], text[], text[]) to pgclarify_worker;
+grant execute on function pgclarify_private.group_questions(integer, bigint[], text[], text[]) to pgclarify_worker;

@@ -1,25 +1,25 @@
 -- How often answers were served again: noted by whoever is served, counted by workers.
 
-create or replace function pgclarify._note_served(answered jsonb)
+create or replace function pgclarify_private.note_served(answered jsonb)
 returns void
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-    if _note_served.answered <> '{}'
-        and pgclarify._counts_questions()
+    if note_served.answered <> '{}'
+        and pgclarify_private.counts_questions()
         and not current_setting('transaction_read_only')::boolean then
-        insert into pgclarify.served_answer (run_id)
-        select noted.run_id::bigint from jsonb_each_text(_note_served.answered) as noted (question, run_id);
+        insert into pgclarify_private.served_answer (run_id)
+        select noted.run_id::bigint from jsonb_each_text(note_served.answered) as noted (question, run_id);
     end if;
 end
 $$;
 
-comment on function pgclarify._note_served(jsonb) is
+comment on function pgclarify_private.note_served(jsonb) is
 'Note that runs have answered once more, for workers to count; not where nothing can be written, as on a standby, nor where '
 'pgclarify.count_questions is off. answered: object of questions, each with its run.';
 
-create or replace function pgclarify._count_served(most integer)
+create or replace function pgclarify_private.count_served(most integer)
 returns integer
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
@@ -31,8 +31,8 @@ begin
     with noted as materialized (
         -- Far more than are counted at once: those of a run that somebody holds shall not hide others.
         select served_answer.ctid as place, served_answer.run_id
-        from pgclarify.served_answer
-        limit 100 * _count_served.most
+        from pgclarify_private.served_answer
+        limit 100 * count_served.most
     ),
     -- In the order in which others take them, and none that somebody holds: those are counted later.
     held as materialized (
@@ -41,22 +41,22 @@ begin
         cross join lateral (
             select run.run_id from pgclarify.run where run.run_id = listed.run_id for no key update skip locked
         ) as taken
-        limit _count_served.most
+        limit count_served.most
     ),
     gone as materialized (
         select listed.run_id
         from (select distinct noted.run_id from noted) as listed
         -- Looked for at the end, once, and not with each batch.
-        where (select count(*) from held) < _count_served.most
+        where (select count(*) from held) < count_served.most
             and not exists (select from pgclarify.run where run.run_id = listed.run_id)
     ),
     taken as (
-        delete from pgclarify.served_answer
+        delete from pgclarify_private.served_answer
         where served_answer.ctid = any(array(
             select noted.place
             from noted
             where noted.run_id in (select held.run_id from held union all select gone.run_id from gone)
-            limit _count_served.most
+            limit count_served.most
         ))
         returning served_answer.run_id, served_answer.served_at
     ),
@@ -78,7 +78,7 @@ begin
 end
 $$;
 
-comment on function pgclarify._count_served(integer) is
-'Add what _note_served has noted to the runs that served, at most so many; returns how many. Those of runs that '
+comment on function pgclarify_private.count_served(integer) is
+'Add what note_served has noted to the runs that served, at most so many; returns how many. Those of runs that '
 'somebody holds stay noted.';
-grant execute on function pgclarify._count_served(integer) to pgclarify_worker;
+grant execute on function pgclarify_private.count_served(integer) to pgclarify_worker;

@@ -1,7 +1,7 @@
 -- Erasing what runs, the ledger and evaluations keep of a document. Ids, times, tokens and costs stay. All is found by indexes,
 -- whatever is known of the tables: the settings say so.
 
-create or replace function pgclarify._hold_running(corpus_id bigint)
+create or replace function pgclarify_private.hold_running(corpus_id bigint)
 returns bigint[]
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
@@ -15,7 +15,7 @@ begin
     with held as (
         select run.run_id
         from pgclarify.run
-        where run.status = 'running' and run.corpus_id = _hold_running.corpus_id
+        where run.status = 'running' and run.corpus_id = hold_running.corpus_id
         order by run.run_id
         for update
     )
@@ -24,11 +24,11 @@ begin
 end
 $$;
 
-comment on function pgclarify._hold_running(bigint) is
+comment on function pgclarify_private.hold_running(bigint) is
 'Lock the runs on a corpus that are being carried out, and return them. Whatever an attempt has begun to write is there for '
 'the next statement; what it writes later waits.';
 
-create or replace function pgclarify._erase_replies(corpus_id bigint, document_id text, run_ids bigint[])
+create or replace function pgclarify_private.erase_replies(corpus_id bigint, document_id text, run_ids bigint[])
 returns boolean
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
@@ -39,12 +39,12 @@ as $$
 begin
     with found as (
         select noted.completion_id
-        from pgclarify.completion_document as noted
-        where noted.corpus_id = _erase_replies.corpus_id and noted.document_id = _erase_replies.document_id
+        from pgclarify_private.completion_document as noted
+        where noted.corpus_id = erase_replies.corpus_id and noted.document_id = erase_replies.document_id
         union
         -- Their inputs show what earlier replies of the run said, or were kept before inputs were noted.
         select paid.completion_id
-        from unnest(_erase_replies.run_ids) as asked (run_id)
+        from unnest(erase_replies.run_ids) as asked (run_id)
         cross join lateral (
             select completion.completion_id, completion.purpose
             from pgclarify.completion
@@ -77,11 +77,11 @@ begin
 end
 $$;
 
-comment on function pgclarify._erase_replies(bigint, text, bigint[]) is
+comment on function pgclarify_private.erase_replies(bigint, text, bigint[]) is
 'Erase the replies to inputs that showed a document; true if there was one. A reply that is not there yet will not be kept. '
 'run_ids: runs that had the document among their candidates.';
 
-create or replace function pgclarify._erase_verdicts(corpus_id bigint, document_id text, run_ids bigint[])
+create or replace function pgclarify_private.erase_verdicts(corpus_id bigint, document_id text, run_ids bigint[])
 returns boolean
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
@@ -92,8 +92,8 @@ as $$
 begin
     update pgclarify.candidate
     set heading = null
-    where candidate.corpus_id = _erase_verdicts.corpus_id
-        and candidate.document_id = _erase_verdicts.document_id
+    where candidate.corpus_id = erase_verdicts.corpus_id
+        and candidate.document_id = erase_verdicts.document_id
         and candidate.heading is not null;
     update pgclarify.verdict
     set
@@ -102,23 +102,23 @@ begin
     from (
         select candidate.run_id, candidate.rank
         from pgclarify.candidate
-        where candidate.corpus_id = _erase_verdicts.corpus_id and candidate.document_id = _erase_verdicts.document_id
+        where candidate.corpus_id = erase_verdicts.corpus_id and candidate.document_id = erase_verdicts.document_id
         union
         -- One reply was read out of all passages.
         select answered.run_id, judged.rank
         from pgclarify.run as answered
         inner join pgclarify.verdict as judged on judged.run_id = answered.run_id
-        where answered.run_id = any(_erase_verdicts.run_ids) and answered.route = 'answered'
+        where answered.run_id = any(erase_verdicts.run_ids) and answered.route = 'answered'
     ) as tainted
     where verdict.run_id = tainted.run_id and verdict.rank = tainted.rank and verdict.outcome <> 'erased';
     return found;
 end
 $$;
 
-comment on function pgclarify._erase_verdicts(bigint, text, bigint[]) is
+comment on function pgclarify_private.erase_verdicts(bigint, text, bigint[]) is
 'Erase what was decided about passages of a document, in all runs that had it; true if there was anything.';
 
-create or replace function pgclarify._erase_interpretations(corpus_id bigint, document_id text, run_ids bigint[])
+create or replace function pgclarify_private.erase_interpretations(corpus_id bigint, document_id text, run_ids bigint[])
 returns boolean
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
@@ -135,13 +135,13 @@ begin
         using (
             select cited.run_id, cited.ordinal, cited.rank
             from pgclarify.citation as cited
-            where cited.corpus_id = _erase_interpretations.corpus_id
-                and cited.document_id = _erase_interpretations.document_id
+            where cited.corpus_id = erase_interpretations.corpus_id
+                and cited.document_id = erase_interpretations.document_id
             union
             select answered.run_id, cited.ordinal, cited.rank
             from pgclarify.run as answered
             inner join pgclarify.citation as cited on cited.run_id = answered.run_id
-            where answered.run_id = any(_erase_interpretations.run_ids) and answered.route = 'answered'
+            where answered.run_id = any(erase_interpretations.run_ids) and answered.route = 'answered'
         ) as tainted
         where citation.run_id = tainted.run_id
             and citation.ordinal = tainted.ordinal
@@ -190,11 +190,11 @@ begin
 end
 $$;
 
-comment on function pgclarify._erase_interpretations(bigint, text, bigint[]) is
+comment on function pgclarify_private.erase_interpretations(bigint, text, bigint[]) is
 'Erase citations of a document, whose verdicts are erased; true if there was one. A reading that rests on other documents, '
 'too, keeps what those give, in the words of the best of them; one that rests on none goes.';
 
-create or replace function pgclarify._erase_lists(corpus_id bigint, document_id text, run_ids bigint[])
+create or replace function pgclarify_private.erase_lists(corpus_id bigint, document_id text, run_ids bigint[])
 returns boolean
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
@@ -210,31 +210,31 @@ begin
     using (
         select candidate.run_id, min(coalesce(candidate.step_ordinal, 1)) as ordinal
         from pgclarify.candidate
-        where candidate.corpus_id = _erase_lists.corpus_id and candidate.document_id = _erase_lists.document_id
+        where candidate.corpus_id = erase_lists.corpus_id and candidate.document_id = erase_lists.document_id
         group by candidate.run_id
     ) as first
     where step.run_id = first.run_id and step.ordinal >= first.ordinal;
     v_has_erased := found;
     -- So does each round of a list.
-    delete from pgclarify.listed_answer where listed_answer.run_id = any(_erase_lists.run_ids);
+    delete from pgclarify.listed_answer where listed_answer.run_id = any(erase_lists.run_ids);
     v_has_erased := v_has_erased or found;
     delete from pgclarify.evidence
     using pgclarify.run
-    where run.run_id = any(_erase_lists.run_ids)
+    where run.run_id = any(erase_lists.run_ids)
         and evidence.run_id = run.run_id
         and (
             run.operation = 'list_answers'
-            or evidence.corpus_id = _erase_lists.corpus_id and evidence.document_id = _erase_lists.document_id
+            or evidence.corpus_id = erase_lists.corpus_id and evidence.document_id = erase_lists.document_id
         );
     return v_has_erased or found;
 end
 $$;
 
-comment on function pgclarify._erase_lists(bigint, text, bigint[]) is
+comment on function pgclarify_private.erase_lists(bigint, text, bigint[]) is
 'Erase steps of investigations from the first one on that read a document, lists of answers that were read from it, and what '
 'of it proves that a question can be answered; true if there was anything.';
 
-create or replace function pgclarify._erase_reasons(corpus_id bigint, document_id text)
+create or replace function pgclarify_private.erase_reasons(corpus_id bigint, document_id text)
 returns boolean
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
@@ -249,7 +249,7 @@ begin
         select detection.run_id, detection.ordinal
         from pgclarify.detection
         where jsonb_path_query_array(detection.reasons, '$[*].document_ids[*]')
-            @> jsonb_build_array(_erase_reasons.document_id)
+            @> jsonb_build_array(erase_reasons.document_id)
         union
         -- An earlier version did not say whom it quotes.
         select detection.run_id, detection.ordinal
@@ -268,21 +268,21 @@ begin
         )
         from quoting
         inner join pgclarify.run on run.run_id = quoting.run_id
-        where run.corpus_id = _erase_reasons.corpus_id
+        where run.corpus_id = erase_reasons.corpus_id
             and detection.run_id = quoting.run_id
             and detection.ordinal = quoting.ordinal
         returning detection.run_id
     )
     select coalesce(array_agg(distinct erased.run_id), '{}') into v_run_ids from erased;
-    perform pgclarify._erase_remarks(v_run_ids);
+    perform pgclarify_private.erase_remarks(v_run_ids);
     return cardinality(v_run_ids) > 0;
 end
 $$;
 
-comment on function pgclarify._erase_reasons(bigint, text) is
+comment on function pgclarify_private.erase_reasons(bigint, text) is
 'Erase what was said of the readings that a corpus supports, where that quotes a document; true if there was anything.';
 
-create or replace function pgclarify._erase_remarks(run_ids bigint[])
+create or replace function pgclarify_private.erase_remarks(run_ids bigint[])
 returns void
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
@@ -291,20 +291,20 @@ set enable_hashjoin = off
 set enable_mergejoin = off
 as $$
 begin
-    update pgclarify.stage set note = null where stage.run_id = any(_erase_remarks.run_ids) and stage.note is not null;
+    update pgclarify.stage set note = null where stage.run_id = any(erase_remarks.run_ids) and stage.note is not null;
     update pgclarify.run
     set
         -- Both may quote a reply.
         error = case when run.error is not null then 'what it said was erased with a document' end,
-        stop_reason = case when pgclarify._is_of_a_budget(run.stop_reason) then run.stop_reason end
-    where run.run_id = any(_erase_remarks.run_ids) and (run.error is not null or run.stop_reason is not null);
+        stop_reason = case when pgclarify_private.is_of_a_budget(run.stop_reason) then run.stop_reason end
+    where run.run_id = any(erase_remarks.run_ids) and (run.error is not null or run.stop_reason is not null);
 end
 $$;
 
-comment on function pgclarify._erase_remarks(bigint[]) is
+comment on function pgclarify_private.erase_remarks(bigint[]) is
 'Erase what runs and their stages say of themselves in words, where that may repeat a reply.';
 
-create or replace function pgclarify._erase_cases(corpus_id bigint, document_id text, run_ids bigint[])
+create or replace function pgclarify_private.erase_cases(corpus_id bigint, document_id text, run_ids bigint[])
 returns boolean
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
@@ -321,14 +321,14 @@ begin
     from (
         select of_run.eval_run_id, of_run.ordinal
         from pgclarify.eval_case as of_run
-        where of_run.run_id = any(_erase_cases.run_ids)
+        where of_run.run_id = any(erase_cases.run_ids)
         union
         select naming.eval_run_id, naming.ordinal
         from pgclarify.eval_case as naming
         inner join pgclarify.eval_run on eval_run.eval_run_id = naming.eval_run_id
         where jsonb_path_query_array(naming.output, '$.**.document_id')
-            @> jsonb_build_array(_erase_cases.document_id)
-            and eval_run.corpus_id = _erase_cases.corpus_id
+            @> jsonb_build_array(erase_cases.document_id)
+            and eval_run.corpus_id = erase_cases.corpus_id
     ) as tainted
     where eval_case.eval_run_id = tainted.eval_run_id
         and eval_case.ordinal = tainted.ordinal
@@ -341,6 +341,6 @@ begin
 end
 $$;
 
-comment on function pgclarify._erase_cases(bigint, text, bigint[]) is
+comment on function pgclarify_private.erase_cases(bigint, text, bigint[]) is
 'Erase what evaluations were given by runs that had a document, or by baselines that retrieved or cited it; true if there was '
 'anything. Metrics stay.';

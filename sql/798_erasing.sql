@@ -1,30 +1,30 @@
 -- Erasing a document: all text that comes from it.
 
-create or replace function pgclarify._refuse_to_erase(source_id bigint, document_id text)
+create or replace function pgclarify_private.refuse_to_erase(source_id bigint, document_id text)
 returns void
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-    raise exception 'document "%" is a row of an attached table', pgclarify._shown(_refuse_to_erase.document_id)
+    raise exception 'document "%" is a row of an attached table', pgclarify_private.shown(refuse_to_erase.document_id)
         using errcode = 'object_not_in_prerequisite_state',
             detail = (
                 select format(
                     'The table is %s. Erased here alone, the row would come back with its next change.',
                     source.relation_name
                 )
-                from pgclarify.source
-                where source.source_id = _refuse_to_erase.source_id
+                from pgclarify_private.source
+                where source.source_id = refuse_to_erase.source_id
             ),
             hint = 'Delete the row there, wait until pending_changes in pgclarify.source_status is 0, and erase the document '
                 'then; or detach the table with pgclarify.detach_table first.';
 end
 $$;
 
-comment on function pgclarify._refuse_to_erase(bigint, text) is
+comment on function pgclarify_private.refuse_to_erase(bigint, text) is
 'Error 55000: the document belongs to an attached table, which would bring it back.';
 
-create or replace function pgclarify._lexemes_of(corpus_id bigint, document_id text)
+create or replace function pgclarify_private.lexemes_of(corpus_id bigint, document_id text)
 returns text[]
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
@@ -40,15 +40,16 @@ begin
             where passage.corpus_id = $1 and passage.document_id = $2
         )
         $sql$,
-        pgclarify._partition_name('passage', _lexemes_of.corpus_id)
-    ) into v_lexemes using _lexemes_of.corpus_id, _lexemes_of.document_id;
+        pgclarify_private.partition_name('passage', lexemes_of.corpus_id)
+    ) into v_lexemes using lexemes_of.corpus_id, lexemes_of.document_id;
     return v_lexemes;
 end
 $$;
 
-comment on function pgclarify._lexemes_of(bigint, text) is 'The words of a document, as its passages are indexed by them.';
+comment on function pgclarify_private.lexemes_of(bigint, text) is
+'The words of a document, as its passages are indexed by them.';
 
-create or replace function pgclarify._erase_terms(corpus_id bigint, lexemes text[])
+create or replace function pgclarify_private.erase_terms(corpus_id bigint, lexemes text[])
 returns void
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
@@ -58,12 +59,12 @@ declare
 begin
     with counted as (
         select term.lexeme, term.passages
-        from pgclarify.term
-        where term.corpus_id = _erase_terms.corpus_id and term.lexeme = any(_erase_terms.lexemes)
+        from pgclarify_private.term
+        where term.corpus_id = erase_terms.corpus_id and term.lexeme = any(erase_terms.lexemes)
         union all
         select change.lexeme, change.passages
-        from pgclarify.term_change as change
-        where change.corpus_id = _erase_terms.corpus_id and change.lexeme = any(_erase_terms.lexemes)
+        from pgclarify_private.term_change as change
+        where change.corpus_id = erase_terms.corpus_id and change.lexeme = any(erase_terms.lexemes)
     )
     select array_agg(word.lexeme order by word.lexeme) into v_only
     from (
@@ -72,50 +73,50 @@ begin
     -- In one order, or two deadlock. Rows that somebody counts now are left: who counts them drops them.
     with held as (
         select term.lexeme
-        from pgclarify.term
-        where term.corpus_id = _erase_terms.corpus_id and term.lexeme = any(v_only)
+        from pgclarify_private.term
+        where term.corpus_id = erase_terms.corpus_id and term.lexeme = any(v_only)
         order by term.lexeme
         for update skip locked
     )
     select array_agg(held.lexeme) into v_only from held;
-    delete from pgclarify.term where term.corpus_id = _erase_terms.corpus_id and term.lexeme = any(v_only);
-    delete from pgclarify.term_change as change
-    where change.corpus_id = _erase_terms.corpus_id and change.lexeme = any(v_only);
+    delete from pgclarify_private.term where term.corpus_id = erase_terms.corpus_id and term.lexeme = any(v_only);
+    delete from pgclarify_private.term_change as change
+    where change.corpus_id = erase_terms.corpus_id and change.lexeme = any(v_only);
 end
 $$;
 
-comment on function pgclarify._erase_terms(bigint, text[]) is
+comment on function pgclarify_private.erase_terms(bigint, text[]) is
 'Drop those of these words that no passage of the corpus has any more, without waiting for a worker to count.';
 
-create or replace function pgclarify._erase_staged(corpus_id bigint, document_id text)
+create or replace function pgclarify_private.erase_staged(corpus_id bigint, document_id text)
 returns void
 language sql volatile security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
-    delete from pgclarify.staged_passage as staged
+    delete from pgclarify_private.staged_passage as staged
     where
-        staged.document_id = _erase_staged.document_id
+        staged.document_id = erase_staged.document_id
         -- Rows do not say whose they are: those of another corpus that is indexing its own document of that id are not touched.
         and not exists (
             select
             from pgclarify.corpus as other
-            inner join pgclarify.pending_document as pending
-                on pending.corpus_id = other.corpus_id and pending.document_id = _erase_staged.document_id
-            where other.corpus_id <> _erase_staged.corpus_id
+            inner join pgclarify_private.pending_document as pending
+                on pending.corpus_id = other.corpus_id and pending.document_id = erase_staged.document_id
+            where other.corpus_id <> erase_staged.corpus_id
         );
 end;
 
-comment on function pgclarify._erase_staged(bigint, text) is
+comment on function pgclarify_private.erase_staged(bigint, text) is
 'Delete what a worker has staged of a document. It stores nothing of a document that is gone.';
 
-create or replace function pgclarify._erase_document(caller pgclarify._caller, corpus text, document_id text)
+create or replace function pgclarify_private.erase_document(caller pgclarify_private.caller, corpus text, document_id text)
 returns boolean
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_corpus pgclarify.corpus := pgclarify._owned_corpus(_erase_document.caller, _erase_document.corpus);
-    v_document_id constant text := _erase_document.document_id;
+    v_corpus pgclarify.corpus := pgclarify_private.owned_corpus(erase_document.caller, erase_document.corpus);
+    v_document_id constant text := erase_document.document_id;
     v_lexemes text[];
     v_source_id bigint;
     v_merged record;
@@ -123,33 +124,33 @@ declare
     v_run_ids bigint[];
     v_has_erased boolean;
 begin
-    perform pgclarify._hold_corpus(v_corpus.corpus_id);
+    perform pgclarify_private.hold_corpus(v_corpus.corpus_id);
     -- No run starts until this is committed: it would read what is being erased.
     perform from pgclarify.corpus where corpus.corpus_id = v_corpus.corpus_id for no key update;
-    v_lexemes := pgclarify._lexemes_of(v_corpus.corpus_id, v_document_id);
-    v_merged := pgclarify._merge_documents(v_corpus.corpus_id, null, '{}', array[v_document_id]);
+    v_lexemes := pgclarify_private.lexemes_of(v_corpus.corpus_id, v_document_id);
+    v_merged := pgclarify_private.merge_documents(v_corpus.corpus_id, null, '{}', array[v_document_id]);
     select document.source_id into v_source_id
     from pgclarify.document
     where document.corpus_id = v_corpus.corpus_id and document.id = v_document_id;
     if found then
-        perform pgclarify._refuse_to_erase(v_source_id, v_document_id);
+        perform pgclarify_private.refuse_to_erase(v_source_id, v_document_id);
     end if;
-    perform pgclarify._erase_terms(v_corpus.corpus_id, v_lexemes);
-    perform pgclarify._erase_staged(v_corpus.corpus_id, v_document_id);
-    v_running := pgclarify._hold_running(v_corpus.corpus_id);
+    perform pgclarify_private.erase_terms(v_corpus.corpus_id, v_lexemes);
+    perform pgclarify_private.erase_staged(v_corpus.corpus_id, v_document_id);
+    v_running := pgclarify_private.hold_running(v_corpus.corpus_id);
     v_run_ids := array(
         select distinct candidate.run_id
         from pgclarify.candidate
         where candidate.corpus_id = v_corpus.corpus_id and candidate.document_id = v_document_id
     );
     v_has_erased := v_merged.removed > 0;
-    v_has_erased := pgclarify._erase_replies(v_corpus.corpus_id, v_document_id, v_run_ids) or v_has_erased;
-    v_has_erased := pgclarify._erase_verdicts(v_corpus.corpus_id, v_document_id, v_run_ids) or v_has_erased;
-    v_has_erased := pgclarify._erase_interpretations(v_corpus.corpus_id, v_document_id, v_run_ids) or v_has_erased;
-    v_has_erased := pgclarify._erase_lists(v_corpus.corpus_id, v_document_id, v_run_ids) or v_has_erased;
-    v_has_erased := pgclarify._erase_reasons(v_corpus.corpus_id, v_document_id) or v_has_erased;
-    v_has_erased := pgclarify._erase_cases(v_corpus.corpus_id, v_document_id, v_run_ids) or v_has_erased;
-    perform pgclarify._erase_remarks(v_run_ids);
+    v_has_erased := pgclarify_private.erase_replies(v_corpus.corpus_id, v_document_id, v_run_ids) or v_has_erased;
+    v_has_erased := pgclarify_private.erase_verdicts(v_corpus.corpus_id, v_document_id, v_run_ids) or v_has_erased;
+    v_has_erased := pgclarify_private.erase_interpretations(v_corpus.corpus_id, v_document_id, v_run_ids) or v_has_erased;
+    v_has_erased := pgclarify_private.erase_lists(v_corpus.corpus_id, v_document_id, v_run_ids) or v_has_erased;
+    v_has_erased := pgclarify_private.erase_reasons(v_corpus.corpus_id, v_document_id) or v_has_erased;
+    v_has_erased := pgclarify_private.erase_cases(v_corpus.corpus_id, v_document_id, v_run_ids) or v_has_erased;
+    perform pgclarify_private.erase_remarks(v_run_ids);
     -- Their attempts may have read it, though nothing says so yet. What they write is refused from now on; they start over, and
     -- pay for nothing twice but for what is erased.
     update pgclarify.run set status = 'queued' where run.run_id = any(v_running);
@@ -157,15 +158,16 @@ begin
 end
 $$;
 
-comment on function pgclarify._erase_document(pgclarify._caller, text, text) is 'See erase_document.';
-grant execute on function pgclarify._erase_document(pgclarify._caller, text, text) to pgclarify_user;
+comment on function pgclarify_private.erase_document(pgclarify_private.caller, text, text) is 'See erase_document.';
+grant execute on function pgclarify_private.erase_document(pgclarify_private.caller, text, text) to pgclarify_user;
 
 create or replace function pgclarify.erase_document(corpus text, document_id text)
 returns boolean
 language sql volatile
 set search_path = pg_catalog, pg_temp
 begin atomic
-    select pgclarify._erase_document(_caller, erase_document.corpus, erase_document.document_id) from pgclarify._caller;
+    select pgclarify_private.erase_document(caller, erase_document.corpus, erase_document.document_id)
+    from pgclarify_private.caller;
 end;
 
 comment on function pgclarify.erase_document(text, text) is

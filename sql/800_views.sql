@@ -29,7 +29,7 @@ left join pgclarify.interpretation
 left join pgclarify.document
     on citation.corpus_id = document.corpus_id and citation.document_id = document.id
 cross join lateral (
-    select pgclarify._find_quote(document.content, citation.quote, citation.start_char) as start_char
+    select pgclarify_private.find_quote(document.content, citation.quote, citation.start_char) as start_char
     -- Once, although it is named three times.
     offset 0
 ) as found;
@@ -62,7 +62,7 @@ select
     run.run_id,
     run.operation,
     run.corpus_name as corpus,
-    pgclarify._asked(run.question, run.settings) as question,
+    pgclarify_private.asked(run.question, run.settings) as question,
     run.status,
     run.error,
     run.requested_by,
@@ -139,7 +139,7 @@ comment on column pgclarify.run_summary.stop_code is
 'contradicted, limit, budget or failed_calls; null if it has its whole result, has failed, or goes on.';
 grant select on pgclarify.run_summary to pgclarify_reader;
 
-create or replace function pgclarify._queue_counts()
+create or replace function pgclarify_private.queue_counts()
 returns table (queued bigint, running bigint, oldest_queued_at timestamptz)
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
@@ -152,8 +152,8 @@ begin atomic
     where run.status in ('queued', 'running');
 end;
 
-comment on function pgclarify._queue_counts() is 'The row of view queue_status.';
-grant execute on function pgclarify._queue_counts() to pgclarify_reader;
+comment on function pgclarify_private.queue_counts() is 'The row of view queue_status.';
+grant execute on function pgclarify_private.queue_counts() to pgclarify_reader;
 
 create or replace view pgclarify.queue_status with (security_invoker) as
 select
@@ -164,7 +164,7 @@ select
     as oldest_queued_seconds,
     indexing.pending_documents,
     indexing.pending_passages
-from pgclarify._queue_counts() as counted
+from pgclarify_private.queue_counts() as counted
 cross join lateral (
     select
         coalesce(sum(corpus_status.pending), 0)::bigint as pending_documents,

@@ -1,25 +1,25 @@
 -- What views of questions rest on: the runs that they are about, and what the roles that asked see of a corpus now.
 
-create or replace function pgclarify._requester_revision(caller pgclarify._caller, run_id bigint)
+create or replace function pgclarify_private.requester_revision(caller pgclarify_private.caller, run_id bigint)
 returns bigint
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_roles name[] := pgclarify._roles_of(pgclarify._verify_caller(_requester_revision.caller));
+    v_roles name[] := pgclarify_private.roles_of(pgclarify_private.verify_caller(requester_revision.caller));
     v_run pgclarify.run;
     v_requester_roles name[];
 begin
-    select run.* into v_run from pgclarify.run where run.run_id = _requester_revision.run_id;
-    v_requester_roles := pgclarify._roles_of(v_run.requested_by, v_run.requested_by_oid);
+    select run.* into v_run from pgclarify.run where run.run_id = requester_revision.run_id;
+    v_requester_roles := pgclarify_private.roles_of(v_run.requested_by, v_run.requested_by_oid);
     return (
         select seen.revision
-        from pgclarify._visible_corpora(v_requester_roles) as visible
-        cross join lateral pgclarify._seen_revision(visible.corpus_id, v_requester_roles) as seen
+        from pgclarify_private.visible_corpora(v_requester_roles) as visible
+        cross join lateral pgclarify_private.seen_revision(visible.corpus_id, v_requester_roles) as seen
         where
             visible.corpus_id = v_run.corpus_id
             and (
-                pgclarify._is_held(v_run.requested_by, v_run.requested_by_oid, v_roles)
+                pgclarify_private.is_held(v_run.requested_by, v_run.requested_by_oid, v_roles)
                 or visible.analyst = any(v_roles)
                 or 'pgclarify_owner'::name = any(v_roles)
             )
@@ -27,12 +27,12 @@ begin
 end
 $$;
 
-comment on function pgclarify._requester_revision(pgclarify._caller, bigint) is
+comment on function pgclarify_private.requester_revision(pgclarify_private.caller, bigint) is
 'The revision of a run''s corpus that the role which asked sees now, for those who see its runs; null if that role may not '
 'search the corpus, or is gone.';
-grant execute on function pgclarify._requester_revision(pgclarify._caller, bigint) to pgclarify_reader;
+grant execute on function pgclarify_private.requester_revision(pgclarify_private.caller, bigint) to pgclarify_reader;
 
-create or replace view pgclarify._asked_run with (security_invoker) as
+create or replace view pgclarify_private.asked_run with (security_invoker) as
 select
     run.run_id,
     run.question_group_id,
@@ -55,34 +55,36 @@ where
     -- An evaluation asks for nobody, but may have answered somebody since.
     and (run.is_counted or run.served > 0);
 
-comment on view pgclarify._asked_run is
+comment on view pgclarify_private.asked_run is
 'Runs of clarify that have a group and that somebody wanted to know the answer of: what views of questions are about.';
-comment on column pgclarify._asked_run.run_id is 'The run.';
-comment on column pgclarify._asked_run.question_group_id is 'The group of its question.';
-comment on column pgclarify._asked_run.corpus_id is 'The corpus; null if it was dropped.';
-comment on column pgclarify._asked_run.corpus_name is 'Its name when it was asked.';
-comment on column pgclarify._asked_run.requested_by is 'Role that asked.';
-comment on column pgclarify._asked_run.status is 'As in run.';
-comment on column pgclarify._asked_run.interpretations is 'Readings found; null unless it succeeded or is partial.';
-comment on column pgclarify._asked_run.corpus_revision is 'Revision of the corpus that its role saw.';
-comment on column pgclarify._asked_run.created_at is 'When it was asked.';
-comment on column pgclarify._asked_run.served is 'How often it answered an equal question again.';
-comment on column pgclarify._asked_run.last_served_at is 'When it last did; null if it never has.';
-comment on column pgclarify._asked_run.times_asked is
+comment on column pgclarify_private.asked_run.run_id is 'The run.';
+comment on column pgclarify_private.asked_run.question_group_id is 'The group of its question.';
+comment on column pgclarify_private.asked_run.corpus_id is 'The corpus; null if it was dropped.';
+comment on column pgclarify_private.asked_run.corpus_name is 'Its name when it was asked.';
+comment on column pgclarify_private.asked_run.requested_by is 'Role that asked.';
+comment on column pgclarify_private.asked_run.status is 'As in run.';
+comment on column pgclarify_private.asked_run.interpretations is 'Readings found; null unless it succeeded or is partial.';
+comment on column pgclarify_private.asked_run.corpus_revision is 'Revision of the corpus that its role saw.';
+comment on column pgclarify_private.asked_run.created_at is 'When it was asked.';
+comment on column pgclarify_private.asked_run.served is 'How often it answered an equal question again.';
+comment on column pgclarify_private.asked_run.last_served_at is 'When it last did; null if it never has.';
+comment on column pgclarify_private.asked_run.times_asked is
 'How often that was asked: once, if it counts, and as often as it served.';
-comment on column pgclarify._asked_run.requested_by_oid is 'Oid of the role that asked.';
-comment on column pgclarify._asked_run.stop_code is 'As in run.';
-grant select on pgclarify._asked_run to pgclarify_reader;
+comment on column pgclarify_private.asked_run.requested_by_oid is 'Oid of the role that asked.';
+comment on column pgclarify_private.asked_run.stop_code is 'As in run.';
+grant select on pgclarify_private.asked_run to pgclarify_reader;
 
-create or replace view pgclarify._seen_by_requester with (security_invoker) as
+create or replace view pgclarify_private.seen_by_requester with (security_invoker) as
 with seen as materialized (
     select
         run.corpus_id,
         run.requested_by,
         run.requested_by_oid,
         -- Any of these runs would do.
-        pgclarify._requester_revision((select signed from pgclarify._caller as signed), max(run.run_id)) as revision
-    from pgclarify._asked_run as run
+        pgclarify_private.requester_revision(
+            (select signed from pgclarify_private.caller as signed), max(run.run_id)
+        ) as revision
+    from pgclarify_private.asked_run as run
     group by run.corpus_id, run.requested_by, run.requested_by_oid
 )
 -- Materialized: whatever the planner expects, it is found once.
@@ -93,12 +95,12 @@ select
     seen.revision
 from seen;
 
-comment on view pgclarify._seen_by_requester is
+comment on view pgclarify_private.seen_by_requester is
 'What the roles that asked see of a corpus now: a row for each corpus and role. To find it takes a millisecond, so views look '
 'here, and not once for each question.';
-comment on column pgclarify._seen_by_requester.corpus_id is 'The corpus; null if it was dropped.';
-comment on column pgclarify._seen_by_requester.requested_by is 'Role that asked.';
-comment on column pgclarify._seen_by_requester.requested_by_oid is 'Its oid.';
-comment on column pgclarify._seen_by_requester.revision is
+comment on column pgclarify_private.seen_by_requester.corpus_id is 'The corpus; null if it was dropped.';
+comment on column pgclarify_private.seen_by_requester.requested_by is 'Role that asked.';
+comment on column pgclarify_private.seen_by_requester.requested_by_oid is 'Its oid.';
+comment on column pgclarify_private.seen_by_requester.revision is
 'The revision that it sees now; null if it may not search the corpus, or is gone.';
-grant select on pgclarify._seen_by_requester to pgclarify_reader;
+grant select on pgclarify_private.seen_by_requester to pgclarify_reader;

@@ -15,7 +15,7 @@ select
     asked.last_run_id,
     (
         select count(distinct counted.requested_by)
-        from pgclarify._asked_run as counted
+        from pgclarify_private.asked_run as counted
         where counted.question_group_id = asked.question_group_id
     ) as requesters,
     asked.unread_runs
@@ -32,7 +32,7 @@ from (
         max(run.created_at) as last_run_at,
         max(run.last_served_at) as last_served_at,
         max(run.run_id) as last_run_id
-    from pgclarify._asked_run as run
+    from pgclarify_private.asked_run as run
     group by run.question_group_id
 ) as asked;
 
@@ -72,7 +72,7 @@ select
     (
         select seen.revision <> run.corpus_revision
         from pgclarify.run
-        inner join pgclarify._seen_by_requester as seen
+        inner join pgclarify_private.seen_by_requester as seen
             on run.corpus_id = seen.corpus_id
                 and run.requested_by = seen.requested_by
                 and run.requested_by_oid = seen.requested_by_oid
@@ -81,7 +81,7 @@ select
     asked.last_run_id,
     (
         select count(distinct counted.requested_by)
-        from pgclarify._asked_run as counted
+        from pgclarify_private.asked_run as counted
         where counted.question_group_id = asked.question_group_id
             and counted.stop_code = 'not_answered'
     ) as requesters,
@@ -101,7 +101,7 @@ from (
         count(*) filter (where run.interpretations > 0) as answered_runs,
         max(run.created_at) filter (where run.interpretations > 0) as last_answered_at,
         max(run.run_id) filter (where run.interpretations > 0) as last_answered_run_id
-    from pgclarify._asked_run as run
+    from pgclarify_private.asked_run as run
     where run.stop_code = 'not_answered' or run.interpretations > 0
     group by run.question_group_id
     having count(*) filter (where run.stop_code = 'not_answered') > 0
@@ -144,7 +144,7 @@ select
     asked.last_run_id,
     (
         select count(distinct counted.requested_by)
-        from pgclarify._asked_run as counted
+        from pgclarify_private.asked_run as counted
         where counted.question_group_id = asked.question_group_id
             and counted.interpretations > 0
     ) as requesters
@@ -160,7 +160,7 @@ from (
         max(run.created_at) as last_run_at,
         max(run.last_served_at) as last_served_at,
         max(run.run_id) filter (where run.interpretations > 1) as last_run_id
-    from pgclarify._asked_run as run
+    from pgclarify_private.asked_run as run
     where run.interpretations > 0
     group by run.question_group_id
     having max(run.interpretations) > 1
@@ -202,7 +202,7 @@ select
                     -- stood, it nearly always stands, and a call of the function costs more than this look.
                     where substr(document.content, citation.start_char + 1, length(citation.quote))
                         is distinct from citation.quote
-                        and pgclarify._find_quote(document.content, citation.quote, citation.start_char) is null
+                        and pgclarify_private.find_quote(document.content, citation.quote, citation.start_char) is null
                 )
             end
         from pgclarify.citation
@@ -227,11 +227,11 @@ from (
         run.last_served_at,
         run.corpus_revision,
         run.requested_by_oid
-    from pgclarify._asked_run as run
+    from pgclarify_private.asked_run as run
     where run.interpretations > 0
     order by run.question_group_id desc, run.requested_by asc, run.run_id desc
 ) as answered
-left join pgclarify._seen_by_requester as revised
+left join pgclarify_private.seen_by_requester as revised
     on answered.corpus_id = revised.corpus_id
         and answered.requested_by = revised.requested_by
         and answered.requested_by_oid = revised.requested_by_oid
@@ -279,7 +279,7 @@ left join (
         sum(citation_tally.citations) as citations,
         sum(citation_tally.runs) as runs,
         max(citation_tally.last_cited_at) as last_cited_at
-    from pgclarify.citation_tally
+    from pgclarify_private.citation_tally
     group by citation_tally.corpus_id, citation_tally.document_id
 ) as cited on document.corpus_id = cited.corpus_id and document.id = cited.document_id;
 

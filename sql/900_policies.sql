@@ -10,7 +10,7 @@ alter table pgclarify.candidate enable row level security;
 alter table pgclarify.verdict enable row level security;
 alter table pgclarify.interpretation enable row level security;
 alter table pgclarify.citation enable row level security;
-alter table pgclarify.citation_tally enable row level security;
+alter table pgclarify_private.citation_tally enable row level security;
 alter table pgclarify.stage enable row level security;
 alter table pgclarify.step enable row level security;
 alter table pgclarify.step_citation enable row level security;
@@ -30,9 +30,9 @@ alter table pgclarify.eval_metric enable row level security;
 drop policy if exists corpus_is_readable on pgclarify.corpus;
 create policy corpus_is_readable on pgclarify.corpus for select to pgclarify_reader using (
     reader is null
-    or reader = any((select pgclarify._my_roles())::name[])
-    or pgclarify._is_among(owner, owner_oid, (select pgclarify._my_role_oids()))
-    or analyst = any((select pgclarify._my_roles())::name[])
+    or reader = any((select pgclarify_private.my_roles())::name[])
+    or pgclarify_private.is_among(owner, owner_oid, (select pgclarify_private.my_role_oids()))
+    or analyst = any((select pgclarify_private.my_roles())::name[])
 );
 comment on policy corpus_is_readable on pgclarify.corpus is 'Its readers, its owner and its analyst.';
 grant select on pgclarify.corpus to pgclarify_reader;
@@ -49,14 +49,14 @@ on pgclarify.embedding_space to pgclarify_reader;
 
 drop policy if exists document_is_readable on pgclarify.document;
 create policy document_is_readable on pgclarify.document for select to pgclarify_reader using (
-    (readers is null or readers && (select pgclarify._my_roles())::name[])
-    -- As _visible_corpora has it: an analyst sees the corpus and its runs, but reads only what it may read besides.
+    (readers is null or readers && (select pgclarify_private.my_roles())::name[])
+    -- As visible_corpora has it: an analyst sees the corpus and its runs, but reads only what it may read besides.
     and corpus_id in (
         select corpus.corpus_id from pgclarify.corpus
         where
             corpus.reader is null
-            or corpus.reader = any((select pgclarify._my_roles())::name[])
-            or pgclarify._is_among(corpus.owner, corpus.owner_oid, (select pgclarify._my_role_oids()))
+            or corpus.reader = any((select pgclarify_private.my_roles())::name[])
+            or pgclarify_private.is_among(corpus.owner, corpus.owner_oid, (select pgclarify_private.my_role_oids()))
     )
 );
 comment on policy document_is_readable on pgclarify.document is 'Its readers, as far as they may search the corpus.';
@@ -64,14 +64,14 @@ grant select on pgclarify.document to pgclarify_reader;
 
 drop policy if exists passage_is_readable on pgclarify.passage;
 create policy passage_is_readable on pgclarify.passage for select to pgclarify_reader using (
-    (readers is null or readers && (select pgclarify._my_roles())::name[])
-    -- As _visible_corpora has it: an analyst sees the corpus and its runs, but reads only what it may read besides.
+    (readers is null or readers && (select pgclarify_private.my_roles())::name[])
+    -- As visible_corpora has it: an analyst sees the corpus and its runs, but reads only what it may read besides.
     and corpus_id in (
         select corpus.corpus_id from pgclarify.corpus
         where
             corpus.reader is null
-            or corpus.reader = any((select pgclarify._my_roles())::name[])
-            or pgclarify._is_among(corpus.owner, corpus.owner_oid, (select pgclarify._my_role_oids()))
+            or corpus.reader = any((select pgclarify_private.my_roles())::name[])
+            or pgclarify_private.is_among(corpus.owner, corpus.owner_oid, (select pgclarify_private.my_role_oids()))
     )
 );
 comment on policy passage_is_readable on pgclarify.passage is 'Its readers, as far as they may search the corpus.';
@@ -79,8 +79,8 @@ grant select on pgclarify.passage to pgclarify_reader;
 
 drop policy if exists run_is_visible on pgclarify.run;
 create policy run_is_visible on pgclarify.run for select to pgclarify_reader using (
-    pgclarify._is_among(requested_by, requested_by_oid, (select pgclarify._my_role_oids()))
-    or corpus_id = any((select pgclarify._my_analyzed_corpora())::bigint[])
+    pgclarify_private.is_among(requested_by, requested_by_oid, (select pgclarify_private.my_role_oids()))
+    or corpus_id = any((select pgclarify_private.my_analyzed_corpora())::bigint[])
 );
 comment on policy run_is_visible on pgclarify.run is 'Who asked, members of that role, and the analyst of the corpus.';
 grant select on pgclarify.run to pgclarify_reader;
@@ -89,7 +89,7 @@ drop policy if exists candidate_of_visible_run on pgclarify.candidate;
 create policy candidate_of_visible_run on pgclarify.candidate for select to pgclarify_reader using (
     exists (select from pgclarify.run where run.run_id = candidate.run_id)
     and not exists (
-        select from pgclarify._withheld_candidate as withheld
+        select from pgclarify_private.withheld_candidate as withheld
         where withheld.run_id = candidate.run_id and withheld.rank = candidate.rank
     )
 );
@@ -101,7 +101,7 @@ drop policy if exists verdict_of_visible_run on pgclarify.verdict;
 create policy verdict_of_visible_run on pgclarify.verdict for select to pgclarify_reader using (
     exists (select from pgclarify.run where run.run_id = verdict.run_id)
     and not exists (
-        select from pgclarify._withheld_candidate as withheld
+        select from pgclarify_private.withheld_candidate as withheld
         where withheld.run_id = verdict.run_id and withheld.rank = verdict.rank
     )
 );
@@ -113,7 +113,7 @@ drop policy if exists interpretation_of_visible_run on pgclarify.interpretation;
 create policy interpretation_of_visible_run on pgclarify.interpretation for select to pgclarify_reader using (
     exists (select from pgclarify.run where run.run_id = interpretation.run_id)
     and not exists (
-        select from pgclarify._withheld_entry as withheld
+        select from pgclarify_private.withheld_entry as withheld
         where withheld.kind = 'interpretation'
             and withheld.run_id = interpretation.run_id
             and withheld.ordinal = interpretation.ordinal
@@ -126,10 +126,10 @@ grant select on pgclarify.interpretation to pgclarify_reader;
 drop policy if exists citation_of_visible_run on pgclarify.citation;
 create policy citation_of_visible_run on pgclarify.citation for select to pgclarify_reader using (
     -- Whose runs an analyst sees need not be looked up one by one.
-    corpus_id = any((select pgclarify._my_analyzed_corpora())::bigint[])
+    corpus_id = any((select pgclarify_private.my_analyzed_corpora())::bigint[])
     or exists (select from pgclarify.run where run.run_id = citation.run_id)
     and not exists (
-        select from pgclarify._withheld_candidate as withheld
+        select from pgclarify_private.withheld_candidate as withheld
         where withheld.run_id = citation.run_id and withheld.rank = citation.candidate_rank
     )
 );
@@ -137,14 +137,14 @@ comment on policy citation_of_visible_run on pgclarify.citation is
 'Whoever sees the run, but for what is from a document that was closed to them since.';
 grant select on pgclarify.citation to pgclarify_reader;
 
-drop policy if exists citation_tally_is_visible on pgclarify.citation_tally;
-create policy citation_tally_is_visible on pgclarify.citation_tally for select to pgclarify_reader using (
-    pgclarify._is_among(requested_by, requested_by_oid, (select pgclarify._my_role_oids()))
-    or corpus_id = any((select pgclarify._my_analyzed_corpora())::bigint[])
+drop policy if exists citation_tally_is_visible on pgclarify_private.citation_tally;
+create policy citation_tally_is_visible on pgclarify_private.citation_tally for select to pgclarify_reader using (
+    pgclarify_private.is_among(requested_by, requested_by_oid, (select pgclarify_private.my_role_oids()))
+    or corpus_id = any((select pgclarify_private.my_analyzed_corpora())::bigint[])
 );
-comment on policy citation_tally_is_visible on pgclarify.citation_tally is
+comment on policy citation_tally_is_visible on pgclarify_private.citation_tally is
 'As the runs are: who asked, members of that role, and the analyst of the corpus.';
-grant select on pgclarify.citation_tally to pgclarify_reader;
+grant select on pgclarify_private.citation_tally to pgclarify_reader;
 
 drop policy if exists stage_of_visible_run on pgclarify.stage;
 create policy stage_of_visible_run on pgclarify.stage for select to pgclarify_reader using (
@@ -157,7 +157,7 @@ drop policy if exists step_of_visible_run on pgclarify.step;
 create policy step_of_visible_run on pgclarify.step for select to pgclarify_reader using (
     exists (select from pgclarify.run where run.run_id = step.run_id)
     and not exists (
-        select from pgclarify._withheld_entry as withheld
+        select from pgclarify_private.withheld_entry as withheld
         where withheld.kind = 'step'
             and withheld.run_id = step.run_id
             and withheld.ordinal = step.ordinal
@@ -171,7 +171,7 @@ drop policy if exists step_citation_of_visible_run on pgclarify.step_citation;
 create policy step_citation_of_visible_run on pgclarify.step_citation for select to pgclarify_reader using (
     exists (select from pgclarify.run where run.run_id = step_citation.run_id)
     and not exists (
-        select from pgclarify._withheld_candidate as withheld
+        select from pgclarify_private.withheld_candidate as withheld
         where withheld.run_id = step_citation.run_id and withheld.rank = step_citation.candidate_rank
     )
 );
@@ -197,7 +197,7 @@ drop policy if exists evidence_of_visible_run on pgclarify.evidence;
 create policy evidence_of_visible_run on pgclarify.evidence for select to pgclarify_reader using (
     exists (select from pgclarify.run where run.run_id = evidence.run_id)
     and not exists (
-        select from pgclarify._withheld_candidate as withheld
+        select from pgclarify_private.withheld_candidate as withheld
         where withheld.run_id = evidence.run_id and withheld.rank = evidence.candidate_rank
     )
 );
@@ -216,7 +216,7 @@ drop policy if exists listed_answer_of_visible_run on pgclarify.listed_answer;
 create policy listed_answer_of_visible_run on pgclarify.listed_answer for select to pgclarify_reader using (
     exists (select from pgclarify.run where run.run_id = listed_answer.run_id)
     and not exists (
-        select from pgclarify._withheld_entry as withheld
+        select from pgclarify_private.withheld_entry as withheld
         where withheld.kind = 'listed_answer'
             and withheld.run_id = listed_answer.run_id
             and withheld.ordinal = listed_answer.ordinal
@@ -235,10 +235,10 @@ grant select on pgclarify.estimate to pgclarify_reader;
 
 drop policy if exists conversation_is_visible on pgclarify.conversation;
 create policy conversation_is_visible on pgclarify.conversation for select to pgclarify_reader using (
-    pgclarify._is_among(requested_by, requested_by_oid, (select pgclarify._my_role_oids()))
+    pgclarify_private.is_among(requested_by, requested_by_oid, (select pgclarify_private.my_role_oids()))
     or corpus_id in (
         select corpus.corpus_id from pgclarify.corpus
-        where corpus.analyst = any((select pgclarify._my_roles())::name[])
+        where corpus.analyst = any((select pgclarify_private.my_roles())::name[])
     )
 );
 comment on policy conversation_is_visible on pgclarify.conversation is
@@ -262,10 +262,10 @@ grant select on pgclarify.ambiguity_rule to pgclarify_reader;
 
 drop policy if exists eval_run_is_visible on pgclarify.eval_run;
 create policy eval_run_is_visible on pgclarify.eval_run for select to pgclarify_reader using (
-    pgclarify._is_among(requested_by, requested_by_oid, (select pgclarify._my_role_oids()))
+    pgclarify_private.is_among(requested_by, requested_by_oid, (select pgclarify_private.my_role_oids()))
     or corpus_id in (
         select corpus.corpus_id from pgclarify.corpus
-        where corpus.analyst = any((select pgclarify._my_roles())::name[])
+        where corpus.analyst = any((select pgclarify_private.my_roles())::name[])
     )
 );
 comment on policy eval_run_is_visible on pgclarify.eval_run is

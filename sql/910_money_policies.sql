@@ -2,7 +2,7 @@
 
 alter table pgclarify.model_price enable row level security;
 alter table pgclarify.budget enable row level security;
-alter table pgclarify.budget_counter enable row level security;
+alter table pgclarify_private.budget_counter enable row level security;
 
 -- Prices are no secret. Only members of pgclarify_owner write them, whom no policy binds.
 drop policy if exists model_price_is_readable on pgclarify.model_price;
@@ -12,25 +12,25 @@ grant select on pgclarify.model_price to pgclarify_reader;
 
 drop policy if exists budget_is_visible on pgclarify.budget;
 create policy budget_is_visible on pgclarify.budget for select to pgclarify_reader using (
-    (role_name is null or role_name = any((select pgclarify._my_roles())::name[]))
+    (role_name is null or role_name = any((select pgclarify_private.my_roles())::name[]))
     and (corpus_id is null or corpus_id in (select corpus.corpus_id from pgclarify.corpus))
     or corpus_id in (
         select corpus.corpus_id from pgclarify.corpus
         where
-            pgclarify._is_among(corpus.owner, corpus.owner_oid, (select pgclarify._my_role_oids()))
-            or corpus.analyst = any((select pgclarify._my_roles())::name[])
+            pgclarify_private.is_among(corpus.owner, corpus.owner_oid, (select pgclarify_private.my_role_oids()))
+            or corpus.analyst = any((select pgclarify_private.my_roles())::name[])
     )
 );
 comment on policy budget_is_visible on pgclarify.budget is
 'Whoever has the role and sees the corpus that it is for; and the owner and the analyst of the corpus.';
 grant select on pgclarify.budget to pgclarify_reader;
 
-drop policy if exists budget_counter_of_visible_budget on pgclarify.budget_counter;
-create policy budget_counter_of_visible_budget on pgclarify.budget_counter for select to pgclarify_reader using (
+drop policy if exists budget_counter_of_visible_budget on pgclarify_private.budget_counter;
+create policy budget_counter_of_visible_budget on pgclarify_private.budget_counter for select to pgclarify_reader using (
     budget_id in (select budget.budget_id from pgclarify.budget)
 );
-comment on policy budget_counter_of_visible_budget on pgclarify.budget_counter is 'Whoever sees the budget.';
-grant select on pgclarify.budget_counter to pgclarify_reader;
+comment on policy budget_counter_of_visible_budget on pgclarify_private.budget_counter is 'Whoever sees the budget.';
+grant select on pgclarify_private.budget_counter to pgclarify_reader;
 
 -- Functions write budgets, for the reason that 900_policies.sql gives. Until 0020 users did.
 revoke insert, update, delete on pgclarify.budget from pgclarify_user;

@@ -1,6 +1,6 @@
 -- Rows and names of roles that are gone, and giving them to the roles that have these names now.
 
-create or replace function pgclarify._orphaned_roles()
+create or replace function pgclarify_private.orphaned_roles()
 returns table (name name, role_oid oid, present_oid oid, kind text, count bigint)
 language sql stable
 set search_path = pg_catalog, pg_temp
@@ -23,24 +23,24 @@ begin atomic
         group by eval_run.requested_by, eval_run.requested_by_oid
         union all
         select source.attached_by, source.attached_by_oid, 'attached table', count(*)
-        from pgclarify.source
+        from pgclarify_private.source
         group by source.attached_by, source.attached_by_oid
         union all
         select named.name, named.role_oid, 'name of a reader, an analyst or a budget', 1
-        from pgclarify.named_role as named
+        from pgclarify_private.named_role as named
         group by named.name, named.role_oid
     )
-    select held.name, held.role_oid, pgclarify._role_oid(held.name), held.kind, held.count
+    select held.name, held.role_oid, pgclarify_private.role_oid(held.name), held.kind, held.count
     from held
-    where held.role_oid <> pgclarify._role_oid(held.name)
+    where held.role_oid <> pgclarify_private.role_oid(held.name)
     order by held.name, held.role_oid, held.kind;
 end;
 
-comment on function pgclarify._orphaned_roles() is
+comment on function pgclarify_private.orphaned_roles() is
 'What belongs to roles that are gone, and names that mean such roles: a row for each role and kind of thing. role_oid: 0 if '
 'the role is not known. present_oid: the role that has the name now; 0 if there is none. For members of pgclarify_owner.';
 
-create or replace function pgclarify._adopt_roles()
+create or replace function pgclarify_private.adopt_roles()
 returns table (name name, role_oid oid, present_oid oid, kind text, count bigint)
 language plpgsql volatile
 set search_path = pg_catalog, pg_temp
@@ -48,7 +48,7 @@ as $$
 begin
     return query
     select orphan.*
-    from pgclarify._orphaned_roles() as orphan
+    from pgclarify_private.orphaned_roles() as orphan
     where orphan.present_oid <> 0;
     update pgclarify.corpus
     set owner_oid = present.oid
@@ -66,22 +66,22 @@ begin
     set requested_by_oid = present.oid
     from pg_roles as present
     where present.rolname = eval_run.requested_by and present.oid <> eval_run.requested_by_oid;
-    update pgclarify.source
+    update pgclarify_private.source
     set attached_by_oid = present.oid
     from pg_roles as present
     where present.rolname = source.attached_by and present.oid <> source.attached_by_oid;
-    update pgclarify.named_role
+    update pgclarify_private.named_role
     set role_oid = present.oid
     from pg_roles as present
     where present.rolname = named_role.name and present.oid <> named_role.role_oid;
     -- The role may have counts of its own.
     with taken as (
-        delete from pgclarify.citation_tally as tally
+        delete from pgclarify_private.citation_tally as tally
         using pg_roles as present
         where present.rolname = tally.requested_by and present.oid <> tally.requested_by_oid
         returning tally.*, present.oid as present_oid
     )
-    insert into pgclarify.citation_tally
+    insert into pgclarify_private.citation_tally
         (corpus_id, document_id, requested_by, requested_by_oid, citations, runs, last_cited_at)
     select
         taken.corpus_id, taken.document_id, taken.requested_by, taken.present_oid, sum(taken.citations), sum(taken.runs),
@@ -96,6 +96,6 @@ begin
 end
 $$;
 
-comment on function pgclarify._adopt_roles() is
-'Give what _orphaned_roles lists to the roles that have these names now, and return it. For pgclarify init --adopt-roles, '
+comment on function pgclarify_private.adopt_roles() is
+'Give what orphaned_roles lists to the roles that have these names now, and return it. For pgclarify init --adopt-roles, '
 'after a restore on another server.';

@@ -134,7 +134,7 @@ def living_workers(dsn: str) -> int:
 def serves(dsn: str, process_id: int) -> bool:
     """Whether that process is a worker that serves a database."""
     with closing(psycopg.connect(dsn, autocommit=True)) as connection:
-        served = "select exists (select from pgclarify._serving_workers() where process_id = %s)"
+        served = "select exists (select from pgclarify_private.serving_workers() where process_id = %s)"
         return bool(scalar(connection, served, process_id))
 
 

@@ -43,7 +43,7 @@ FUNCTIONS = r"""
         ) as parameters
     from pg_proc as p
     join pg_type as t on t.oid = p.prorettype
-    where p.pronamespace = 'pgclarify'::regnamespace and p.proname not like '\_%' and t.typname <> 'trigger'
+    where p.pronamespace = 'pgclarify'::regnamespace and t.typname <> 'trigger'
     order by p.proname, signature
 """
 RELATIONS = r"""
@@ -67,7 +67,7 @@ RELATIONS = r"""
             order by place
         ) as changes
     from pg_class as c
-    where c.relnamespace = 'pgclarify'::regnamespace and c.relname not like '\_%' and not c.relispartition
+    where c.relnamespace = 'pgclarify'::regnamespace and not c.relispartition
         and (
             c.relkind = 'c' or c.relkind in ('v', 'r', 'p') and has_table_privilege('pgclarify_reader', c.oid, 'select')
         )

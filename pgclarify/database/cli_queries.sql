@@ -51,8 +51,8 @@ select pgclarify.create_corpus(name => %(corpus)s, embedding_model => %(embeddin
 -- Under which ids files would be stored, and which ids documents from elsewhere have.
 select located.ordinal, located.document_id, located.is_taken, located.is_unnoted, located.taken_from, located.relation
 from
-    pgclarify._caller as caller,
-    pgclarify._check_load(
+    pgclarify_private.caller as caller,
+    pgclarify_private.check_load(
         caller => caller,
         corpus => %(corpus)s,
         document_ids => %(document_ids)s::text[],
@@ -65,8 +65,8 @@ order by located.ordinal;
 -- A page of the documents that come from a source.
 select loaded.document_id, loaded.origin
 from
-    pgclarify._caller as caller,
-    pgclarify._loaded_from(
+    pgclarify_private.caller as caller,
+    pgclarify_private.loaded_from(
         caller => caller,
         corpus => %(corpus)s,
         origin_prefix => %(origin_prefix)s,
@@ -78,13 +78,13 @@ order by loaded.origin;
 -- name: cli_remove_loaded
 -- Remove documents that still come from these files.
 select
-    pgclarify._remove_loaded(
+    pgclarify_private.remove_loaded(
         caller => caller,
         corpus => %(corpus)s,
         document_ids => %(document_ids)s::text[],
         origins => %(origins)s::text[]
     ) as removed
-from pgclarify._caller as caller;
+from pgclarify_private.caller as caller;
 
 -- name: cli_remove_documents
 -- Remove documents by their ids: whether there was one, for each.
@@ -140,7 +140,7 @@ limit 1;
 
 -- name: cli_get_stop_code
 -- What a stop code means, and what helps.
-select stop_code, meaning, help from pgclarify._stop_codes() where stop_code = %(stop_code)s;
+select stop_code, meaning, help from pgclarify_private.stop_codes() where stop_code = %(stop_code)s;
 
 -- name: cli_count_foreign_documents
 -- Documents of a corpus whose ids are not among those given.
@@ -254,7 +254,7 @@ where rolname = any(%(roles)s::text[]);
 
 -- name: cli_list_orphaned_roles
 -- What belongs to roles that are gone; for members of pgclarify_owner.
-select name, role_oid, present_oid <> 0 as is_present, kind, count from pgclarify._orphaned_roles();
+select name, role_oid, present_oid <> 0 as is_present, kind, count from pgclarify_private.orphaned_roles();
 
 -- name: cli_list_open_superusers
 -- Superusers whom the embedded server's TCP lets in, for what they are members of; its rules name postgres and the owner.
@@ -299,7 +299,7 @@ select pgclarify.build_graph(%(corpus)s) as passages;
 
 -- name: cli_count_pending_links
 -- How many passages of a corpus wait to be linked or unlinked.
-select pgclarify._graph_pending(_caller, %(corpus)s) as pending from pgclarify._caller;
+select pgclarify_private.graph_pending(caller, %(corpus)s) as pending from pgclarify_private.caller;
 
 -- name: cli_check_graph
 -- Check the graph of a corpus.

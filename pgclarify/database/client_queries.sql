@@ -172,8 +172,8 @@ order by corpus;
 -- Add a batch of documents in one round trip: how many are new or have changed, and how many were just so.
 select loaded.changed, loaded.unchanged
 from
-    pgclarify._caller as caller,
-    pgclarify._load_documents(
+    pgclarify_private.caller as caller,
+    pgclarify_private.load_documents(
         caller => caller,
         corpus => %(corpus)s,
         document_ids => %(document_ids)s::text[],

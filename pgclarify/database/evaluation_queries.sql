@@ -70,18 +70,18 @@ where
 
 -- name: eval_resume
 -- Go on with an evaluation under its new name.
-select pgclarify._resume_evaluation(caller, %(eval_run_id)s, %(name)s) as done
-from pgclarify._caller as caller;
+select pgclarify_private.resume_evaluation(caller, %(eval_run_id)s, %(name)s) as done
+from pgclarify_private.caller as caller;
 
 -- name: eval_begin
 -- Begin an evaluation.
-select pgclarify._begin_evaluation(caller, %(plan)s::jsonb) as eval_run_id
-from pgclarify._caller as caller;
+select pgclarify_private.begin_evaluation(caller, %(plan)s::jsonb) as eval_run_id
+from pgclarify_private.caller as caller;
 
 -- name: eval_record
 -- Keep cases with their metrics, unless they are kept already.
-select pgclarify._record_eval_cases(caller, %(eval_run_id)s, %(cases)s::jsonb)
-from pgclarify._caller as caller;
+select pgclarify_private.record_eval_cases(caller, %(eval_run_id)s, %(cases)s::jsonb)
+from pgclarify_private.caller as caller;
 
 -- name: eval_list_values
 -- The metrics of all cases.
@@ -99,8 +99,8 @@ order by eval_case.ordinal;
 
 -- name: eval_finish
 -- End an evaluation that has all its cases, and keep the metrics of all together.
-select pgclarify._finish_evaluation(caller, %(eval_run_id)s, %(metrics)s::jsonb) as is_finished
-from pgclarify._caller as caller;
+select pgclarify_private.finish_evaluation(caller, %(eval_run_id)s, %(metrics)s::jsonb) as is_finished
+from pgclarify_private.caller as caller;
 
 -- name: eval_find
 -- The evaluation of that id, or else of that name: the caller's own first, finished ones before others, the latest first.
@@ -196,8 +196,8 @@ group by run.run_id;
 select
     verdict.rank, verdict.outcome, verdict.answer, verdict.quote, coalesce(paid.prompt_tokens, 0) as prompt_tokens,
     coalesce(paid.completion_tokens, 0) as completion_tokens
-from pgclarify._caller as caller
-cross join lateral pgclarify._verdict_tokens(caller, %(run_id)s) as paid
+from pgclarify_private.caller as caller
+cross join lateral pgclarify_private.verdict_tokens(caller, %(run_id)s) as paid
 inner join pgclarify.verdict on verdict.run_id = %(run_id)s and paid.rank = verdict.rank
 order by verdict.rank;
 
@@ -225,8 +225,8 @@ where
 -- name: eval_list_token_averages
 -- What calls of each purpose have taken so far.
 select averages.purpose, averages.prompt_tokens, averages.completion_tokens, averages.calls
-from pgclarify._caller as caller
-cross join lateral pgclarify._token_averages(caller, %(model)s, %(prompt_version)s) as averages;
+from pgclarify_private.caller as caller
+cross join lateral pgclarify_private.token_averages(caller, %(model)s, %(prompt_version)s) as averages;
 
 -- name: eval_count_paid_verdicts
 -- How many replies to these questions, searched for in this way, are in the ledger, as runs that the caller sees count.

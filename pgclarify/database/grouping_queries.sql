@@ -2,16 +2,16 @@
 -- Put runs that have ended into groups of questions that mean the same.
 select
     grouped, wanted_run_ids, wanted_questions, wanted_models
-from pgclarify._group_questions(
+from pgclarify_private.group_questions(
     %(most)s, %(run_ids)s::bigint[], %(vectors)s::text[], %(skipped_models)s::text[]
 );
 
 -- name: count_served
 -- Count answers that were served again.
-select pgclarify._count_served(%(most)s) as answers;
+select pgclarify_private.count_served(%(most)s) as answers;
 
 -- name: prune_question_groups
 -- Delete groups of questions that no run has any more.
 select
     pruned, seen
-from pgclarify._prune_question_groups(%(after)s, %(most)s);
+from pgclarify_private.prune_question_groups(%(after)s, %(most)s);

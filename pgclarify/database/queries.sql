@@ -38,7 +38,7 @@ select current_setting('lock_timeout') = '54321ms' as is_set;
 -- name: register_worker
 -- Enter this worker.
 select
-    pgclarify._register_worker(
+    pgclarify_private.register_worker(
         %(host)s, %(process_id)s, %(version)s, %(provider)s, %(model)s, %(prompt_version)s, %(is_serving)s, %(lease)s
     ) as worker_id;
 
@@ -48,7 +48,7 @@ select pg_try_advisory_lock(1885823084, %(worker_id)s::integer) as is_held;
 
 -- name: see_worker
 -- Say that this worker is there; false if it counts as dead.
-select pgclarify._see_worker(%(worker_id)s, %(embedding_models)s::text[], %(queue_worker_id)s::bigint) as is_alive;
+select pgclarify_private.see_worker(%(worker_id)s, %(embedding_models)s::text[], %(queue_worker_id)s::bigint) as is_alive;
 
 -- name: end_own_job
 -- End a job that this worker still has, and none that another has taken over.
@@ -80,51 +80,51 @@ from (
 
 -- name: rescue_jobs
 -- Put jobs of dead workers back into the queue.
-select pgclarify._rescue_jobs(%(worker_id)s) as jobs;
+select pgclarify_private.rescue_jobs(%(worker_id)s) as jobs;
 
 -- name: fold_tallies
 -- Fold the counts of each corpus into one row.
-select pgclarify._fold_tallies();
+select pgclarify_private.fold_tallies();
 
 -- name: apply_term_changes
 -- Bring document frequencies up to date with documents that were removed, or were long.
-select pgclarify._apply_term_changes() as changes;
+select pgclarify_private.apply_term_changes() as changes;
 
 -- name: link_passages
 -- Find the neighbors of some passages of one space, or take what is gone out of its graph.
-select pgclarify._link_passages(%(max_passages)s) as passages;
+select pgclarify_private.link_passages(%(max_passages)s) as passages;
 
 -- name: drop_orphan_partition
 -- Drop one partition that a dropped corpus has left.
-select pgclarify._drop_orphan_partition() as dropped;
+select pgclarify_private.drop_orphan_partition() as dropped;
 
 -- name: list_waiting_sources
 -- Attached tables with changes, a load or a removal to do.
-select source_id, work from pgclarify._waiting_sources();
+select source_id, work from pgclarify_private.waiting_sources();
 
 -- name: follow_changes
 -- Take changes of an attached table; null if somebody holds it.
-select pgclarify._follow_changes(%(source_id)s, %(max_changes)s, %(max_bytes)s) as done;
+select pgclarify_private.follow_changes(%(source_id)s, %(max_changes)s, %(max_bytes)s) as done;
 
 -- name: load_source
 -- Compare some rows of an attached table; null if somebody holds it.
-select pgclarify._load_source(%(source_id)s, %(max_rows)s, %(max_bytes)s) as done;
+select pgclarify_private.load_source(%(source_id)s, %(max_rows)s, %(max_bytes)s) as done;
 
 -- name: remove_source
 -- Remove some documents of a detached table; null if somebody holds it.
-select pgclarify._remove_source(%(source_id)s, %(max_documents)s) as done;
+select pgclarify_private.remove_source(%(source_id)s, %(max_documents)s) as done;
 
 -- name: inspect_sources
 -- Look whether attached tables are what they were.
-select pgclarify._inspect_sources();
+select pgclarify_private.inspect_sources();
 
 -- name: drop_orphan_capture
 -- Drop one trigger function that a dropped corpus has left.
-select pgclarify._drop_orphan_capture() as dropped;
+select pgclarify_private.drop_orphan_capture() as dropped;
 
 -- name: drop_idle_reader
 -- Drop one function, with its role, that reads tables of an owner of whom none is attached any more.
-select pgclarify._drop_idle_reader() as dropped;
+select pgclarify_private.drop_idle_reader() as dropped;
 
 -- name: forget_session
 -- Undo all that a session has kept: settings, prepared statements, locks, temporary tables.
@@ -136,45 +136,45 @@ select pg_catalog.pg_terminate_backend(%(process_id)s);
 
 -- name: list_building_spaces
 -- Spaces that wait for a worker to load their model.
-select embedding_space_id, model from pgclarify._building_spaces();
+select embedding_space_id, model from pgclarify_private.building_spaces();
 
 -- name: open_space
 -- Make a space's tables, now that its model is known.
-select pgclarify._open_space(%(embedding_space_id)s, %(dimensions)s);
+select pgclarify_private.open_space(%(embedding_space_id)s, %(dimensions)s);
 
 -- name: refuse_space
 -- Keep why a space cannot be opened.
-select pgclarify._refuse_space(%(embedding_space_id)s, %(error)s);
+select pgclarify_private.refuse_space(%(embedding_space_id)s, %(error)s);
 
 -- name: refuse_filling
 -- Keep why a worker cannot fill a space.
-select pgclarify._refuse_filling(%(embedding_space_id)s, %(error)s);
+select pgclarify_private.refuse_filling(%(embedding_space_id)s, %(error)s);
 
 -- name: list_due_spaces
 -- Spaces that can take their next step.
-select embedding_space_id from pgclarify._due_spaces();
+select embedding_space_id from pgclarify_private.due_spaces();
 
 -- name: advance_space
 -- Begin to fill a space, switch to it, tidy up after it, or drop it.
-select pgclarify._advance_space(%(embedding_space_id)s) as is_done;
+select pgclarify_private.advance_space(%(embedding_space_id)s) as is_done;
 
 -- name: claim_passages
 -- Lease passages that a space is to be filled with.
 select
     embedding_space_id, document_id, passage_id, title, heading, content, content_hash, embedding_model, dimensions
 from
-    pgclarify._claim_passages(
+    pgclarify_private.claim_passages(
         %(worker_id)s, %(max_passages)s, %(lease)s, %(skipped_models)s::text[], %(after_space_id)s
     );
 
 -- name: release_passages
 -- Give back what this worker has leased of them.
-select pgclarify._release_passages(%(worker_id)s) as kept;
+select pgclarify_private.release_passages(%(worker_id)s) as kept;
 
 -- name: store_vectors
 -- Fill a space with vectors.
 select
-    pgclarify._store_vectors(
+    pgclarify_private.store_vectors(
         %(worker_id)s,
         %(embedding_space_id)s,
         %(document_ids)s::text[],
@@ -187,7 +187,7 @@ select
 -- name: fail_passage
 -- Note that a passage could not be embedded.
 select
-    pgclarify._fail_passage(
+    pgclarify_private.fail_passage(
         %(worker_id)s, %(embedding_space_id)s, %(document_id)s, %(passage_id)s, %(error)s, %(pause)s
     );
 
@@ -196,7 +196,7 @@ select
 select
     corpus_id, document_id, title, content, content_hash, was_indexed, embedding_space_id, embedding_model, dimensions
 from
-    pgclarify._claim_documents(
+    pgclarify_private.claim_documents(
         %(worker_id)s,
         %(max_documents)s,
         %(max_chars)s,
@@ -209,18 +209,18 @@ from
 -- Which of claimed documents are still this worker's, and as they were.
 select document_id
 from
-    pgclarify._leased_documents(
+    pgclarify_private.leased_documents(
         %(worker_id)s, %(corpus_id)s, %(document_ids)s::text[], %(content_hashes)s::bytea[]
     ) as document_id;
 
 -- name: release_documents
 -- Give back what this worker has leased.
-select pgclarify._release_documents(%(worker_id)s, %(are_long)s) as kept;
+select pgclarify_private.release_documents(%(worker_id)s, %(are_long)s) as kept;
 
 -- name: set_aside_documents
 -- Say that documents take several steps.
 select
-    pgclarify._set_aside_documents(
+    pgclarify_private.set_aside_documents(
         %(worker_id)s, %(corpus_id)s, %(document_ids)s::text[], %(passages)s::integer[]
     );
 
@@ -230,17 +230,17 @@ select
     corpus_id, document_id, title, content, content_hash, was_indexed, embedding_space_id, embedding_model, dimensions,
     batch_id, staged_passages, staged_chars
 from
-    pgclarify._claim_long_document(%(worker_id)s, %(lease)s, %(skipped_models)s::text[], %(after_corpus_id)s);
+    pgclarify_private.claim_long_document(%(worker_id)s, %(lease)s, %(skipped_models)s::text[], %(after_corpus_id)s);
 
 -- name: unstaged_hashes
 -- What of a claimed document has a vector already, and is not staged to stay.
 select content_hash
-from pgclarify._unstaged_hashes(%(corpus_id)s, %(document_id)s, %(batch_id)s) as content_hash;
+from pgclarify_private.unstaged_hashes(%(corpus_id)s, %(document_id)s, %(batch_id)s) as content_hash;
 
 -- name: keep_part
 -- Note that a part of a document has been staged.
 select
-    pgclarify._keep_part(
+    pgclarify_private.keep_part(
         %(worker_id)s,
         %(batch_id)s,
         %(corpus_id)s,
@@ -254,18 +254,18 @@ select
 
 -- name: passage_hashes
 -- What of claimed documents has a vector already.
-select document_id, content_hashes from pgclarify._passage_hashes(%(corpus_id)s, %(document_ids)s::text[]);
+select document_id, content_hashes from pgclarify_private.passage_hashes(%(corpus_id)s, %(document_ids)s::text[]);
 
 -- name: stage_passages
 -- Copy passages of a batch to where store_documents takes them from.
-copy pgclarify.staged_passage
+copy pgclarify_private.staged_passage
 (batch_id, document_id, ordinal, heading, content, start_char, end_char, content_hash, vector)
 from stdin (format binary);
 
 -- name: store_documents
 -- Move a staged batch into place.
 select
-    pgclarify._store_documents(
+    pgclarify_private.store_documents(
         %(worker_id)s,
         %(batch_id)s,
         %(corpus_id)s,
@@ -277,25 +277,25 @@ select
 -- name: fail_document
 -- Mark a document as one that cannot be indexed.
 select
-    pgclarify._fail_document(%(worker_id)s, %(corpus_id)s, %(document_id)s, %(content_hash)s, %(error)s);
+    pgclarify_private.fail_document(%(worker_id)s, %(corpus_id)s, %(document_id)s, %(content_hash)s, %(error)s);
 
 -- name: start_run
 -- Take a run in hand.
 select
     must_be_alone, attempt, operation, question, settings, corpus_id, embedding_model, dimensions, parent_run_id
-from pgclarify._start_run(%(run_id)s, %(worker_id)s, %(is_alone)s);
+from pgclarify_private.start_run(%(run_id)s, %(worker_id)s, %(is_alone)s);
 
 -- name: retrieve
 -- Retrieve passages for a run, as its requester.
 select
     rank, document_id, passage_id, title, heading, content, start_char, score, origin
-from pgclarify._retrieve(%(run_id)s, %(attempt)s, %(question)s, %(vector)s::halfvec, %(embedding_model)s);
+from pgclarify_private.retrieve(%(run_id)s, %(attempt)s, %(question)s, %(vector)s::halfvec, %(embedding_model)s);
 
 -- name: find_passages
 -- Search for a run, as its requester, without choosing candidates.
 select
     document_id, passage_id, title, heading, content, start_char, score, origin, signal_score
-from pgclarify._find_passages(
+from pgclarify_private.find_passages(
     %(run_id)s,
     %(attempt)s,
     %(question)s,
@@ -310,7 +310,7 @@ from pgclarify._find_passages(
 -- The neighbors of a batch, as far as the run's requester may read them.
 select
     via_passage_id, document_id, passage_id, similarity, title, heading, content, start_char, signal_score
-from pgclarify._find_neighbors(
+from pgclarify_private.find_neighbors(
     %(run_id)s,
     %(attempt)s,
     %(document_ids)s::text[],
@@ -326,7 +326,7 @@ from pgclarify._find_neighbors(
 -- name: record_candidates
 -- Keep candidates; the ranks of those that were kept come back.
 select
-    pgclarify._record_candidates(
+    pgclarify_private.record_candidates(
         %(run_id)s,
         %(attempt)s,
         %(ranks)s::integer[],
@@ -341,12 +341,12 @@ select
 
 -- name: record_relaxation
 -- Keep the relaxed question.
-select pgclarify._record_relaxation(%(run_id)s, %(attempt)s, %(relaxed_question)s);
+select pgclarify_private.record_relaxation(%(run_id)s, %(attempt)s, %(relaxed_question)s);
 
 -- name: record_verdicts
 -- Keep verdicts of several runs; the runs that are still ours come back.
 select
-    pgclarify._record_verdicts(
+    pgclarify_private.record_verdicts(
         %(run_ids)s::bigint[],
         %(attempts)s::integer[],
         %(ranks)s::integer[],
@@ -367,17 +367,17 @@ select
 -- Take over the verdicts of the parent run.
 select
     rank, document_id, interpretation, answer, quote, start_char, end_char, vector, completion_id
-from pgclarify._copy_verdicts(%(run_id)s, %(attempt)s);
+from pgclarify_private.copy_verdicts(%(run_id)s, %(attempt)s);
 
 -- name: record_step
 -- Keep a step of an investigation.
-select pgclarify._record_step(%(run_id)s, %(attempt)s, %(step)s::jsonb);
+select pgclarify_private.record_step(%(run_id)s, %(attempt)s, %(step)s::jsonb);
 
 -- name: find_for_each
 -- Search for several questions of a run, as its requester.
 select
     question_ordinal, document_id, passage_id, title, heading, content, start_char, score, origin, signal_score
-from pgclarify._find_for_estimate(
+from pgclarify_private.find_for_estimate(
     %(run_id)s,
     %(attempt)s,
     %(questions)s::text[],
@@ -392,7 +392,7 @@ from pgclarify._find_for_estimate(
 -- Look inputs up in the ledger, for a run that pays for nothing.
 select
     ordinal, reply, prompt_tokens, completion_tokens, latency_ms
-from pgclarify._known_completions(
+from pgclarify_private.known_completions(
     %(run_id)s,
     %(attempt)s,
     %(purposes)s::text[],
@@ -405,7 +405,7 @@ from pgclarify._known_completions(
 
 -- name: record_estimate
 -- Keep what questions would take.
-select pgclarify._record_estimate(%(run_id)s, %(attempt)s, %(seen)s::jsonb);
+select pgclarify_private.record_estimate(%(run_id)s, %(attempt)s, %(seen)s::jsonb);
 
 -- name: limit_statements
 -- End what takes longer, for the rest of this transaction.
@@ -415,40 +415,40 @@ select set_config('statement_timeout', %(limit)s, true);
 -- Rules of ambiguity that questions match.
 select
     ordinal, ambiguity_rule_id, kind, note, matched
-from pgclarify._match_ambiguity_rules(%(run_id)s, %(attempt)s, %(questions)s::text[])
+from pgclarify_private.match_ambiguity_rules(%(run_id)s, %(attempt)s, %(questions)s::text[])
 order by ordinal, ambiguity_rule_id;
 
 -- name: record_detections
 -- Keep whether the questions of a run are ambiguous.
-select pgclarify._record_detections(%(run_id)s, %(attempt)s, %(detections)s::jsonb);
+select pgclarify_private.record_detections(%(run_id)s, %(attempt)s, %(detections)s::jsonb);
 
 -- name: record_route
 -- Keep which way a run went.
-select pgclarify._record_route(%(run_id)s, %(attempt)s, %(route)s, %(saved_completions)s);
+select pgclarify_private.record_route(%(run_id)s, %(attempt)s, %(route)s, %(saved_completions)s);
 
 -- name: record_rewriting
 -- Keep the question that a run came to.
-select pgclarify._record_rewriting(%(run_id)s, %(attempt)s, %(rewriting)s::jsonb);
+select pgclarify_private.record_rewriting(%(run_id)s, %(attempt)s, %(rewriting)s::jsonb);
 
 -- name: record_clarifying_questions
 -- Keep what is to be asked back.
-select pgclarify._record_clarifying_questions(%(run_id)s, %(attempt)s, %(questions)s::jsonb);
+select pgclarify_private.record_clarifying_questions(%(run_id)s, %(attempt)s, %(questions)s::jsonb);
 
 -- name: conversation_turns
 -- The conversation that a reply goes on with.
 select
     question, asked, reply
-from pgclarify._conversation_turns(%(run_id)s, %(attempt)s)
+from pgclarify_private.conversation_turns(%(run_id)s, %(attempt)s)
 order by ordinal;
 
 -- name: record_answer
 -- Keep one answer of several.
-select pgclarify._record_answer(%(run_id)s, %(attempt)s, %(answer)s::jsonb);
+select pgclarify_private.record_answer(%(run_id)s, %(attempt)s, %(answer)s::jsonb);
 
 -- name: finish_run
 -- End a run.
 select
-    pgclarify._finish_run(
+    pgclarify_private.finish_run(
         %(run_id)s,
         %(attempt)s,
         %(status)s,
@@ -461,18 +461,18 @@ select
 
 -- name: list_unfinished_runs
 -- Runs that are not over.
-select pgclarify._unfinished_runs(%(run_ids)s::bigint[]) as unfinished;
+select pgclarify_private.unfinished_runs(%(run_ids)s::bigint[]) as unfinished;
 
 -- name: list_lost_runs
 -- Runs that were cancelled or that another worker has taken over.
-select pgclarify._lost_runs(%(run_ids)s::bigint[], %(attempts)s::integer[]) as lost;
+select pgclarify_private.lost_runs(%(run_ids)s::bigint[], %(attempts)s::integer[]) as lost;
 
 -- name: claim_completions
 -- Look inputs up in the ledger, and lease those that nobody has answered or is asking.
 select
     ordinal, completion_id, is_ours, is_taken_over, leased_until, reply, prompt_tokens, completion_tokens, latency_ms,
     refusal
-from pgclarify._claim_completions(
+from pgclarify_private.claim_completions(
     %(worker_id)s,
     %(run_id)s,
     %(lease)s,
@@ -494,7 +494,7 @@ order by ordinal;
 -- name: store_completions
 -- Keep what a model said.
 select
-    pgclarify._store_completions(
+    pgclarify_private.store_completions(
         %(worker_id)s,
         %(completion_ids)s::bigint[],
         %(run_ids)s::bigint[],
@@ -507,8 +507,8 @@ select
 
 -- name: release_completions
 -- Give leases back.
-select pgclarify._release_completions(%(worker_id)s, %(completion_ids)s::bigint[], %(leases)s::timestamptz[]);
+select pgclarify_private.release_completions(%(worker_id)s, %(completion_ids)s::bigint[], %(leases)s::timestamptz[]);
 
 -- name: settle_run
 -- Write down what a run that was ended from outside has paid for, once all its calls are over.
-select pgclarify._settle_runs(array[%(run_id)s::bigint]);
+select pgclarify_private.settle_runs(array[%(run_id)s::bigint]);

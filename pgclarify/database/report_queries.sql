@@ -14,7 +14,7 @@ select
     coalesce(run.stop_code = 'budget', false) as is_over_budget, run.route, run.saved_completions,
     current_user as seen_by, run.stop_code, known.meaning as stop_meaning, known.help as stop_help
 from pgclarify.run
-left join pgclarify._stop_codes() as known on run.stop_code = known.stop_code
+left join pgclarify_private.stop_codes() as known on run.stop_code = known.stop_code
 where run.run_id = %(run_id)s;
 
 -- name: report_passages
@@ -25,8 +25,8 @@ select
     candidate.step_ordinal, verdict.interpretation, verdict.answer, verdict.quote,
     verdict.start_char as quote_start_char, verdict.reason, verdict.is_reused,
     -- What a budget kept from being judged: the run's stop_reason says why, once.
-    case when not pgclarify._is_over_budget(verdict.error) then verdict.outcome end as outcome,
-    case when not pgclarify._is_over_budget(verdict.error) then verdict.error end as error,
+    case when not pgclarify_private.is_over_budget(verdict.error) then verdict.outcome end as outcome,
+    case when not pgclarify_private.is_over_budget(verdict.error) then verdict.error end as error,
     verdict.vector::text as vector
 from pgclarify.candidate
 left join pgclarify.verdict on candidate.run_id = verdict.run_id and candidate.rank = verdict.rank

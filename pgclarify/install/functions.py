@@ -23,9 +23,10 @@ _STATE = """
     from (
         select concat_ws(' ', pg_get_userbyid(p.proowner), p.proacl::text, pg_get_functiondef(p.oid)) as line
         from pg_proc as p
-        where p.pronamespace = 'pgclarify'::regnamespace and p.prokind in ('f', 'p')
+        where p.pronamespace in ('pgclarify'::regnamespace, 'pgclarify_private'::regnamespace)
+            and p.prokind in ('f', 'p')
             -- These come and go with attached tables.
-            and p.proname !~ '^_(capture_[0-9]+|read_[0-9]+_[0-9a-f]{8})$'
+            and p.proname !~ '^(capture_[0-9]+|read_[0-9]+_[0-9a-f]{8})$'
         union all
         select concat_ws(
             ' ', c.oid::regclass, pg_get_userbyid(c.relowner), c.relacl::text, c.relrowsecurity, c.reloptions::text,
@@ -33,12 +34,14 @@ _STATE = """
         )
         from pg_class as c
         -- Partitions come and go with corpora.
-        where c.relnamespace in ('pgclarify'::regnamespace, 'pgclarify_capture'::regnamespace)
+        where c.relnamespace in (
+                'pgclarify'::regnamespace, 'pgclarify_private'::regnamespace, 'pgclarify_capture'::regnamespace
+            )
             and c.relkind in ('r', 'p', 'v') and not c.relispartition
         union all
         select concat_ws(' ', tablename, policyname, roles::text, cmd, qual)
         from pg_policies
-        where schemaname = 'pgclarify'
+        where schemaname in ('pgclarify', 'pgclarify_private')
     ) as made
 """
 
@@ -56,7 +59,7 @@ def apply_sql(cursor: psycopg.Cursor[Any], *, are_tables_new: bool) -> None:
         DatabaseError: If something rests on an internal function that this version no longer has.
     """
     texts = _texts(cursor)
-    cursor.execute("select shipped_hash, state_hash from pgclarify.applied_sql")
+    cursor.execute("select shipped_hash, state_hash from pgclarify_private.applied_sql")
     if not are_tables_new and cursor.fetchone() == (sql_hash(), _state_hash(cursor, texts)):
         return
     # pgvector's settings are known once its library is loaded; unknown ones only a superuser may put into a function.
@@ -74,18 +77,19 @@ def apply_sql(cursor: psycopg.Cursor[Any], *, are_tables_new: bool) -> None:
     _drop_left_over(cursor, left_over)
     # Made by _make_capture, which may be another one now. The triggers that call them stay as they are.
     cursor.execute(
-        "select pgclarify._make_capture(source_id) from pgclarify.source where state not in ('detached', 'removing')"
+        "select pgclarify_private.make_capture(source_id) from pgclarify_private.source"
+        " where state not in ('detached', 'removing')"
     )
     # Made anew by admit_readers.
     cursor.execute(
         "select format('drop function %s', oid::regprocedure) from pg_proc"
-        " where pronamespace = 'pgclarify'::regnamespace and proname ~ '^_read_[0-9]+_[0-9a-f]{8}$'"
+        " where pronamespace = 'pgclarify_private'::regnamespace and proname ~ '^read_[0-9]+_[0-9a-f]{8}$'"
     )
     for (statement,) in cursor.fetchall():
         cursor.execute(statement)
     cursor.execute(
         """
-        insert into pgclarify.applied_sql (shipped_hash, state_hash) values (%s, %s)
+        insert into pgclarify_private.applied_sql (shipped_hash, state_hash) values (%s, %s)
         on conflict on constraint applied_sql_pk
             do update set shipped_hash = excluded.shipped_hash, state_hash = excluded.state_hash
         """,
@@ -102,14 +106,14 @@ def drop_routines(cursor: psycopg.Cursor[Any]) -> None:
         """
         select format('drop view if exists %I.%I cascade', n.nspname, c.relname)
         from pg_class as c join pg_namespace as n on n.oid = c.relnamespace
-        where n.nspname in ('pgclarify', 'pgclarify_capture') and c.relkind = 'v'
+        where n.nspname in ('pgclarify', 'pgclarify_private', 'pgclarify_capture') and c.relkind = 'v'
         union all
         select format('drop policy if exists %I on %I.%I', policyname, schemaname, tablename)
-        from pg_policies where schemaname = 'pgclarify'
+        from pg_policies where schemaname in ('pgclarify', 'pgclarify_private')
         union all
         select format('drop routine if exists %s cascade', p.oid::regprocedure)
         from pg_proc as p join pg_namespace as n on n.oid = p.pronamespace
-        where n.nspname = 'pgclarify'
+        where n.nspname in ('pgclarify', 'pgclarify_private')
             and not exists (
                 select from pg_depend as d
                 where d.classid = 'pg_constraint'::regclass
@@ -119,9 +123,9 @@ def drop_routines(cursor: psycopg.Cursor[Any]) -> None:
     )
     for (statement,) in cursor.fetchall():
         cursor.execute(statement)
-    cursor.execute("select to_regclass('pgclarify.applied_sql') is not null")
+    cursor.execute("select to_regclass('pgclarify_private.applied_sql') is not null")
     if cursor.fetchone() == (True,):
-        cursor.execute("delete from pgclarify.applied_sql")
+        cursor.execute("delete from pgclarify_private.applied_sql")
 
 
 def _texts(cursor: psycopg.Cursor[Any]) -> list[str]:
@@ -150,9 +154,9 @@ def _internal_routines(cursor: psycopg.Cursor[Any]) -> dict[int, tuple[str, str]
         """
         select p.oid, p.ctid::text, p.oid::regprocedure::text
         from pg_proc as p
-        where p.pronamespace = 'pgclarify'::regnamespace and starts_with(p.proname, '_')
+        where p.pronamespace = 'pgclarify_private'::regnamespace
             -- Triggers of attached tables call these, or their tables are read by them.
-            and p.proname !~ '^_(capture_[0-9]+|read_[0-9]+_[0-9a-f]{8})$'
+            and p.proname !~ '^(capture_[0-9]+|read_[0-9]+_[0-9a-f]{8})$'
             and pg_get_userbyid(p.proowner) <> 'pgclarify_role_maker'
         """
     )
@@ -174,13 +178,13 @@ def _apply_file(cursor: psycopg.Cursor[Any], text: str) -> list[int]:
                 cursor.execute(text.encode())
             return renamed
         except psycopg.errors.InvalidFunctionDefinition as error:
-            # The hint has its signature, in whatever language: Use DROP FUNCTION pgclarify._x(integer) first.
-            in_the_way = re.search(r"pgclarify\._\w+\(.*\)", error.diag.message_hint or "")
+            # The hint has its signature, in whatever language: Use DROP FUNCTION pgclarify_private.x(integer) first.
+            in_the_way = re.search(r"pgclarify_private\.\w+\(.*\)", error.diag.message_hint or "")
             if in_the_way is None:
                 raise
         cursor.execute("select %s::regprocedure::oid", (in_the_way[0],))
         ((oid,),) = cursor.fetchall()
-        cursor.execute(f"alter routine {in_the_way[0]} rename to _replaced_{oid}".encode())
+        cursor.execute(f"alter routine {in_the_way[0]} rename to replaced_{oid}".encode())
         renamed.append(oid)
 
 

@@ -28,7 +28,7 @@ from pgclarify.install.loopback import write_keys
 from pgclarify.install.readers import admit_readers, make_role_maker
 from pgclarify.install.revisions import current_revision, known_revisions, run_alembic
 from pgclarify.install.roles import CAPTURE_SCHEMA, create_roles, create_schemas, mend_roles
-from pgclarify.schema import SCHEMA
+from pgclarify.schema import PRIVATE_SCHEMA, SCHEMA
 
 # pg_advisory_xact_lock(1885823084, 0): the first key is ours, workers take their ids as the second.
 INSTALL_LOCK = (1885823084, 0)
@@ -131,7 +131,7 @@ def install(
 
 def _adopt_roles(cursor: psycopg.Cursor[Any]) -> tuple[AdoptedRole, ...]:
     cursor.execute(
-        "select name, kind, sum(count)::bigint from pgclarify._adopt_roles() group by name, kind order by 1, 2"
+        "select name, kind, sum(count)::bigint from pgclarify_private.adopt_roles() group by name, kind order by 1, 2"
     )
     return tuple(AdoptedRole(*row) for row in cursor.fetchall())
 
@@ -147,7 +147,7 @@ def uninstall(dsn: str) -> None:
         if current_revision(connection) is not None:
             drop_routines(cursor)
             run_alembic(command.downgrade, connection, "base")
-        for schema in (SCHEMA, "pgclarify_queue", CAPTURE_SCHEMA):
+        for schema in (SCHEMA, PRIVATE_SCHEMA, "pgclarify_queue", CAPTURE_SCHEMA):
             cursor.execute(sql.SQL("drop schema if exists {} cascade").format(sql.Identifier(schema)))
         # Nobody but us could look into it.
         cursor.execute(sql.SQL("drop schema if exists {} cascade").format(sql.Identifier(DBLINK_SCHEMA)))
@@ -216,7 +216,10 @@ def _holders(dsn: str) -> str:
             where l.granted and l.pid <> pg_backend_pid() and a.datname = current_database()
                 and l.database = (select oid from pg_database where datname = current_database())
                 and (
-                    c.relnamespace in (to_regnamespace('pgclarify'), to_regnamespace('pgclarify_queue'))
+                    c.relnamespace in (
+                        to_regnamespace('pgclarify'), to_regnamespace('pgclarify_private'),
+                        to_regnamespace('pgclarify_queue')
+                    )
                     or l.locktype = 'advisory' and (l.classid, l.objid) = (%s, %s) and l.objsubid = 2
                 )
             group by l.pid, a.usename, a.xact_start

@@ -26,12 +26,14 @@ def write_keys(
     """
     key = secrets.token_bytes(64)
     cursor.execute(
-        "insert into pgclarify.caller_key (inner_pad, outer_pad) values (%s, %s) on conflict do nothing",
+        "insert into pgclarify_private.caller_key (inner_pad, outer_pad) values (%s, %s) on conflict do nothing",
         (bytes(byte ^ 0x36 for byte in key), bytes(byte ^ 0x5C for byte in key)),
     )
-    cursor.execute("insert into pgclarify.loopback default values on conflict do nothing")
+    cursor.execute("insert into pgclarify_private.loopback default values on conflict do nothing")
     if host is not None:
-        cursor.execute("update pgclarify.loopback set host = %s, port = %s", (host or None, port if host else None))
+        cursor.execute(
+            "update pgclarify_private.loopback set host = %s, port = %s", (host or None, port if host else None)
+        )
     _note_socket(cursor)
     return _keep_password(cursor, password, is_role_new)
 
@@ -55,7 +57,7 @@ def _note_socket(cursor: psycopg.Cursor[Any]) -> None:
     if socket_dir is None:
         socket_dir = cursor.connection.info.host
     cursor.execute(
-        "update pgclarify.loopback set socket_dir = %(found)s where socket_dir is distinct from %(found)s",
+        "update pgclarify_private.loopback set socket_dir = %(found)s where socket_dir is distinct from %(found)s",
         {"found": socket_dir.strip() or None},
     )
 
@@ -66,7 +68,7 @@ def _keep_password(cursor: psycopg.Cursor[Any], given: str | None, is_role_new: 
     The role is shared by all databases of the server, its password kept in each: a second database needs to be told
     the first one's. A role that may have one keeps it, or the others could not connect any more.
     """
-    cursor.execute("select password from pgclarify.loopback")
+    cursor.execute("select password from pgclarify_private.loopback")
     ((stored,),) = cursor.fetchall()
     has_none = is_role_new or _has_no_password(cursor)
     if given is None and not has_none:
@@ -75,7 +77,7 @@ def _keep_password(cursor: psycopg.Cursor[Any], given: str | None, is_role_new: 
     password = given or stored or secrets.token_urlsafe(32)
     if has_none:
         cursor.execute(sql.SQL("alter role pgclarify_loopback password {}").format(sql.Literal(password)))
-    cursor.execute("update pgclarify.loopback set password = %s", (password,))
+    cursor.execute("update pgclarify_private.loopback set password = %s", (password,))
     return True
 
 

@@ -12,9 +12,9 @@ from pgclarify.install.roles import grant_role
 # Up to this version one role read everybody's tables.
 _OLD_READER = "pgclarify_table_reader"
 _ROLE_MAKER = "pgclarify_role_maker"
-# They name what is in pg_catalog alone, since the role may not use our schema. Readers are named as by _reader_of.
+# They name what is in pg_catalog alone, since the role may not use our schema. Readers are named as by reader_of.
 _FUNCTIONS = {
-    "_make_reader_role(owner oid)": (
+    "make_reader_role(owner oid)": (
         "name",
         """
 declare
@@ -27,7 +27,7 @@ begin
         )
     into strict v_name
     from pg_roles
-    where pg_roles.oid = _make_reader_role.owner;
+    where pg_roles.oid = make_reader_role.owner;
     begin
         execute format('create role %I nologin', v_name);
     exception
@@ -84,15 +84,15 @@ end
         "Make the role that reads attached tables of an owner, unless it is there, and return its name. Only"
         " pgclarify_owner becomes a member.",
     ),
-    "_drop_reader_role(reader name)": (
+    "drop_reader_role(reader name)": (
         "boolean",
         """
 begin
-    if _drop_reader_role.reader !~ '^pgclarify_reads_[0-9]+_[0-9a-f]{8}$' then
-        raise exception 'role "%" reads no attached tables', _drop_reader_role.reader
+    if drop_reader_role.reader !~ '^pgclarify_reads_[0-9]+_[0-9a-f]{8}$' then
+        raise exception 'role "%" reads no attached tables', drop_reader_role.reader
             using errcode = 'invalid_parameter_value';
     end if;
-    execute format('drop role if exists %I', _drop_reader_role.reader);
+    execute format('drop role if exists %I', drop_reader_role.reader);
     return true;
 exception
     when dependent_objects_still_exist or insufficient_privilege then
@@ -114,13 +114,13 @@ def make_role_maker(cursor: psycopg.Cursor[Any]) -> None:
         return
     for signature in _FUNCTIONS:
         # A restore gives functions of roles that are missing to somebody else.
-        cursor.execute(sql.SQL(f"drop function if exists pgclarify.{_types(signature)}"))
+        cursor.execute(sql.SQL(f"drop function if exists pgclarify_private.{_types(signature)}"))
     is_member = _may_become(cursor, _ROLE_MAKER)
     grant_role(cursor, _ROLE_MAKER, _current_user(cursor), ("set",))
-    cursor.execute("grant usage, create on schema pgclarify to pgclarify_role_maker")
+    cursor.execute("grant usage, create on schema pgclarify_private to pgclarify_role_maker")
     cursor.execute("set local role pgclarify_role_maker")
     for signature, (result, body, comment) in _FUNCTIONS.items():
-        function = sql.SQL(f"function pgclarify.{signature}")
+        function = sql.SQL(f"function pgclarify_private.{signature}")
         cursor.execute(
             sql.SQL(
                 "create {} returns {} language plpgsql volatile strict security definer"
@@ -131,7 +131,7 @@ def make_role_maker(cursor: psycopg.Cursor[Any]) -> None:
         cursor.execute(sql.SQL("revoke execute on {} from public").format(function))
         cursor.execute(sql.SQL("grant execute on {} to pgclarify_owner").format(function))
     cursor.execute("reset role")
-    cursor.execute("revoke all on schema pgclarify from pgclarify_role_maker")
+    cursor.execute("revoke all on schema pgclarify_private from pgclarify_role_maker")
     if not is_member:
         cursor.execute(sql.SQL("revoke pgclarify_role_maker from {}").format(sql.Identifier(_current_user(cursor))))
 
@@ -144,16 +144,16 @@ def admit_readers(cursor: psycopg.Cursor[Any]) -> None:
     """
     cursor.execute(
         """
-        select pgclarify._make_reader(relation)
-        from pgclarify.source
+        select pgclarify_private.make_reader(relation)
+        from pgclarify_private.source
         where state not in ('detached', 'removing')
         """
     )
     cursor.execute(
         """
         select missing.statement
-        from pgclarify.source
-        cross join lateral pgclarify._missing_grants(source) as missing (statement)
+        from pgclarify_private.source
+        cross join lateral pgclarify_private.missing_grants(source) as missing (statement)
         where source.state not in ('detached', 'removing')
             and exists (select from pg_class where pg_class.oid = source.relation)
         """
@@ -184,7 +184,8 @@ def _has_function(cursor: psycopg.Cursor[Any], signature: str, body: str) -> boo
     cursor.execute(
         """
         select from pg_proc as p
-        where p.pronamespace = 'pgclarify'::regnamespace and p.proname = %s and pg_get_function_arguments(p.oid) = %s
+        where p.pronamespace = 'pgclarify_private'::regnamespace and p.proname = %s
+        and pg_get_function_arguments(p.oid) = %s
             and pg_get_userbyid(p.proowner) = %s and p.prosecdef and p.prosrc = %s
             and has_function_privilege('pgclarify_owner', p.oid, 'execute')
             and not exists (select from aclexplode(p.proacl) as granted where granted.grantee = 0)

@@ -16,7 +16,7 @@ from psycopg.rows import tuple_row
 
 from pgclarify.errors import SchemaMismatch
 from pgclarify.install.shipped import shipped, sql_hash
-from pgclarify.schema import SCHEMA
+from pgclarify.schema import PRIVATE_SCHEMA, SCHEMA
 
 # What alembic works on is one global of the process; threads may be installing into several databases.
 _alembic_lock = threading.Lock()
@@ -30,8 +30,8 @@ def check_schema(connection: psycopg.Connection[Any]) -> None:
     """
     # Whatever its rows are made into otherwise.
     cursor = connection.cursor(row_factory=tuple_row)
-    _compare(_read(cursor, "schema_version", "version_num"))
-    if _read(cursor, "applied_sql", "shipped_hash") != sql_hash():
+    _compare(_read(cursor, SCHEMA, "schema_version", "version_num"))
+    if _read(cursor, PRIVATE_SCHEMA, "applied_sql", "shipped_hash") != sql_hash():
         raise SchemaMismatch(
             "the functions in the database are those of another version of pgclarify",
             detail="Their hash is not the one of the files that this version comes with.",
@@ -72,20 +72,20 @@ def run_alembic(action: Callable[[Config, str], None], connection: sqlalchemy.Co
         action(config, revision)
 
 
-def _read(cursor: psycopg.Cursor[Any], table: str, column: str) -> str | None:
+def _read(cursor: psycopg.Cursor[Any], schema: str, table: str, column: str) -> str | None:
     """The value in a table of one row; None if there is none, or it is not for us to see."""
     is_readable = cursor.execute(
         """
         select from pg_class as c join pg_namespace as n on n.oid = c.relnamespace
-        where n.nspname = 'pgclarify' and c.relname = %s
+        where n.nspname = %s and c.relname = %s
             and has_schema_privilege(n.oid, 'usage') and has_table_privilege(c.oid, 'select')
         """,
-        (table,),
+        (schema, table),
     ).fetchone()
     if is_readable is None:
         return None
     value = cursor.execute(
-        sql.SQL("select {} from pgclarify.{}").format(sql.Identifier(column), sql.Identifier(table))
+        sql.SQL("select {} from {}").format(sql.Identifier(column), sql.Identifier(schema, table))
     ).fetchone()
     return None if value is None else str(value[0])
 

@@ -8,7 +8,7 @@ import psycopg
 from psycopg import sql
 
 from pgclarify.errors import ConfigurationError
-from pgclarify.schema import SCHEMA
+from pgclarify.schema import PRIVATE_SCHEMA, SCHEMA
 
 # Of the role that the functions of triggers run as, and of that name.
 CAPTURE_SCHEMA = "pgclarify_capture"
@@ -114,6 +114,7 @@ def create_schemas(cursor: psycopg.Cursor[Any]) -> None:
     """
     for schema, comment in (
         (SCHEMA, "pgclarify: the readings of a vague question that documents really answer."),
+        (PRIVATE_SCHEMA, "What pgclarify itself uses. It may change with every version."),
         ("pgclarify_queue", "The task queue of pgclarify: procrastinate's tables."),
         (CAPTURE_SCHEMA, "All that the triggers of attached tables know of pgclarify."),
     ):
@@ -130,9 +131,12 @@ def create_schemas(cursor: psycopg.Cursor[Any]) -> None:
             )
         cursor.execute(sql.SQL("comment on schema {} is {}").format(sql.Identifier(schema), comment))
     for role in ("pgclarify_reader", "pgclarify_user", "pgclarify_worker", "pgclarify_loopback"):
-        cursor.execute("select has_schema_privilege(%s::name, 'pgclarify', 'usage')", (role,))
-        # Every grant, also one that changes nothing, collides with others on the schema at the same time.
-        if cursor.fetchone() != (True,):
-            cursor.execute(sql.SQL("grant usage on schema pgclarify to {}").format(sql.Identifier(role)))
+        for schema in (SCHEMA, PRIVATE_SCHEMA):
+            cursor.execute("select has_schema_privilege(%s::name, %s, 'usage')", (role, schema))
+            # Every grant, also one that changes nothing, collides with others on the schema at the same time.
+            if cursor.fetchone() != (True,):
+                cursor.execute(
+                    sql.SQL("grant usage on schema {} to {}").format(sql.Identifier(schema), sql.Identifier(role))
+                )
     # The owner of a function has to be able to make one, somewhere.
     cursor.execute("grant usage, create on schema pgclarify_capture to pgclarify_capture")

@@ -5,7 +5,7 @@ views and policies are made elsewhere, and so is the queue.
 """
 
 from pgclarify.schema.ambiguity import ambiguity_rule, detection, rewriting
-from pgclarify.schema.base import SCHEMA, Name, metadata
+from pgclarify.schema.base import PRIVATE_SCHEMA, SCHEMA, Name, metadata
 from pgclarify.schema.completion import completion, completion_document
 from pgclarify.schema.conversation import clarifying_question, conversation, evidence, turn
 from pgclarify.schema.corpus import (
@@ -37,6 +37,7 @@ from pgclarify.schema.step import step, step_citation
 from pgclarify.schema.worker import worker
 
 __all__ = [
+    "PRIVATE_SCHEMA",
     "SCHEMA",
     "Name",
     "ambiguity_rule",

@@ -6,7 +6,9 @@ from sqlalchemy import MetaData
 from sqlalchemy.dialects.postgresql import TIMESTAMP
 from sqlalchemy.types import UserDefinedType
 
+# What people use; and what only pgclarify itself uses.
 SCHEMA = "pgclarify"
+PRIVATE_SCHEMA = "pgclarify_private"
 metadata = MetaData(schema=SCHEMA)
 
 Timestamp = TIMESTAMP(timezone=True)

@@ -17,7 +17,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects.postgresql import ARRAY, BYTEA, JSONB, REAL
 
-from pgclarify.schema.base import Timestamp, metadata
+from pgclarify.schema.base import PRIVATE_SCHEMA, Timestamp, metadata
 
 completion = Table(
     "completion",
@@ -121,4 +121,5 @@ completion_document = Table(
     PrimaryKeyConstraint("completion_id", "corpus_id", "document_id", name="completion_document_pk"),
     Index("completion_document_corpus_id_document_id_idx", "corpus_id", "document_id"),
     comment="Which documents stood in the input of a reply: erase_document finds replies by it.",
+    schema=PRIVATE_SCHEMA,
 )

@@ -19,7 +19,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects.postgresql import ARRAY, BYTEA, JSONB, OID, TSVECTOR, UUID
 
-from pgclarify.schema.base import Name, Timestamp, metadata
+from pgclarify.schema.base import PRIVATE_SCHEMA, Name, Timestamp, metadata
 
 corpus = Table(
     "corpus",
@@ -29,7 +29,7 @@ corpus = Table(
         BigInteger,
         Identity(always=True),
         nullable=False,
-        comment="Key; also names the partition pgclarify.passage_<corpus_id>.",
+        comment="Key; also names the partition pgclarify_private.passage_<corpus_id>.",
     ),
     Column("name", Text, nullable=False, comment="What callers name it by."),
     Column(
@@ -97,7 +97,7 @@ embedding_space = Table(
         BigInteger,
         Identity(always=True),
         nullable=False,
-        comment="Key; also names the partition pgclarify.passage_embedding_<embedding_space_id>.",
+        comment="Key; also names the partition pgclarify_private.passage_embedding_<embedding_space_id>.",
     ),
     Column(
         "corpus_id",
@@ -302,6 +302,7 @@ corpus_tally = Table(
         "Counts of a corpus as increments: their sum is the count. Writers append, so that nobody waits for "
         "anybody's transaction; workers fold the rows of a corpus into one."
     ),
+    schema=PRIVATE_SCHEMA,
 )
 
 reader_revision = Table(
@@ -337,6 +338,7 @@ reader_revision = Table(
         "Writers append; workers fold the rows of a reader into one. Changes of documents without readers are in "
         "corpus_tally."
     ),
+    schema=PRIVATE_SCHEMA,
 )
 
 document = Table(
@@ -377,7 +379,7 @@ document = Table(
     Column(
         "source_id",
         BigInteger,
-        ForeignKey("pgclarify.source.source_id", name="document_source_id_fk"),
+        ForeignKey("pgclarify_private.source.source_id", name="document_source_id_fk"),
         comment="The attached table that it is a row of; null if it was added by hand.",
     ),
     Column(
@@ -446,9 +448,10 @@ pending_document = Table(
     Index("pending_document_corpus_id_is_long_added_at_idx", "corpus_id", "is_long", "added_at"),
     Index("pending_document_leased_by_idx", "leased_by", postgresql_where=text("leased_by is not null")),
     comment="A document whose present content is not searchable yet. Workers lease rows with SKIP LOCKED.",
+    schema=PRIVATE_SCHEMA,
 )
 
-passage_id_seq = Sequence("passage_id_seq", metadata=metadata)
+passage_id_seq = Sequence("passage_id_seq", schema=PRIVATE_SCHEMA, metadata=metadata)
 
 passage = Table(
     "passage",
@@ -459,7 +462,7 @@ passage = Table(
         "id",
         BigInteger,
         nullable=False,
-        server_default=text("nextval('pgclarify.passage_id_seq')"),
+        server_default=text("nextval('pgclarify_private.passage_id_seq')"),
         comment="Unique over all corpora; nothing looks a passage up by it alone.",
     ),
     Column("ordinal", Integer, nullable=False, comment="Position in the document, from 1."),
@@ -507,6 +510,7 @@ passage_embedding = Table(
     comment=(
         "A passage's vector in a space. One partition a space, with an HNSW index over vector::halfvec(dimensions)."
     ),
+    schema=PRIVATE_SCHEMA,
 )
 
 staged_passage = Table(
@@ -533,6 +537,7 @@ staged_passage = Table(
         "Where a worker copies passages before one statement moves them into place: of a long document, part by part. "
         "Unlogged: a crash loses nothing but work."
     ),
+    schema=PRIVATE_SCHEMA,
 )
 
 term = Table(
@@ -556,6 +561,7 @@ term = Table(
     PrimaryKeyConstraint("corpus_id", "lexeme", name="term_pk"),
     postgresql_with={"fillfactor": 80},
     comment="In how many passages of a corpus a lexeme occurs: what BM25 needs and PostgreSQL's own ranking lacks.",
+    schema=PRIVATE_SCHEMA,
 )
 
 term_change = Table(
@@ -578,4 +584,5 @@ term_change = Table(
         "Increments of term that users' transactions leave; workers apply them. So that removing a document "
         "locks no row of term until the user commits."
     ),
+    schema=PRIVATE_SCHEMA,
 )

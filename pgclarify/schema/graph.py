@@ -14,7 +14,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects.postgresql import ARRAY, REAL
 
-from pgclarify.schema.base import Timestamp, metadata
+from pgclarify.schema.base import PRIVATE_SCHEMA, Timestamp, metadata
 
 
 def _space(table: str) -> ForeignKey:
@@ -56,6 +56,7 @@ neighborhood = Table(
     comment=(
         "A passage's nearest passages in a space, nearest first. One partition a space; view edge has one row an edge."
     ),
+    schema=PRIVATE_SCHEMA,
 )
 
 pending_link = Table(
@@ -68,6 +69,7 @@ pending_link = Table(
     PrimaryKeyConstraint("embedding_space_id", "document_id", "passage_id", name="pending_link_pk"),
     Index("pending_link_embedding_space_id_added_at_idx", "embedding_space_id", "added_at"),
     comment="A passage whose neighbors are to be found, or found again. Workers take rows with SKIP LOCKED.",
+    schema=PRIVATE_SCHEMA,
 )
 
 pending_unlink = Table(
@@ -79,6 +81,7 @@ pending_unlink = Table(
     PrimaryKeyConstraint("embedding_space_id", "passage_id", name="pending_unlink_pk"),
     Index("pending_unlink_embedding_space_id_added_at_idx", "embedding_space_id", "added_at"),
     comment="A passage that is gone, or has another vector, while neighborhoods may still name it.",
+    schema=PRIVATE_SCHEMA,
 )
 
 pending_passage = Table(
@@ -114,6 +117,7 @@ pending_passage = Table(
         "A passage that a space which is being built beside the active one has no vector of yet. Workers lease "
         "rows with SKIP LOCKED. Those of a large corpus are put here a thousand at a time."
     ),
+    schema=PRIVATE_SCHEMA,
 )
 
 pending_cut = Table(
@@ -126,4 +130,5 @@ pending_cut = Table(
         "A document with a passage that is longer than the space's model reads. Once the space is searched, the "
         "document is indexed again, which cuts it into shorter ones."
     ),
+    schema=PRIVATE_SCHEMA,
 )

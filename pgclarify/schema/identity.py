@@ -3,7 +3,7 @@
 from sqlalchemy import BigInteger, Column, Identity, Index, PrimaryKeyConstraint, Table, text
 from sqlalchemy.dialects.postgresql import OID
 
-from pgclarify.schema.base import Name, Timestamp, metadata
+from pgclarify.schema.base import PRIVATE_SCHEMA, Name, Timestamp, metadata
 
 named_role = Table(
     "named_role",
@@ -20,4 +20,5 @@ named_role = Table(
         "pgclarify init --adopt-roles. A name may stand twice, from two transactions at once: with a unique key, one "
         "would wait for the other."
     ),
+    schema=PRIVATE_SCHEMA,
 )

@@ -3,7 +3,7 @@
 from sqlalchemy import Boolean, CheckConstraint, Column, Integer, PrimaryKeyConstraint, Table, Text, text
 from sqlalchemy.dialects.postgresql import BYTEA
 
-from pgclarify.schema.base import metadata
+from pgclarify.schema.base import PRIVATE_SCHEMA, metadata
 
 caller_key = Table(
     "caller_key",
@@ -20,6 +20,7 @@ caller_key = Table(
     comment=(
         "The key under which a caller's name is signed (HMAC-SHA-256, RFC 2104), as its two padded blocks. One row."
     ),
+    schema=PRIVATE_SCHEMA,
 )
 
 loopback = Table(
@@ -40,6 +41,7 @@ loopback = Table(
     CheckConstraint("is_only", name="loopback_has_one_row"),
     CheckConstraint("port between 1 and 65535", name="loopback_port_is_a_port"),
     comment="How a waiting call reaches this database a second time. One row, written by pgclarify init.",
+    schema=PRIVATE_SCHEMA,
 )
 
 applied_sql = Table(
@@ -65,4 +67,5 @@ applied_sql = Table(
     comment=(
         "Which functions, views and policies are here: an install that finds them whole leaves them alone. One row."
     ),
+    schema=PRIVATE_SCHEMA,
 )

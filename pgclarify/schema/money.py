@@ -15,7 +15,7 @@ from sqlalchemy import (
     text,
 )
 
-from pgclarify.schema.base import Name, Timestamp, metadata
+from pgclarify.schema.base import PRIVATE_SCHEMA, Name, Timestamp, metadata
 
 model_price = Table(
     "model_price",
@@ -113,4 +113,5 @@ budget_counter = Table(
     CheckConstraint("cost_usd >= 0 and cost_usd < 'infinity'", name="budget_counter_cost_usd_is_an_amount"),
     CheckConstraint("calls >= 0", name="budget_counter_calls_are_not_negative"),
     comment="What was spent of a budget in a period.",
+    schema=PRIVATE_SCHEMA,
 )

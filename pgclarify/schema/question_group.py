@@ -14,7 +14,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects.postgresql import ARRAY, BYTEA, OID
 
-from pgclarify.schema.base import Name, Timestamp, metadata
+from pgclarify.schema.base import PRIVATE_SCHEMA, Name, Timestamp, metadata
 
 question_group = Table(
     "question_group",
@@ -68,6 +68,7 @@ question_group = Table(
         "Questions of a corpus that mean the same. Workers put runs into groups after their end; for "
         "each length of vectors there is an HNSW index, made when the first one comes."
     ),
+    schema=PRIVATE_SCHEMA,
 )
 
 question_wording = Table(
@@ -91,6 +92,7 @@ question_wording = Table(
     CheckConstraint("length(wording_hash) = 32", name="question_wording_hash_is_sha256"),
     Index("question_wording_question_group_id_idx", "question_group_id"),
     comment="Wordings of questions that have a group, so that equal ones need not be compared by meaning.",
+    schema=PRIVATE_SCHEMA,
 )
 
 served_answer = Table(
@@ -103,6 +105,7 @@ served_answer = Table(
         "append, so that nobody waits for anybody."
     ),
     prefixes=["unlogged"],
+    schema=PRIVATE_SCHEMA,
 )
 
 citation_tally = Table(
@@ -133,4 +136,5 @@ citation_tally = Table(
         "How often a document was cited for whom; counted when a run gets its group, and runs that were deleted since "
         "still count."
     ),
+    schema=PRIVATE_SCHEMA,
 )

@@ -14,7 +14,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects.postgresql import ARRAY, OID, REGCLASS
 
-from pgclarify.schema.base import Name, Timestamp, metadata
+from pgclarify.schema.base import PRIVATE_SCHEMA, Name, Timestamp, metadata
 
 source = Table(
     "source",
@@ -24,7 +24,7 @@ source = Table(
         BigInteger,
         Identity(always=True),
         nullable=False,
-        comment="Key; also names the function pgclarify._capture_<source_id>.",
+        comment="Key; also names the function pgclarify_private.capture_<source_id>.",
     ),
     Column(
         "corpus_id",
@@ -130,6 +130,7 @@ source = Table(
     CheckConstraint("state <> 'failed' or error is not null", name="source_failed_has_an_error"),
     UniqueConstraint("corpus_id", "relation", name="source_corpus_id_relation_key"),
     comment="A user's table attached to a corpus: its rows are documents.",
+    schema=PRIVATE_SCHEMA,
 )
 
 change = Table(
@@ -158,4 +159,5 @@ change = Table(
         "autovacuum_vacuum_cost_delay": 0,
     },
     comment="A pending change of an attached table. Triggers append rows and do nothing else; workers take them.",
+    schema=PRIVATE_SCHEMA,
 )

@@ -57,7 +57,7 @@ def measure() -> list[Figure]:
                     rates[is_attached].append(_rate(dsn, path, clients))
                     if is_attached:
                         connection.execute("select pgclarify.detach_table('articles', 'article')")
-                    connection.execute("truncate pgclarify.change")
+                    connection.execute("truncate pgclarify_private.change")
                     connection.execute("vacuum article")
             without, attached = (statistics.median(rates[is_attached]) for is_attached in (False, True))
             figures += [

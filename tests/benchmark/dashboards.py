@@ -110,7 +110,7 @@ _VIEWS = (
 
 _MAKE = (
     """
-    insert into pgclarify.worker (host, process_id, version, provider, model, prompt_version)
+    insert into pgclarify_private.worker (host, process_id, version, provider, model, prompt_version)
     select 'host', number, '0', 'openai', 'model', '1' from generate_series(1, 20) as number
     """,
     """
@@ -140,7 +140,7 @@ _MAKE = (
         'What about ' || md5(meaning::text) || ', and where does it say so?', vector, 'all-MiniLM-L6-v2',
         '{"embed": "question_answer", "top_k": 20, "budget": 20, "search": "hybrid", "retrieval": "fixed", "refresh": 0,
           "singletons": "keep", "consolidation": "default"}',
-        asker, pgclarify._role_oid(asker), sha256(number::text::bytea), status,
+        asker, pgclarify_private.role_oid(asker), sha256(number::text::bytea), status,
         case when status = 'failed' then 'the endpoint was gone' end, 1,
         1 + number %% 20, number / 1000, 'model-' || number %% 3, '1', 20, 3, 20000, 800, 0.0123, asked_at,
         asked_at + interval '1 second', asked_at + interval '4 seconds',
@@ -210,7 +210,7 @@ _MAKE = (
     order by run_id, ordinal, rank
     """,
     """
-    insert into pgclarify.citation_tally
+    insert into pgclarify_private.citation_tally
         (corpus_id, document_id, requested_by, requested_by_oid, citations, runs, last_cited_at)
     select
         citation.corpus_id, citation.document_id, run.requested_by, run.requested_by_oid, count(*),
@@ -219,8 +219,9 @@ _MAKE = (
     inner join pgclarify.run on citation.run_id = run.run_id
     group by citation.corpus_id, citation.document_id, run.requested_by, run.requested_by_oid
     """,
-    "insert into pgclarify.corpus_tally (corpus_id, revision) select corpus_id, %(runs)s / 1000 from pgclarify.corpus",
-    "select pgclarify._fold_tallies()",
+    "insert into pgclarify_private.corpus_tally (corpus_id, revision) select corpus_id, %(runs)s / 1000"
+    " from pgclarify.corpus",
+    "select pgclarify_private.fold_tallies()",
 )
 
 

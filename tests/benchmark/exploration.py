@@ -59,9 +59,9 @@ def measure(dsn: str, passages: int = PASSAGES) -> list[Figure]:
     product.load_made_up(dsn, _CORPUS, passages)
     with product.connect(dsn) as connection:
         with step(f"linking {passages:,} passages"):
-            while connection.execute("select pgclarify._link_passages(%s) as n", [_PASSAGES_A_BATCH]).fetchall()[0][
-                "n"
-            ]:
+            while connection.execute("select pgclarify_private.link_passages(%s) as n", [_PASSAGES_A_BATCH]).fetchall()[
+                0
+            ]["n"]:
                 pass
         connection.execute("vacuum analyze")
         runs = [

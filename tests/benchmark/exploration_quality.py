@@ -117,7 +117,7 @@ def _store(
     documents = (Document(row["id"], _line(row["text"]), title=row["title"]) for row in passages)
     product.load(dsn, graph, documents, vectors.__getitem__, graph_similarity=graph)
     with product.connect(dsn) as connection:
-        statement = "select pgclarify._link_passages(%s) as passages"
+        statement = "select pgclarify_private.link_passages(%s) as passages"
         while connection.execute(statement, [_LINKED_AT_ONCE]).fetchall()[0]["passages"]:
             pass
 

@@ -79,7 +79,7 @@ def _store(connection: product.Connection, corpus: str, vectors: Vectors) -> str
     """A corpus with these vectors and nothing else of its passages; they wait to be linked. Returns its name."""
     connection.execute("select pgclarify.create_corpus(%s)", [corpus])
     (space,) = connection.execute("select max(embedding_space_id) as id from pgclarify.embedding_space").fetchall()
-    connection.execute("select pgclarify._open_space(%s, %s)", [space["id"], vectors.shape[1]])
+    connection.execute("select pgclarify_private.open_space(%s, %s)", [space["id"], vectors.shape[1]])
     _copy(connection, corpus, vectors, first=0)
     return corpus
 
@@ -93,7 +93,7 @@ def _copy(connection: product.Connection, corpus: str, vectors: Vectors, *, firs
     partition = sql.Identifier("pgclarify", f"passage_embedding_{known['embedding_space_id']}")
     index = sql.Identifier("pgclarify", f"passage_embedding_{known['embedding_space_id']}_vector_idx")
     (definition,) = connection.execute(
-        "select indexdef from pg_indexes where schemaname = 'pgclarify' and indexname = %s",
+        "select indexdef from pg_indexes where schemaname = 'pgclarify_private' and indexname = %s",
         [f"passage_embedding_{known['embedding_space_id']}_vector_idx"],
     ).fetchall()
     if first == 0:
@@ -105,12 +105,12 @@ def _copy(connection: product.Connection, corpus: str, vectors: Vectors, *, firs
             for number, vector in enumerate(vectors, start=first + 1):
                 copy.write_row((known["embedding_space_id"], str(number), number, HalfVector(vector)))
         cursor.execute(
-            "insert into pgclarify.pending_link (embedding_space_id, document_id, passage_id)"
+            "insert into pgclarify_private.pending_link (embedding_space_id, document_id, passage_id)"
             " select %s, number::text, number from generate_series(%s::bigint, %s) as number",
             [known["embedding_space_id"], first + 1, first + len(vectors)],
         )
         cursor.execute(
-            "insert into pgclarify.corpus_tally (corpus_id, passages, embedded) values (%s, %s, %s)",
+            "insert into pgclarify_private.corpus_tally (corpus_id, passages, embedded) values (%s, %s, %s)",
             [known["corpus_id"], len(vectors), len(vectors)],
         )
     if first == 0:
@@ -122,9 +122,9 @@ def _copy(connection: product.Connection, corpus: str, vectors: Vectors, *, firs
 def _link(connection: product.Connection, corpus: str) -> Built:
     """Link all that waits, as a worker does."""
     started = time.perf_counter()
-    while connection.execute("select pgclarify._link_passages(%s) as passages", [_PASSAGES_A_BATCH]).fetchall()[0][
-        "passages"
-    ]:
+    while connection.execute("select pgclarify_private.link_passages(%s) as passages", [_PASSAGES_A_BATCH]).fetchall()[
+        0
+    ]["passages"]:
         pass
     seconds = time.perf_counter() - started
     (check,) = connection.execute("select * from pgclarify.check_graph(%s, %s)", [corpus, _SAMPLE]).fetchall()
@@ -146,7 +146,7 @@ def _add(connection: product.Connection, size: int) -> tuple[float, float]:
 
 def _drop(connection: product.Connection, corpus: str) -> None:
     connection.execute("select pgclarify.drop_corpus(%s)", [corpus])
-    while connection.execute("select pgclarify._drop_orphan_partition() as name").fetchall()[0]["name"]:
+    while connection.execute("select pgclarify_private.drop_orphan_partition() as name").fetchall()[0]["name"]:
         pass
 
 

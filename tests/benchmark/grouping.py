@@ -37,13 +37,13 @@ def measure(dsn: str, groups: int = GROUPS) -> Iterator[Figure]:
         (first,) = connection.execute("select min(corpus_id) as id from pgclarify.corpus").fetchall()
         with step(f"entering {groups:,} groups"), connection.cursor() as cursor:
             columns = "corpus_id, embedding_model, leader"
-            with cursor.copy(f"copy pgclarify.question_group ({columns}) from stdin") as copy:
+            with cursor.copy(f"copy pgclarify_private.question_group ({columns}) from stdin") as copy:
                 for number, leader in enumerate(leaders):
                     copy.write_row((first["id"] + number % _CORPORA, _MODEL, HalfVector(leader).to_text()))
         with step("building the index"):
             connection.execute("set maintenance_work_mem = '2GB'")
-            connection.execute("select pgclarify._index_leaders(%s)", [made_up.DIMENSIONS])
-            connection.execute("vacuum analyze pgclarify.question_group")
+            connection.execute("select pgclarify_private.index_leaders(%s)", [made_up.DIMENSIONS])
+            connection.execute("vacuum analyze pgclarify_private.question_group")
         chosen = chance.choice(groups, _QUESTIONS, replace=False)
         found, times = 0, []
         for number in chosen:
@@ -60,7 +60,7 @@ def measure(dsn: str, groups: int = GROUPS) -> Iterator[Figure]:
             times.append(milliseconds)
             started = time.perf_counter()
             connection.execute(
-                f"insert into pgclarify.question_group ({columns}) values (%s, %s, %s::halfvec)",  # noqa: S608
+                f"insert into pgclarify_private.question_group ({columns}) values (%s, %s, %s::halfvec)",  # noqa: S608
                 [first["id"], _MODEL, HalfVector(question).to_text()],
             )
             entered.append((time.perf_counter() - started) * 1000)
@@ -71,7 +71,7 @@ def measure(dsn: str, groups: int = GROUPS) -> Iterator[Figure]:
 def _near(connection: product.Connection, corpus_id: int, question: NDArray[np.float32]) -> tuple[int | None, float]:
     started = time.perf_counter()
     (row,) = connection.execute(
-        "select pgclarify._near_question_group(%s, %s, 'cars', %s::halfvec) as id",
+        "select pgclarify_private.near_question_group(%s, %s, 'cars', %s::halfvec) as id",
         [corpus_id, _MODEL, HalfVector(question).to_text()],
     ).fetchall()
     return row["id"], (time.perf_counter() - started) * 1000

@@ -320,7 +320,7 @@ def _load(dsn: str, data_dir: Path) -> None:
     if not kept.load(dsn, _CORPUS, data_dir / "musique.corpus.jsonl.gz"):
         return
     with product.connect(dsn) as connection, step("linking them"):
-        statement = "select pgclarify._link_passages(%s) as passages"
+        statement = "select pgclarify_private.link_passages(%s) as passages"
         while connection.execute(statement, [_LINKED_AT_ONCE]).fetchall()[0]["passages"]:
             pass
 

@@ -17,8 +17,8 @@ _PASSAGES = 100_000
 _CORPUS = "made up, large"
 _QUESTIONS = 30
 _TOP_K = 20
-_LEXICAL = "select * from pgclarify._lexical(%s, '{}', %s, %s)"
-_DENSE = "select * from pgclarify._dense(%s, '{}', %s::text::halfvec, %s)"
+_LEXICAL = "select * from pgclarify_private.lexical(%s, '{}', %s, %s)"
+_DENSE = "select * from pgclarify_private.dense(%s, '{}', %s::text::halfvec, %s)"
 
 
 def measure(dsn: str) -> list[Figure]:
@@ -28,7 +28,9 @@ def measure(dsn: str) -> list[Figure]:
     with product.connect(dsn) as connection:
         (corpus,) = connection.execute("select corpus_id from pgclarify.corpus where name = %s", [_CORPUS]).fetchall()
         terms = connection.execute(
-            "select lexeme, passages from pgclarify.term where corpus_id = %(corpus_id)s order by passages desc", corpus
+            "select lexeme, passages from pgclarify_private.term where corpus_id = %(corpus_id)s"
+            " order by passages desc",
+            corpus,
         ).fetchall()
         common = [term["lexeme"] for term in terms[:50]]
         usual = [term["lexeme"] for term in terms[50:2000]]

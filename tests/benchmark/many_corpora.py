@@ -61,20 +61,20 @@ def _fill(connection: product.Connection, present: int, corpora: int) -> None:
     with step(f"making {corpora - present:,} corpora"):
         for number in range(present, corpora):
             _make(connection, f"other {number}")
-        connection.execute("select pgclarify._fold_tallies()")
+        connection.execute("select pgclarify_private.fold_tallies()")
         connection.execute("vacuum analyze")
 
 
 def _make(connection: product.Connection, name: str) -> None:
     connection.execute("select pgclarify.create_corpus(%s)", [name])
     (space,) = connection.execute(_LAST_SPACE).fetchall()
-    connection.execute("select pgclarify._open_space(%s, %s)", [space["id"], made_up.DIMENSIONS])
+    connection.execute("select pgclarify_private.open_space(%s, %s)", [space["id"], made_up.DIMENSIONS])
 
 
 def _sweep(connection: product.Connection) -> None:
     """Drop what dropped corpora have left, as workers do."""
     while True:
-        (row,) = connection.execute("select pgclarify._drop_orphan_partition() as dropped").fetchall()
+        (row,) = connection.execute("select pgclarify_private.drop_orphan_partition() as dropped").fetchall()
         if row["dropped"] is None:
             return
 
@@ -118,7 +118,7 @@ def _search(connection: product.Connection) -> Callable[[], None]:
     def search() -> None:
         nonlocal asked
         rows = connection.execute(
-            "select * from pgclarify._search(%s, '{}', 'hybrid', %s, %s::text::halfvec, 20)",
+            "select * from pgclarify_private.search(%s, '{}', 'hybrid', %s, %s::text::halfvec, 20)",
             [corpus["corpus_id"], questions[asked % 100], vectors[asked % 100]],
         ).fetchall()
         assert rows

@@ -145,7 +145,7 @@ def load(
         (space,) = connection.execute(
             "select embedding_space_id as id from pgclarify.embedding_space order by 1 desc limit 1"
         ).fetchall()
-        connection.execute("select pgclarify._open_space(%s, %s)", [space["id"], made_up.DIMENSIONS])
+        connection.execute("select pgclarify_private.open_space(%s, %s)", [space["id"], made_up.DIMENSIONS])
         with connection.transaction(), connection.cursor() as cursor:
             cursor.executemany(
                 "select pgclarify.add_document(%s, %s, %s, %s)",
@@ -168,7 +168,7 @@ async def _store_pending(dsn: str, vectors: Callable[[str], NDArray[np.float32]]
                 [IndexedDocument(one, _lines(one.content), list(vectors(one.document_id))) for one in pending]
             )
         async with pool.connection() as connection:
-            await connection.execute("select pgclarify._fold_tallies()")
+            await connection.execute("select pgclarify_private.fold_tallies()")
 
 
 def _lines(content: str) -> list[Chunk]:

@@ -148,7 +148,7 @@ def _figures_and_words(texts: Sequence[str]) -> dict[str, tuple[list[str], str |
     with product.database() as dsn, product.connect(dsn) as connection:
         rows = connection.execute(
             """
-            select text, pgclarify._figures(text) as figures, pgclarify._question_word(text) as word
+            select text, pgclarify_private.figures(text) as figures, pgclarify_private.question_word(text) as word
             from unnest(%s::text[]) as text
             """,
             [list(texts)],

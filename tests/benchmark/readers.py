@@ -25,34 +25,35 @@ _TOP_K = 20
 # Half of what the first of them may read, everyone may.
 _RESTRICT = """
     with updated as (
-        update pgclarify.passage_{id} as passage set readers = string_to_array(given.names, ',')::name[]
+        update pgclarify_private.passage_{id} as passage set readers = string_to_array(given.names, ',')::name[]
         from unnest(%(documents)s::text[], %(readers)s::text[]) as given (document_id, names)
         where passage.document_id = given.document_id
         returning passage.readers, passage.lexemes, passage.lexeme_count
     ),
     counted as (
-        insert into pgclarify.term_change (corpus_id, lexeme, passages, restricted_passages)
+        insert into pgclarify_private.term_change (corpus_id, lexeme, passages, restricted_passages)
         select {id}, occurrence.lexeme, 0, count(*)
         from updated
         cross join unnest(tsvector_to_array(updated.lexemes)) as occurrence (lexeme)
         where updated.readers is not null
         group by occurrence.lexeme
     )
-    insert into pgclarify.corpus_tally (corpus_id, restricted_passages, restricted_lexemes)
+    insert into pgclarify_private.corpus_tally (corpus_id, restricted_passages, restricted_lexemes)
     select {id}, count(readers), coalesce(sum(lexeme_count) filter (where readers is not null), 0) from updated
 """
 _SEARCHES = {
-    "dense": "select passage_ids from pgclarify._dense(%(corpus)s, %(roles)s, %(vector)s::text::halfvec, %(top_k)s)",
-    "lexical": "select passage_ids from pgclarify._lexical(%(corpus)s, %(roles)s, %(question)s, %(top_k)s)",
-    "hybrid": "select array_agg(passage_id) as passage_ids from pgclarify._search("
+    "dense": "select passage_ids from pgclarify_private.dense(%(corpus)s, %(roles)s, %(vector)s::text::halfvec,"
+    " %(top_k)s)",
+    "lexical": "select passage_ids from pgclarify_private.lexical(%(corpus)s, %(roles)s, %(question)s, %(top_k)s)",
+    "hybrid": "select array_agg(passage_id) as passage_ids from pgclarify_private.search("
     "%(corpus)s, %(roles)s, 'hybrid', %(question)s, %(vector)s::text::halfvec, %(top_k)s)",
 }
 _EXACT_DENSE = """
     select array_agg(nearest.passage_id) as passage_ids
     from (
         select embedding.passage_id
-        from pgclarify.passage_embedding_{space} as embedding
-        inner join pgclarify.passage_{id} as passage
+        from pgclarify_private.passage_embedding_{space} as embedding
+        inner join pgclarify_private.passage_{id} as passage
             on passage.document_id = embedding.document_id and passage.id = embedding.passage_id
         where passage.readers is null or passage.readers && %(roles)s::name[]
         order by (embedding.vector::halfvec({dimensions}) <=> %(vector)s::text::halfvec({dimensions})) + 0
@@ -62,13 +63,15 @@ _EXACT_DENSE = """
 _EXACT_LEXICAL = """
     with asked as materialized (
         select seen.lexeme, seen.weight, seen.mean_lexemes
-        from pgclarify._corpus_count as counted
-        cross join lateral pgclarify._question_lexemes(counted, %(roles)s::name[], 'english', %(question)s) as seen
+        from pgclarify_private.corpus_count as counted
+        cross join lateral pgclarify_private.question_lexemes(
+            counted, %(roles)s::name[], 'english', %(question)s
+        ) as seen
         where counted.corpus_id = {id}
     ),
     visible as (
         select passage.*
-        from pgclarify.passage_{id} as passage
+        from pgclarify_private.passage_{id} as passage
         where passage.readers is null or passage.readers && %(roles)s::name[]
     )
     select array_agg(best.id) as passage_ids
@@ -113,10 +116,10 @@ def measure(dsn: str, passages: int = PASSAGES, readable: Sequence[int] = READAB
             yield Figure(f"{method}, all {passages:,} passages readable", milliseconds, "ms")
         with step("giving readers"):
             connection.execute(_RESTRICT.format(**names).encode(), _readers(passages, readable))
-            connection.execute("select pgclarify._fold_tallies()")
-            while connection.execute("select from pgclarify.term_change limit 1").fetchall():
-                connection.execute("select pgclarify._apply_term_changes()")
-            connection.execute(f"vacuum full analyze pgclarify.passage_{corpus['id']}".encode())
+            connection.execute("select pgclarify_private.fold_tallies()")
+            while connection.execute("select from pgclarify_private.term_change limit 1").fetchall():
+                connection.execute("select pgclarify_private.apply_term_changes()")
+            connection.execute(f"vacuum full analyze pgclarify_private.passage_{corpus['id']}".encode())
         exact = {"dense": _EXACT_DENSE.format(**names), "lexical": _EXACT_LEXICAL.format(**names)}
         for count in readable:
             for question in questions:

@@ -13,7 +13,7 @@ from tests.integration.by_hand import Connect, Connection, MakeRole, scalar
 ATTACH = "select pgclarify.attach_table('kb', 'app.article', 'id', 'body')"
 RESYNC = "select pgclarify.resync('kb', 'app.article')"
 DETACH = "select pgclarify.detach_table('kb', 'app.article')"
-STATE = "select state from pgclarify.source"
+STATE = "select state from pgclarify_private.source"
 TRIGGERS = """
     select tgname::text, tgenabled::text from pg_trigger
     where tgrelid = 'app.article'::regclass and not tgisinternal order by tgname
@@ -32,9 +32,10 @@ EVERYTHING = """
     union all
     select concat('schema ', nspname, nspacl::text) from pg_namespace where nspname = 'app'
     union all
-    select 'routine ' || oid::regprocedure from pg_proc where pronamespace = 'pgclarify'::regnamespace
+    select 'routine ' || oid::regprocedure from pg_proc
+    where pronamespace in ('pgclarify'::regnamespace, 'pgclarify_private'::regnamespace)
     union all
-    select 'source ' || source_id from pgclarify.source
+    select 'source ' || source_id from pgclarify_private.source
     order by 1
 """
 
@@ -77,7 +78,7 @@ def attach(session: Connection, table: str = "app.article", corpus: str = "kb", 
 
 def reader_of(connection: Connection, table: str = "app.article") -> str:
     """The role that reads attached tables of whoever owns a table, also if there is no such role; for superusers."""
-    return str(scalar(connection, "select pgclarify._reader_of(%s::regclass)", table))
+    return str(scalar(connection, "select pgclarify_private.reader_of(%s::regclass)", table))
 
 
 def give_document(alice: Connection, connection: Connection, source_id: int, document_id: str = "1") -> None:

@@ -39,7 +39,7 @@ def enter(
     given = {"scheme": "at_cot", "form": "select", "count": 5, "check": "drop", "search": "lexical", "top_k": 4}
     (run_id,) = scalar(
         connection,
-        "select pgclarify._enter_runs(%s, pgclarify._roles_of(%s), %s, %s, array[%s], %s, null, null)",
+        "select pgclarify_private.enter_runs(%s, pgclarify_private.roles_of(%s), %s, %s, array[%s], %s, null, null)",
         role,
         role,
         operation,

@@ -10,7 +10,7 @@ _COUNTED = """
     select
         corpus_id, documents, restricted_documents, pending, pending_passages, failed, passages, restricted_passages,
         embedded, linked, lexemes, restricted_lexemes
-    from pgclarify._corpus_count
+    from pgclarify_private.corpus_count
     order by corpus_id
 """
 _REAL = """
@@ -18,17 +18,18 @@ _REAL = """
         corpus.corpus_id,
         (select count(*) from pgclarify.document as d where d.corpus_id = corpus.corpus_id),
         (select count(d.readers) from pgclarify.document as d where d.corpus_id = corpus.corpus_id),
-        (select count(*) from pgclarify.pending_document as p where p.corpus_id = corpus.corpus_id),
-        (select coalesce(sum(p.passages), 0) from pgclarify.pending_document as p where p.corpus_id = corpus.corpus_id),
+        (select count(*) from pgclarify_private.pending_document as p where p.corpus_id = corpus.corpus_id),
+        (select coalesce(sum(p.passages), 0) from pgclarify_private.pending_document as p
+        where p.corpus_id = corpus.corpus_id),
         (select count(d.error) from pgclarify.document as d where d.corpus_id = corpus.corpus_id),
         (select count(*) from pgclarify.passage as p where p.corpus_id = corpus.corpus_id),
         (select count(p.readers) from pgclarify.passage as p where p.corpus_id = corpus.corpus_id),
         (
-            select count(*) from pgclarify.passage_embedding as e
+            select count(*) from pgclarify_private.passage_embedding as e
             where e.embedding_space_id = corpus.embedding_space_id
         ),
         (
-            select count(*) from pgclarify.neighborhood as n
+            select count(*) from pgclarify_private.neighborhood as n
             where n.embedding_space_id = corpus.embedding_space_id
         ),
         (
@@ -49,7 +50,7 @@ _WRONG_PASSAGES = """
     from pgclarify.passage as p
     join pgclarify.corpus on corpus.corpus_id = p.corpus_id
     left join pgclarify.document as d on d.corpus_id = p.corpus_id and d.id = p.document_id
-    left join pgclarify.passage_embedding as e
+    left join pgclarify_private.passage_embedding as e
         on e.embedding_space_id = corpus.embedding_space_id
         and e.document_id = p.document_id and e.passage_id = p.id
     where d.id is null or e.passage_id is null or d.readers is distinct from p.readers
@@ -63,7 +64,7 @@ _STALE = """
     from pgclarify.document as d
     where d.error is null
         and not exists (
-            select from pgclarify.pending_document as p where p.corpus_id = d.corpus_id and p.document_id = d.id
+            select from pgclarify_private.pending_document as p where p.corpus_id = d.corpus_id and p.document_id = d.id
         )
         and (
             regexp_replace(d.content, '\\s', '', 'g') is distinct from (
@@ -82,9 +83,9 @@ _STALE = """
 _LEFT_BEHIND = """
     select s.corpus_id, kept.*
     from (
-        select 'vector', embedding_space_id, document_id, passage_id from pgclarify.passage_embedding
+        select 'vector', embedding_space_id, document_id, passage_id from pgclarify_private.passage_embedding
         union all
-        select 'neighborhood', embedding_space_id, document_id, passage_id from pgclarify.neighborhood
+        select 'neighborhood', embedding_space_id, document_id, passage_id from pgclarify_private.neighborhood
     ) as kept (kind, embedding_space_id, document_id, passage_id)
     join pgclarify.embedding_space as s on s.embedding_space_id = kept.embedding_space_id
     left join pgclarify.passage as p
@@ -94,18 +95,18 @@ _LEFT_BEHIND = """
 # What is staged is of a pending document, and as much of it as the queue says.
 _WRONGLY_STAGED = """
     select s.batch_id, s.passages, p.staged_passages
-    from (select batch_id, count(*) as passages from pgclarify.staged_passage group by batch_id) as s
+    from (select batch_id, count(*) as passages from pgclarify_private.staged_passage group by batch_id) as s
     full join (
-        select batch_id, staged_passages from pgclarify.pending_document where batch_id is not null
+        select batch_id, staged_passages from pgclarify_private.pending_document where batch_id is not null
     ) as p on p.batch_id = s.batch_id
     where coalesce(s.passages, 0) is distinct from p.staged_passages
 """
 _TERMS = """
     select corpus_id, lexeme, sum(passages), sum(restricted_passages)
     from (
-        select corpus_id, lexeme, passages, restricted_passages from pgclarify.term
+        select corpus_id, lexeme, passages, restricted_passages from pgclarify_private.term
         union all
-        select corpus_id, lexeme, passages, restricted_passages from pgclarify.term_change
+        select corpus_id, lexeme, passages, restricted_passages from pgclarify_private.term_change
     ) as counted
     group by corpus_id, lexeme
     having sum(passages) <> 0 or sum(restricted_passages) <> 0

@@ -64,8 +64,8 @@ class Desk:
         """A run of an operation whose call waits, as such a call would enter it."""
         row = self.owner.execute(
             """
-            select pgclarify._enter_runs(
-                %(name)s::name, pgclarify._roles_of(%(name)s), %(operation)s, %(corpus_id)s, array[%(question)s],
+            select pgclarify_private.enter_runs(
+                %(name)s::name, pgclarify_private.roles_of(%(name)s), %(operation)s, %(corpus_id)s, array[%(question)s],
                 %(settings)s, %(parent)s, null
             )
             """,

@@ -56,7 +56,9 @@ def faults(connection: Connection, corpus: str = "insurance") -> dict[str, Any]:
 
 def lists(connection: Connection) -> dict[str, list[str]]:
     """Neighbors in the tables, nearest first, by document: of documents with one passage each."""
-    rows = connection.execute("select document_id, neighbor_document_ids from pgclarify.neighborhood").fetchall()
+    rows = connection.execute(
+        "select document_id, neighbor_document_ids from pgclarify_private.neighborhood"
+    ).fetchall()
     return dict(rows)
 
 

@@ -71,7 +71,7 @@ def enter(
             )
             select
                 case when asked.corpus is null then 'rewrite' else 'clarify' end, corpus.corpus_id, corpus.name,
-                'a question', %s, asked.name, pgclarify._role_oid(asked.name), ''
+                'a question', %s, asked.name, pgclarify_private.role_oid(asked.name), ''
             from (values (%s::name, %s::text)) as asked (name, corpus)
             left join pgclarify.corpus on corpus.name = asked.corpus
             returning run_id

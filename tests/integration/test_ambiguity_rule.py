@@ -292,7 +292,7 @@ class TestMatching:
         run_id = scalar(
             connection,
             """
-            select (pgclarify._enter_runs(
+            select (pgclarify_private.enter_runs(
                 'postgres', '{}', 'detect_ambiguity', corpus.corpus_id, array['x'], '{}', null, null
             ))[1]
             from (select (select c.corpus_id from pgclarify.corpus as c where c.name = %s)) as corpus (corpus_id)
@@ -344,7 +344,7 @@ class TestMatching:
         connection.execute("alter table pgclarify.ambiguity_rule drop constraint ambiguity_rule_pattern_is_fit")
         connection.execute(INSERT.encode(), [RUNAWAY, "lexical", None, None])
         worker = hire()
-        busy = "select pg_cancel_backend(pid) from pg_stat_activity where pid = %s and query ~ '_match_ambiguity_rules'"
+        busy = "select pg_cancel_backend(pid) from pg_stat_activity where pid = %s and query ~ 'match_ambiguity_rules'"
 
         with ThreadPoolExecutor(1) as pool:
             matching = pool.submit(self.matched, connection, lambda: worker, [HARD], None, "1h")

@@ -62,7 +62,7 @@ class TestAttaching:
         capture = connection.execute(
             "select proowner::regrole::text, proconfig, prosecdef,"
             " has_function_privilege('pgclarify_reader', oid, 'execute') from pg_proc where proname = %s",
-            [f"_capture_{source_id}"],
+            [f"capture_{source_id}"],
         ).fetchall()
         assert capture == [
             (
@@ -126,7 +126,7 @@ class TestAttaching:
 
     def test_one_column_of_metadata_needs_no_array(self, alice: Connection, connection: Connection) -> None:
         attach(alice, metadata="language")
-        assert rows(connection, "select metadata_columns::text from pgclarify.source") == ["{language}"]
+        assert rows(connection, "select metadata_columns::text from pgclarify_private.source") == ["{language}"]
 
     def test_an_error_does_not_tell_how_it_came_about(self, alice: Connection) -> None:
         missing = "select pgclarify.attach_table('nowhere', 'app.article', 'id', 'body')"
@@ -214,7 +214,7 @@ class TestIds:
 
     def test_of_a_table_that_was_dropped_and_made_anew(self, alice: Connection, connection: Connection) -> None:
         give_document(alice, connection, attach(alice))
-        connection.execute("update pgclarify.source set state = 'failed', error = 'x'")
+        connection.execute("update pgclarify_private.source set state = 'failed', error = 'x'")
         number = scalar(alice, "select relation_oid from pgclarify.source_status")
         alice.execute("drop table app.article")
         alice.execute("create table app.article (id bigint primary key, body text)")
@@ -267,7 +267,7 @@ class TestIds:
 
     def test_of_another_tables_documents(self, alice: Connection, connection: Connection) -> None:
         give_document(alice, connection, attach(alice), "x")
-        connection.execute("update pgclarify.source set state = 'following'")
+        connection.execute("update pgclarify_private.source set state = 'following'")
         alice.execute("create table app.page (id text primary key, body text)")
         alice.execute("insert into app.page values ('x')")
         call = "select pgclarify.attach_table('kb', 'app.page', 'id', 'body')"

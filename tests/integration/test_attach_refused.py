@@ -97,9 +97,12 @@ class TestRefused:
         )
         alice.execute("update app.article set mood = 'good', moods = '{good}' where id = 1")
         attach(alice, metadata=["mood", "moods"])
-        read = "select to_jsonb(pgclarify._read_rows(source, '{1}')) #> '{documents,0,metadata}' from pgclarify.source"
+        read = (
+            "select to_jsonb(pgclarify_private.read_rows(source, '{1}')) #> '{documents,0,metadata}'"
+            " from pgclarify_private.source"
+        )
         assert scalar(connection, read) == {"mood": "good", "moods": ["good"]}
-        fault = "select pgclarify._source_fault(source) from pgclarify.source"
+        fault = "select pgclarify_private.source_fault(source) from pgclarify_private.source"
         assert scalar(connection, fault) is None
 
         alice.execute(
@@ -196,14 +199,14 @@ class TestWho:
         self, alice: Connection, bob: Connection, connection: Connection
     ) -> None:
         source_id = attach(alice)
-        internal = "select pgclarify.{}(_caller, {}) from pgclarify._caller"
-        for name in ("_source_steps", "_check_ids"):
+        internal = "select pgclarify_private.{}(caller, {}) from pgclarify_private.caller"
+        for name in ("source_steps", "check_ids"):
             assert state_of(bob, internal.format(name, source_id)) in ("42501", "42704")
             assert state_of(bob, internal.format(name, 999)) is not None
-        for name in ("_make_capture", "_drop_capture", "_load_anew"):
-            assert state_of(bob, f"select pgclarify.{name}({source_id})") == "42501"
-        assert state_of(bob, "select * from pgclarify.source") == "42501"
-        assert state_of(bob, "select * from pgclarify.change") == "42501"
+        for name in ("make_capture", "drop_capture", "load_anew"):
+            assert state_of(bob, f"select pgclarify_private.{name}({source_id})") == "42501"
+        assert state_of(bob, "select * from pgclarify_private.source") == "42501"
+        assert state_of(bob, "select * from pgclarify_private.change") == "42501"
 
     def test_a_schema_that_is_not_the_callers(self, alice: Connection, bob: Connection, connection: Connection) -> None:
         connection.execute(f"create schema closed authorization {alice.info.user}".encode())
@@ -250,10 +253,10 @@ class TestAsWhomItIsRead:
     @pytest.mark.parametrize(
         "read",
         [
-            "select pgclarify._next_keys(source, 10, 1000) from pgclarify.source",
-            "select pgclarify._first_keys(source, '{1,2}', 1000) from pgclarify.source",
-            "select pgclarify._missing_keys(source, '{1,2}') from pgclarify.source",
-            "select pgclarify._read_rows(source, '{1,2}') from pgclarify.source",
+            "select pgclarify_private.next_keys(source, 10, 1000) from pgclarify_private.source",
+            "select pgclarify_private.first_keys(source, '{1,2}', 1000) from pgclarify_private.source",
+            "select pgclarify_private.missing_keys(source, '{1,2}') from pgclarify_private.source",
+            "select pgclarify_private.read_rows(source, '{1,2}') from pgclarify_private.source",
         ],
     )
     def test_the_owners_code_has_no_rights_of_ours(self, connection: Connection, caught: list[str], read: str) -> None:
@@ -266,7 +269,10 @@ class TestAsWhomItIsRead:
         alice.add_notice_handler(lambda notice: caught.append(notice.message_primary or ""))
         caught.clear()
 
-        alice.execute("select pgclarify._check_ids(_caller, source_id) from pgclarify._caller, pgclarify.source_status")
+        alice.execute(
+            "select pgclarify_private.check_ids(caller, source_id)"
+            " from pgclarify_private.caller, pgclarify.source_status"
+        )
 
         assert set(caught) == {f"run by {reader_of(connection)}"}
 
@@ -274,12 +280,12 @@ class TestAsWhomItIsRead:
         ("attempt", "state"),
         [
             ("select * from pgclarify.document", "42501"),
-            ("grant execute on function pgclarify.{read} to public", "42501"),
-            ("alter function pgclarify.{read} security invoker", "42501"),
-            ("drop function pgclarify.{read}", "42501"),
+            ("grant execute on function pgclarify_private.{read} to public", "42501"),
+            ("alter function pgclarify_private.{read} security invoker", "42501"),
+            ("drop function pgclarify_private.{read}", "42501"),
             ("grant {reader} to current_user", "42501"),
             ("grant pgclarify_role_maker to current_user", "42501"),
-            ("select pgclarify._make_reader_role(10)", "42501"),
+            ("select pgclarify_private.make_reader_role(10)", "42501"),
             ("create function pgclarify.mine() returns integer language sql as 'select 1'", "42501"),
             ("set local role pgclarify_owner", "42501"),
             # What others have granted it is not its own to take back.

@@ -102,7 +102,10 @@ class TestCalls:
         connection.execute("update pgclarify.budget set max_calls = 1")
         assert set(claim(worker, run_id, "d").ours) == {"d"}
         # What was counted for the one that is gone is gone with the first period of another.
-        assert scalar(connection, "select count(*) from pgclarify.budget_counter where budget_id = %s", budget_id) == 0
+        assert (
+            scalar(connection, "select count(*) from pgclarify_private.budget_counter where budget_id = %s", budget_id)
+            == 0
+        )
 
     def test_who_edits_it_in_an_open_transaction_holds_nobody_up(
         self, connection: Connection, connect: Connect, hire: Hire
@@ -123,7 +126,9 @@ class TestCalls:
         store(worker, list(claim(worker, run_id, "a").ours.values()))
         assert set(claim(worker, run_id, "b").refused) == {"b"}
 
-        connection.execute("update pgclarify.budget_counter set period_start = period_start - interval '31 days'")
+        connection.execute(
+            "update pgclarify_private.budget_counter set period_start = period_start - interval '31 days'"
+        )
 
         assert set(claim(worker, run_id, "b").ours) == {"b"}
         assert connection.execute(
@@ -204,7 +209,7 @@ class TestDollars:
         assert refused["sqlstate"] == BUDGET_SPENT
         assert refused["message"] == 'budget "small" has no room for a call that may cost 0.00105 US dollars'
         assert "0.000525" in refused["detail"]
-        assert scalar(connection, "select pgclarify._is_of_a_budget(%s)", refused["message"])
+        assert scalar(connection, "select pgclarify_private.is_of_a_budget(%s)", refused["message"])
 
     def test_the_extractive_provider_costs_nothing(self, connection: Connection, hire: Hire) -> None:
         budget(connection, max_cost_usd=0)
@@ -335,7 +340,7 @@ class TestWhoEdits:
         claim(hire(), enter(connection, secret), "abc")
 
         def reserved(role: str) -> int:
-            query = "select count(*) from pgclarify._caller, pgclarify._reserved_now(_caller)"
+            query = "select count(*) from pgclarify_private.caller, pgclarify_private.reserved_now(caller)"
             return int(scalar(connect(role), query))
 
         assert (reserved(stranger), reserved(secret), reserved(admin)) == (1, 2, 2)

@@ -270,14 +270,14 @@ def internal_calls(connection: Connection, caller: str) -> dict[str, str]:
     functions = connection.execute("""
         select p.proname, p.proargnames[2:p.pronargs]
         from pg_proc as p
-        where p.pronamespace = 'pgclarify'::regnamespace
-            and p.proargtypes[0] = 'pgclarify._caller'::regtype
+        where p.pronamespace = 'pgclarify_private'::regnamespace
+            and p.proargtypes[0] = 'pgclarify_private.caller'::regtype
             -- The others do what the caller could do himself.
             and p.prosecdef
             and has_function_privilege('pgclarify_user', p.oid, 'execute')
     """).fetchall()
     return {
-        name: f"select pgclarify.{name}("
+        name: f"select pgclarify_private.{name}("
         + ", ".join([caller, *(f"{parameter} => {arguments[parameter]}" for parameter in parameters)])
         + ")"
         for name, parameters in functions
@@ -288,12 +288,12 @@ class TestProofs:
     @pytest.mark.parametrize(
         "caller",
         [
-            r"row('postgres', '\x00')::pgclarify._caller",
-            "row('postgres', null)::pgclarify._caller",
-            "row('postgres', sha256('postgres'))::pgclarify._caller",
-            "row(current_user, '')::pgclarify._caller",
-            "row(null, null)::pgclarify._caller",
-            "null::pgclarify._caller",
+            r"row('postgres', '\x00')::pgclarify_private.caller",
+            "row('postgres', null)::pgclarify_private.caller",
+            "row('postgres', sha256('postgres'))::pgclarify_private.caller",
+            "row(current_user, '')::pgclarify_private.caller",
+            "row(null, null)::pgclarify_private.caller",
+            "null::pgclarify_private.caller",
         ],
     )
     def test_are_not_made_up(self, house: House, caller: str) -> None:
@@ -309,10 +309,13 @@ class TestProofs:
     def test_are_good_for_their_own_transaction(self, house: House) -> None:
         mallory = house.connect(house.mallory)
         with mallory.transaction():
-            row = mallory.execute("select name, proof from pgclarify._caller").fetchone()
+            row = mallory.execute("select name, proof from pgclarify_private.caller").fetchone()
             assert row is not None
             name, proof = row
-            call = "select pgclarify._submit_many(row(%s, %s)::pgclarify._caller, '{cars}', 'insurance', 20, '{}')"
+            call = (
+                "select pgclarify_private.submit_many(row(%s, %s)::pgclarify_private.caller, '{cars}',"
+                " 'insurance', 20, '{}')"
+            )
             assert state_of(mallory, call, [name, proof]) is None
 
             # A proof of one's own does not prove another's name.
@@ -325,12 +328,13 @@ class TestProofs:
     def test_are_worthless_in_another_session(self, house: House) -> None:
         alice = house.connect(house.alice)
         with alice.transaction():
-            proven = alice.execute("select name, proof from pgclarify._caller").fetchone()
+            proven = alice.execute("select name, proof from pgclarify_private.caller").fetchone()
             assert proven is not None
 
             state = state_of(
                 house.connect(house.mallory),
-                "select pgclarify._submit_many(row(%s, %s)::pgclarify._caller, '{cars}', 'secret', 20, '{}')",
+                "select pgclarify_private.submit_many(row(%s, %s)::pgclarify_private.caller, '{cars}',"
+                " 'secret', 20, '{}')",
                 proven,
             )
 
@@ -341,7 +345,7 @@ class TestProofs:
         for user in (house.alice, house.mallory):
             connection = house.connect(user)
             for _ in range(3):
-                row = connection.execute("select proof from pgclarify._caller").fetchone()
+                row = connection.execute("select proof from pgclarify_private.caller").fetchone()
                 assert row is not None
                 proofs.add(row[0])
 
@@ -363,7 +367,7 @@ class TestNames:
             create function {}.concat(bytea, bytea) returns bytea language sql as $$ select '\\x00'::bytea $$;
             create function {}.same(bytea, bytea) returns boolean language sql as 'select true';
             create function {}.same(name, name) returns boolean language sql as 'select true';
-            create function {}._verify_caller(pgclarify._caller) returns name language sql as
+            create function {}._verify_caller(pgclarify_private.caller) returns name language sql as
             $$ select 'postgres'::name $$;
             create operator {}.|| (leftarg = bytea, rightarg = bytea, function = {}.concat);
             create operator {}.= (leftarg = bytea, rightarg = bytea, function = {}.same);
@@ -379,7 +383,8 @@ class TestNames:
         assert (
             state_of(
                 mallory,
-                r"select pgclarify._submit_many(row('postgres', '\x00')::pgclarify._caller, '{a}', 'secret', 20, '{}')",
+                r"select pgclarify_private.submit_many(row('postgres', '\x00')::pgclarify_private.caller,"
+                r" '{a}', 'secret', 20, '{}')",
             )
             == INSUFFICIENT_PRIVILEGE
         )
@@ -395,7 +400,7 @@ class TestNames:
         )
         mallory.execute("create temporary view pg_roles as select * from pg_catalog.pg_roles")
         mallory.execute("create temporary table pg_locks as select * from pg_catalog.pg_locks")
-        mallory.execute(r"create temporary view _caller as select 'postgres'::name as name, '\x00'::bytea as proof")
+        mallory.execute(r"create temporary view caller as select 'postgres'::name as name, '\x00'::bytea as proof")
 
         mallory.execute("select pgclarify.create_corpus('hers')")
         mallory.execute("select pgclarify.add_document('hers', '1', 'Cars are insured.')")

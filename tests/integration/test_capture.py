@@ -39,7 +39,9 @@ def noted(connection: Connection) -> Callable[[], list[tuple[str, str | None]]]:
     """What was noted since it was last asked: table and key, in no order but that of names."""
 
     def take() -> list[tuple[str, str | None]]:
-        rows = connection.execute("delete from pgclarify.change returning relation::regclass::text, key").fetchall()
+        rows = connection.execute(
+            "delete from pgclarify_private.change returning relation::regclass::text, key"
+        ).fetchall()
         return sorted(rows, key=lambda row: (row[0], row[1] or ""))
 
     return take

@@ -17,7 +17,7 @@ from tests.integration.by_hand import Connect, Connection, MakeRole, scalar, sta
 
 NO_TRIGGER_OF_OURS, DENIED = "39P01", "42501"
 # As superuser, who sees all of it.
-NOTED = "select relation::regclass::text, key from pgclarify.change order by relation::regclass::text, key"
+NOTED = "select relation::regclass::text, key from pgclarify_private.change order by relation::regclass::text, key"
 LOOT = "select as_whom from pg_temp.loot"
 # Code that a session puts where a name without a schema would be found.
 TRAP = """
@@ -33,9 +33,9 @@ TRAP = """
 GRANTEES = """
     select privilege.grantee::regrole::text
     from pg_proc, aclexplode(coalesce(proacl, acldefault('f', proowner))) as privilege
-    where proname ~ '^_capture_[0-9]+$' and privilege.grantee <> proowner
+    where proname ~ '^capture_[0-9]+$' and privilege.grantee <> proowner
 """
-OWNERS = "select distinct proowner::regrole::text from pg_proc where proname ~ '^_capture_[0-9]+$'"
+OWNERS = "select distinct proowner::regrole::text from pg_proc where proname ~ '^capture_[0-9]+$'"
 
 
 def listed(session: Connection, query: str) -> list[str]:
@@ -68,7 +68,7 @@ class TestOtherTriggers:
             state_of(
                 carol,
                 f"create trigger pgclarify_{source_id}_{event} after {event} on x for each statement"
-                f" execute function pgclarify._capture_{source_id}()",
+                f" execute function pgclarify_private.capture_{source_id}()",
             )
             == DENIED
         )
@@ -92,7 +92,7 @@ class TestOtherTriggers:
         alice.execute(f"drop trigger pgclarify_{source_id}_{event} on app.article".encode())
         alice.execute(
             f"create trigger {trigger} after {event} on {table} for each {level}"
-            f" execute function pgclarify._capture_{source_id}()".encode()
+            f" execute function pgclarify_private.capture_{source_id}()".encode()
         )
         alice.execute(TRAP.encode())
         write = {
@@ -111,7 +111,7 @@ class TestOtherTriggers:
         alice.execute("create table app.other (like app.article)")
         alice.execute(
             f"create trigger pgclarify_{source_id}_insert after insert on app.other referencing new table as new_rows"
-            f" for each statement execute function pgclarify._capture_{source_id}()".encode()
+            f" for each statement execute function pgclarify_private.capture_{source_id}()".encode()
         )
 
         assert state_of(alice, "insert into app.other (id) values (1)") == NO_TRIGGER_OF_OURS
@@ -127,7 +127,7 @@ class TestOtherTriggers:
         other.execute(f"drop trigger pgclarify_{source_id}_insert on app.article".encode())
         other.execute(
             f"create trigger pgclarify_{source_id}_insert after insert on app.article for each statement"
-            f" execute function pgclarify._capture_{source_id}()".encode()
+            f" execute function pgclarify_private.capture_{source_id}()".encode()
         )
 
         with pytest.raises(psycopg.errors.UndefinedColumn):
@@ -162,7 +162,7 @@ def test_no_cast_of_the_owners_is_called(
 
 
 class TestRole:
-    """Functions of triggers run as a role that may append to pgclarify.change, and nothing else."""
+    """Functions of triggers run as a role that may append to pgclarify_private.change, and nothing else."""
 
     @pytest.fixture
     def attempt(self, connection: Connection, source_id: int) -> Callable[[str], str | None]:
@@ -175,14 +175,14 @@ class TestRole:
         connection.execute("alter function trial.attempt(text) security definer")
         connection.execute("revoke all on schema trial from pgclarify_capture")
         return lambda statement: state_of(
-            connection, "select trial.attempt(%s)", [statement.replace("_capture_N", f"_capture_{source_id}")]
+            connection, "select trial.attempt(%s)", [statement.replace("_capture_N", f"capture_{source_id}")]
         )
 
     @pytest.mark.parametrize(
         "statement",
         [
             "select * from pgclarify.document",
-            "select * from pgclarify.change",
+            "select * from pgclarify_private.change",
             "select * from pgclarify_capture.change",
             "delete from pgclarify_capture.change",
             "update pgclarify_capture.source set relation = relation",
@@ -191,11 +191,11 @@ class TestRole:
             "set local role pgclarify_owner",
             "grant pgclarify_capture to current_user",
             # Its own functions it cannot name, so it cannot change them or move them to where it could.
-            "grant execute on function pgclarify._capture_N() to public",
-            "alter function pgclarify._capture_N() security invoker",
-            "alter function pgclarify._capture_N() set schema pgclarify_capture",
-            "drop function pgclarify._capture_N() cascade",
-            "create or replace function pgclarify._capture_N() returns trigger language plpgsql as 'begin end'",
+            "grant execute on function pgclarify_private.capture_N() to public",
+            "alter function pgclarify_private.capture_N() security invoker",
+            "alter function pgclarify_private.capture_N() set schema pgclarify_capture",
+            "drop function pgclarify_private.capture_N() cascade",
+            "create or replace function pgclarify_private.capture_N() returns trigger language plpgsql as 'begin end'",
             "create function pgclarify.mine() returns integer language sql as 'select 1'",
             "create or replace view pgclarify_capture.new_rows as select 1 as id",
             "drop view pgclarify_capture.new_rows",
@@ -214,7 +214,9 @@ class TestRole:
             "select classid::regclass::text, objid from pg_shdepend where refobjid = 'pgclarify_capture'::regrole"
             " and deptype = 'o' and dbid = (select oid from pg_database where datname = current_database())"
         ).fetchall()
-        assert owned == [("pg_proc", scalar(connection, "select %s::regproc::oid", f"pgclarify._capture_{source_id}"))]
+        assert owned == [
+            ("pg_proc", scalar(connection, "select %s::regproc::oid", f"pgclarify_private.capture_{source_id}"))
+        ]
         assert scalar(
             connection,
             "select not rolcanlogin and not rolsuper and not rolcreaterole and not rolbypassrls and not exists"
@@ -232,13 +234,15 @@ class TestWhoMayMakeTriggers:
     ) -> None:
         connection.execute(f"alter table app.article owner to {carol.info.user}".encode())
 
-        connection.execute("select pgclarify._inspect_sources()")
+        connection.execute("select pgclarify_private.inspect_sources()")
 
         assert listed(connection, GRANTEES) == [carol.info.user]
 
     def test_resync_grants_it_anew(self, alice: Connection, connection: Connection, source_id: int) -> None:
-        connection.execute(f"revoke all on function pgclarify._capture_{source_id}() from {alice.info.user}".encode())
-        connection.execute(f"grant execute on function pgclarify._capture_{source_id}() to public".encode())
+        connection.execute(
+            f"revoke all on function pgclarify_private.capture_{source_id}() from {alice.info.user}".encode()
+        )
+        connection.execute(f"grant execute on function pgclarify_private.capture_{source_id}() to public".encode())
 
         alice.execute(RESYNC)
 
@@ -251,7 +255,7 @@ class TestWhoMayMakeTriggers:
         attach(alice, "app.event")
         alice.execute("create table app.event_2024 partition of app.event for values in (2024)")
         connection.execute(f"alter table app.event owner to {carol.info.user}".encode())
-        connection.execute("select pgclarify._inspect_sources()")
+        connection.execute("select pgclarify_private.inspect_sources()")
 
         carol.execute("create table app.event_2025 partition of app.event for values in (2025)")
         carol.execute("insert into app.event values (1, 'a', 2024), (2, 'b', 2025)")
@@ -295,7 +299,7 @@ class TestUsersStatementsGoOn:
         assert connection.execute(NOTED).fetchall() == [("other.paper", "7")]
 
     def test_of_a_corpus_that_is_gone(self, alice: Connection, connection: Connection, source_id: int) -> None:
-        connection.execute("delete from pgclarify.source")
+        connection.execute("delete from pgclarify_private.source")
 
         alice.execute("insert into app.article (id) values (7)")
 
@@ -305,12 +309,12 @@ class TestUsersStatementsGoOn:
 def test_functions_of_an_earlier_version_are_made_anew(
     alice: Connection, connection: Connection, database: str, source_id: int
 ) -> None:
-    name = f"pgclarify._capture_{source_id}()"
+    name = f"pgclarify_private.capture_{source_id}()"
     before = scalar(connection, "select %s::regprocedure::oid", name)
     connection.execute(f"alter function {name} owner to pgclarify_owner".encode())
     connection.execute(f"grant execute on function {name} to pgclarify_user".encode())
     # Something has to be applied.
-    connection.execute("update pgclarify.applied_sql set shipped_hash = ''")
+    connection.execute("update pgclarify_private.applied_sql set shipped_hash = ''")
 
     install(database)
 
@@ -343,7 +347,7 @@ def test_a_restored_dump_notes_changes(
         closing(psycopg.connect(restored, autocommit=True)) as there,
         closing(psycopg.connect(restored, user=alice.info.user, autocommit=True)) as owner,
     ):
-        there.execute("truncate pgclarify.change")
+        there.execute("truncate pgclarify_private.change")
         owner.execute("insert into app.article (id) values (7); insert into app.event values (1, 'a', 2024)")
         owner.execute("create table app.event_2025 partition of app.event for values in (2025)")
         owner.execute("insert into app.event values (2, 'b', 2025)")

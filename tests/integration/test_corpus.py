@@ -130,7 +130,7 @@ class TestCreating:
         maker.execute("begin")
         scalar(maker, "select pgclarify.create_corpus('new')")
         scalar(maker, "select pgclarify.add_document('new', '1', 'Trucks.')")
-        scalar(maker, "select pgclarify._open_space(max(embedding_space_id), 4) from pgclarify.embedding_space")
+        scalar(maker, "select pgclarify_private.open_space(max(embedding_space_id), 4) from pgclarify.embedding_space")
 
         for session in (connection, worker.connection):
             session.execute("set lock_timeout = '1s'")
@@ -139,7 +139,7 @@ class TestCreating:
         assert scalar(connection, "select count(*) from pgclarify.passage") == 1
         scalar(connection, "select pgclarify.add_document('old', '2', 'More cars.')")
         worker.index_everything()
-        assert scalar(connection, "select count(*) from pgclarify.passage_embedding") == 2
+        assert scalar(connection, "select count(*) from pgclarify_private.passage_embedding") == 2
 
     @pytest.mark.parametrize("name", ["new", "newer"])
     def test_one_that_is_being_made_is_not_waited_for_without_end(
@@ -227,15 +227,22 @@ class TestDropping:
         assert scalar(connection, "select pgclarify.drop_corpus('insurance')") == 1
 
         assert sorted(worker.sweep()) == [
-            "pgclarify.neighborhood_1",
-            "pgclarify.passage_1",
-            "pgclarify.passage_embedding_1",
+            "pgclarify_private.neighborhood_1",
+            "pgclarify_private.passage_1",
+            "pgclarify_private.passage_embedding_1",
         ]
         for table in (
-            "corpus", "document", "passage", "passage_embedding", "pending_document", "term", "term_change",
-            "corpus_tally", "embedding_space",
-        ):  # fmt: skip
-            assert scalar(connection, f"select count(*) from pgclarify.{table}") == 0  # noqa: S608
+            "pgclarify.corpus",
+            "pgclarify.document",
+            "pgclarify.passage",
+            "pgclarify.embedding_space",
+            "pgclarify_private.passage_embedding",
+            "pgclarify_private.pending_document",
+            "pgclarify_private.term",
+            "pgclarify_private.term_change",
+            "pgclarify_private.corpus_tally",
+        ):
+            assert scalar(connection, f"select count(*) from {table}") == 0  # noqa: S608
         assert connection.execute(
             "select answer, document_ids, citations -> 0 ->> 'quote', citations -> 0 -> 'is_current'"
             " from pgclarify.result(%s)",
@@ -265,7 +272,14 @@ class TestDropping:
 
         seen = "select array_agg(document_id) from pgclarify.passage"
         found = "select count(*) from pgclarify.search('cars', 'dropped', options => '{\"method\": \"lexical\"}')"
-        for swept in ([], ["pgclarify.passage_1", "pgclarify.neighborhood_1", "pgclarify.passage_embedding_1"]):
+        for swept in (
+            [],
+            [
+                "pgclarify_private.passage_1",
+                "pgclarify_private.neighborhood_1",
+                "pgclarify_private.passage_embedding_1",
+            ],
+        ):
             if swept:
                 assert sorted(worker.sweep()) == sorted(swept)
             assert scalar(user, seen) == ["kept"]
@@ -287,7 +301,7 @@ class TestDropping:
         assert worker.sweep() == []
         found = "select document_id from pgclarify.search('cars', options => '{\"method\": \"lexical\"}')"
         assert scalar(connection, found) == "1"
-        assert scalar(connection, "select count(*) from pgclarify.passage_embedding") == 1
+        assert scalar(connection, "select count(*) from pgclarify_private.passage_embedding") == 1
 
     def test_a_drop_that_is_not_committed_holds_up_nobody_else(
         self, connection: Connection, connect: Connect, hire: Hire
@@ -332,10 +346,10 @@ class TestDropping:
         connection.execute("set lock_timeout = '1s'")
         scalar(connection, "select pgclarify.drop_corpus('insurance')")
 
-        assert state_of(worker.connection, "select pgclarify._drop_orphan_partition()") == LOCK_NOT_AVAILABLE
+        assert state_of(worker.connection, "select pgclarify_private.drop_orphan_partition()") == LOCK_NOT_AVAILABLE
 
         reader.execute("commit")
-        assert worker.sweep() == ["pgclarify.passage_1"]
+        assert worker.sweep() == ["pgclarify_private.passage_1"]
 
     def test_a_run_in_hand_ends_as_failed(self, connection: Connection, hire: Hire) -> None:
         scalar(connection, "select pgclarify.create_corpus('insurance')")
@@ -345,7 +359,7 @@ class TestDropping:
         scalar(connection, "select pgclarify.drop_corpus('insurance')")
 
         assert (
-            state_of(worker.connection, f"select pgclarify._retrieve({run_id}, 1, 'cars', null, 'a-model')")
+            state_of(worker.connection, f"select pgclarify_private.retrieve({run_id}, 1, 'cars', null, 'a-model')")
             == UNDEFINED_OBJECT
         )
         worker.finish(run_id, status="failed", error="the corpus was dropped")
@@ -390,13 +404,13 @@ def test_a_thousand_corpora_stay_cheap(connection: Connection, hire: Hire) -> No
         "submit": (connection, "select pgclarify.submit('trucks', 'corpus 500')"),
         "retrieve": (
             worker.connection,
-            f"select count(*) from pgclarify._retrieve({run_id}, 1, 'cars', '[1, 0, 0, 0]', 'all-MiniLM-L6-v2')",  # noqa: S608
+            f"select count(*) from pgclarify_private.retrieve({run_id}, 1, 'cars', '[1, 0, 0, 0]', 'all-MiniLM-L6-v2')",  # noqa: S608
         ),
         "claim": (
             worker.connection,
-            f"select count(*) from pgclarify._claim_documents({worker.worker_id}, 9, 9, '1 min', '{{}}', 0)",  # noqa: S608
+            f"select count(*) from pgclarify_private.claim_documents({worker.worker_id}, 9, 9, '1 min', '{{}}', 0)",  # noqa: S608
         ),
-        "fold": (worker.connection, "select pgclarify._fold_tallies()"),
+        "fold": (worker.connection, "select pgclarify_private.fold_tallies()"),
         "drop": (connection, "select pgclarify.drop_corpus('corpus 1')"),
     }
     held = {}

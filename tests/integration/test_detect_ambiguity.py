@@ -224,8 +224,8 @@ def test_nobody_sees_it_but_who_asked(service: Service, asker: Connection, make_
     with closing(service.connect(make_role("pgclarify_user"))) as other:
         for table in ("ambiguity_detection", "detection", "run_summary"):
             assert rows(other, f"select from pgclarify.{table} where run_id = %s", run_id) == []
-        for function in ("_ambiguities", "_question_ambiguities", "_current_ambiguities"):
-            forbidden = f"select pgclarify.{function}(array[{run_id}::bigint], '{service.asker}')"
+        for function in ("ambiguities", "question_ambiguities", "current_ambiguities"):
+            forbidden = f"select pgclarify_private.{function}(array[{run_id}::bigint], '{service.asker}')"
             assert state_of(other, forbidden) == FORBIDDEN
 
 

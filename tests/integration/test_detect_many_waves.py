@@ -30,7 +30,8 @@ UNSTARTED = "select run_id from pgclarify.run where status = 'queued' order by r
 def waves(desk: Desk) -> Desk:
     """Where a wave is one run."""
     desk.owner.execute(
-        "create or replace function pgclarify._questions_at_once() returns integer language sql immutable parallel safe"
+        "create or replace function pgclarify_private.questions_at_once() returns integer language sql"
+        " immutable parallel safe"
         " set search_path = pg_catalog, pg_temp begin atomic select 500; end"
     )
     return desk
@@ -106,11 +107,12 @@ def test_a_timeout_says_what_is_done_and_how_to_read_it(waves: Desk, asking: Any
     # However long the first wave takes, the time is up once the second one is entered.
     waves.owner.execute(
         """
-        create or replace function pgclarify._deadline(timeout interval) returns timestamptz language sql volatile
+        create or replace function pgclarify_private.deadline(timeout interval) returns timestamptz language sql
+        volatile
         set search_path = pg_catalog, pg_temp begin atomic
             select
                 clock_timestamp()
-                + case when exists (select from pgclarify.run) then interval '0' else _deadline.timeout end;
+                + case when exists (select from pgclarify.run) then interval '0' else deadline.timeout end;
         end
         """
     )

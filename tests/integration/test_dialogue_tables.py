@@ -330,8 +330,9 @@ class TestEvidence:
         """The citations and the documents of an entry, for who asked."""
         row = played.desk.owner.execute(
             """
-            select pgclarify._evidence(asked.run_id, asked.ordinal, pgclarify._roles_of(asked.name)),
-                pgclarify._evidence_document_ids(asked.run_id, asked.ordinal, pgclarify._roles_of(asked.name))
+            select pgclarify_private.evidence_of(asked.run_id, asked.ordinal, pgclarify_private.roles_of(asked.name)),
+                pgclarify_private.evidence_document_ids(asked.run_id, asked.ordinal,
+                pgclarify_private.roles_of(asked.name))
             from (select %s::bigint as run_id, %s::integer as ordinal, %s::name as name) as asked
             """,
             [run.run_id, ordinal, played.desk.user.info.user],

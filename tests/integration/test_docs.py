@@ -51,7 +51,7 @@ def test_functions_and_views_are_told_before_they_are_listed() -> None:
 
 
 def test_options_are_those_that_are_checked(connection: psycopg.Connection[Any]) -> None:
-    (known,) = connection.execute("select pgclarify._clarify_options()").fetchone() or ({},)
+    (known,) = connection.execute("select pgclarify_private.clarify_options()").fetchone() or ({},)
     told = {row[0]: re.findall(r"\w+", row[1]) for row in OPTIONS["clarify"]}
     assert told.keys() == known.keys()
     for name, option in known.items():
@@ -68,7 +68,7 @@ def test_options_are_those_that_are_checked(connection: psycopg.Connection[Any])
 
 
 def test_options_of_investigate_are_those_that_are_checked(connection: psycopg.Connection[Any]) -> None:
-    (known,) = connection.execute("select pgclarify._investigate_options()").fetchone() or ({},)
+    (known,) = connection.execute("select pgclarify_private.investigate_options()").fetchone() or ({},)
     told = {row[0]: row[1:] for row in OPTIONS["investigate"]}
 
     assert json.loads(told.pop("timeout")[0]) == "5min"
@@ -84,9 +84,11 @@ def test_options_of_investigate_are_those_that_are_checked(connection: psycopg.C
 
 
 def test_options_of_clarifying_questions_are_those_that_are_checked(connection: psycopg.Connection[Any]) -> None:
-    known: tuple[Any, ...] = connection.execute("select pgclarify._clarifying_question_options()").fetchone() or ({},)
+    known: tuple[Any, ...] = connection.execute(
+        "select pgclarify_private.clarifying_question_options()"
+    ).fetchone() or ({},)
     checked: tuple[Any, ...] = connection.execute(
-        "select pgclarify._clarifying_question_settings('{}')"
+        "select pgclarify_private.clarifying_question_settings('{}')"
     ).fetchone() or ({},)
     told = {row[0]: row[1:] for row in OPTIONS["clarifying_questions"]}
 
@@ -114,7 +116,7 @@ def test_options_before_asking_are_those_that_are_checked(
 
 
 def test_options_of_list_answers_are_those_that_are_checked(connection: psycopg.Connection[Any]) -> None:
-    (known,) = connection.execute("select pgclarify._list_answers_options()").fetchone() or ({},)
+    (known,) = connection.execute("select pgclarify_private.list_answers_options()").fetchone() or ({},)
     told = {row[0]: row[1:] for row in OPTIONS["list_answers"]}
 
     assert told.keys() == known.keys()
@@ -128,7 +130,7 @@ def test_options_of_list_answers_are_those_that_are_checked(connection: psycopg.
 
 def test_options_of_estimate_are_those_that_are_checked(connection: psycopg.Connection[Any]) -> None:
     options: tuple[Any, ...] = connection.execute(
-        "select pgclarify._estimate_options(), pgclarify._clarify_options()"
+        "select pgclarify_private.estimate_options(), pgclarify_private.clarify_options()"
     ).fetchone() or ({}, {})
     known, shared = options
     told = {row[0]: row[1:] for row in OPTIONS["estimate"]}
@@ -141,7 +143,7 @@ def test_options_of_estimate_are_those_that_are_checked(connection: psycopg.Conn
 
 
 def test_options_of_search_are_those_that_are_checked(connection: psycopg.Connection[Any]) -> None:
-    (known,) = connection.execute("select pgclarify._search_options()").fetchone() or ({},)
+    (known,) = connection.execute("select pgclarify_private.search_options()").fetchone() or ({},)
     told = {row[0]: row[1:] for row in OPTIONS["search"]}
 
     assert told.keys() == known.keys()

@@ -112,7 +112,7 @@ def test_a_loopback_that_leads_nowhere(
     doctor: Doctor, database: str, connection: psycopg.Connection[Any], hire: Hire
 ) -> None:
     hire()
-    connection.execute("update pgclarify.loopback set host = '127.0.0.1', port = 1")
+    connection.execute("update pgclarify_private.loopback set host = '127.0.0.1', port = 1")
     code, checks = doctor(database)
     assert code == 1
     assert checks["loopback"]["level"] == "problem"
@@ -154,8 +154,8 @@ def test_ask_without_dblink(
 ) -> None:
     """The command line waits by itself where the server cannot."""
     monkeypatch.setenv("PGCLARIFY_DATABASE_URL", service.dsn)
-    (host, port) = superuser.execute("select host, port from pgclarify.loopback").fetchone()
-    superuser.execute("update pgclarify.loopback set host = '127.0.0.1', port = 1")
+    (host, port) = superuser.execute("select host, port from pgclarify_private.loopback").fetchone()
+    superuser.execute("update pgclarify_private.loopback set host = '127.0.0.1', port = 1")
     try:
         assert run("ask", "what does a rental cost without dblink", "--json") == 0
         rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
@@ -164,7 +164,7 @@ def test_ask_without_dblink(
             assert run("ask", "what does a rental cost in time", "--timeout", "200ms") == 1
         assert "did not come within 200ms" in capsys.readouterr().err
     finally:
-        superuser.execute("update pgclarify.loopback set host = %s, port = %s", [host, port])
+        superuser.execute("update pgclarify_private.loopback set host = %s, port = %s", [host, port])
 
 
 def test_status_shows_runs_and_errors(

@@ -154,11 +154,11 @@ class TestRemoving:
         assert contents(connection) == [("2", "Cars are insured.")]
         assert_counts_agree(connection)
         worker.send("apply_term_changes")
-        assert connection.execute("select lexeme, passages from pgclarify.term order by 1").fetchall() == [
+        assert connection.execute("select lexeme, passages from pgclarify_private.term order by 1").fetchall() == [
             ("car", 1),
             ("insur", 1),
         ]
-        assert scalar(connection, "select count(*) from pgclarify.term_change") == 0
+        assert scalar(connection, "select count(*) from pgclarify_private.term_change") == 0
 
     def test_of_what_is_pending(self, connection: Connection, worker: HandWorker) -> None:
         scalar(connection, ADD, "1", "Cars.")
@@ -258,7 +258,7 @@ class TestIndexing:
 
         assert contents(connection) == [("2", "Trucks.")]
         assert_counts_agree(connection)
-        assert scalar(connection, "select count(*) from pgclarify.staged_passage") == 0
+        assert scalar(connection, "select count(*) from pgclarify_private.staged_passage") == 0
 
     def test_what_came_back_as_it_was_is_stored(self, connection: Connection, worker: HandWorker) -> None:
         """Changed and changed back while it was indexed: whatever is stored is its present content."""

@@ -95,7 +95,8 @@ def test_counts_agree_after_anything(connection: Connection, hire: Hire, seed: i
     assert scalar(connection, "select sum(pending) from pgclarify.corpus_status") == 0
     assert (
         scalar(
-            connection, "select max(many) from (select count(*) as many from pgclarify.corpus_tally group by corpus_id)"
+            connection,
+            "select max(many) from (select count(*) as many from pgclarify_private.corpus_tally group by corpus_id)",
         )
         == 1
     )
@@ -264,17 +265,25 @@ class TestAtOnce:
             assert set(states[:-2]) <= {None, "42704", "23503", "42P01"}, states
             assert set(states[-2:]) <= {None, "42704", "23503", "42P01", "55P03"}, states
             assert states[0] is None
-            assert connection.execute("select pgclarify._start_run(%s, 1)", [run_id]).fetchall() == []
+            assert connection.execute("select pgclarify_private.start_run(%s, 1)", [run_id]).fetchall() == []
             assert scalar(connection, "select count(corpus_id) from pgclarify.run") == 0
             assert scalar(connection, "select count(*) from pgclarify.corpus") == 0
 
         sweeper.sweep()
-        for table in ("document", "pending_document", "term", "term_change", "corpus_tally", "embedding_space"):
-            assert scalar(connection, f"select count(*) from pgclarify.{table}") == 0  # noqa: S608
+        for table in (
+            "pgclarify.document",
+            "pgclarify.embedding_space",
+            "pgclarify_private.pending_document",
+            "pgclarify_private.term",
+            "pgclarify_private.term_change",
+            "pgclarify_private.corpus_tally",
+        ):
+            assert scalar(connection, f"select count(*) from {table}") == 0  # noqa: S608
         assert (
             scalar(
                 connection,
-                "select count(*) from pg_class where relnamespace = 'pgclarify'::regnamespace and relispartition",
+                "select count(*) from pg_class where relnamespace = 'pgclarify_private'::regnamespace"
+                " and relispartition",
             )
             == 0
         )

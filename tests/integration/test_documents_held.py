@@ -12,7 +12,7 @@ from tests.integration.counts import assert_counts_agree
 
 ADD = "select pgclarify.add_document('insurance', %s, %s)"
 REMOVE = "select pgclarify.remove_document('insurance', %s)"
-TERMS = "select count(*), count(*) filter (where passages = 0) from pgclarify.term"
+TERMS = "select count(*), count(*) filter (where passages = 0) from pgclarify_private.term"
 # More lexemes than a store counts in term itself.
 MANY_WORDS = 10_050
 
@@ -98,14 +98,14 @@ class TestTerms:
     def test_a_count_below_zero_waits_for_what_makes_up_for_it(
         self, connection: Connection, connect: Connect, worker: HandWorker
     ) -> None:
-        change = "insert into pgclarify.term_change values (1, 'van', {})"
+        change = "insert into pgclarify_private.term_change values (1, 'van', {})"
         slow = connect()
         slow.execute("begin")
         slow.execute(change.format(1).encode())
         connection.execute(change.format(-1).encode())
 
         assert worker.send("apply_term_changes") == [{"changes": 1}]
-        assert row(connection, "select lexeme, passages from pgclarify.term") == ("van", -1)
+        assert row(connection, "select lexeme, passages from pgclarify_private.term") == ("van", -1)
 
         slow.execute("commit")
         assert worker.send("apply_term_changes") == [{"changes": 1}]
@@ -116,7 +116,7 @@ class TestTerms:
         self, connection: Connection, connect: Connect, worker: HandWorker
     ) -> None:
         connection.execute("select pgclarify.create_corpus('other')")
-        connection.execute("insert into pgclarify.term_change values (1, 'van', 1), (2, 'van', 1)")
+        connection.execute("insert into pgclarify_private.term_change values (1, 'van', 1), (2, 'van', 1)")
         user = connect()
         user.execute("begin")
         user.execute("select pgclarify.drop_corpus('insurance')")
@@ -124,7 +124,7 @@ class TestTerms:
         assert worker.send("apply_term_changes") == [{"changes": 1}]
 
         user.execute("commit")
-        assert row(connection, "select min(corpus_id), count(*) from pgclarify.term") == (2, 1)
+        assert row(connection, "select min(corpus_id), count(*) from pgclarify_private.term") == (2, 1)
 
     def test_a_long_document_holds_up_nobody(self, connection: Connection, worker: HandWorker, hire: Hire) -> None:
         scalar(connection, ADD, "long", " ".join(f"word{number}" for number in range(MANY_WORDS)))
@@ -154,19 +154,23 @@ class TestTerms:
             for turn in range(40):
                 words = sorted({f"word{(turn + offset) % 7}" for offset in range(4)})
                 for sign in (1, -1):
-                    user.execute("select pgclarify._count_terms(1, %s, %s, %s)", [words, [sign] * 4, [0] * 4])
+                    user.execute("select pgclarify_private.count_terms(1, %s, %s, %s)", [words, [sign] * 4, [0] * 4])
                 user.execute(
-                    "insert into pgclarify.term_change"
+                    "insert into pgclarify_private.term_change"
                     " select 1, word, side from unnest(%s::text[]) as word, unnest(array[1, -1]) as side"
                     " order by random()",
                     [words],
                 )
-                user.execute("select pgclarify._apply_term_changes()")
-            user.execute("select pgclarify._count_terms(1, '{kept}', '{1}', '{0}')")
+                user.execute("select pgclarify_private.apply_term_changes()")
+            user.execute("select pgclarify_private.count_terms(1, '{kept}', '{1}', '{0}')")
 
         users = [connect() for _ in range(3)]
         assert at_once(*(partial(edit, user) for user in users)) == [None] * 3
 
         while worker.send("apply_term_changes")[0]["changes"]:
             pass
-        assert row(connection, "select min(lexeme), sum(passages), count(*) from pgclarify.term") == ("kept", 3, 1)
+        assert row(connection, "select min(lexeme), sum(passages), count(*) from pgclarify_private.term") == (
+            "kept",
+            3,
+            1,
+        )

@@ -46,7 +46,7 @@ def passages(connection: Connection) -> dict[str, Row]:
         for content, *row in rows(
             connection,
             "select p.content, p.id, p.xmin::text, e.xmin::text from pgclarify.passage as p"
-            " join pgclarify.passage_embedding as e on (e.document_id, e.passage_id) = (p.document_id, p.id)"
+            " join pgclarify_private.passage_embedding as e on (e.document_id, e.passage_id) = (p.document_id, p.id)"
             " order by p.document_id, p.ordinal",
         )
     }
@@ -60,28 +60,30 @@ def link_everything(connection: Connection) -> None:
     """Give every passage that waits a neighborhood of all others of its space, as a worker does."""
     connection.execute(
         """
-        with taken as (delete from pgclarify.pending_link returning embedding_space_id, document_id, passage_id),
+        with taken as (
+            delete from pgclarify_private.pending_link returning embedding_space_id, document_id, passage_id
+        ),
         linked as (
-            insert into pgclarify.neighborhood
+            insert into pgclarify_private.neighborhood
             select taken.embedding_space_id, taken.document_id, taken.passage_id, array_agg(e.document_id),
                 array_agg(e.passage_id), array_agg(0.5::real)
             from taken
-            join pgclarify.passage_embedding as e
+            join pgclarify_private.passage_embedding as e
                 on e.embedding_space_id = taken.embedding_space_id and e.passage_id <> taken.passage_id
             group by 1, 2, 3
             returning embedding_space_id
         )
-        insert into pgclarify.corpus_tally (corpus_id, linked)
+        insert into pgclarify_private.corpus_tally (corpus_id, linked)
         select space.corpus_id, count(*) from linked join pgclarify.embedding_space as space using (embedding_space_id)
         group by 1
         """
     )
-    connection.execute("delete from pgclarify.pending_unlink")
+    connection.execute("delete from pgclarify_private.pending_unlink")
 
 
 def waiting(connection: Connection, table: str) -> list[int]:
     """Passages in pending_link, pending_unlink or pending_passage."""
-    return [row[0] for row in rows(connection, f"select passage_id from pgclarify.{table} order by 1")]  # noqa: S608
+    return [row[0] for row in rows(connection, f"select passage_id from pgclarify_private.{table} order by 1")]  # noqa: S608
 
 
 class TestWhatStays:
@@ -123,7 +125,7 @@ class TestWhatStays:
 
     def test_a_move_leaves_the_indexes_alone(self, connection: Connection, worker: HandWorker) -> None:
         # Room on every page for another version of each of its rows: all that remains is whether an index must know.
-        connection.execute("alter table pgclarify.passage_1 set (fillfactor = 40)")
+        connection.execute("alter table pgclarify_private.passage_1 set (fillfactor = 40)")
         contents = [f"Cars of number {number}." for number in range(50)]
         add(connection, CARS, *contents)
         worker.index_everything()
@@ -194,7 +196,7 @@ class TestWhatStays:
         assert sea[TRUCKS][0] == land[TRUCKS][0]
         assert scalar(connection, "select heading from pgclarify.passage where content = %s", TRUCKS) == "Sea"
         assert scalar(connection, "select lexemes @@ 'sea' from pgclarify.passage where content = %s", TRUCKS)
-        vector = "select vector::text from pgclarify.passage_embedding where passage_id = %s"
+        vector = "select vector::text from pgclarify_private.passage_embedding where passage_id = %s"
         assert scalar(connection, vector, sea[TRUCKS][0]) == "[1,0,0,0]"
         assert_counts_agree(connection)
 
@@ -221,13 +223,13 @@ class TestTheGraph:
         worker.index_everything()
         link_everything(connection)
         before = passages(connection)
-        links = rows(connection, "select * from pgclarify.neighborhood order by passage_id")
+        links = rows(connection, "select * from pgclarify_private.neighborhood order by passage_id")
 
         add(connection, VANS, CARS, BOATS)
         worker.index_everything()
 
         after = passages(connection)
-        assert rows(connection, "select * from pgclarify.neighborhood order by passage_id") == [
+        assert rows(connection, "select * from pgclarify_private.neighborhood order by passage_id") == [
             row for row in links if row[2] != before[TRUCKS][0]
         ]
         assert waiting(connection, "pending_link") == [after[BOATS][0]]
@@ -278,15 +280,17 @@ class TestASpaceBeingBuilt:
             "insert into pgclarify.embedding_space (corpus_id, model, dimensions) values (1, 'other', 2)"
             " returning embedding_space_id",
         )
-        for parent in ("passage_embedding", "neighborhood"):
-            connection.execute("select pgclarify._add_partition(%s, 'embedding_space_id', %s)", [parent, space_id])
+        for parent in ("pgclarify_private.passage_embedding", "pgclarify_private.neighborhood"):
+            connection.execute(
+                "select pgclarify_private.add_partition(%s, 'embedding_space_id', %s)", [parent, space_id]
+            )
         connection.execute(
-            "insert into pgclarify.passage_embedding"
+            "insert into pgclarify_private.passage_embedding"
             " select %s, document_id, id, '[1, 0]' from pgclarify.passage where content <> %s",
             [space_id, TRUCKS],
         )
         connection.execute(
-            "insert into pgclarify.pending_passage (embedding_space_id, document_id, passage_id)"
+            "insert into pgclarify_private.pending_passage (embedding_space_id, document_id, passage_id)"
             " select %s, document_id, id from pgclarify.passage where content = %s",
             [space_id, TRUCKS],
         )
@@ -294,14 +298,14 @@ class TestASpaceBeingBuilt:
 
     def embedded(self, connection: Connection, space_id: int) -> set[str]:
         query = (
-            "select p.content from pgclarify.passage_embedding as e join pgclarify.passage as p"
+            "select p.content from pgclarify_private.passage_embedding as e join pgclarify.passage as p"
             " on (p.document_id, p.id) = (e.document_id, e.passage_id) where e.embedding_space_id = %s"
         )
         return {content for (content,) in rows(connection, query, space_id)}
 
     def queued(self, connection: Connection) -> set[str]:
         query = (
-            "select p.content from pgclarify.pending_passage as w join pgclarify.passage as p"
+            "select p.content from pgclarify_private.pending_passage as w join pgclarify.passage as p"
             " on (p.document_id, p.id) = (w.document_id, w.passage_id)"
         )
         return {content for (content,) in rows(connection, query)}
@@ -316,14 +320,16 @@ class TestASpaceBeingBuilt:
 
     def test_loses_what_has_other_words_around_it(self, connection: Connection, worker: HandWorker, space: int) -> None:
         # Somebody embeds the old text right now: that lease is lost with its row.
-        connection.execute("update pgclarify.pending_passage set leased_by = 1, leased_until = now() + interval '1h'")
+        connection.execute(
+            "update pgclarify_private.pending_passage set leased_by = 1, leased_until = now() + interval '1h'"
+        )
 
         add(connection, CARS, TRUCKS, VANS, title="Law")
         worker.store(worker.claim())
 
         assert self.embedded(connection, space) == {BOATS}
         assert self.queued(connection) == {CARS, TRUCKS, VANS}
-        assert scalar(connection, "select count(leased_by) from pgclarify.pending_passage") == 0
+        assert scalar(connection, "select count(leased_by) from pgclarify_private.pending_passage") == 0
         assert_counts_agree(connection)
 
     def test_loses_what_is_removed(self, connection: Connection, worker: HandWorker, space: int) -> None:
@@ -351,7 +357,7 @@ class TestASpaceBeingBuilt:
         assert [(one["document_id"], one["embedding_space_id"], one["dimensions"]) for one in again] == [
             ("1", space, 2)
         ]
-        assert scalar(connection, "select count(*) from pgclarify.staged_passage") == 0
+        assert scalar(connection, "select count(*) from pgclarify_private.staged_passage") == 0
 
 
 class TestAtTheSameTime:
@@ -369,12 +375,14 @@ class TestAtTheSameTime:
         scalar(connection, "select pgclarify.remove_document('insurance', '1')")
         add(connection, CARS, VANS)
         connection.execute(
-            "update pgclarify.pending_document set leased_by = %s, leased_until = 'infinity'", [slow.worker_id]
+            "update pgclarify_private.pending_document set leased_by = %s, leased_until = 'infinity'", [slow.worker_id]
         )
 
         assert slow.store(late, hashes=known) == 1
 
-        assert [row[0] for row in rows(connection, "select document_id from pgclarify.pending_document")] == ["1"]
+        assert [row[0] for row in rows(connection, "select document_id from pgclarify_private.pending_document")] == [
+            "1"
+        ]
         assert list(passages(connection)) == ["Bikes."]
         assert_counts_agree(connection)
         worker.index_everything()
@@ -436,7 +444,8 @@ class TestAtTheSameTime:
             assert rows(
                 connection,
                 "select p.content, p.heading, e.vector::text from pgclarify.passage as p"
-                " join pgclarify.passage_embedding as e on (e.document_id, e.passage_id) = (p.document_id, p.id)"
+                " join pgclarify_private.passage_embedding as e"
+                " on (e.document_id, e.passage_id) = (p.document_id, p.id)"
                 " where p.document_id = %s order by p.ordinal",
                 document_id,
             ) == [

@@ -108,7 +108,7 @@ def test_a_call_that_waits_gets_its_loopback(dsn: str) -> None:
 def where(superuser: Connection) -> str:
     """How the server reaches itself by its socket."""
     return WHERE.format(
-        host=scalar(superuser, "select socket_dir from pgclarify.loopback"), port=scalar(superuser, "show port")
+        host=scalar(superuser, "select socket_dir from pgclarify_private.loopback"), port=scalar(superuser, "show port")
     )
 
 
@@ -137,7 +137,7 @@ def test_no_role_connects_back_as_a_superuser(superuser: Connection, where: str,
 )
 def test_the_loopback_is_its_own_role_and_no_other(superuser: Connection, where: str, settings: dict[str, str]) -> None:
     given = psycopg.conninfo.conninfo_to_dict(where)
-    given["password"] = scalar(superuser, "select password from pgclarify.loopback")
+    given["password"] = scalar(superuser, "select password from pgclarify_private.loopback")
     superuser.execute("set session authorization pgclarify_owner")
     if "password" in settings:
         # Taken for the password, as it stands.

@@ -21,7 +21,7 @@ WITHOUT_VECTOR = """
     select p.document_id, p.content
     from pgclarify.passage as p
     join pgclarify.corpus on corpus.corpus_id = p.corpus_id
-    full join pgclarify.passage_embedding as e
+    full join pgclarify_private.passage_embedding as e
         on e.embedding_space_id = corpus.embedding_space_id and e.document_id = p.document_id and e.passage_id = p.id
     where e.embedding_space_id is null
         or p.id is null and e.embedding_space_id in (select c.embedding_space_id from pgclarify.corpus as c)
@@ -146,7 +146,10 @@ def test_the_old_vectors_are_dropped_once_nobody_can_read_them(connection: Conne
         assert worker.advance_spaces() == [False], "somebody deletes from it"
     while any(worker.advance_spaces()):
         pass
-    assert sorted(worker.sweep()) == [f"pgclarify.neighborhood_{old}", f"pgclarify.passage_embedding_{old}"]
+    assert sorted(worker.sweep()) == [
+        f"pgclarify_private.neighborhood_{old}",
+        f"pgclarify_private.passage_embedding_{old}",
+    ]
     assert worker.advance_spaces() == []
     assert_complete(connection)
 
@@ -188,8 +191,11 @@ def test_cancelled_half_way_nothing_has_changed(connection: Connection, worker: 
     connection.execute("update pgclarify.embedding_space set retired_at = retired_at - interval '1 hour'")
     while any(worker.advance_spaces()):
         pass
-    assert sorted(worker.sweep()) == [f"pgclarify.neighborhood_{new}", f"pgclarify.passage_embedding_{new}"]
-    assert scalar(connection, "select count(*) from pgclarify.pending_passage") == 0
+    assert sorted(worker.sweep()) == [
+        f"pgclarify_private.neighborhood_{new}",
+        f"pgclarify_private.passage_embedding_{new}",
+    ]
+    assert scalar(connection, "select count(*) from pgclarify_private.pending_passage") == 0
     assert scalar(connection, "select count(*) from pgclarify.embedding_space") == 1
     assert_complete(connection, OLD)
 
@@ -267,7 +273,7 @@ def test_a_run_that_embedded_its_question_with_the_old_model_starts_again(
     fill(worker)
     worker.advance_spaces()
 
-    assert state_of(worker.connection, "select pgclarify._retrieve(%s, 1, '', null, %s)", [run_id, OLD]) is None
+    assert state_of(worker.connection, "select pgclarify_private.retrieve(%s, 1, '', null, %s)", [run_id, OLD]) is None
     with pytest.raises(Exception, match="another embedding model") as caught:
         worker.retrieve(run_id, vector=vector_of("Boats."), embedding_model=OLD)
     assert getattr(caught.value, "sqlstate", None) == "40001"
@@ -437,7 +443,7 @@ def test_a_document_that_somebody_is_editing_is_cut_anew_later(connection: Conne
         worker.store_vectors(passages, are_cut_off=True)
     assert worker.advance_spaces() == [True]
     worker.connection.execute("set lock_timeout = '100ms'")
-    cut = "select min(document_id) from pgclarify.pending_cut"
+    cut = "select min(document_id) from pgclarify_private.pending_cut"
     with connection.transaction():
         connection.execute(ADD, ["2", "Ships."])
         assert worker.advance_spaces() == [True], "it waits for nobody"
@@ -485,7 +491,10 @@ def test_dropped_meanwhile(connection: Connection, worker: HandWorker) -> None:
     assert worker.advance_spaces() == []
     worker.sweep()
     assert (
-        scalar(connection, "select count(*) from pg_inherits where inhparent = 'pgclarify.neighborhood'::regclass") == 0
+        scalar(
+            connection, "select count(*) from pg_inherits where inhparent = 'pgclarify_private.neighborhood'::regclass"
+        )
+        == 0
     )
 
 
@@ -497,7 +506,7 @@ def test_a_large_corpus_is_queued_in_parts(connection: Connection, worker: HandW
     begin(connection, worker)
     most, stored = 0, 0
     while passages := worker.claim_passages(max_passages=700):
-        most = max(most, scalar(connection, "select count(*) from pgclarify.pending_passage"))
+        most = max(most, scalar(connection, "select count(*) from pgclarify_private.pending_passage"))
         stored += worker.store_vectors(passages)
         assert status(connection)[4] == stored
     assert (most, stored) == (1000, 2504)

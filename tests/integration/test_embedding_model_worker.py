@@ -99,4 +99,4 @@ def test_a_worker_killed_half_way_and_runs_all_the_time(
 
     assert set(wait(connection, runs)) == {"succeeded"}
     assert_counts_agree(connection)
-    assert scalar(connection, "select count(*) from pgclarify.pending_passage") == 0
+    assert scalar(connection, "select count(*) from pgclarify_private.pending_passage") == 0

@@ -165,7 +165,8 @@ class TestWhatGoes:
         alice.execute("select pgclarify.add_document(%s, 'new', %s)", [CORPUS, f"{CANARY} is new."])
         leased = worker.claim()
         connection.execute(
-            "insert into pgclarify.staged_passage values (gen_random_uuid(), 'new', 1, null, %s, 0, 3, 'x', null)",
+            "insert into pgclarify_private.staged_passage"
+            " values (gen_random_uuid(), 'new', 1, null, %s, 0, 3, 'x', null)",
             [CANARY],
         )
 
@@ -413,7 +414,7 @@ def test_nothing_is_searched_for_but_by_an_index(alice: Connection, worker: Hand
     carry_out(alice, worker)
     looked = """
         select coalesce(sum(seq_scan), 0) from pg_stat_xact_user_tables
-        where schemaname = 'pgclarify'
+        where schemaname in ('pgclarify', 'pgclarify_private')
             and relname in (
                 'candidate', 'citation', 'completion', 'completion_document', 'detection', 'eval_case', 'evidence',
                 'interpretation', 'listed_answer', 'run', 'stage', 'step', 'verdict'

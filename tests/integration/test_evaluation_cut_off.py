@@ -144,7 +144,7 @@ async def test_an_evaluation_is_no_worker(bench: Bench, monkeypatch: pytest.Monk
     await bench.judge("model")
     assert await bench.tables.serving_workers() == [bench.living]
     assert len(rows(service, "select from pgclarify.worker_status where is_alive")) == 1
-    assert len(rows(service, "select from pgclarify._living_workers()")) == 2, "its leases hold"
+    assert len(rows(service, "select from pgclarify_private.living_workers()")) == 2, "its leases hold"
 
 
 async def test_a_worker_that_dies_ends_it_and_another_goes_on(

@@ -14,24 +14,24 @@ INSUFFICIENT_PRIVILEGE = "42501"
 TABLES = ("eval_run", "eval_case", "eval_metric")
 
 BEGIN = """
-    select pgclarify._begin_evaluation(caller, jsonb_build_object(
+    select pgclarify_private.begin_evaluation(caller, jsonb_build_object(
         'name', 'night', 'data_set', 'questions', 'data_set_hash', sha256('q'), 'corpus_id', %s::bigint,
         'corpus_name', 'insurance', 'corpus_revision', 1, 'method', 'clarify', 'settings', '{}'::jsonb,
         'provider', 'openai', 'model', 'm', 'prompt_version', 'v', 'embedding_model', 'm', 'judge', 'lexical',
         'judge_version', '1', 'version', '0.7', 'planned_cases', 1
     ))
-    from pgclarify._caller as caller
+    from pgclarify_private.caller as caller
 """
 RECORD = """
-    select pgclarify._record_eval_cases(caller, %s, jsonb_build_array(jsonb_build_object(
+    select pgclarify_private.record_eval_cases(caller, %s, jsonb_build_array(jsonb_build_object(
         'ordinal', %s::integer, 'case_id', 'a', 'question', 'cars', 'gold', '{}'::jsonb, 'output', '{}'::jsonb,
         'run_id', %s::bigint, 'status', 'succeeded', 'calls', 0, 'reused_calls', 0, 'prompt_tokens', 0,
         'completion_tokens', 0, 'model_seconds', 0, 'seconds', 0, 'metrics', '{"recall": 1}'::jsonb
     )))
-    from pgclarify._caller as caller
+    from pgclarify_private.caller as caller
 """
-RENAME = "select pgclarify._resume_evaluation(caller, %s, 'ours') from pgclarify._caller as caller"
-FINISH = "select pgclarify._finish_evaluation(caller, %s, '[]') from pgclarify._caller as caller"
+RENAME = "select pgclarify_private.resume_evaluation(caller, %s, 'ours') from pgclarify_private.caller as caller"
+FINISH = "select pgclarify_private.finish_evaluation(caller, %s, '[]') from pgclarify_private.caller as caller"
 REMOVE = "select pgclarify.remove_evaluation(%s)"
 
 

@@ -244,7 +244,7 @@ def test_an_explored_search_shows_how_each_passage_was_reached(desk: Desk) -> No
     ],
 )
 def test_settings_of_a_search_that_were_asked_for(desk: Desk, options: dict[str, str], told: str | None) -> None:
-    settings = scalar(desk.owner, "select pgclarify._search_settings(10, %s) - 'timeout'", json.dumps(options))
+    settings = scalar(desk.owner, "select pgclarify_private.search_settings(10, %s) - 'timeout'", json.dumps(options))
     lines = desk.told(desk.enter("search", settings)).splitlines()
     found = [line.split(": ")[1] for line in lines if line.startswith("  Settings")]
     assert found == ([] if told is None else [told])

@@ -66,7 +66,8 @@ class TestAskedAgain:
 
         assert self.last(desk, run_id) == "a new run, since other passages have neighbors now"
         again = (
-            "select * from pgclarify._find_answered(1, 'search', array['rental cars'], %s, %s, pgclarify._roles_of(%s))"
+            "select * from pgclarify_private.find_answered(1, 'search', array['rental cars'], %s, %s,"
+            " pgclarify_private.roles_of(%s))"
         )
         name = desk.user.info.user
         assert not desk.owner.execute(again.encode(), [json.dumps(settings), name, name]).fetchall()

@@ -26,7 +26,7 @@ __all__ = ["desk"]
     ],
 )
 def test_what_is_not_seen_is_spelt_out(connection: Connection, given: str, shown: str) -> None:
-    assert scalar(connection, "select pgclarify._shown(%s)", given) == shown
+    assert scalar(connection, "select pgclarify_private.shown(%s)", given) == shown
 
 
 def test_foreign_text_stays_harmless_and_short(desk: Desk) -> None:
@@ -75,5 +75,5 @@ def test_foreign_text_stays_harmless_and_short(desk: Desk) -> None:
 def test_a_title_that_is_the_first_heading_is_told_once(
     connection: Connection, title: str | None, heading: str | None, shown: str
 ) -> None:
-    told = scalar(connection, "select pgclarify._shown_passage(1, 'x.md', %s, %s)", title, heading)
+    told = scalar(connection, "select pgclarify_private.shown_passage(1, 'x.md', %s, %s)", title, heading)
     assert told == f"passage 1 of x.md{shown}"

@@ -86,7 +86,7 @@ class TestNeighbors:
     ) -> None:
         run_id, there = ask(user, worker), [passage(connection, "0")]
         space = scalar(connection, "select embedding_space_id from pgclarify.corpus")
-        connection.execute(f"drop table pgclarify.neighborhood_{space}".encode())
+        connection.execute(f"drop table pgclarify_private.neighborhood_{space}".encode())
 
         assert near(worker, run_id, there) == []
         assert find(worker, run_id, vector=[1, 0, 0, 0])

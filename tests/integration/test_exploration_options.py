@@ -37,11 +37,11 @@ class TestOptions:
         ],
     )
     def test_settings(self, connection: Connection, options: dict[str, Any], kept: dict[str, Any]) -> None:
-        settings = scalar(connection, "select pgclarify._search_settings(10, %s)", json.dumps(options))
+        settings = scalar(connection, "select pgclarify_private.search_settings(10, %s)", json.dumps(options))
         assert settings == kept | {"top_k": 10, "timeout": "60s"}
 
     def test_the_budget_is_no_less_than_what_is_asked_for(self, connection: Connection) -> None:
-        budget = """select pgclarify._search_settings(%s, '{"method": "adaptive"}') -> 'budget'"""
+        budget = """select pgclarify_private.search_settings(%s, '{"method": "adaptive"}') -> 'budget'"""
         assert [scalar(connection, budget, top_k) for top_k in (1, 100, 101, 1000)] == [100, 100, 101, 1000]
 
     @pytest.mark.parametrize(

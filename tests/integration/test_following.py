@@ -14,7 +14,7 @@ from tests.integration.in_step import assert_in_step
 from tests.workers import Worker, until, wait_until_searchable
 
 DOCUMENTS = "select id, content from pgclarify.document order by id"
-STATE = "select state from pgclarify.source order by source_id"
+STATE = "select state from pgclarify_private.source order by source_id"
 COLUMNS = "id {} primary key, body text, title text, url text, groups text[], author text, year integer"
 OPTIONS = {"title": "title", "uri": "url", "readers": "groups", "metadata": ["author", "year"]}
 
@@ -47,7 +47,7 @@ def documents(connection: Connection) -> list[tuple[str, str]]:
 
 def error(connection: Connection) -> str:
     """The error of the only source, which has one."""
-    text = scalar(connection, "select error from pgclarify.source")
+    text = scalar(connection, "select error from pgclarify_private.source")
     assert isinstance(text, str)
     return text
 
@@ -79,7 +79,7 @@ class TestLoading:
             "select distinct title, uri, metadata, readers::text from pgclarify.document"
         ).fetchall() == [("T", "http://a", {"author": "A", "year": 2}, "{boss}")]
         assert scalar(connection, STATE) == "following"
-        assert scalar(connection, "select rows_added from pgclarify.source") == len(ids)
+        assert scalar(connection, "select rows_added from pgclarify_private.source") == len(ids)
         assert_in_step(connection)
         worker.index_everything()
         assert_counts_agree(connection)
@@ -142,7 +142,7 @@ class TestLoading:
     def test_a_batch_has_so_many_bytes(self, connection: Connection, worker: HandWorker) -> None:
         source_id = attach(connection)
         connection.execute("insert into article (id, body) select n, repeat('x', 1000) from generate_series(1, 9) as n")
-        connection.execute("delete from pgclarify.change")
+        connection.execute("delete from pgclarify_private.change")
 
         def load(max_bytes: int) -> int:
             return int(worker.send("load_source", source_id=source_id, max_rows=100, max_bytes=max_bytes)[0]["done"])
@@ -151,7 +151,7 @@ class TestLoading:
         connection.execute("update article set body = repeat('y', 1000)")
         taken = worker.send("follow_changes", source_id=source_id, max_changes=100, max_bytes=2500)[0]["done"]
         assert taken == 3
-        assert scalar(connection, "select count(*) from pgclarify.change") == 6
+        assert scalar(connection, "select count(*) from pgclarify_private.change") == 6
         worker.follow_everything()
         assert_in_step(connection)
 
@@ -188,14 +188,14 @@ class TestLoading:
         worker.follow_everything(max_rows=3)
 
         assert_in_step(connection)
-        assert connection.execute("select rows_added, rows_changed, rows_removed from pgclarify.source").fetchall() == [
-            (2, 3, 1)
-        ]
+        assert connection.execute(
+            "select rows_added, rows_changed, rows_removed from pgclarify_private.source"
+        ).fetchall() == [(2, 3, 1)]
         connection.execute("select pgclarify.resync('kb', 'article')")
         worker.follow_everything()
-        assert connection.execute("select rows_added, rows_changed, rows_removed from pgclarify.source").fetchall() == [
-            (0, 0, 0)
-        ]
+        assert connection.execute(
+            "select rows_added, rows_changed, rows_removed from pgclarify_private.source"
+        ).fetchall() == [(0, 0, 0)]
 
 
 class TestChanges:
@@ -282,7 +282,7 @@ class TestChanges:
         assert scalar(connection, STATE) == "following"
         assert_in_step(connection)
         connection.execute("update article set body = 'Towed.'")
-        assert scalar(connection, "select count(key) from pgclarify.change") == 3
+        assert scalar(connection, "select count(key) from pgclarify_private.change") == 3
         worker.follow_everything()
         assert_in_step(connection)
 

@@ -88,7 +88,7 @@ class TestAtOnce:
         assert_in_step(connection)
         workers[0].index_everything()
         assert_counts_agree(connection)
-        assert scalar(connection, "select count(*) from pgclarify.change") == 0
+        assert scalar(connection, "select count(*) from pgclarify_private.change") == 0
 
     @pytest.mark.parametrize(
         "upheaval",
@@ -135,15 +135,15 @@ class TestAtOnce:
         workers[0].follow_everything()
         assert_in_step(connection)
         if upheaval == "drop table article":
-            assert scalar(connection, "select state from pgclarify.source") == "failed"
+            assert scalar(connection, "select state from pgclarify_private.source") == "failed"
         elif "detach" in upheaval or "drop_corpus" in upheaval:
             kept = 100 if upheaval.endswith("'article')") else 0
             assert scalar(connection, "select count(*) from pgclarify.document") == kept or kept
         else:
-            assert scalar(connection, "select state from pgclarify.source") == "following"
+            assert scalar(connection, "select state from pgclarify_private.source") == "following"
         while workers[0].send("drop_orphan_capture")[0]["dropped"] is not None:
             pass
-        assert scalar(connection, "select count(*) from pgclarify.change") == 0
+        assert scalar(connection, "select count(*) from pgclarify_private.change") == 0
         workers[0].index_everything()
         assert_counts_agree(connection)
 
@@ -160,7 +160,7 @@ class TestAtOnce:
         assert taken == 50
         dying.die()
 
-        assert scalar(connection, "select count(*) from pgclarify.change") == 100
+        assert scalar(connection, "select count(*) from pgclarify_private.change") == 100
         hire().follow_everything()
         assert_in_step(connection)
 
@@ -191,10 +191,10 @@ class TestAtOnce:
         hesitant.execute("select pgclarify.add_document('kb', '500', 'By hand.')")
 
         workers[0].follow_everything()
-        assert scalar(connection, "select count(*) from pgclarify.change") == 1
+        assert scalar(connection, "select count(*) from pgclarify_private.change") == 1
 
         hesitant.execute("commit")
         workers[0].follow_everything()
         assert scalar(connection, "select content from pgclarify.document where id = '500'") == "By hand."
-        assert scalar(connection, "select error like '%%\"500\"%%' from pgclarify.source")
+        assert scalar(connection, "select error like '%%\"500\"%%' from pgclarify_private.source")
         assert state_of(connection, "select pgclarify.remove_document('kb', '500')") is None

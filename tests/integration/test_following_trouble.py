@@ -15,7 +15,7 @@ from tests.integration.test_following import COLUMNS, attach, documents, error, 
 __all__ = ["worker"]
 
 NOT_NOW = "55000"
-STATE = "select state from pgclarify.source order by source_id"
+STATE = "select state from pgclarify_private.source order by source_id"
 
 
 class TestOthersDocuments:
@@ -52,7 +52,7 @@ class TestOthersDocuments:
         connection.execute("select pgclarify.remove_document('kb', '2')")
         connection.execute("select pgclarify.resync('kb', 'article')")
         worker.follow_everything()
-        assert scalar(connection, "select error from pgclarify.source") is None
+        assert scalar(connection, "select error from pgclarify_private.source") is None
         assert_in_step(connection)
         assert_counts_agree(connection)
 
@@ -80,13 +80,13 @@ class TestOthersDocuments:
         attach(connection)
         worker.follow_everything()
         assert_in_step(connection)
-        assert scalar(connection, "select rows_changed from pgclarify.source") == 0
+        assert scalar(connection, "select rows_changed from pgclarify_private.source") == 0
 
         connection.execute("""select pgclarify.detach_table('kb', 'article', '{"documents": "remove"}')""")
         scalar(connection, "select pgclarify.add_document('kb', '3', 'Kept.')")
         worker.follow_everything(max_rows=2)
         assert documents(connection) == [("3", "Kept.")]
-        assert scalar(connection, "select count(*) from pgclarify.source") == 0
+        assert scalar(connection, "select count(*) from pgclarify_private.source") == 0
         worker.index_everything()
         assert_counts_agree(connection)
 
@@ -109,7 +109,7 @@ class TestWhatStandsInTheWay:
             ("alter table article enable row level security", "alter table article disable row level security"),
             ("revoke select (body) on article from its_reader", "select"),
             ("alter table article disable trigger user", "alter table article enable trigger user"),
-            ("drop function pgclarify._capture_1() cascade", "select"),
+            ("drop function pgclarify_private.capture_1() cascade", "select"),
             (
                 "create table whole (like article); alter table article inherit whole",
                 "alter table article no inherit whole",
@@ -148,7 +148,9 @@ class TestWhatStandsInTheWay:
 
         states = connection.execute(STATE).fetchall()
         assert states == [("failed",), ("following",)], states
-        assert "pgclarify.resync" in scalar(connection, "select error from pgclarify.source where state = 'failed'")
+        assert "pgclarify.resync" in scalar(
+            connection, "select error from pgclarify_private.source where state = 'failed'"
+        )
         assert ("o/1", "Vans.") in documents(connection)
         assert ("1", "Cars.") in documents(connection)
         if remedy:
@@ -169,7 +171,7 @@ class TestWhatStandsInTheWay:
             f"grant usage on schema public to {alice}; grant select (id, body) on article to {alice}".encode()
         )
         connection.execute(
-            "update pgclarify.source set attached_by = rolname, attached_by_oid = oid, title_column = null,"
+            "update pgclarify_private.source set attached_by = rolname, attached_by_oid = oid, title_column = null,"
             " uri_column = null, metadata_columns = '{}', readers_column = null from pg_roles where rolname = %s",
             [alice],
         )
@@ -235,11 +237,11 @@ class TestWhatStandsInTheWay:
         attach(connection)
         worker.follow_everything()
         connection.execute("insert into article (id, body) values (1, 'Cars.')")
-        connection.execute("update pgclarify.source set state = 'failed', error = 'so'")
+        connection.execute("update pgclarify_private.source set state = 'failed', error = 'so'")
 
         worker.follow_everything()
 
-        assert scalar(connection, "select count(*) from pgclarify.change") == 0
+        assert scalar(connection, "select count(*) from pgclarify_private.change") == 0
         assert documents(connection) == []
         connection.execute("select pgclarify.resync('kb', 'article')")
         worker.follow_everything()

@@ -13,7 +13,7 @@ from tests.integration.test_following import COLUMNS, attach, documents, error, 
 
 __all__ = ["worker"]
 
-STATE = "select state from pgclarify.source"
+STATE = "select state from pgclarify_private.source"
 ADD = "select pgclarify.add_document('kb', %s, 'Cars.')"
 INSERT = "insert into note (id, body) values (%s, %s)"
 
@@ -75,7 +75,7 @@ class TestValues:
         assert len(documents(connection)) == 28
         assert any(f'"{number}"' in error(connection) for number in (9, 21))
         assert "22P05" in error(connection)
-        assert scalar(connection, "select rows_added from pgclarify.source") == 28
+        assert scalar(connection, "select rows_added from pgclarify_private.source") == 28
         connection.execute("""update article set more = '{"a": "b"}'""")
         attached.follow_everything()
         assert_in_step(connection)

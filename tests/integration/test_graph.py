@@ -48,7 +48,7 @@ class TestLinking:
             "recall": 1.0,
         }
         assert scalar(corpus, "select linked from pgclarify.corpus_status") == 40
-        assert scalar(corpus, "select bool_and(cardinality(neighbor_ids) = 16) from pgclarify.neighborhood")
+        assert scalar(corpus, "select bool_and(cardinality(neighbor_ids) = 16) from pgclarify_private.neighborhood")
         assert_counts_agree(corpus)
 
     def test_nearest_first(self, small: Connection, hire: Hire) -> None:
@@ -159,7 +159,7 @@ class TestLinking:
         worker.store(worker.claim(max_documents=20))
 
         assert link(worker) == 0
-        corpus.execute("update pgclarify.pending_link set added_at = now() - interval '2 minutes'")
+        corpus.execute("update pgclarify_private.pending_link set added_at = now() - interval '2 minutes'")
         assert link(worker) == 20
 
     def test_a_dropped_corpus_is_not_linked(self, corpus: Connection, hire: Hire) -> None:
@@ -171,7 +171,7 @@ class TestLinking:
 
         assert link(worker) == 0
         worker.sweep()
-        assert scalar(corpus, "select count(*) from pgclarify.neighborhood") == 0
+        assert scalar(corpus, "select count(*) from pgclarify_private.neighborhood") == 0
 
     def test_a_vector_of_zeros_is_near_nothing(self, corpus: Connection, hire: Hire) -> None:
         add(corpus, {"0": "At 0.", "10": "At 10.", "nowhere": "Nowhere."})
@@ -201,7 +201,7 @@ class TestPlans:
         hire().index_everything()
 
         with plans(corpus) as seen:
-            corpus.execute("select pgclarify._link_passages(1000)")
+            corpus.execute("select pgclarify_private.link_passages(1000)")
 
         assert [plan for plan in seen if "Parallel Append" in plan]
 
@@ -212,7 +212,7 @@ class TestPlans:
         corpus.execute("select pgclarify.remove_document('insurance', '1')")
 
         with plans(corpus) as seen:
-            corpus.execute("select pgclarify._link_passages(1000)")
+            corpus.execute("select pgclarify_private.link_passages(1000)")
 
         assert [plan for plan in seen if "Bitmap Index Scan on neighborhood_1_" in plan and "&&" in plan]
 
@@ -240,7 +240,7 @@ class TestLexicalSimilarity:
         assert neighbors(worded, "hail") == ["bonnet", "storm"]
         assert neighbors(worded, "dog") == []
         assert scalar(
-            worded, "select bool_and(0 < s and s <= 1) from pgclarify.neighborhood, unnest(similarities) as s"
+            worded, "select bool_and(0 < s and s <= 1) from pgclarify_private.neighborhood, unnest(similarities) as s"
         )
         found = check(worded)
         assert (found["gaps"], found["recall"], found["unordered"], found["unlinked"]) == (None, 1.0, 0, 0)
@@ -255,11 +255,11 @@ class TestLexicalSimilarity:
         assert_counts_agree(worded)
 
     def test_a_vector_without_its_passage_does_not_wait_forever(self, worded: Connection, hire: Hire) -> None:
-        worded.execute("delete from pgclarify.neighborhood where document_id = 'dog'")
+        worded.execute("delete from pgclarify_private.neighborhood where document_id = 'dog'")
         worded.execute("delete from pgclarify.passage where document_id = 'dog'")
         worded.execute(
-            "insert into pgclarify.pending_link select embedding_space_id, document_id, passage_id"
-            " from pgclarify.passage_embedding where document_id = 'dog'"
+            "insert into pgclarify_private.pending_link select embedding_space_id, document_id, passage_id"
+            " from pgclarify_private.passage_embedding where document_id = 'dog'"
         )
 
         link(hire())
@@ -280,32 +280,32 @@ class TestBuildAndCheck:
     @pytest.mark.parametrize(
         ("harm", "found"),
         [
-            ("delete from pgclarify.neighborhood where document_id in ('1', '2')", {"unlinked": 2}),
+            ("delete from pgclarify_private.neighborhood where document_id in ('1', '2')", {"unlinked": 2}),
             (
-                "update pgclarify.neighborhood set neighbor_ids[1] = passage_id where document_id = '1'",
+                "update pgclarify_private.neighborhood set neighbor_ids[1] = passage_id where document_id = '1'",
                 # Under the document of another it is a passage that is not there.
                 {"self_edges": 1, "dangling": 1, "recall": 1 - 1 / 640},
             ),
             (
-                "update pgclarify.neighborhood set neighbor_ids[1] = 10000 where document_id = '1'",
+                "update pgclarify_private.neighborhood set neighbor_ids[1] = 10000 where document_id = '1'",
                 {"dangling": 1, "recall": 1 - 1 / 640},
             ),
             (
-                "update pgclarify.neighborhood set neighbor_document_ids = '{}', neighbor_ids = '{}',"
+                "update pgclarify_private.neighborhood set neighbor_document_ids = '{}', neighbor_ids = '{}',"
                 " similarities = '{}' where document_id in ('1', '2')",
                 {"gaps": 2, "recall": 0.95},
             ),
             (
-                "update pgclarify.neighborhood set similarities[16] = 1 where document_id = '1'",
+                "update pgclarify_private.neighborhood set similarities[16] = 1 where document_id = '1'",
                 {"unordered": 1},
             ),
             (
-                "update pgclarify.neighborhood set neighbor_ids[2] = neighbor_ids[1],"
+                "update pgclarify_private.neighborhood set neighbor_ids[2] = neighbor_ids[1],"
                 " neighbor_document_ids[2] = neighbor_document_ids[1] where document_id = '1'",
                 {"unordered": 1, "recall": 1 - 1 / 640},
             ),
             (
-                "delete from pgclarify.passage_embedding where document_id = '1'",
+                "delete from pgclarify_private.passage_embedding where document_id = '1'",
                 None,
             ),
         ],

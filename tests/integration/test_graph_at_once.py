@@ -78,7 +78,7 @@ def test_everything_at_once(connection: Connection, connect: Connect, hire: Hire
     add(connection, {str(number): text(random.Random(number)) for number in range(DOCUMENTS)})  # noqa: S311
     indexers[0].index_everything()
     # What is being loaded would be left for a minute.
-    connection.execute("alter table pgclarify.pending_link alter added_at set default '-infinity'")
+    connection.execute("alter table pgclarify_private.pending_link alter added_at set default '-infinity'")
     with ThreadPoolExecutor(8) as pool:
         tasks = [
             *(pool.submit(write, seed) for seed in range(3)),

@@ -148,12 +148,12 @@ def test_looking_for_what_is_free_holds_nothing(corpus: Connection, connect: Con
         found = scalar(
             worker,
             "select cardinality(passage_ids) from pgclarify.embedding_space,"
-            " pgclarify._free_waiting(embedding_space_id, 7)",
+            " pgclarify_private.free_waiting(embedding_space_id, 7)",
         )
 
         assert found == 7
         for table in ("pending_link", "passage_embedding"):
-            assert state_of(corpus, f"select from pgclarify.{table} for update nowait") is None
+            assert state_of(corpus, f"select from pgclarify_private.{table} for update nowait") is None
 
 
 def test_a_passage_that_very_many_lists_name(corpus: Connection, hire: Hire) -> None:
@@ -162,13 +162,13 @@ def test_a_passage_that_very_many_lists_name(corpus: Connection, hire: Hire) -> 
     worker.index_everything()
     link(worker)
     corpus.execute(
-        "update pgclarify.neighborhood as kept set neighbor_document_ids = array[hub.document_id],"
+        "update pgclarify_private.neighborhood as kept set neighbor_document_ids = array[hub.document_id],"
         " neighbor_ids = array[hub.id], similarities = '{1}'"
         " from pgclarify.passage as hub where hub.document_id = '0' and kept.document_id <> '0'"
     )
     corpus.execute("select pgclarify.remove_document('insurance', '0')")
-    naming = "select count(*) from pgclarify.neighborhood where neighbor_document_ids @> '{0}'"
-    waiting = "select count(*) from pgclarify.pending_unlink"
+    naming = "select count(*) from pgclarify_private.neighborhood where neighbor_document_ids @> '{0}'"
+    waiting = "select count(*) from pgclarify_private.pending_unlink"
 
     # One passage a call, and sixteen lists for each.
     for left in (23, 7):

@@ -205,5 +205,5 @@ class TestEdge:
             ).fetchall()
 
         tables = {name for (name,) in locked}
-        assert "pgclarify.neighborhood_1" in tables
+        assert "pgclarify_private.neighborhood_1" in tables
         assert not {table for table in tables if table.endswith("_2")}

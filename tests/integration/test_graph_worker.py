@@ -76,7 +76,7 @@ def test_a_harmed_graph_fails_and_is_built_again(
     linked: Service, superuser: psycopg.Connection[Any], tmp_path: Path
 ) -> None:
     superuser.execute(
-        "update pgclarify.neighborhood set neighbor_ids[1] = passage_id, neighbor_document_ids[1] = document_id"
+        "update pgclarify_private.neighborhood set neighbor_ids[1] = passage_id, neighbor_document_ids[1] = document_id"
     )
 
     checked = graph(linked, tmp_path, "check", CORPUS)

@@ -130,18 +130,18 @@ class World:
         self.alice.execute("reset pgclarify.reuse_runs")
         self.worker.send("group_questions", most=100, run_ids=[], vectors=[], skipped_models=[])
 
-    def relations(self) -> Iterator[tuple[str, list[str]]]:
-        """The relations that she may select from, with the columns that she may select."""
+    def relations(self) -> Iterator[tuple[str, str, list[str]]]:
+        """The relations that she may select from, also with their schemas, and the columns that she may select."""
         yield from self.alice.execute("""
-            select c.relname, array_agg(a.attname::text order by a.attnum)
+            select c.relname, c.oid::regclass::text, array_agg(a.attname::text order by a.attnum)
             from pg_class as c
             join pg_attribute as a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
-            where c.relnamespace = 'pgclarify'::regnamespace
+            where c.relnamespace in ('pgclarify'::regnamespace, 'pgclarify_private'::regnamespace)
                 and c.relkind in ('r', 'p', 'v', 'm', 'f', 'S')
                 and has_column_privilege(c.oid, a.attnum, 'select')
                 -- Another in each transaction.
-                and c.relname <> '_caller'
-            group by c.relname
+                and c.relname <> 'caller'
+            group by c.oid, c.relname
             order by c.relname
         """).fetchall()
 
@@ -153,9 +153,9 @@ class World:
             ).fetchall()
         )
         seen: Seen = {("explored", "rows"): list(self.explored)}
-        for relation, columns in self.relations():
+        for relation, qualified, columns in self.relations():
             names = ", ".join(f'"{column}"' for column in columns)
-            seen |= self.read(relation, f"select {names} from pgclarify.{relation}")  # noqa: S608
+            seen |= self.read(relation, f"select {names} from {qualified}")  # noqa: S608
         for name, query in READ.items():
             for question in QUESTIONS if name == "search" else ("",):
                 seen |= self.read(f"{name}({question})", query.replace("%s", f"'{question}'" if question else "%s"))
@@ -253,7 +253,7 @@ def test_every_public_function_is_compared(connection: Connection, make_role: Ma
         for (name,) in connection.execute(
             """
             select proname from pg_proc
-            where pronamespace = 'pgclarify'::regnamespace and not starts_with(proname, '_')
+            where pronamespace = 'pgclarify'::regnamespace
                 and has_function_privilege(%s::name, oid, 'execute')
             """,
             [make_role("pgclarify_user")],
@@ -321,7 +321,7 @@ class TestWords:
         world.hide(1)
         world.settle()
         world.maintenance.execute(
-            "insert into pgclarify.corpus_tally (corpus_id, passages, lexemes) values (1, 2000, 6000)"
+            "insert into pgclarify_private.corpus_tally (corpus_id, passages, lexemes) values (1, 2000, 6000)"
         )
         return world
 
@@ -340,13 +340,13 @@ class TestWords:
 
         assert next(iter(found(world.alice, "merger of cars"))) == "hidden 1"
         # Beside a word that is in too many passages for each of them to be scored.
-        world.maintenance.execute("update pgclarify.term set passages = passages + 6000 where lexeme = 'car'")
+        world.maintenance.execute("update pgclarify_private.term set passages = passages + 6000 where lexeme = 'car'")
         assert list(found(world.alice, "merger")) == ["hidden 1"]
         assert set(found(world.alice, "merger of cars")) >= {"hidden 1", "one"}
 
     def test_of_hidden_passages_keeps_none_from_being_found(self, world: World) -> None:
         """It is the rarest of the question, and not what candidates are chosen by."""
-        world.maintenance.execute("update pgclarify.term set passages = passages + 6000 where lexeme = 'car'")
+        world.maintenance.execute("update pgclarify_private.term set passages = passages + 6000 where lexeme = 'car'")
 
         assert found(world.alice, "merger of cars") == found(world.alice, "cars")
         assert len(found(world.alice, "cars")) == 3
@@ -354,10 +354,16 @@ class TestWords:
     def test_has_other_readers_at_once(self, world: World) -> None:
         world.add("two", OPEN["two"], [world.board])
         world.settle()
-        assert scalar(world.maintenance, "select restricted_passages from pgclarify.term where lexeme = 'boat'") == 2
+        assert (
+            scalar(world.maintenance, "select restricted_passages from pgclarify_private.term where lexeme = 'boat'")
+            == 2
+        )
         world.add("two", OPEN["two"])
         world.settle()
-        assert scalar(world.maintenance, "select restricted_passages from pgclarify.term where lexeme = 'boat'") == 1
+        assert (
+            scalar(world.maintenance, "select restricted_passages from pgclarify_private.term where lexeme = 'boat'")
+            == 1
+        )
 
 
 def test_where_workers_stand_names_no_document(make_world: MakeWorld) -> None:

@@ -73,7 +73,7 @@ class TestRecreated:
         add(house.asker, "own", ANIMAL, f"{ANIMAL} cars.")
         add(house.owner, "hidden", f"{ANIMAL} 2", f"{ANIMAL} cars.", [house.team])
         house.worker.index_everything()
-        house.owner.execute("select pgclarify._group_questions(100, '{}', '{}', '{}')")
+        house.owner.execute("select pgclarify_private.group_questions(100, '{}', '{}', '{}')")
         evaluations.evaluate(house.asker, house.corpus_id)
         return house
 
@@ -156,7 +156,7 @@ class TestRecreated:
         assert state_of(filled.owner, "select pgclarify.alter_corpus('hidden', %s)", [reader]) == NOT_READY
         assert state_of(filled.owner, "select pgclarify.create_corpus('x', options => %s)", [reader]) == NOT_READY
 
-        filled.owner.execute("select pgclarify._adopt_roles()")
+        filled.owner.execute("select pgclarify_private.adopt_roles()")
 
         assert scalar(new, "select count(*) from pgclarify.document where corpus_id = %s", filled.corpus_id) == 2
         assert state_of(filled.owner, "select pgclarify.alter_corpus('hidden', %s)", [reader]) is None
@@ -181,10 +181,10 @@ class TestRecreated:
         filled.owner.execute("select pgclarify.alter_corpus('hidden', '{\"reader\": null}')")
         new = filled.connect(filled.team)
         answered(filled.worker, new, "cars", "hidden")
-        count = "select count(*), sum(runs) from pgclarify.citation_tally where requested_by = %s"
+        count = "select count(*), sum(runs) from pgclarify_private.citation_tally where requested_by = %s"
         filled.owner.execute(
             """
-            insert into pgclarify.citation_tally
+            insert into pgclarify_private.citation_tally
                 (corpus_id, document_id, requested_by, requested_by_oid, citations, runs, last_cited_at)
             select %(corpus)s, 'x', rolname, oid, 1, 1, now() from pg_roles where rolname = %(role)s
             union all
@@ -194,10 +194,10 @@ class TestRecreated:
         )
         assert filled.owner.execute(count + " and document_id = 'x'", [filled.team]).fetchone() == (2, 3)
 
-        filled.owner.execute("select pgclarify._adopt_roles()")
+        filled.owner.execute("select pgclarify_private.adopt_roles()")
 
         assert filled.owner.execute(count + " and document_id = 'x'", [filled.team]).fetchone() == (1, 3)
-        assert filled.owner.execute("select * from pgclarify._orphaned_roles()").fetchall() == []
+        assert filled.owner.execute("select * from pgclarify_private.orphaned_roles()").fetchall() == []
 
 
 def test_is_not_served_what_the_other_was_told(
@@ -244,11 +244,11 @@ def test_a_table_is_not_read_for_another_role(
     connect(role).execute(ATTACH)
     recreate(admin, role, "pgclarify_user", alice.info.user)
 
-    connection.execute("select pgclarify._inspect_sources()")
+    connection.execute("select pgclarify_private.inspect_sources()")
 
     assert scalar(connection, STATE) == "failed"
     connect(role).execute(RESYNC)
-    connection.execute("select pgclarify._inspect_sources()")
+    connection.execute("select pgclarify_private.inspect_sources()")
     assert scalar(connection, STATE) == "loading"
 
 
@@ -304,8 +304,8 @@ class TestRestored:
             assert {name for name, rows in seen(carol).items() if rows} == {"named_role"}
             assert evaluations.seen(carol) == [set(), set(), set()]
             assert init(as_role(target, "stranger"), "--adopt-roles").returncode == 1
-            assert state_of(carol, "select pgclarify._adopt_roles()") == REFUSED
-            assert state_of(carol, "select pgclarify._orphaned_roles()") == REFUSED
+            assert state_of(carol, "select pgclarify_private.adopt_roles()") == REFUSED
+            assert state_of(carol, "select pgclarify_private.orphaned_roles()") == REFUSED
             assert runs_of(carol) == []
 
             adopted = json.loads(init(target, "--adopt-roles", "--json").stdout)["adopted"]

@@ -15,19 +15,19 @@ from pgclarify import install
 from pgclarify.errors import ConfigurationError, SchemaMismatch, ServerUnavailable
 from tests.conftest import in_database
 
-HEAD = "0024"
+HEAD = "0025"
 
 
 def test_installing_twice_changes_nothing(database: str, connection: psycopg.Connection[Any]) -> None:
     connection.execute("select pgclarify.create_corpus('insurance')")
-    keys = connection.execute("select * from pgclarify.caller_key").fetchall()
-    ways_back = connection.execute("select * from pgclarify.loopback").fetchall()
+    keys = connection.execute("select * from pgclarify_private.caller_key").fetchall()
+    ways_back = connection.execute("select * from pgclarify_private.loopback").fetchall()
 
     installation = install.install(database)
 
     assert (installation.previous, installation.current, installation.has_dblink) == (HEAD, HEAD, True)
-    assert connection.execute("select * from pgclarify.caller_key").fetchall() == keys
-    assert connection.execute("select * from pgclarify.loopback").fetchall() == ways_back
+    assert connection.execute("select * from pgclarify_private.caller_key").fetchall() == keys
+    assert connection.execute("select * from pgclarify_private.loopback").fetchall() == ways_back
     assert connection.execute("select corpus from pgclarify.corpus_status").fetchall() == [("insurance",)]
     assert len(keys) == len(ways_back) == 1
 
@@ -41,7 +41,7 @@ def test_twenty_installs_at_once(make_database: Callable[..., str]) -> None:
     assert sorted(str(installation.previous) for installation in installations) == [HEAD] * 19 + ["None"]
     assert {installation.current for installation in installations} == {HEAD}
     with closing(psycopg.connect(dsn, autocommit=True)) as connection:
-        assert connection.execute("select count(*) from pgclarify.caller_key").fetchone() == (1,)
+        assert connection.execute("select count(*) from pgclarify_private.caller_key").fetchone() == (1,)
         assert connection.execute("select pgclarify.create_corpus('insurance')").fetchone() == (1,)
 
 

@@ -135,7 +135,7 @@ def test_whoever_may_create_roles_may_install(make_tenant: Callable[[str], str],
         assert state_of(ann, "select pgclarify.attach_table('anns', 'anns.note', 'id', 'body')") is None
         assert state_of(ann, "select pgclarify.detach_table('anns', 'anns.note')") is None
     with closing(psycopg.connect(dsn, autocommit=True)) as tenant:
-        assert scalar(tenant, "select pgclarify._drop_idle_reader()") is not None
+        assert scalar(tenant, "select pgclarify_private.drop_idle_reader()") is not None
     assert scalar(root, "select count(*) from pg_roles where starts_with(rolname, 'pgclarify_reads_')") == 0
     # The server asks for no password, and without one dblink lets only superusers through.
     assert ask(dsn) == NO_LOOPBACK
@@ -226,7 +226,7 @@ def test_pgvector_in_a_schema_that_we_may_not_open(make_tenant: Callable[[str], 
 
 
 def test_the_way_to_the_primary_is_kept(database: str, connection: psycopg.Connection[Any]) -> None:
-    way = "select host, port, socket_dir from pgclarify.loopback"
+    way = "select host, port, socket_dir from pgclarify_private.loopback"
     socket_dir = scalar(connection, "select split_part(current_setting('unix_socket_directories'), ',', 1)")
     assert connection.execute(way.encode()).fetchone() == (None, None, socket_dir)
 
@@ -286,9 +286,9 @@ def test_a_question_on_a_hot_standby(
         # What it has been told is the primary's own socket, which may be another machine's.
         assert state_of(reader, "select * from pgclarify.clarify('car deductible')") == NO_LOOPBACK
 
-        socket_dir = str(scalar(root, "select socket_dir from pgclarify.loopback"))
+        socket_dir = str(scalar(root, "select socket_dir from pgclarify_private.loopback"))
         install.install(new_server, loopback_host=socket_dir, loopback_port=5432)
-        until(lambda: scalar(reader, "select host from pgclarify.loopback") == socket_dir)
+        until(lambda: scalar(reader, "select host from pgclarify_private.loopback") == socket_dir)
         assert state_of(reader, "select * from pgclarify.clarify('car deductible')") == NO_WORKER
 
         run_worker(new_server)

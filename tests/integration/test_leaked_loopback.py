@@ -19,14 +19,14 @@ NO_WORKER = "PC001"
 TIMED_OUT = "PC002"
 
 PAYLOADS = {
-    "_loopback_enter": """
+    "loopback_enter": """
         {"requester": "postgres", "requester_oid": "10", "operation": "clarify", "corpus_id": 1, "questions": ["cars"],
         "settings": {}, "parent_run_id": null}
     """,
-    "_loopback_cancel": "[1]",
-    "_loopback_unfinished": "[1]",
-    "_loopback_rows": '{"kind": "run_outcome", "run_ids": [1], "requester": "postgres"}',
-    "_loopback_turns": "1",
+    "loopback_cancel": "[1]",
+    "loopback_unfinished": "[1]",
+    "loopback_rows": '{"kind": "run_outcome", "run_ids": [1], "requester": "postgres"}',
+    "loopback_turns": "1",
 }
 
 
@@ -50,7 +50,7 @@ class Leak:
         """The SQLSTATE that a call through the leak ends with."""
         try:
             self.send(
-                sql.SQL("select pgclarify.{}({}::jsonb, {}::bytea)::text")
+                sql.SQL("select pgclarify_private.{}({}::jsonb, {}::bytea)::text")
                 .format(sql.Identifier(function), payload, signature)
                 .as_string(self._superuser)
             )
@@ -61,8 +61,8 @@ class Leak:
     def signature(self, function: str, payload: str) -> bytes:
         """What pgclarify's own functions would sign for the leak's present transaction."""
         row = self._superuser.execute(
-            "select pgclarify._sign(concat_ws(' ', 'loopback', %s::text, %s::text, %s::jsonb))",
-            [self.send("select pgclarify._loopback_challenge()"), function, payload],
+            "select pgclarify_private.sign(concat_ws(' ', 'loopback', %s::text, %s::text, %s::jsonb))",
+            [self.send("select pgclarify_private.loopback_challenge()"), function, payload],
         ).fetchone()
         assert row is not None
         return bytes(row[0])
@@ -165,10 +165,10 @@ def test_a_role_of_the_name_with_another_oid_is_not_the_one_that_asks(
     """It was dropped, and another one was created, between the call and its second connection."""
     HandWorker(connect(make_role("pgclarify_worker")))
     leak = open_leak()
-    stale = PAYLOADS["_loopback_enter"].replace('"10"', '"11"')
+    stale = PAYLOADS["loopback_enter"].replace('"10"', '"11"')
 
     leak.send("begin")
-    assert leak.call("_loopback_enter", stale, leak.signature("_loopback_enter", stale)) == "PC004"
+    assert leak.call("loopback_enter", stale, leak.signature("loopback_enter", stale)) == "PC004"
     leak.send("rollback")
     assert runs(connection) == asked
 
@@ -179,10 +179,10 @@ def test_a_callers_proof_is_no_signature(
     leak = open_leak()
     session = connect(mallory)
     with session.transaction():
-        row = session.execute("select proof from pgclarify._caller").fetchone()
+        row = session.execute("select proof from pgclarify_private.caller").fetchone()
         assert row is not None
 
-        assert leak.call("_loopback_cancel", "[1]", row[0]) == INSUFFICIENT_PRIVILEGE
+        assert leak.call("loopback_cancel", "[1]", row[0]) == INSUFFICIENT_PRIVILEGE
 
 
 def test_none_leaks(connection: Connection, asked: list[Any], connect: Connect, make_role: MakeRole) -> None:

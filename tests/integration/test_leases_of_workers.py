@@ -29,7 +29,8 @@ def run_id(connection: Connection, worker: HandWorker) -> int:
 def fall_silent(connection: Connection, worker: HandWorker) -> None:
     """As if it had sent no heartbeat for longer than its lease."""
     connection.execute(
-        "update pgclarify.worker set seen_at = clock_timestamp() - lease where worker_id = %s", [worker.worker_id]
+        "update pgclarify_private.worker set seen_at = clock_timestamp() - lease where worker_id = %s",
+        [worker.worker_id],
     )
 
 
@@ -65,7 +66,7 @@ def test_lock_and_heartbeat_make_a_worker_alive(connection: Connection, worker: 
         worker.die()
 
     assert scalar(connection, alive) == 0
-    assert scalar(connection, "select count(*) from pgclarify._living_workers()") == 0
+    assert scalar(connection, "select count(*) from pgclarify_private.living_workers()") == 0
     assert state_of(connection, "select pgclarify.clarify('rental cars')") == "PC001"
 
 
@@ -74,13 +75,13 @@ def test_a_frozen_snapshot_shows_who_was_alive_when_it_began(
 ) -> None:
     alive = "select count(*) from pgclarify.worker_status where is_alive"
     # Heartbeats go on, and this transaction sees none of them.
-    connection.execute("update pgclarify.worker set lease = interval '1 microsecond'")
+    connection.execute("update pgclarify_private.worker set lease = interval '1 microsecond'")
     assert scalar(connection, alive) == 0
     with closing(connect()) as reader, reader.transaction():
         reader.execute("set transaction isolation level repeatable read")
-        connection.execute("update pgclarify.worker set seen_at = clock_timestamp() + interval '1 day'")
+        connection.execute("update pgclarify_private.worker set seen_at = clock_timestamp() + interval '1 day'")
         assert scalar(reader, alive) == 1
-        connection.execute("update pgclarify.worker set seen_at = clock_timestamp() - interval '1 day'")
+        connection.execute("update pgclarify_private.worker set seen_at = clock_timestamp() - interval '1 day'")
         assert scalar(reader, alive) == 1
         worker.die()
         reader.execute("select pg_stat_clear_snapshot()")
@@ -90,13 +91,13 @@ def test_a_frozen_snapshot_shows_who_was_alive_when_it_began(
 def test_a_waiting_call_with_a_frozen_snapshot_sees_heartbeats(
     connection: Connection, connect: Connect, worker: HandWorker
 ) -> None:
-    served = "select pgclarify._loopback_call('_loopback_is_served', '{}')::boolean"
+    served = "select pgclarify_private.loopback_call('loopback_is_served', '{}')::boolean"
     with closing(connect()) as waiting, waiting.transaction():
         waiting.execute("set transaction isolation level repeatable read")
         assert scalar(waiting, served)
         fall_silent(connection, worker)
         assert not scalar(waiting, served)
-        connection.execute("update pgclarify.worker set seen_at = clock_timestamp()")
+        connection.execute("update pgclarify_private.worker set seen_at = clock_timestamp()")
         assert scalar(waiting, served)
 
 
@@ -105,7 +106,7 @@ def test_a_silent_worker_stays_dead_where_another_lives(connection: Connection, 
     fall_silent(connection, worker)
 
     assert not see(worker)
-    assert scalar(connection, "select count(*) from pgclarify._living_workers()") == 1
+    assert scalar(connection, "select count(*) from pgclarify_private.living_workers()") == 1
 
 
 def test_the_only_worker_goes_on_after_it_slept(connection: Connection, worker: HandWorker, run_id: int) -> None:

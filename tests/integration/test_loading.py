@@ -143,9 +143,9 @@ class TestAnotherDocumentIsNotReplaced:
         connection.execute("insert into article values ('x.md', 'A row.')")
         source = scalar(connection, "select pgclarify.attach_table('c', 'article', 'id', 'body')")
         (row,) = connection.execute(
-            "select source from pgclarify.source where source_id = %s", [source]
+            "select source from pgclarify_private.source where source_id = %s", [source]
         ).fetchone() or (None,)
-        connection.execute("select pgclarify._merge_rows(%s::pgclarify.source, array['x.md'])", [row])
+        connection.execute("select pgclarify_private.merge_rows(%s::pgclarify_private.source, array['x.md'])", [row])
 
         assert load("a") == 1
         assert stored(connection) == {"x.md": "A row."}
@@ -328,13 +328,13 @@ class TestCommands:
         connection.execute("select pgclarify.create_corpus('c')")
         stranger = connect(make_role("pgclarify_user"))
         for call in (
-            "_check_load(caller, 'c', '{x}', '{m:/x}', '{null}')",
-            "_load_documents(caller, 'c', '{x}', '{y}', '{null}', '{null}', '{null}', '{null}', '{m:/x}', '{null}')",
-            "_loaded_from(caller, 'c', 'm:/', null, 10)",
-            "_remove_loaded(caller, 'c', '{x}', '{m:/x}')",
+            "check_load(caller, 'c', '{x}', '{m:/x}', '{null}')",
+            "load_documents(caller, 'c', '{x}', '{y}', '{null}', '{null}', '{null}', '{null}', '{m:/x}', '{null}')",
+            "loaded_from(caller, 'c', 'm:/', null, 10)",
+            "remove_loaded(caller, 'c', '{x}', '{m:/x}')",
         ):
             with pytest.raises(psycopg.errors.InsufficientPrivilege):
-                stranger.execute(f"select * from pgclarify._caller as caller, pgclarify.{call}")  # noqa: S608 - ours
+                stranger.execute(f"select * from pgclarify_private.caller as caller, pgclarify_private.{call}")  # noqa: S608 - ours
 
 
 def put(connection: Connection, document_id: str, origin: str) -> int:
@@ -342,7 +342,7 @@ def put(connection: Connection, document_id: str, origin: str) -> int:
     return int(
         scalar(
             connection,
-            "select changed from pgclarify._caller as caller, pgclarify._load_documents("
+            "select changed from pgclarify_private.caller as caller, pgclarify_private.load_documents("
             "caller, 'c', array[%s], '{Text.}', '{null}', '{null}', '{null}', '{null}', array[%s], '{null}')",
             document_id,
             origin,

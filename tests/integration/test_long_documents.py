@@ -85,7 +85,7 @@ class Indexer:
             asyncio.create_task(every(0, lambda: ingest(self.ingestion, turn))),
             asyncio.create_task(every(0, lambda: ingest_long(self.long, turn))),
         ]
-        while scalar(connection, "select count(*) from pgclarify.pending_document"):  # noqa: ASYNC110
+        while scalar(connection, "select count(*) from pgclarify_private.pending_document"):  # noqa: ASYNC110
             await asyncio.sleep(0.01)
         for chore in chores:
             chore.cancel()
@@ -121,7 +121,7 @@ def contents(connection: Connection, document_id: str = "book") -> list[str]:
 
 
 def staged(connection: Connection) -> int:
-    return int(scalar(connection, "select count(*) from pgclarify.staged_passage"))
+    return int(scalar(connection, "select count(*) from pgclarify_private.staged_passage"))
 
 
 @pytest.mark.parametrize("corpus", ["notes", "books"])
@@ -309,7 +309,7 @@ async def test_a_document_starts_over_when_a_crash_has_emptied_the_table(
         indexer = Indexer(pool, worker, CountingEmbedder())
         await indexer.ingestion.ingest_once()
         await indexer.step()
-        connection.execute("truncate pgclarify.staged_passage")
+        connection.execute("truncate pgclarify_private.staged_passage")
         await indexer.index_all(connection)
 
     assert len(indexer.embedder.texts) == 600 + PART_CHUNKS

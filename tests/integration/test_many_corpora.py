@@ -21,7 +21,8 @@ LOCKS = """
     inner join pg_class as c on c.oid = pg_locks.relation
     where
         pg_locks.pid = pg_backend_pid()
-        and c.relnamespace in ('pgclarify'::regnamespace, 'pgclarify_queue'::regnamespace)
+        and c.relnamespace in ('pgclarify'::regnamespace, 'pgclarify_private'::regnamespace,
+        'pgclarify_queue'::regnamespace)
 """
 
 
@@ -209,18 +210,20 @@ def test_nothing_reaches_partitions_through_their_parent(connection: Connection)
         r"""
         select p.oid::regprocedure::text
         from pg_proc as p
-        where p.pronamespace = 'pgclarify'::regnamespace and p.prokind = 'f'
+        where p.pronamespace in ('pgclarify'::regnamespace, 'pgclarify_private'::regnamespace) and p.prokind = 'f'
             and pg_get_functiondef(p.oid) ~* ('(from|join|into|update|only|using)\s+pgclarify\.(' || %(names)s || ')\M')
         union all
         select c.oid::regclass::text
         from pg_class as c
-        where c.relnamespace = 'pgclarify'::regnamespace and c.relkind = 'v'
+        where c.relnamespace in ('pgclarify'::regnamespace, 'pgclarify_private'::regnamespace) and c.relkind = 'v'
             and pg_get_viewdef(c.oid) ~* ('(from|join)[\s(]+pgclarify\.(' || %(names)s || ')\M')
         """,
         {"names": "|".join(PARTITIONED)},
     ).fetchall()
     partitioned = connection.execute(
-        "select relname from pg_class where relnamespace = 'pgclarify'::regnamespace and relkind = 'p' order by 1"
+        "select relname from pg_class"
+        " where relnamespace in ('pgclarify'::regnamespace, 'pgclarify_private'::regnamespace)"
+        " and relkind = 'p' order by 1"
     ).fetchall()
 
     assert found == []
@@ -254,7 +257,7 @@ def test_a_corpus_that_is_swept_and_others_that_are_searched_do_not_wait(
     worker.index_everything()
     make_corpora(connection, worker, 2)
     search = "select document_id from pgclarify.search('cars', 'insurance', options => '{\"method\": \"lexical\"}')"
-    dense = "select document_ids from pgclarify._dense(1, '{}', '[1,0,0,0]', 5)"
+    dense = "select document_ids from pgclarify_private.dense(1, '{}', '[1,0,0,0]', 5)"
     reader = connect()
     reader.execute("set search_path = pg_catalog, public; set lock_timeout = '5s'; begin")
     assert scalar(reader, search) == "1"

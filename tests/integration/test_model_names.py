@@ -31,6 +31,6 @@ def test_a_model_that_no_worker_has_loaded_is_warned_of(connection: Connection, 
     scalar(connection, "select pgclarify.set_embedding_model('b', 'misspelt-again')")
     assert told == ["WARNING"] * 2
     scalar(connection, "select pgclarify.create_corpus('c')")
-    connection.execute("update pgclarify.worker set embedding_models = array['known']")
+    connection.execute("update pgclarify_private.worker set embedding_models = array['known']")
     scalar(connection, "select pgclarify.create_corpus('d', 'known')")
     assert told == ["WARNING"] * 2

@@ -60,10 +60,14 @@ TABLES = (
     "step_citation", "detection", "rewriting", "evidence", "clarifying_question", "conversation", "turn", "estimate",
     "listed_answer", "ambiguity_rule", "ambiguity_detection", "evidence_citation", "clarifying_question_list",
     "conversation_turn", "answer_list", "investigation_step", "investigation_citation", "budget",
-    "budget_counter", "budget_status", "usage", "citation_tally", "_asked_run", "asked_question", "content_gap",
+    "budget_counter", "budget_status", "usage", "citation_tally", "asked_run", "asked_question", "content_gap",
     "ambiguous_question", "stale_answer", "cited_document", "named_role",
-    "_seen_by_requester",
+    "seen_by_requester",
 )  # fmt: skip
+
+
+# What views and policies read: nobody is told of them.
+PRIVATE = {"budget_counter", "citation_tally", "asked_run", "named_role", "seen_by_requester"}
 
 
 def refusal(connection: Connection, statement: str, name: str) -> dict[str, str | None]:
@@ -80,7 +84,9 @@ def seen(connection: Connection) -> dict[str, list[Any]]:
     """All rows that somebody sees, of every table and view."""
     columns = {"embedding_space": "embedding_space_id, corpus_id, model, state, error"}
     return {
-        name: connection.execute(f"select {columns.get(name, '*')} from pgclarify.{name}".encode()).fetchall()  # noqa: S608
+        name: connection.execute(
+            f"select {columns.get(name, '*')} from pgclarify{'_private' if name in PRIVATE else ''}.{name}".encode()  # noqa: S608
+        ).fetchall()
         for name in TABLES
     }
 
@@ -155,7 +161,8 @@ class TestCorpus:
     def test_tables_without_a_policy_hold_nothing_of_anybodys(self, stranger: Connection) -> None:
         rows = stranger.execute("""
             select c.relname, has_any_column_privilege(c.oid, 'select') from pg_class as c
-            where c.relnamespace = 'pgclarify'::regnamespace and c.relkind in ('r', 'p') and not c.relrowsecurity
+            where c.relnamespace in ('pgclarify'::regnamespace, 'pgclarify_private'::regnamespace)
+            and c.relkind in ('r', 'p') and not c.relrowsecurity
         """).fetchall()
 
         assert len(rows) > 10
@@ -338,7 +345,7 @@ class TestPassages:
             "select title from pgclarify.interpretation_citation where run_id = %s",
         )
         assert [scalar(alice, query, run_id) for query in titles] == ["Policy", "Policy"]
-        searched = "select count(*) from pgclarify._search_results(%s, %s)"
+        searched = "select count(*) from pgclarify_private.search_results(%s, %s)"
         assert scalar(connection, searched, run_id, name) == 1
 
         connection.execute(sql.SQL("revoke {} from {}").format(sql.Identifier(team), sql.Identifier(name)))

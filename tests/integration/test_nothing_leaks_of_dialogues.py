@@ -44,7 +44,7 @@ class House:
     def enter(self, operation: str, corpus_id: int | None, parent: int | None = None, **settings: Any) -> int:
         (run_id,) = scalar(
             self.owner,
-            "select pgclarify._enter_runs(%s, pgclarify._roles_of(%s), %s, %s, array[%s], %s, %s, null)",
+            "select pgclarify_private.enter_runs(%s, pgclarify_private.roles_of(%s), %s, %s, array[%s], %s, %s, null)",
             self.team,
             self.team,
             operation,
@@ -165,7 +165,7 @@ class TestRows:
         member = house.connect(name)
         house.converse(house.corpus_id)
         listed = "select title, quote from pgclarify.evidence_citation"
-        read = "select citations, document_ids from pgclarify._answers(array[%s]::bigint[], %s)"
+        read = "select citations, document_ids from pgclarify_private.answers(array[%s]::bigint[], %s)"
         run_id = scalar(house.owner, "select max(run_id) from pgclarify.listed_answer")
         assert set(member.execute(listed).fetchall()) == {("Policy", DOCUMENT[:5])}
         (before,) = house.owner.execute(read.encode(), [run_id, house.team]).fetchall()
@@ -192,8 +192,8 @@ class TestRows:
             house.owner,
             """
             select array_agg(p.oid::regprocedure::text) from pg_proc as p
-            where p.pronamespace = 'pgclarify'::regnamespace and p.proname ~ '^_(record|keep|match|add_turn)'
-                and p.proname <> '_record_eval_cases'
+            where p.pronamespace = 'pgclarify_private'::regnamespace and p.proname ~ '^(record|keep|match|add_turn)'
+                and p.proname <> 'record_eval_cases'
                 and has_function_privilege(%s, p.oid, 'execute')
             """,
             house.team,
@@ -283,19 +283,20 @@ def test_every_table_and_view_is_looked_at(connection: Connection) -> None:
     """So that a table that is added is added to these tests, too."""
     readable = connection.execute("""
         select c.relname from pg_class as c
-        where c.relnamespace = 'pgclarify'::regnamespace and c.relkind in ('r', 'p', 'v')
+        where c.relnamespace in ('pgclarify'::regnamespace, 'pgclarify_private'::regnamespace)
+        and c.relkind in ('r', 'p', 'v')
             and has_table_privilege('pgclarify_reader', c.oid, 'select')
     """).fetchall()
     told_to_all = {
-        "_caller", "applied_sql", "schema_version", "alembic_version", "queue_status", "worker_status", "model_price",
+        "caller", "applied_sql", "schema_version", "alembic_version", "queue_status", "worker_status", "model_price",
     }  # fmt: skip
 
     assert {name for (name,) in readable} - set(TABLES) <= told_to_all | {
         "investigation_step",
         "investigation_citation",
         # test_withholding.py looks at these.
-        "_withheld_candidate",
-        "_withheld_entry",
+        "withheld_candidate",
+        "withheld_entry",
         # test_evaluation_policies.py looks at these.
         "eval_run",
         "eval_case",

@@ -92,10 +92,10 @@ def test_a_table_is_read_by_the_reader_of_its_owner(old: psycopg.Connection[Any]
     old.execute("select pgclarify.create_corpus('notes')")
     old.execute("select pgclarify.attach_table('notes', 'note', 'id', 'body')")
 
-    assert scalar(old, "select pgclarify._next_keys(source, 9, 1000) from pgclarify.source") == ["1"]
+    assert scalar(old, "select pgclarify_private.next_keys(source, 9, 1000) from pgclarify_private.source") == ["1"]
 
     old.execute("select pgclarify.detach_table('notes', 'note')")
-    assert scalar(old, "select pgclarify._drop_idle_reader()") is not None
+    assert scalar(old, "select pgclarify_private.drop_idle_reader()") is not None
     assert scalar(old, "select count(*) from pg_roles where starts_with(rolname, 'pgclarify_reads_')") == 0
 
 

@@ -57,10 +57,10 @@ def large(connection: Connection, hire: Hire) -> Connection:
 
 def assert_indexes_are_used(large: Connection) -> None:
     with plans(large) as seen:
-        large.execute("select pgclarify._dense(1, '{postgres}', %s::halfvec, 20)", [VECTOR])
-        large.execute("select pgclarify._lexical(1, '{postgres}', 'word17 word1234', 20)")
+        large.execute("select pgclarify_private.dense(1, '{postgres}', %s::halfvec, 20)", [VECTOR])
+        large.execute("select pgclarify_private.lexical(1, '{postgres}', 'word17 word1234', 20)")
         large.execute(
-            "select pgclarify._search(1, '{postgres}', 'hybrid', 'word17 word1234', %s::halfvec, 20)", [VECTOR]
+            "select pgclarify_private.search(1, '{postgres}', 'hybrid', 'word17 word1234', %s::halfvec, 20)", [VECTOR]
         )
 
     for plan in ("Index Scan using passage_embedding_1_vector_idx", "Bitmap Index Scan on passage_1_lexemes_idx"):
@@ -81,19 +81,23 @@ def test_indexes_are_used(large: Connection) -> None:
         rows = large.execute("explain (costs off) select * from pgclarify.passage where corpus_id = 1").fetchall()
     plan = "\n".join(row[0] for row in rows)
     assert "InitPlan" in plan
-    assert "_my_roles" not in plan
+    assert "my_roles" not in plan
 
 
 def test_readable_passages_are_found_by_their_readers_or_by_their_vectors(large: Connection) -> None:
     # Few may be read, some of them by everyone: all of those are compared.
     large.execute("update pgclarify.passage set readers = '{bob}' where document_id <> '3'")
     large.execute("update pgclarify.passage set readers = '{alice}' where document_id in ('1', '2')")
-    large.execute("insert into pgclarify.corpus_tally (corpus_id, restricted_passages) values (1, %s)", [PASSAGES - 1])
+    large.execute(
+        "insert into pgclarify_private.corpus_tally (corpus_id, restricted_passages) values (1, %s)", [PASSAGES - 1]
+    )
     large.execute("analyze")
 
     with plans(large) as seen:
-        found = large.execute("select document_ids from pgclarify._dense(1, '{alice}', %s::halfvec, 20)", [VECTOR])
-        large.execute("select pgclarify._lexical(1, '{alice}', 'word17 word1234', 20)")
+        found = large.execute(
+            "select document_ids from pgclarify_private.dense(1, '{alice}', %s::halfvec, 20)", [VECTOR]
+        )
+        large.execute("select pgclarify_private.lexical(1, '{alice}', 'word17 word1234', 20)")
 
     assert [sorted(row[0]) for row in found] == [["1", "2", "3"]]
     # Counted and then searched, by both; no plan reads the passages, or the vectors, one after the other.
@@ -104,13 +108,13 @@ def test_readable_passages_are_found_by_their_readers_or_by_their_vectors(large:
     # that there are more of them than this test would like to make.
     large.execute("update pgclarify.passage set readers = null where document_id <> '1'")
     large.execute(
-        "insert into pgclarify.corpus_tally (corpus_id, restricted_passages, passages) values (1, %s, 20000)",
+        "insert into pgclarify_private.corpus_tally (corpus_id, restricted_passages, passages) values (1, %s, 20000)",
         [2 - PASSAGES],
     )
     large.execute("analyze")
 
     with plans(large) as seen:
-        large.execute("select pgclarify._dense(1, '{alice}', %s::halfvec, 20)", [VECTOR])
+        large.execute("select pgclarify_private.dense(1, '{alice}', %s::halfvec, 20)", [VECTOR])
 
     searched = [each for each in seen if "vector_idx" in each]
     assert len(searched) == 1

@@ -138,7 +138,7 @@ class TestDocuments:
             for query in ("select id from pgclarify.document", "select document_id from pgclarify.passage"):
                 assert {row[0] for row in session.execute(query.encode())} == readable
         with pytest.raises(Exception) as denied:
-            connect(alice).execute("select * from pgclarify.passage_1")
+            connect(alice).execute("select * from pgclarify_private.passage_1")
         assert getattr(denied.value, "sqlstate", None) == INSUFFICIENT_PRIVILEGE
 
     def test_counts_tell_readers_of_what_is_everyones_only(

@@ -21,7 +21,7 @@ ALIVE = "select is_alive from pgclarify.worker_status where worker_id = %s"
 
 
 async def test_a_busy_event_loop_sends_heartbeats_all_the_same(database: str, connection: Connection) -> None:
-    seen = "select seen_at from pgclarify.worker"
+    seen = "select seen_at from pgclarify_private.worker"
     async with Presence.enter(database, **ENTRY, lease=SHORT):
         first = scalar(connection, seen)
         # This blocks the loop.
@@ -42,14 +42,16 @@ async def test_an_event_loop_that_is_stuck_sends_none(
 async def test_it_says_what_it_has_loaded(database: str, connection: Connection) -> None:
     async with Presence.enter(database, **ENTRY) as entered:
         await entered.say(["small"], 7)
-        row = connection.execute("select embedding_models, queue_worker_id from pgclarify.worker").fetchone()
+        row = connection.execute("select embedding_models, queue_worker_id from pgclarify_private.worker").fetchone()
         assert row == (["small"], 7)
         assert scalar(connection, ALIVE, entered.worker_id)
     until(lambda: not scalar(connection, ALIVE, entered.worker_id))
 
 
 def silence(connection: Connection, worker_id: int) -> None:
-    connection.execute("update pgclarify.worker set seen_at = seen_at - lease where worker_id = %s", [worker_id])
+    connection.execute(
+        "update pgclarify_private.worker set seen_at = seen_at - lease where worker_id = %s", [worker_id]
+    )
 
 
 def terminate(connection: Connection, worker_id: int) -> None:

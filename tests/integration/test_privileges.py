@@ -8,7 +8,10 @@ from typing import Any
 import psycopg
 import pytest
 
-OURS = "('pgclarify'::regnamespace, 'pgclarify_queue'::regnamespace, 'pgclarify_capture'::regnamespace)"
+OURS = (
+    "('pgclarify'::regnamespace, 'pgclarify_private'::regnamespace, 'pgclarify_queue'::regnamespace,"
+    " 'pgclarify_capture'::regnamespace)"
+)
 
 Connect = Callable[..., psycopg.Connection[Any]]
 MakeRole = Callable[..., str]
@@ -70,7 +73,7 @@ def readable(connection: psycopg.Connection[Any], role: str) -> set[str]:
 
 
 def test_nothing_is_left_to_public(connection: psycopg.Connection[Any]) -> None:
-    connection.execute("select pgclarify.create_corpus('insurance'), pgclarify._open_space(1, 4)")
+    connection.execute("select pgclarify.create_corpus('insurance'), pgclarify_private.open_space(1, 4)")
 
     assert listed(connection, PUBLIC_HAS) == set()
 
@@ -80,7 +83,7 @@ def test_what_is_left_to_public_is_found(connection: psycopg.Connection[Any]) ->
         grant usage on schema pgclarify_queue to public;
         grant select on pgclarify.run to public;
         grant select (name) on pgclarify.corpus to public;
-        grant usage on sequence pgclarify.passage_id_seq to public;
+        grant usage on sequence pgclarify_private.passage_id_seq to public;
         create function pgclarify.deed() returns void language sql as '';
     """)
 
@@ -88,7 +91,7 @@ def test_what_is_left_to_public_is_found(connection: psycopg.Connection[Any]) ->
         "schema pgclarify_queue: USAGE",
         "relation pgclarify.run: SELECT",
         "column pgclarify.corpus.name: SELECT",
-        "relation pgclarify.passage_id_seq: USAGE",
+        "relation pgclarify_private.passage_id_seq: USAGE",
         "routine pgclarify.deed(): EXECUTE",
     }
 
@@ -116,24 +119,24 @@ def test_nobody_has_nothing(connection: psycopg.Connection[Any], connect: Connec
 
 def test_the_loopback_may_execute_its_own_functions_and_read_nothing(connection: psycopg.Connection[Any]) -> None:
     assert executable(connection, "pgclarify_loopback") == {
-        "pgclarify._loopback_challenge()",
-        "pgclarify._loopback_enter(jsonb,bytea)",
-        "pgclarify._loopback_cancel(jsonb,bytea)",
-        "pgclarify._loopback_unfinished(jsonb,bytea)",
-        "pgclarify._loopback_is_served(jsonb,bytea)",
-        "pgclarify._loopback_rows(jsonb,bytea)",
-        "pgclarify._loopback_turns(jsonb,bytea)",
+        "pgclarify_private.loopback_challenge()",
+        "pgclarify_private.loopback_enter(jsonb,bytea)",
+        "pgclarify_private.loopback_cancel(jsonb,bytea)",
+        "pgclarify_private.loopback_unfinished(jsonb,bytea)",
+        "pgclarify_private.loopback_is_served(jsonb,bytea)",
+        "pgclarify_private.loopback_rows(jsonb,bytea)",
+        "pgclarify_private.loopback_turns(jsonb,bytea)",
     }
     assert readable(connection, "pgclarify_loopback") == set()
 
 
 def test_who_reads_users_tables_has_no_other_rights(connection: psycopg.Connection[Any]) -> None:
-    connection.execute("select pgclarify.create_corpus('insurance'), pgclarify._open_space(1, 4)")
+    connection.execute("select pgclarify.create_corpus('insurance'), pgclarify_private.open_space(1, 4)")
     connection.execute("create table article (id integer primary key, body text)")
     connection.execute("select pgclarify.attach_table('insurance', 'article', 'id', 'body')")
-    (role,) = listed(connection, "select pgclarify._reader_of('article'::regclass)::text")
+    (role,) = listed(connection, "select pgclarify_private.reader_of('article'::regclass)::text")
 
-    read = role.replace("pgclarify_reads", "pgclarify._read")
+    read = role.replace("pgclarify_reads", "pgclarify_private.read")
     assert executable(connection, role) == {f"{read}(text,text[],text[],integer,bigint)"}
     assert readable(connection, role) == set()
     for schema in ("pgclarify", "pgclarify_queue", "pgclarify_capture", "pgclarify_dblink", "public"):
@@ -169,7 +172,10 @@ def test_who_reads_users_tables_has_no_other_rights(connection: psycopg.Connecti
 def test_who_makes_roles_does_nothing_else(connection: psycopg.Connection[Any]) -> None:
     role = "pgclarify_role_maker"
 
-    assert executable(connection, role) == {"pgclarify._make_reader_role(oid)", "pgclarify._drop_reader_role(name)"}
+    assert executable(connection, role) == {
+        "pgclarify_private.make_reader_role(oid)",
+        "pgclarify_private.drop_reader_role(name)",
+    }
     assert readable(connection, role) == set()
     for schema in ("pgclarify", "pgclarify_queue"):
         for right in ("create", "usage"):
@@ -190,50 +196,52 @@ def test_a_reader_can_start_nothing_and_spend_nothing(connection: psycopg.Connec
     reader = make_role("pgclarify_reader")
 
     assert executable(connection, reader) == {
-        "pgclarify._is_among(name,oid,oid[])",
-        "pgclarify._role_mark(oid)",
-        "pgclarify._my_role_oids()",
-        "pgclarify._my_roles()",
-        "pgclarify._my_analyzed_corpora()",
-        "pgclarify._requester_revision(pgclarify._caller,bigint)",
-        "pgclarify._asked(text,jsonb)",
-        "pgclarify._is_over_budget(text)",
-        "pgclarify._stop_codes()",
-        "pgclarify._find_quote(text,text,integer)",
-        "pgclarify._corpus_statuses(pgclarify._caller)",
-        "pgclarify._source_statuses(pgclarify._caller)",
-        "pgclarify._worker_statuses()",
-        "pgclarify._queue_counts()",
-        "pgclarify._reserved_now(pgclarify._caller)",
-        "pgclarify._period_start(text,timestamp with time zone,timestamp with time zone)",
+        "pgclarify_private.is_among(name,oid,oid[])",
+        "pgclarify_private.role_mark(oid)",
+        "pgclarify_private.my_role_oids()",
+        "pgclarify_private.my_roles()",
+        "pgclarify_private.my_analyzed_corpora()",
+        "pgclarify_private.requester_revision(pgclarify_private.caller,bigint)",
+        "pgclarify_private.asked(text,jsonb)",
+        "pgclarify_private.is_over_budget(text)",
+        "pgclarify_private.stop_codes()",
+        "pgclarify_private.find_quote(text,text,integer)",
+        "pgclarify_private.corpus_statuses(pgclarify_private.caller)",
+        "pgclarify_private.source_statuses(pgclarify_private.caller)",
+        "pgclarify_private.worker_statuses()",
+        "pgclarify_private.queue_counts()",
+        "pgclarify_private.reserved_now(pgclarify_private.caller)",
+        "pgclarify_private.period_start(text,timestamp with time zone,timestamp with time zone)",
         "pgclarify.neighbors(text,text,bigint,integer)",
-        "pgclarify._neighbors(pgclarify._caller,text,text,bigint,integer)",
-        "pgclarify._edge_corpora(pgclarify._caller)",
-        "pgclarify._edges(pgclarify._caller,bigint)",
+        "pgclarify_private.neighbors(pgclarify_private.caller,text,text,bigint,integer)",
+        "pgclarify_private.edge_corpora(pgclarify_private.caller)",
+        "pgclarify_private.edges(pgclarify_private.caller,bigint)",
         "pgclarify.explain(bigint,jsonb)",
-        "pgclarify._explain(pgclarify._caller,bigint,jsonb)",
+        "pgclarify_private.explain(pgclarify_private.caller,bigint,jsonb)",
         "pgclarify.investigation(bigint)",
-        "pgclarify._investigation(pgclarify._caller,bigint)",
+        "pgclarify_private.investigation(pgclarify_private.caller,bigint)",
         "pgclarify.result(bigint)",
-        "pgclarify._result(pgclarify._caller,bigint)",
-        "pgclarify._verdict_tokens(pgclarify._caller,bigint)",
+        "pgclarify_private.result(pgclarify_private.caller,bigint)",
+        "pgclarify_private.verdict_tokens(pgclarify_private.caller,bigint)",
     }
     assert readable(connection, reader) == {
-        "pgclarify._asked_run",
-        "pgclarify._caller",
-        "pgclarify._seen_by_requester",
+        "pgclarify_private.asked_run",
+        "pgclarify_private.caller",
+        "pgclarify_private.seen_by_requester",
+        "pgclarify_private.withheld_candidate",
+        "pgclarify_private.withheld_entry",
         "pgclarify.ambiguity_detection",
         "pgclarify.ambiguity_rule",
         "pgclarify.ambiguous_question",
         "pgclarify.answer_list",
-        "pgclarify.applied_sql",
+        "pgclarify_private.applied_sql",
         "pgclarify.asked_question",
         "pgclarify.budget",
-        "pgclarify.budget_counter",
+        "pgclarify_private.budget_counter",
         "pgclarify.budget_status",
         "pgclarify.candidate",
         "pgclarify.citation",
-        "pgclarify.citation_tally",
+        "pgclarify_private.citation_tally",
         "pgclarify.cited_document",
         "pgclarify.clarifying_question",
         "pgclarify.clarifying_question_list",
@@ -258,7 +266,7 @@ def test_a_reader_can_start_nothing_and_spend_nothing(connection: psycopg.Connec
         "pgclarify.investigation_step",
         "pgclarify.listed_answer",
         "pgclarify.model_price",
-        "pgclarify.named_role",
+        "pgclarify_private.named_role",
         "pgclarify.passage",
         "pgclarify.queue_status",
         "pgclarify.rewriting",
@@ -284,11 +292,11 @@ def test_nobody_who_reads_may_write(connection: psycopg.Connection[Any]) -> None
         where c.relnamespace in {OURS} and c.relkind in ('r', 'p', 'v')
             and r.rolname in ('pgclarify_reader', 'pgclarify_user', 'pgclarify_loopback', 'pgclarify_worker')
             and has_table_privilege(r.oid, c.oid, 'insert, update, delete, truncate, references, trigger')
-            and c.relnamespace = 'pgclarify'::regnamespace
+            and c.relnamespace in ('pgclarify'::regnamespace, 'pgclarify_private'::regnamespace)
     """).fetchall()  # noqa: S608 - a constant
 
     # A worker copies its passages there; everything else goes through functions.
-    assert set(writable) == {("pgclarify_worker", "pgclarify.staged_passage")}
+    assert set(writable) == {("pgclarify_worker", "pgclarify_private.staged_passage")}
 
 
 def test_every_table_that_a_reader_reads_is_guarded(connection: psycopg.Connection[Any]) -> None:
@@ -301,7 +309,7 @@ def test_every_table_that_a_reader_reads_is_guarded(connection: psycopg.Connecti
         == (True,)
     }
 
-    assert unguarded == {"pgclarify.applied_sql", "pgclarify.schema_version"}
+    assert unguarded == {"pgclarify_private.applied_sql", "pgclarify.schema_version"}
 
 
 def test_a_user_may_execute_public_functions_and_those_that_ask_for_proof(
@@ -310,7 +318,7 @@ def test_a_user_may_execute_public_functions_and_those_that_ask_for_proof(
     user = make_role("pgclarify_user")
     more = executable(connection, user) - executable(connection, "pgclarify_reader")
 
-    public = {name for name in more if not name.startswith("pgclarify._")}
+    public = {name for name in more if name.startswith("pgclarify.")}
     internal = more - public
     assert {name.partition("(")[0].removeprefix("pgclarify.") for name in public} == {
         "add_ambiguity_rule",
@@ -353,7 +361,7 @@ def test_a_user_may_execute_public_functions_and_those_that_ask_for_proof(
         "wait",
     }
     assert internal
-    unproven = {name for name in internal if not name.partition("(")[2].startswith("pgclarify._caller")}
+    unproven = {name for name in internal if not name.partition("(")[2].startswith("pgclarify_private.caller")}
     assert unproven == set()
     assert readable(connection, user) == readable(connection, "pgclarify_reader")
 
@@ -363,7 +371,7 @@ def test_public_functions_run_as_who_calls_them(connection: psycopg.Connection[A
         connection,
         """
         select p.proname::text from pg_proc as p
-        where p.pronamespace = 'pgclarify'::regnamespace and p.prosecdef and not starts_with(p.proname, '_')
+        where p.pronamespace = 'pgclarify'::regnamespace and p.prosecdef
         """,
     )
 
@@ -372,34 +380,34 @@ def test_public_functions_run_as_who_calls_them(connection: psycopg.Connection[A
 
 def test_a_worker_may_do_its_work_and_not_ask(connection: psycopg.Connection[Any], make_role: MakeRole) -> None:
     worker = make_role("pgclarify_worker")
-    ours = {name for name in executable(connection, worker) if name.startswith("pgclarify.")}
+    ours = {name for name in executable(connection, worker) if name.startswith(("pgclarify.", "pgclarify_private."))}
 
-    assert {name.partition("(")[0].removeprefix("pgclarify.") for name in ours} >= {
-        "_register_worker",
-        "_open_space",
-        "_claim_documents",
-        "_store_documents",
-        "_start_run",
-        "_retrieve",
-        "_finish_run",
-        "_claim_completions",
-        "_store_completions",
+    assert {name.partition("(")[0].removeprefix("pgclarify_private.") for name in ours} >= {
+        "register_worker",
+        "open_space",
+        "claim_documents",
+        "store_documents",
+        "start_run",
+        "retrieve",
+        "finish_run",
+        "claim_completions",
+        "store_completions",
     }
-    assert {name for name in ours if not name.startswith("pgclarify._")} == set()
-    assert not {name for name in ours if "_caller" in name or "_loopback" in name or "_sign" in name}
-    assert {name for name in readable(connection, worker) if name.startswith("pgclarify.")} == {
-        "pgclarify.applied_sql",
+    assert {name for name in ours if name.startswith("pgclarify.")} == set()
+    assert not {name for name in ours if "caller" in name or "loopback" in name or ".sign" in name}
+    assert {name for name in readable(connection, worker) if name.startswith("pgclarify") and "queue" not in name} == {
+        "pgclarify_private.applied_sql",
         "pgclarify.schema_version",
-        "pgclarify.staged_passage",
+        "pgclarify_private.staged_passage",
     }
 
 
 def test_keys_are_the_owners_alone(connection: psycopg.Connection[Any]) -> None:
-    for secret in ("pgclarify.caller_key", "pgclarify.loopback"):
+    for secret in ("pgclarify_private.caller_key", "pgclarify_private.loopback"):
         acl = connection.execute("select relacl::text from pg_class where oid = %s::regclass", [secret]).fetchone()
         assert acl == (None,)
     for role in ("pgclarify_reader", "pgclarify_user", "pgclarify_worker", "pgclarify_loopback"):
-        assert "pgclarify._sign(text)" not in executable(connection, role)
+        assert "pgclarify_private.sign(text)" not in executable(connection, role)
 
 
 def test_dblink_is_out_of_reach(connect: Connect, make_role: MakeRole) -> None:
@@ -428,10 +436,10 @@ def test_the_loopbacks_login_is_limited(connection: psycopg.Connection[Any]) -> 
     "attempt",
     [
         "select * from pgclarify.corpus",
-        "select * from pgclarify._caller",
+        "select * from pgclarify_private.caller",
         "select * from pgclarify_queue.procrastinate_jobs",
-        "select pgclarify._sign('loopback')",
-        "select pgclarify._living_workers()",
+        "select pgclarify_private.sign('loopback')",
+        "select pgclarify_private.living_workers()",
         "select pgclarify.submit('cars')",
         "create table pgclarify.mine ()",
     ],

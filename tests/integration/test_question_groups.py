@@ -102,7 +102,7 @@ def test_the_same_words_are_the_same_question(connection: Connection, worker: Ha
     first, second, third, fourth, fifth, sixth = groups(connection)
     assert first == second == third == fourth, "the last one by meaning"
     assert first != fifth == sixth
-    assert scalar(connection, "select count(*) from pgclarify.question_wording") == 4
+    assert scalar(connection, "select count(*) from pgclarify_private.question_wording") == 4
     assert group(worker)["grouped"] == 0
 
 
@@ -146,7 +146,7 @@ def test_many_near_questions_of_others_hide_none(connection: Connection, worker:
     ask("cars", at(1))
     group(worker)
     connection.execute("""
-        insert into pgclarify.question_group (corpus_id, embedding_model, leader, figures)
+        insert into pgclarify_private.question_group (corpus_id, embedding_model, leader, figures)
         select 1, 'all-MiniLM-L6-v2', '[1,0,0,0]', array[number::text] from generate_series(1, 300) as number
     """)
 
@@ -218,8 +218,8 @@ def test_a_group_that_began_without_a_vector_joins_the_one_that_it_is_near(
     group(worker)
 
     assert groups(connection) == [near, near, near, boats, near, near]
-    assert scalar(connection, "select count(*) from pgclarify.question_group") == 2
-    assert scalar(connection, "select count(distinct question_group_id) from pgclarify.question_wording") == 2
+    assert scalar(connection, "select count(*) from pgclarify_private.question_group") == 2
+    assert scalar(connection, "select count(distinct question_group_id) from pgclarify_private.question_wording") == 2
 
 
 def test_what_a_model_would_have_to_embed_waits_while_it_is_skipped(
@@ -261,7 +261,9 @@ def test_what_is_not_over_or_has_no_corpus_waits(connection: Connection, worker:
     connection.execute("update pgclarify.run set question_group_id = null where corpus_id is null")
 
     assert group(worker)["grouped"] == 0
-    assert scalar(connection, "select count(*) from pgclarify.question_group") == 1, "its groups went with the corpus"
+    assert scalar(connection, "select count(*) from pgclarify_private.question_group") == 1, (
+        "its groups went with the corpus"
+    )
 
 
 def test_one_worker_groups_at_a_time(connection: Connection, worker: HandWorker, ask: Ask, hire: Hire) -> None:
@@ -286,7 +288,7 @@ def test_citations_are_tallied_for_whom_they_were_made(
     group(worker)
 
     assert connection.execute("""
-        select document_id, requested_by, citations, runs from pgclarify.citation_tally order by runs
+        select document_id, requested_by, citations, runs from pgclarify_private.citation_tally order by runs
     """).fetchall() == [("1", alice, 2, 1), ("1", "postgres", 4, 2)]
 
 
@@ -299,7 +301,7 @@ def test_documents_that_evaluations_cite_are_not_tallied(connection: Connection,
 
     assert group(worker)["grouped"] == 1
 
-    assert scalar(connection, "select count(*) from pgclarify.citation_tally") == 0
+    assert scalar(connection, "select count(*) from pgclarify_private.citation_tally") == 0
 
 
 def reading(interpretation: str) -> dict[str, Any]:

@@ -15,10 +15,11 @@ from tests.integration.test_question_groups import NEAR, Ask, ask, asker, at, gr
 
 __all__ = ["ask", "asker", "worker"]
 
-PRUNED = "select pruned from pgclarify._prune_question_groups(null, 100)"
+PRUNED = "select pruned from pgclarify_private.prune_question_groups(null, 100)"
 KEPT = """
     select
-        (select count(*) from pgclarify.question_group), (select count(*) from pgclarify.question_wording)
+        (select count(*) from pgclarify_private.question_group), (select count(*)
+        from pgclarify_private.question_wording)
 """
 
 
@@ -27,7 +28,7 @@ def other_corpus(connection: Connection, worker: HandWorker) -> str:
     """A second corpus. There is an index over leaders: the first of some vectors waits for everybody."""
     connection.execute("select pgclarify.create_corpus('medicine')")
     worker.open_spaces()
-    connection.execute("select pgclarify._index_leaders(4)")
+    connection.execute("select pgclarify_private.index_leaders(4)")
     return "medicine"
 
 
@@ -129,13 +130,16 @@ class TestPruning:
             assert scalar(connection, PRUNED) == 0
 
         assert scalar(connection, PRUNED) == 0
-        assert scalar(connection, "select question_group_id from pgclarify.question_group") == groups(connection)[0]
+        assert (
+            scalar(connection, "select question_group_id from pgclarify_private.question_group")
+            == groups(connection)[0]
+        )
 
     async def test_a_worker_looks_through_all_of_them(
         self, connection: Connection, worker: HandWorker, ask: Ask, database: str
     ) -> None:
         connection.execute("""
-            insert into pgclarify.question_group (corpus_id) select 1 from generate_series(1, 4500)
+            insert into pgclarify_private.question_group (corpus_id) select 1 from generate_series(1, 4500)
         """)
         ask("cars", at(1))
         group(worker)
@@ -145,10 +149,10 @@ class TestPruning:
                 grouping = Grouping(pool, embedders.get, asyncio.Lock(), is_busy=lambda: False)
                 for _ in range(4):
                     await grouping.prune()
-                    left.append(scalar(connection, "select count(*) from pgclarify.question_group"))
+                    left.append(scalar(connection, "select count(*) from pgclarify_private.question_group"))
                 connection.execute("delete from pgclarify.run")
                 await grouping.prune()
 
         assert left[2:] == [1, 1]
         assert left[0] >= 2501 and left[1] >= 501
-        assert scalar(connection, "select count(*) from pgclarify.question_group") == 0
+        assert scalar(connection, "select count(*) from pgclarify_private.question_group") == 0

@@ -32,9 +32,12 @@ from tests.workers import as_role, until
 RAN = 4711
 HAS_RUN = f"select count(*) > 0 from pg_locks where locktype = 'advisory' and objid = {RAN}"  # noqa: S608 - a constant
 BATCH = {"max_changes": 9, "max_bytes": 1000}
-NEXT_KEYS = "select pgclarify._next_keys(source, 10, 1000) from pgclarify.source where relation = 'bobs.note'::regclass"
-ROWS_TO_LOAD = "select pgclarify._rows_to_load(_caller, {}) from pgclarify._caller"
-CHECK_IDS = "select pgclarify._check_ids(_caller, {}) from pgclarify._caller"
+NEXT_KEYS = (
+    "select pgclarify_private.next_keys(source, 10, 1000) from pgclarify_private.source"
+    " where relation = 'bobs.note'::regclass"
+)
+ROWS_TO_LOAD = "select pgclarify_private.rows_to_load(caller, {}) from pgclarify_private.caller"
+CHECK_IDS = "select pgclarify_private.check_ids(caller, {}) from pgclarify_private.caller"
 
 GRANTED = """
     select granted.grantee::regrole::text from pg_attribute cross join lateral aclexplode(attacl) as granted
@@ -252,7 +255,7 @@ class TestWhatItDoes:
         asyncio.run(work())
 
         assert rows(bob, "select who from bobs.loot") == []
-        state = "select state from pgclarify.source where relation = 'bobs.note'::regclass"
+        state = "select state from pgclarify_private.source where relation = 'bobs.note'::regclass"
         assert rows(connection, state) == ["following"]
 
     def test_what_a_session_keeps_is_forgotten(
@@ -405,7 +408,7 @@ class TestUpgrading:
             connection.execute("create role pgclarify_table_reader")
             connection.execute("grant usage on schema app, bobs to pgclarify_table_reader")
             connection.execute("grant select (id, body) on app.article, bobs.note to pgclarify_table_reader")
-        connection.execute("update pgclarify.applied_sql set shipped_hash = 'older'")
+        connection.execute("update pgclarify_private.applied_sql set shipped_hash = 'older'")
         yield
         connection.execute("drop owned by pgclarify_table_reader") if rows(
             connection, "select 1 from pg_roles where rolname = 'pgclarify_table_reader'"
@@ -417,7 +420,10 @@ class TestUpgrading:
         install.install(database)
 
         assert rows(connection, "select 1 from pg_roles where rolname = 'pgclarify_table_reader'") == []
-        assert rows(connection, "select pgclarify._source_fault(source) from pgclarify.source") == [None, None]
+        assert rows(connection, "select pgclarify_private.source_fault(source) from pgclarify_private.source") == [
+            None,
+            None,
+        ]
         assert listed(connection, GRANTED) == {reader_of(connection)}
 
     @pytest.mark.usefixtures("old")
@@ -447,11 +453,11 @@ def test_a_renamed_owner_gets_another_reader(
     try:
         assert reader_of(connection) != first
         connection.execute(
-            "update pgclarify.source set attached_by = 'postgres', attached_by_oid = 'postgres'::regrole"
+            "update pgclarify_private.source set attached_by = 'postgres', attached_by_oid = 'postgres'::regrole"
         )
         hire().send("inspect_sources")
         assert rows(connection, STATE) == ["failed"]
         install.install(database)
-        assert scalar(connection, "select pgclarify._source_fault(source) from pgclarify.source") is None
+        assert scalar(connection, "select pgclarify_private.source_fault(source) from pgclarify_private.source") is None
     finally:
         admin.execute(f"alter role {name}_too rename to {name}".encode())

@@ -19,7 +19,7 @@ def call_in_progress(connect: Connect, make_role: MakeRole) -> Connection:
     """A session that has called us in a transaction that is still open, as one that waits for an answer has."""
     caller = connect(make_role("pgclarify_user"))
     caller.execute("begin")
-    caller.execute("select from pgclarify._caller, pgclarify.run_summary, pgclarify.worker_status")
+    caller.execute("select from pgclarify_private.caller, pgclarify.run_summary, pgclarify.worker_status")
     return caller
 
 
@@ -27,7 +27,10 @@ def test_with_nothing_to_change_it_waits_for_nobody(
     database: str, connection: Connection, call_in_progress: Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(installer, "LOCK_TIMEOUT", "1s")
-    views = "select oid, xmin::text from pg_class where relnamespace = 'pgclarify'::regnamespace order by oid"
+    views = (
+        "select oid, xmin::text from pg_class"
+        " where relnamespace in ('pgclarify'::regnamespace, 'pgclarify_private'::regnamespace) order by oid"
+    )
     before = connection.execute(views.encode()).fetchall()
 
     install.install(database)
@@ -39,7 +42,7 @@ def test_with_nothing_to_change_it_waits_for_nobody(
 def test_with_something_to_change_it_says_whom_it_waits_for(
     database: str, connection: Connection, call_in_progress: Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    connection.execute("update pgclarify.applied_sql set shipped_hash = 'older'")
+    connection.execute("update pgclarify_private.applied_sql set shipped_hash = 'older'")
 
     for step in (install.install, install.uninstall):
         with monkeypatch.context() as impatient, pytest.raises(DatabaseError) as refusal:
@@ -61,11 +64,12 @@ def test_with_something_to_change_it_says_whom_it_waits_for(
         "alter table pgclarify.run disable row level security",
         "revoke select on pgclarify.run from pgclarify_reader",
         "revoke execute on function pgclarify.cancel(bigint) from pgclarify_user",
-        "create or replace function pgclarify._connection_value(setting text) returns text language sql immutable"
+        "create or replace function pgclarify_private.connection_value(setting text) returns text language"
+        " sql immutable"
         " strict parallel safe set search_path = pg_catalog, pg_temp as 'select setting'",
         # As in an older version.
-        "alter function pgclarify._make_reader_role(oid) owner to pgclarify_owner",
-        "grant execute on function pgclarify._drop_reader_role(name) to public",
+        "alter function pgclarify_private.make_reader_role(oid) owner to pgclarify_owner",
+        "grant execute on function pgclarify_private.drop_reader_role(name) to public",
     ],
 )
 def test_what_was_damaged_is_mended(database: str, connection: Connection, damage: str) -> None:
@@ -81,11 +85,11 @@ def test_what_was_damaged_is_mended(database: str, connection: Connection, damag
 
 
 def test_functions_of_another_version_are_refused(connection: Connection) -> None:
-    connection.execute("update pgclarify.applied_sql set shipped_hash = 'other'")
+    connection.execute("update pgclarify_private.applied_sql set shipped_hash = 'other'")
     with pytest.raises(SchemaMismatch):
         install.check_schema(connection)
 
-    connection.execute("delete from pgclarify.applied_sql")
+    connection.execute("delete from pgclarify_private.applied_sql")
     with pytest.raises(SchemaMismatch):
         install.check_schema(connection)
 
@@ -110,26 +114,26 @@ def as_owner(connection: Connection, *statements: str) -> None:
 def test_internal_functions_of_an_older_version_go(database: str, connection: Connection) -> None:
     as_owner(
         connection,
-        "create function pgclarify._old_helper() returns integer begin atomic select 1; end",
-        "create function pgclarify._old(integer) returns integer security definer begin atomic"
-        " select pgclarify._old_helper(); end",
+        "create function pgclarify_private.old_helper() returns integer begin atomic select 1; end",
+        "create function pgclarify_private.old(integer) returns integer security definer begin atomic"
+        " select pgclarify_private.old_helper(); end",
         # An overload of one that is there in another shape.
-        "create function pgclarify._sign(subject text, key text) returns text begin atomic select subject; end",
+        "create function pgclarify_private.sign(subject text, key text) returns text begin atomic select subject; end",
         "create function pgclarify.older() returns integer begin atomic select 1; end",
     )
 
     install.install(database)
 
-    assert scalar(connection, "select to_regprocedure('pgclarify._old(integer)')") is None
-    assert scalar(connection, "select to_regprocedure('pgclarify._old_helper()')") is None
-    assert scalar(connection, "select to_regprocedure('pgclarify._sign(text, text)')") is None
+    assert scalar(connection, "select to_regprocedure('pgclarify_private.old(integer)')") is None
+    assert scalar(connection, "select to_regprocedure('pgclarify_private.old_helper()')") is None
+    assert scalar(connection, "select to_regprocedure('pgclarify_private.sign(text, text)')") is None
     # Users' views may rest on public ones.
     assert scalar(connection, "select pgclarify.older()") == 1
 
 
 def test_what_rests_on_an_internal_function_is_not_dropped(database: str, connection: Connection) -> None:
-    as_owner(connection, "create function pgclarify._old() returns integer begin atomic select 1; end")
-    connection.execute("create view public.mine as select pgclarify._old()")
+    as_owner(connection, "create function pgclarify_private.old() returns integer begin atomic select 1; end")
+    connection.execute("create view public.mine as select pgclarify_private.old()")
 
     with pytest.raises(DatabaseError) as refusal:
         install.install(database)
@@ -143,11 +147,11 @@ def test_an_internal_function_that_returned_something_else_is_replaced(database:
     whole = catalog.everything(connection)
     as_owner(
         connection,
-        "drop function pgclarify._my_roles() cascade",
-        "create function pgclarify._my_roles() returns text[] language sql stable begin atomic"
+        "drop function pgclarify_private.my_roles() cascade",
+        "create function pgclarify_private.my_roles() returns text[] language sql stable begin atomic"
         " select array[current_user::text]; end",
         "create policy corpus_is_readable on pgclarify.corpus for select to pgclarify_reader"
-        " using (reader = any(pgclarify._my_roles()))",
+        " using (reader = any(pgclarify_private.my_roles()))",
     )
     assert catalog.everything(connection) != whole
 

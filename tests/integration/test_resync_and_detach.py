@@ -31,7 +31,7 @@ class TestResync:
         source_id = attach(alice)
         whole = alice.execute(TRIGGERS.encode()).fetchall()
         connection.execute(
-            "update pgclarify.source set state = 'failed', error = 'x', rows_added = 3, load_cursor = '7'"
+            "update pgclarify_private.source set state = 'failed', error = 'x', rows_added = 3, load_cursor = '7'"
         )
         alice.execute(f"drop trigger pgclarify_{source_id}_insert on app.article".encode())
         alice.execute("alter table app.article disable trigger user")
@@ -44,7 +44,7 @@ class TestResync:
         assert alice.execute(TRIGGERS.encode()).fetchall() == whole
         assert listed(alice, READABLE) == {"id", "body"}
         assert connection.execute(
-            "select state, error, rows_added, load_cursor, load_phase from pgclarify.source"
+            "select state, error, rows_added, load_cursor, load_phase from pgclarify_private.source"
         ).fetchone() == ("loading", None, 0, None, "rows")
 
     def test_it_takes_no_lock_when_nothing_is_gone(self, alice: Connection, connect: Connect) -> None:
@@ -69,7 +69,7 @@ class TestResync:
             (f"pgclarify_{source_id}_truncate", "A"),
         ]
         alice.execute("insert into app.all_articles (id) values (7)")
-        assert rows(connection, "select key from pgclarify.change") == ["7"]
+        assert rows(connection, "select key from pgclarify_private.change") == ["7"]
 
     def test_an_id_of_another_type_is_noted_again(self, alice: Connection, connection: Connection) -> None:
         attach(alice)
@@ -78,7 +78,7 @@ class TestResync:
         alice.execute(RESYNC.encode())
         alice.execute("update app.article set title = 'New' where id = '2'")
 
-        assert rows(connection, "select key from pgclarify.change") == ["2"]
+        assert rows(connection, "select key from pgclarify_private.change") == ["2"]
 
     def test_what_cannot_be_mended_is_an_error(self, alice: Connection, connection: Connection) -> None:
         assert state_of(alice, RESYNC) == "42704"
@@ -92,20 +92,24 @@ class TestResync:
     def test_faults_that_it_mends_are_told_as_such(self, alice: Connection, connection: Connection) -> None:
         attach(alice)
         alice.execute("alter table app.article disable trigger user")
-        fault = scalar(connection, "select pgclarify._trigger_fault(source) from pgclarify.source")
+        fault = scalar(connection, "select pgclarify_private.trigger_fault(source) from pgclarify_private.source")
         assert "pgclarify.resync" in fault
         assert "alter table" not in fault
         # Nothing is to be done but this.
         alice.execute(RESYNC.encode())
-        assert scalar(connection, "select pgclarify._trigger_fault(source) from pgclarify.source") is None
+        assert (
+            scalar(connection, "select pgclarify_private.trigger_fault(source) from pgclarify_private.source") is None
+        )
 
         alice.execute(f"revoke select (body) on app.article from {reader_of(connection)}".encode())  # noqa: S608 - no query
-        assert "pgclarify.resync" in scalar(connection, "select pgclarify._source_fault(source) from pgclarify.source")
+        assert "pgclarify.resync" in scalar(
+            connection, "select pgclarify_private.source_fault(source) from pgclarify_private.source"
+        )
         alice.execute(RESYNC.encode())
-        assert scalar(connection, "select pgclarify._source_fault(source) from pgclarify.source") is None
+        assert scalar(connection, "select pgclarify_private.source_fault(source) from pgclarify_private.source") is None
 
     def test_a_fault_without_detail_has_none(self, connection: Connection) -> None:
-        told = "select pgclarify._failure('two rows have one id', nullif(%s, 'none'))"
+        told = "select pgclarify_private.failure('two rows have one id', nullif(%s, 'none'))"
         assert scalar(connection, told, "") == scalar(connection, told, "none")
 
     def test_somebody_with_the_rights_takes_over(
@@ -113,11 +117,11 @@ class TestResync:
     ) -> None:
         attach(alice)
         heir = connect(make_role("pgclarify_user", alice.info.user, name="heir"))
-        connection.execute("update pgclarify.source set attached_by = 'nobody', state = 'failed', error = 'x'")
+        connection.execute("update pgclarify_private.source set attached_by = 'nobody', state = 'failed', error = 'x'")
 
         heir.execute(RESYNC.encode())
 
-        assert rows(connection, "select attached_by::text from pgclarify.source") == [heir.info.user]
+        assert rows(connection, "select attached_by::text from pgclarify_private.source") == [heir.info.user]
 
 
 class TestDetaching:
@@ -128,11 +132,11 @@ class TestDetaching:
 
         assert scalar(alice, DETACH) == source_id
 
-        assert scalar(connection, "select pgclarify._drop_idle_reader()") is not None
+        assert scalar(connection, "select pgclarify_private.drop_idle_reader()") is not None
         after = {line for line in rows(connection, EVERYTHING) if not line.startswith("schema")}
         assert after == before
         assert listed(alice, READABLE) == set()
-        assert rows(connection, "select key from pgclarify.change") == []
+        assert rows(connection, "select key from pgclarify_private.change") == []
 
     def test_also_of_a_column_that_has_another_name_now(self, alice: Connection) -> None:
         attach(alice, title="title")
@@ -179,7 +183,9 @@ class TestDetaching:
 
         assert attach(alice, id_prefix="a/") == source_id
 
-        assert connection.execute("select state, id_prefix from pgclarify.source").fetchall() == [("loading", "a/")]
+        assert connection.execute("select state, id_prefix from pgclarify_private.source").fetchall() == [
+            ("loading", "a/")
+        ]
         assert listed(alice, READABLE) == {"id", "body"}
 
     def test_documents_that_were_kept_are_not_lost_to_another_prefix(
@@ -260,7 +266,7 @@ class TestDetaching:
         alice.execute("select pgclarify.drop_corpus('kb')")
         alice.execute("update app.article set title = 'New'")
         worker = hire()
-        drop = "select pgclarify._drop_orphan_capture()"
+        drop = "select pgclarify_private.drop_orphan_capture()"
 
         with alice.transaction():
             alice.execute("update app.article set title = 'Newer'")
@@ -273,18 +279,21 @@ class TestDetaching:
 
 def test_an_upgrade_makes_what_notes_changes_anew(database: str, alice: Connection, connection: Connection) -> None:
     source_id = attach(alice)
-    definition = scalar(connection, f"select pg_get_functiondef('pgclarify._capture_{source_id}()'::regprocedure)")
+    definition = scalar(
+        connection, f"select pg_get_functiondef('pgclarify_private.capture_{source_id}()'::regprocedure)"
+    )
     before = alice.execute(TRIGGERS.encode()).fetchall()
     install.install(database)
     assert alice.execute(TRIGGERS.encode()).fetchall() == before
     connection.execute(definition.replace("tg_op = 'INSERT'", "tg_op = 'OTHER'").encode())
-    connection.execute("update pgclarify.applied_sql set shipped_hash = 'older'")
+    connection.execute("update pgclarify_private.applied_sql set shipped_hash = 'older'")
 
     install.install(database)
 
     assert alice.execute(TRIGGERS.encode()).fetchall() == before
     assert (
-        scalar(connection, f"select pg_get_functiondef('pgclarify._capture_{source_id}()'::regprocedure)") == definition
+        scalar(connection, f"select pg_get_functiondef('pgclarify_private.capture_{source_id}()'::regprocedure)")
+        == definition
     )
 
 

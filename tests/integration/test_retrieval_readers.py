@@ -55,7 +55,7 @@ def test_dense_finds_what_is_visible(
     add_all(connection, {text: text for text in vectors}, {text: [alice if text in hers else bob] for text in vectors})
     worker = hire()
     worker.index_everything(vectors)
-    connection.execute("insert into pgclarify.corpus_tally (corpus_id, passages) values (1, %s)", [more])
+    connection.execute("insert into pgclarify_private.corpus_tally (corpus_id, passages) values (1, %s)", [more])
     nearest = sorted(hers, key=lambda text: cosine(QUESTION, vectors[text]), reverse=True)[:10]
 
     found = [
@@ -83,7 +83,7 @@ def test_dense_where_some_have_no_readers(
     add_all(connection, {text: text for text in vectors}, {text: [bob] for text in his})
     worker = hire()
     worker.index_everything(vectors)
-    connection.execute("insert into pgclarify.corpus_tally (corpus_id, passages) values (1, %s)", [more])
+    connection.execute("insert into pgclarify_private.corpus_tally (corpus_id, passages) values (1, %s)", [more])
 
     found = retrieve(connect(alice), worker, "question", QUESTION, search="dense", top_k=10)
 
@@ -135,9 +135,9 @@ def test_lexical_misses_nothing_of_the_little_that_is_visible(
     add_all(connection, contents, readers)
     hire().index_everything()
     # As if each lexeme were in so many passages that not all of them can be scored.
-    connection.execute("update pgclarify.term set passages = passages + 6000")
+    connection.execute("update pgclarify_private.term set passages = passages + 6000")
     connection.execute(
-        "insert into pgclarify.corpus_tally (corpus_id, passages, restricted_passages) values (1, 9000, 9000)"
+        "insert into pgclarify_private.corpus_tally (corpus_id, passages, restricted_passages) values (1, 9000, 9000)"
     )
 
     assert {key for key, _ in lexical(connect(alice), "car van")} == {"car", "open", "van"}
@@ -189,7 +189,7 @@ def test_no_wrong_count_shows_a_passage(
     add_all(connection, {"hers": "Cars.", "his": "Cars."}, {"hers": [alice], "his": [bob]})
     worker = hire()
     worker.index_everything()
-    connection.execute("insert into pgclarify.corpus_tally (corpus_id, restricted_passages) values (1, -2)")
+    connection.execute("insert into pgclarify_private.corpus_tally (corpus_id, restricted_passages) values (1, -2)")
 
     for method in ("dense", "lexical", "hybrid"):
         found = retrieve(connect(alice), worker, "cars", QUESTION, search=method, top_k=10)

@@ -53,7 +53,7 @@ class TestStarted:
     def test_a_corpus_that_is_gone_before_the_run_is_entered_makes_none(self, desk: Desk) -> None:
         before = scalar(desk.owner, "select count(*) from pgclarify.run")
 
-        enter = "select pgclarify._enter_runs('postgres', '{}', 'rewrite', 99, array['q'], '{}', null, null)"
+        enter = "select pgclarify_private.enter_runs('postgres', '{}', 'rewrite', 99, array['q'], '{}', null, null)"
         assert scalar(desk.owner, enter) is None
         assert scalar(desk.owner, "select count(*) from pgclarify.run") == before
 
@@ -61,7 +61,7 @@ class TestStarted:
         "operation", ["clarify", "consolidate", "search", "investigate", "list_answers", "estimate"]
     )
     def test_what_looks_into_a_corpus_has_one(self, desk: Desk, operation: str) -> None:
-        enter = "select pgclarify._enter_runs('postgres', '{}', %s, null, array['q'], '{}', null, null)"
+        enter = "select pgclarify_private.enter_runs('postgres', '{}', %s, null, array['q'], '{}', null, null)"
 
         assert state_of(desk.owner, enter, [operation]) == CHECK_VIOLATION
 
@@ -89,8 +89,8 @@ class TestHistory:
         answered = """
             select answered.run_id
             from (select %s::name as name) as asker
-            cross join lateral pgclarify._find_answered(
-                1, 'clarifying_questions', array['rental cars'], %s, asker.name, pgclarify._roles_of(asker.name)
+            cross join lateral pgclarify_private.find_answered(
+                1, 'clarifying_questions', array['rental cars'], %s, asker.name, pgclarify_private.roles_of(asker.name)
             ) as answered
         """
 
@@ -101,7 +101,7 @@ class TestHistory:
         assert found(settings) == found(settings | {"history": ["Jane Austen."]}) == []
 
     def test_is_trimmed_and_has_no_blank_elements(self, connection: Connection) -> None:
-        check = "select pgclarify._check_history(%s)"
+        check = "select pgclarify_private.check_history(%s)"
 
         assert scalar(connection, check, [" Who? ", "", "\n\t ", "She."]) == ["Who?", "She."]
         assert scalar(connection, check, [" "]) == scalar(connection, check, []) == []
@@ -109,25 +109,25 @@ class TestHistory:
 
     def test_that_is_too_much_or_none_is_refused(self, connection: Connection) -> None:
         for history in (["a"] * 101, [None], ["a", "b" * 10_001]):
-            assert state_of(connection, "select pgclarify._check_history(%s)", [history]) == INVALID_PARAMETER
+            assert state_of(connection, "select pgclarify_private.check_history(%s)", [history]) == INVALID_PARAMETER
 
     @pytest.mark.parametrize(
         ("history", "detail"), [(["a", None], "Element 2 is null."), (["b" * 10_001], "Element 1 has 10001.")]
     )
     def test_what_is_wrong_is_named(self, connection: Connection, history: list[str | None], detail: str) -> None:
         with pytest.raises(psycopg.errors.InvalidParameterValue) as refused:
-            connection.execute("select pgclarify._check_history(%s)", [history])
+            connection.execute("select pgclarify_private.check_history(%s)", [history])
         assert refused.value.diag.message_detail == detail
 
     def test_may_be_long(self, connection: Connection) -> None:
         said = ["b" * 10_000 + "\n"] * 100
 
-        assert scalar(connection, "select pgclarify._check_history(%s)", said) == ["b" * 10_000] * 100
+        assert scalar(connection, "select pgclarify_private.check_history(%s)", said) == ["b" * 10_000] * 100
 
 
 class TestNumbers:
     KNOWN = '{"threshold": {"type": "number", "least": 0, "most": 1, "default": 0.5}}'
-    CHECK = "select pgclarify._check_options(%s, %s)::text"
+    CHECK = "select pgclarify_private.check_options(%s, %s)::text"
 
     def test_that_are_the_same_are_the_same_text(self, connection: Connection) -> None:
         kept = {"0": "0", "1.0": "1", "0.50": "0.5", "5e-1": "0.5", "0.1234567": "0.123457", "null": "0.5"}
@@ -194,5 +194,5 @@ class TestWhoStartsThem:
 
 def state_of_start(worker: HandWorker, run_id: int) -> str | None:
     """The SQLSTATE that starting a run ends with; None if it succeeds."""
-    start = "select * from pgclarify._start_run(%s, %s)"
+    start = "select * from pgclarify_private.start_run(%s, %s)"
     return state_of(worker.connection, start, [run_id, worker.worker_id])

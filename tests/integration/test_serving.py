@@ -13,7 +13,7 @@ from pgclarify.database import Presence
 from tests.integration.by_hand import Connect, Connection, HandWorker, Hire, MakeRole, scalar, state_of
 from tests.integration.explaining import explained
 
-REGISTER = "select pgclarify._register_worker('here', 1, '0', 'openai', 'a-model', 'v1')"
+REGISTER = "select pgclarify_private.register_worker('here', 1, '0', 'openai', 'a-model', 'v1')"
 
 
 @pytest.fixture
@@ -93,4 +93,4 @@ async def test_presence_says_whether_it_serves(database: str, is_serving: bool) 
         database, version="0", provider="openai", model="a-model", prompt_version="v1", is_serving=is_serving
     ):
         with closing(psycopg.connect(database)) as connection:
-            assert scalar(connection, "select is_serving from pgclarify.worker") is is_serving
+            assert scalar(connection, "select is_serving from pgclarify_private.worker") is is_serving

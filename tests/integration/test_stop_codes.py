@@ -171,7 +171,7 @@ def test_the_closest_passages_are_there_without_a_call(rules: Desk) -> None:
 
 
 def test_all_codes_are_in_one_list(connection: Connection) -> None:
-    known = [row[0] for row in connection.execute("select stop_code from pgclarify._stop_codes()")]
+    known = [row[0] for row in connection.execute("select stop_code from pgclarify_private.stop_codes()")]
     checked: Sequence[str] = re.findall(
         r"'(\w+)'::text",
         scalar(

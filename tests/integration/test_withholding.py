@@ -98,6 +98,6 @@ def test_nothing_is_said_of_runs_of_others(
     add(connection, SECRET, TEXTS[SECRET], [make_role("pgclarify_user", name="board")])
     stranger = connect(make_role("pgclarify_user"))
 
-    for view in ("_withheld_candidate", "_withheld_entry"):
-        assert scalar(alice, f"select count(*) from pgclarify.{view}") > 0  # noqa: S608 - of the two above
-        assert scalar(stranger, f"select count(*) from pgclarify.{view}") == 0  # noqa: S608 - of the two above
+    for view in ("withheld_candidate", "withheld_entry"):
+        assert scalar(alice, f"select count(*) from pgclarify_private.{view}") > 0  # noqa: S608 - of the two above
+        assert scalar(stranger, f"select count(*) from pgclarify_private.{view}") == 0  # noqa: S608 - of the two above

@@ -13,7 +13,8 @@ _TABLES = """
         obj_description(c.oid, 'pg_class')
     )
     from pg_class as c
-    where c.relnamespace = 'pgclarify'::regnamespace and c.relkind in ('r', 'p') and c.relname <> 'schema_version'
+    where c.relnamespace in ('pgclarify'::regnamespace, 'pgclarify_private'::regnamespace) and c.relkind in ('r', 'p')
+    and c.relname <> 'schema_version'
 """
 _COLUMNS = """
     select format(
@@ -30,7 +31,7 @@ _COLUMNS = """
     from pg_class as c
     join pg_attribute as a on a.attrelid = c.oid
     left join pg_attrdef as d on d.adrelid = a.attrelid and d.adnum = a.attnum
-    where c.relnamespace = 'pgclarify'::regnamespace
+    where c.relnamespace in ('pgclarify'::regnamespace, 'pgclarify_private'::regnamespace)
         and c.relkind in ('r', 'p') and c.relname <> 'schema_version' and a.attnum > 0
         and not a.attisdropped
 """
@@ -39,30 +40,33 @@ _CONSTRAINTS = """
     select format('constraint %s on %s: %s', o.conname, o.conrelid::regclass, pg_get_constraintdef(o.oid))
     from pg_constraint as o
     join pg_class as c on c.oid = o.conrelid
-    where o.connamespace = 'pgclarify'::regnamespace
+    where o.connamespace in ('pgclarify'::regnamespace, 'pgclarify_private'::regnamespace)
         and c.relkind in ('r', 'p') and c.relname <> 'schema_version' and o.contype <> 'n'
 """
 _INDEXES = """
     select format('index: %s', pg_get_indexdef(i.indexrelid))
     from pg_index as i
     join pg_class as c on c.oid = i.indrelid
-    where c.relnamespace = 'pgclarify'::regnamespace and c.relname <> 'schema_version'
+    where c.relnamespace in ('pgclarify'::regnamespace, 'pgclarify_private'::regnamespace)
+    and c.relname <> 'schema_version'
 """
 _SEQUENCES = """
     select format('sequence %s: type %s, increment %s, cycles %s', sequencename, data_type, increment_by, cycle)
     from pg_sequences
-    where schemaname = 'pgclarify'
+    where schemaname in ('pgclarify', 'pgclarify_private')
 """
 _ROUTINES = """
     select format('routine %s: %s', p.oid::regprocedure, md5(pg_get_functiondef(p.oid)))
     from pg_proc as p
-    where p.pronamespace in ('pgclarify'::regnamespace, 'pgclarify_queue'::regnamespace)
+    where p.pronamespace in ('pgclarify'::regnamespace, 'pgclarify_private'::regnamespace,
+    'pgclarify_queue'::regnamespace)
 """
 _TYPES = """
     select format('attribute %s.%s: %s', c.relname, a.attname, format_type(a.atttypid, a.atttypmod))
     from pg_class as c
     join pg_attribute as a on a.attrelid = c.oid
-    where c.relnamespace in ('pgclarify'::regnamespace, 'pgclarify_queue'::regnamespace)
+    where c.relnamespace in ('pgclarify'::regnamespace, 'pgclarify_private'::regnamespace,
+    'pgclarify_queue'::regnamespace)
         and c.relkind in ('c', 'v') and a.attnum > 0 and not a.attisdropped
 """
 _QUEUE = """
@@ -73,11 +77,13 @@ _QUEUE = """
 _GRANTS = """
     select format('privileges of %s: %s', c.oid::regclass, c.relacl::text)
     from pg_class as c
-    where c.relnamespace in ('pgclarify'::regnamespace, 'pgclarify_queue'::regnamespace)
+    where c.relnamespace in ('pgclarify'::regnamespace, 'pgclarify_private'::regnamespace,
+    'pgclarify_queue'::regnamespace)
     union all
     select format('privileges of %s: %s', p.oid::regprocedure, p.proacl::text)
     from pg_proc as p
-    where p.pronamespace in ('pgclarify'::regnamespace, 'pgclarify_queue'::regnamespace)
+    where p.pronamespace in ('pgclarify'::regnamespace, 'pgclarify_private'::regnamespace,
+    'pgclarify_queue'::regnamespace)
     union all
     select format('default privileges: %s', d.defaclacl::text)
     from pg_default_acl as d
@@ -86,7 +92,7 @@ _GRANTS = """
 _POLICIES = """
     select format('policy %s on %s: %s for %s using %s', policyname, tablename, roles::text, cmd, qual)
     from pg_policies
-    where schemaname = 'pgclarify'
+    where schemaname in ('pgclarify', 'pgclarify_private')
 """
 
 

@@ -55,16 +55,16 @@ def test_each_that_is_not_bound_is_in_a_language_that_we_can_read(functions: lis
 
 def test_what_a_new_one_may_do_wrong_is_found(connection: Connection, functions: list[Definer]) -> None:
     connection.execute("""
-        create function pgclarify._odd() returns bigint language plpgsql security definer as
+        create function pgclarify_private.odd() returns bigint language plpgsql security definer as
             'begin return (select count(*) from new_rows); end';
-        grant execute on function pgclarify._odd() to public;
+        grant execute on function pgclarify_private.odd() to public;
     """)
     (odd,) = (function for function in definers(connection) if function not in functions)
 
     assert odd.path is None
     assert odd.grantees == ("public",)
     assert found_in_pg_temp(connection, odd) == {"new_rows"}
-    assert "pgclarify._odd()" in listed([odd])
+    assert "pgclarify_private.odd()" in listed([odd])
 
 
 @pytest.mark.parametrize(
@@ -91,11 +91,11 @@ def test_relations_are_found_where_they_are_named(body: str, names: set[str]) ->
 
 def test_statements_made_at_run_time_are_read_too(connection: Connection) -> None:
     connection.execute("""
-        create function pgclarify._odd() returns void language plpgsql security definer
+        create function pgclarify_private.odd() returns void language plpgsql security definer
         set search_path = pg_catalog, pg_temp as
         $$ begin execute format('select 1 from %I.a, pgclarify.%I, b, pg_class', 'x', 'y') using c; end $$
     """)
-    (odd,) = (function for function in definers(connection) if function.signature == "pgclarify._odd()")
+    (odd,) = (function for function in definers(connection) if function.signature == "pgclarify_private.odd()")
 
     assert found_in_pg_temp(connection, odd) == {"b"}
     assert "executes (" in listed([odd])

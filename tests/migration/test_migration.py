@@ -15,7 +15,7 @@ from alembic.migration import MigrationContext
 from pgclarify import install, schema
 from tests.migration import catalog
 
-REVISIONS = [f"{number:04}" for number in range(1, 25)]
+REVISIONS = [f"{number:04}" for number in range(1, 26)]
 
 
 def look(dsn: str, read: Callable[[psycopg.Connection[Any]], set[str]]) -> set[str]:
@@ -45,7 +45,9 @@ def drift(dsn: str) -> list[Any]:
                 "compare_type": True,
                 "compare_server_default": True,
                 "include_schemas": True,
-                "include_name": lambda name, kind, _: kind != "schema" or name == schema.SCHEMA,
+                "include_name": lambda name, kind, _: (
+                    kind != "schema" or name in (schema.SCHEMA, schema.PRIVATE_SCHEMA)
+                ),
                 "version_table": "schema_version",
                 "version_table_schema": schema.SCHEMA,
             },
@@ -97,7 +99,7 @@ def test_uninstall_and_install_again(make_database: Callable[..., str]) -> None:
 
     with closing(psycopg.connect(dsn, autocommit=True)) as connection:
         assert connection.execute(
-            "select count(*) from pg_namespace where nspname in ('pgclarify', 'pgclarify_queue')"
+            "select count(*) from pg_namespace where nspname in ('pgclarify', 'pgclarify_private', 'pgclarify_queue')"
         ).fetchone() == (0,)
         assert connection.execute("select count(*) from pg_default_acl").fetchone() == (0,)
     install.uninstall(dsn)
@@ -111,7 +113,7 @@ def test_downgrade_with_functions_data_and_partitions(make_database: Callable[..
     first = look(dsn, catalog.everything)
     with closing(psycopg.connect(dsn, autocommit=True)) as connection:
         connection.execute("select pgclarify.create_corpus('insurance')")
-        connection.execute("select pgclarify._open_space(1, 4)")
+        connection.execute("select pgclarify_private.open_space(1, 4)")
         connection.execute("select pgclarify.add_document('insurance', '1', 'Cars are insured.')")
         connection.execute("select pgclarify.submit('cars', 'insurance')")
 
@@ -286,7 +288,8 @@ def test_a_downgrade_loses_evaluations_and_nothing_that_was_paid_for(make_databa
                 reused_prompt_tokens, reused_completion_tokens, model_ms
             )
             values (1, 1, 'judgement', now(), 5, 1, 1, 100, 10, 100, 10, 250);
-            insert into pgclarify.worker (host, process_id, version, provider, model, prompt_version, is_serving)
+            insert into pgclarify_private.worker (host, process_id, version, provider, model, prompt_version,
+            is_serving)
             values ('h', 1, '0.7', 'openai', 'evaluates', 'v', false), ('h', 2, '0.7', 'openai', 'serves', 'v', true)
         """)
 
@@ -304,7 +307,7 @@ def test_a_downgrade_loses_evaluations_and_nothing_that_was_paid_for(make_databa
             select calls, reused_calls, prompt_tokens, completion_tokens, reused_prompt_tokens, model_ms
             from pgclarify.stage
         """).fetchall()
-        workers = connection.execute("select model, is_serving from pgclarify.worker").fetchall()
+        workers = connection.execute("select model, is_serving from pgclarify_private.worker").fetchall()
     assert counts == (0, 9, 11)
     # The version before would take the other one for a worker.
     assert workers == [("serves", True)]
@@ -320,9 +323,10 @@ def test_metadata_makes_the_very_same_tables(database: str, make_database: Calla
     with sqlalchemy_connection(dsn) as connection, connection.begin():
         connection.exec_driver_sql("create extension vector")
         connection.exec_driver_sql("create schema pgclarify")
+        connection.exec_driver_sql("create schema pgclarify_private")
         # A constraint rests on this one.
         connection.exec_driver_sql(
-            "create function pgclarify._is_fit_pattern(pattern text) returns boolean return pattern <> ''"
+            "create function pgclarify_private.is_fit_pattern(pattern text) returns boolean return pattern <> ''"
         )
         schema.metadata.create_all(connection)
 
@@ -336,7 +340,7 @@ def test_metadata_makes_the_very_same_tables(database: str, make_database: Calla
     "change",
     [
         "alter table pgclarify.run add column mood text",
-        "alter table pgclarify.term alter column passages type integer",
+        "alter table pgclarify_private.term alter column passages type integer",
         "alter table pgclarify.run alter column attempt set default 1",
         "alter table pgclarify.run alter column operation drop not null",
         "drop index pgclarify.run_corpus_id_idx",
@@ -355,9 +359,9 @@ def test_alembic_would_find_drift(connection: psycopg.Connection[Any], database:
     "change",
     [
         "alter table pgclarify.run drop constraint run_failed_has_an_error",
-        "drop function pgclarify._is_fit_pattern(text) cascade",
-        "alter table pgclarify.staged_passage set logged",
-        "alter table pgclarify.term reset (fillfactor)",
+        "drop function pgclarify_private.is_fit_pattern(text) cascade",
+        "alter table pgclarify_private.staged_passage set logged",
+        "alter table pgclarify_private.term reset (fillfactor)",
         "alter table pgclarify.run alter column run_id set generated by default",
         "alter table pgclarify.corpus rename constraint corpus_name_key to corpus_name_uq",
         "comment on table pgclarify.run is 'Something else.'",

@@ -6,7 +6,7 @@ from typing import Any
 
 import psycopg
 
-OURS = "('pgclarify'::regnamespace, 'pgclarify_queue'::regnamespace)"
+OURS = "('pgclarify'::regnamespace, 'pgclarify_private'::regnamespace, 'pgclarify_queue'::regnamespace)"
 
 # Every object of schema pgclarify that explains something: not indexes and constraints, whose names and definitions do,
 # and not the sequences of identity columns.
@@ -17,7 +17,7 @@ WITHOUT_COMMENT = """
     union all
     select c.relkind::text || ' ' || c.relname
     from pg_class as c
-    where c.relnamespace = 'pgclarify'::regnamespace
+    where c.relnamespace in ('pgclarify'::regnamespace, 'pgclarify_private'::regnamespace)
         and c.relkind in ('r', 'p', 'v', 'm', 'f', 'S')
         and obj_description(c.oid, 'pg_class') is null
         and not exists (
@@ -28,24 +28,27 @@ WITHOUT_COMMENT = """
     select 'column ' || c.relname || '.' || a.attname
     from pg_class as c
     join pg_attribute as a on a.attrelid = c.oid
-    where c.relnamespace = 'pgclarify'::regnamespace
+    where c.relnamespace in ('pgclarify'::regnamespace, 'pgclarify_private'::regnamespace)
         and c.relkind in ('r', 'p', 'v', 'm', 'f', 'c')
         and a.attnum > 0 and not a.attisdropped
         and col_description(c.oid, a.attnum) is null
     union all
     select 'routine ' || p.oid::regprocedure
     from pg_proc as p
-    where p.pronamespace = 'pgclarify'::regnamespace and obj_description(p.oid, 'pg_proc') is null
+    where p.pronamespace in ('pgclarify'::regnamespace, 'pgclarify_private'::regnamespace)
+    and obj_description(p.oid, 'pg_proc') is null
     union all
     select 'type ' || t.typname
     from pg_type as t
     join pg_class as c on c.oid = t.typrelid
-    where t.typnamespace = 'pgclarify'::regnamespace and c.relkind = 'c' and obj_description(t.oid, 'pg_type') is null
+    where t.typnamespace in ('pgclarify'::regnamespace, 'pgclarify_private'::regnamespace) and c.relkind = 'c'
+    and obj_description(t.oid, 'pg_type') is null
     union all
     select 'policy ' || o.polname
     from pg_policy as o
     join pg_class as c on c.oid = o.polrelid
-    where c.relnamespace = 'pgclarify'::regnamespace and obj_description(o.oid, 'pg_policy') is null
+    where c.relnamespace in ('pgclarify'::regnamespace, 'pgclarify_private'::regnamespace)
+    and obj_description(o.oid, 'pg_policy') is null
 """
 
 
@@ -55,7 +58,7 @@ def rows(connection: psycopg.Connection[Any], query: str) -> list[Any]:
 
 def test_every_object_has_a_comment(connection: psycopg.Connection[Any]) -> None:
     corpus = connection.execute("select pgclarify.create_corpus('insurance')").fetchone()
-    connection.execute("select pgclarify._open_space(1, 4)")
+    connection.execute("select pgclarify_private.open_space(1, 4)")
     assert corpus == (1,)
 
     assert rows(connection, WITHOUT_COMMENT) == []
@@ -100,7 +103,8 @@ def test_every_function_pins_its_search_path(connection: psycopg.Connection[Any]
     # Only what speaks to the queue names its schema, and no path leads through a schema where others may create.
     assert {(schema, path) for schema, path, _ in paths} == {
         ("pgclarify", "search_path=pg_catalog, pg_temp"),
-        ("pgclarify", "search_path=pgclarify_queue, pg_catalog, pg_temp"),
+        ("pgclarify_private", "search_path=pg_catalog, pg_temp"),
+        ("pgclarify_private", "search_path=pgclarify_queue, pg_catalog, pg_temp"),
         ("pgclarify_queue", "search_path=pgclarify_queue, pg_catalog, pg_temp"),
     }
 
@@ -124,7 +128,7 @@ def test_everything_belongs_to_the_owner(connection: psycopg.Connection[Any]) ->
     )
 
     # The two that may create roles.
-    assert set(others) == {"pgclarify._make_reader_role(oid)", "pgclarify._drop_reader_role(name)"}
+    assert set(others) == {"pgclarify_private.make_reader_role(oid)", "pgclarify_private.drop_reader_role(name)"}
     assert rows(connection, "select rolcanlogin or rolsuper from pg_roles where rolname = 'pgclarify_owner'") == [False]
 
 
@@ -133,17 +137,17 @@ def test_views_that_people_read_are_their_own(connection: psycopg.Connection[Any
         connection.execute("""
             select c.relname, coalesce('security_invoker=true' = any(c.reloptions), false)
             from pg_class as c
-            where c.relnamespace = 'pgclarify'::regnamespace and c.relkind = 'v'
+            where c.relnamespace in ('pgclarify'::regnamespace, 'pgclarify_private'::regnamespace) and c.relkind = 'v'
         """).fetchall()
     )
 
     assert {view for view, is_invokers in views.items() if not is_invokers} == {
         # What signs, and what only functions read.
-        "_caller",
-        "_corpus_count",
+        "caller",
+        "corpus_count",
         # What policies read: of closed documents, and of the caller's own runs alone.
-        "_withheld_candidate",
-        "_withheld_entry",
+        "withheld_candidate",
+        "withheld_entry",
     }
 
 
@@ -154,7 +158,7 @@ def test_our_tables_carry_no_triggers_of_ours(connection: psycopg.Connection[Any
             """
         select t.tgname::text from pg_trigger as t
         join pg_class as c on c.oid = t.tgrelid
-        where c.relnamespace = 'pgclarify'::regnamespace and not t.tgisinternal
+        where c.relnamespace in ('pgclarify'::regnamespace, 'pgclarify_private'::regnamespace) and not t.tgisinternal
         """,
         )
         == []

@@ -36,7 +36,7 @@ FUNCTIONS = r"""
         )
     )
     from pg_proc as p
-    where p.pronamespace = 'pgclarify'::regnamespace and p.proname not like '\_%'
+    where p.pronamespace = 'pgclarify'::regnamespace
         and p.prorettype <> 'trigger'::regtype
 """
 RELATIONS = r"""
@@ -48,7 +48,7 @@ RELATIONS = r"""
     )
     from pg_class as c
     cross join lateral pg_temp.granted(c.relacl, c.relowner) as granted
-    where c.relnamespace = 'pgclarify'::regnamespace and c.relname not like '\_%' and not c.relispartition
+    where c.relnamespace = 'pgclarify'::regnamespace and not c.relispartition
     group by c.oid, granted.name
     union all
     select format(
@@ -59,7 +59,7 @@ RELATIONS = r"""
     from pg_class as c
     join pg_attribute as a on a.attrelid = c.oid
     cross join lateral pg_temp.granted(a.attacl, c.relowner) as granted
-    where c.relnamespace = 'pgclarify'::regnamespace and c.relname not like '\_%' and not c.relispartition
+    where c.relnamespace = 'pgclarify'::regnamespace and not c.relispartition
     group by c.oid, granted.privilege, granted.name
 """
 REST = """

@@ -49,7 +49,7 @@ def recorder(service: Service, asker: Connection, superuser: Connection, model: 
         lambda: scalar(
             superuser,
             """
-            select pending = 0 and linked = passages and not exists (select from pgclarify.term_change)
+            select pending = 0 and linked = passages and not exists (select from pgclarify_private.term_change)
             from pgclarify.corpus_status where corpus = %s
             """,
             CORPUS,

@@ -188,7 +188,7 @@ def loopback_remedy(detail: str, database: str) -> str:
     if "password" in said:
         return (
             "Let both sides know one password. As a superuser: alter role pgclarify_loopback password 'a long one';"
-            " and in each database: update pgclarify.loopback set password = 'the same';"
+            " and in each database: update pgclarify_private.loopback set password = 'the same';"
         )
     if "does not exist" in said and "role" in said:
         return f"The role is gone. {_INSTALL}"
