@@ -8,7 +8,7 @@ from pgclarify.algorithms.exploration import Explored, Explorer, credit, explore
 from pgclarify.algorithms.fusion import fuse
 from pgclarify.algorithms.numerals import write_numbers
 from pgclarify.algorithms.proposals import proposes_same
-from pgclarify.algorithms.questions import asks_same, names, stands_alone
+from pgclarify.algorithms.questions import asks_same, names, stands_alone, words_that_point_back
 from pgclarify.algorithms.quotation import find_quote, fold
 from pgclarify.algorithms.uncertainty import confidence, penalize, semantic_sets, to_unit_interval
 
@@ -43,5 +43,6 @@ __all__ = [
     "semantic_sets",
     "stands_alone",
     "to_unit_interval",
+    "words_that_point_back",
     "write_numbers",
 ]

@@ -202,8 +202,8 @@ def rewrite(
 ) -> None:
     """Make a question stand on its own, from what was said before it. A clear one comes back as it is.
 
-    Plain cases need no language model. The question goes to standard output, what is to be said of it does not. The
-    exit code is 1 if the model failed, and the question came back as it is.
+    Without a language model every question comes back as it is. The question goes to standard output, what is to be
+    said of it does not. The exit code is 1 if the model failed, and the question came back as it is.
     """
     from pgclarify.cli import dialogue_rendering, rendering
 

@@ -102,6 +102,8 @@ def rewrite(
 ) -> Script[RewrittenQuestion]:
     """Make a question stand on its own, from what was said before. A clear one comes back untouched, with no call.
 
+    It takes a language model; without one, an ambiguous question comes back as it was asked, too.
+
         said = ["Who wrote Emma?", "Jane Austen."]
         print(client.rewrite("When was she born?", said).rewritten)
 

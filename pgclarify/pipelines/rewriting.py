@@ -1,7 +1,7 @@
 """Questions of a conversation, said so that they stand on their own: only those that were found to be ambiguous.
 
 Source: Detect, then rewrite (summary): a clear question is not touched, since a rewrite may damage it. What a rewrite
-has to keep, and the rules for when there is no model, are ours.
+has to keep is ours.
 """
 
 from __future__ import annotations
@@ -14,8 +14,7 @@ from functools import partial
 from textwrap import shorten
 from typing import Final
 
-from pgclarify.algorithms import fold
-from pgclarify.algorithms.antecedents import resolve, words_that_point_back
+from pgclarify.algorithms import fold, words_that_point_back
 from pgclarify.algorithms.faithfulness import find_fault
 from pgclarify.dialogue import HISTORY_LENGTH, Detection, DetectionReason, Rewriting
 from pgclarify.errors import CompletionError, ConfigurationError, EmbeddingError, RunLost
@@ -50,10 +49,10 @@ async def rewrite(
 
     A question is ambiguous here if it is with what was said before, and also if it only is without: it will be read
     alone. A clear question comes back to the byte, without a call, and so does one before which nothing was said. An
-    ambiguous one is rewritten by the model, from the last five turns, or, without one, by rules, which look at all that
-    was said; what is not faithful is refused, and the question comes back as it was, with the reason. The run is
-    partial if the model could not be reached or understood, and fails if the question could not be embedded. A run that
-    was cancelled or taken over meanwhile is left alone, without an error.
+    ambiguous one is rewritten by the model, from the last five turns. What is not faithful is refused; then, and
+    without a model, the question comes back as it was, with the reason. The run is partial if the model could not be
+    reached or understood, and fails if the question could not be embedded. A run that was cancelled or taken over
+    meanwhile is left alone, without an error.
 
     Args:
         run: The run. Of its settings, history and threshold count.
@@ -109,7 +108,7 @@ class _Rewrite:
         elif not self._history:
             rewriting = self._as_it_was("nothing was said before it that could tell what is meant")
         elif self._rewriter is None:
-            rewriting = await self._by_rules()
+            rewriting = self._as_it_was("there is no language model that could rewrite it")
         else:
             rewriting, failure = await self._by_model(self._rewriter)
         await self._dialogue.record_rewriting(self._run, rewriting)
@@ -127,16 +126,6 @@ class _Rewrite:
             tally.rows = 1
             tally.note = summarize([detection])
         return detection
-
-    async def _by_rules(self) -> Rewriting:
-        with self._trace.stage("rewriting") as tally:
-            resolution = await asyncio.to_thread(resolve, self._run.question, self._history)
-            if resolution.rewritten is None:
-                rewriting = self._as_it_was(f"there is no language model, and {resolution.reason}")
-            else:
-                rewriting = Rewriting(resolution.rewritten, True, resolution.reason)
-            self._note(rewriting, tally)
-        return rewriting
 
     async def _by_model(self, rewriter: Rewriter) -> tuple[Rewriting, str | None]:
         """Have the question rewritten; and say what failed, if anything did."""

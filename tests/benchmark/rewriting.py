@@ -6,12 +6,12 @@ python -m tests.benchmark.rewriting DATA_DIR --base-url URL --model NAME [--clas
 DATA_DIR has clamber, abg-coqa and squad2.*. The conversations are of the side of abg-coqa's split that is not for
 training, a third of them ambiguous by the data set's label. The classifier that ships is trained on all rows, these
 too; so another one finds what is ambiguous here, which the same script trains on the other side, in some minutes, or
-FILE, which was trained with --part training before. Five ways, all from one reply for each question: what the model
+FILE, which was trained with --part training before. Four ways, all from one reply for each question: what the model
 says to every question; the same under pgclarify's checks; the first for only those questions that were found to be
-ambiguous; `rewrite`, which is both; and `rewrite` without a model. Damaged are questions of which a name, a number or a
-quoted string is gone, or whose meaning changed: the embedding (all-MiniLM-L6-v2) is less than 0.6 like that of the
-question, and less than 0.6 like that of the question behind the last turn. What is lost is counted here by other means
-than in the product's checks.
+ambiguous; and `rewrite`, which is both. Damaged are questions of which a name, a number or a quoted string is gone, or
+whose meaning changed: the embedding (all-MiniLM-L6-v2) is less than 0.6 like that of the question, and less than 0.6
+like that of the question behind the last turn. What is lost is counted here by other means than in the product's
+checks.
 """
 
 from __future__ import annotations
@@ -61,11 +61,10 @@ class Asked:
         history: Questions and answers, oldest first.
         is_ambiguous: By the data set's label.
         is_detected: By `rewrite`.
-        detecting_ms: Milliseconds that this took, the embeddings and the rules included.
+        detecting_ms: Milliseconds that this took, the embeddings included.
         said: What the model made of it; None if it says that the turns do not tell, or could not be understood.
         calling_ms: Milliseconds that the model took.
         rewritten: What `rewrite` made of it.
-        by_rules: What `rewrite` made of it without a model.
     """
 
     question: str
@@ -76,7 +75,6 @@ class Asked:
     said: str | None
     calling_ms: float
     rewritten: str
-    by_rules: str
 
 
 def sample(rows: Sequence[dict[str, Any]], count: int) -> list[dict[str, Any]]:
@@ -105,7 +103,7 @@ async def ask(
     embedder: Embedder,
     classifier: AmbiguityClassifier,
 ) -> list[Asked]:
-    """Ask the model about every question, one call at a time; pgclarify rewrites it with and without a model."""
+    """Ask the model about every question, one call at a time; let pgclarify rewrite it, and only detect."""
     rewriter = _KeptRewriter(endpoint, replies)
 
     async def embedders(_: str) -> Embedder:
@@ -121,7 +119,7 @@ async def ask(
             rewriter.read_rewriting,
         )
         rewriting, _ = await _rewrite(question, history, detector, rewriter)
-        by_rules, seconds = await _rewrite(question, history, detector, None)
+        _, seconds = await _rewrite(question, history, detector, None)
         asked.append(
             Asked(
                 question=question,
@@ -132,7 +130,6 @@ async def ask(
                 said=said,
                 calling_ms=sum(completion.latency_ms for completion in completions),
                 rewritten=rewriting.rewritten,
-                by_rules=by_rules.rewritten,
             )
         )
     return asked
@@ -175,7 +172,6 @@ async def show(asked: Sequence[Asked], embedder: Embedder, *, verbose: bool) -> 
     spent_ms = [one.calling_ms for one in asked if one.is_detected]
     ours = [one.rewritten for one in asked]
     await _add(table, "rewrite", asked, ours, embedder, len(spent_ms), detecting + sum(spent_ms) / len(asked))
-    await _add(table, "rewrite, without a model", asked, [one.by_rules for one in asked], embedder, 0, detecting)
     if verbose:
         for one in asked:
             fault = None if one.said is None else find_fault(one.question, one.said, one.history)
@@ -189,8 +185,6 @@ async def show(asked: Sequence[Asked], embedder: Embedder, *, verbose: bool) -> 
                 one.said,
                 "|",
                 fault,
-                "|",
-                one.by_rules,
             )
     Console(width=160).print(table)
 

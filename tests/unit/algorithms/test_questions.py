@@ -2,7 +2,7 @@
 
 import pytest
 
-from pgclarify.algorithms import asks_same, names, stands_alone
+from pgclarify.algorithms import asks_same, names, stands_alone, words_that_point_back
 
 
 @pytest.mark.parametrize(
@@ -107,3 +107,25 @@ def test_a_question_that_stands_on_its_own(question: str):
 )
 def test_names_and_numbers_of_a_text(text: str, expected: set[str]):
     assert names(text) == expected
+
+
+def test_a_word_at_the_end_points_back_whatever_closes_the_question() -> None:
+    assert words_that_point_back("Where is there ? ?") == ["there"]
+    assert words_that_point_back("Is there a castle there?") == ["there"]
+
+
+@pytest.mark.parametrize(
+    ("question", "words"),
+    [
+        ("Where was she born?", ["she"]),
+        ("Did He sell it to her, or did she?", ["he", "it", "her", "she"]),
+        ("Did he hurt himself?", ["he"]),
+        ("Who was himself?", ["himself"]),
+        ("Was it the \n other?", ["it", "the other"]),
+        ("Is it true that it is raining?", ["it"]),
+        ("How long does it take?", []),
+        ("Who was Carl Berg?", []),
+    ],
+)
+def test_words_that_point_back(question: str, words: list[str]) -> None:
+    assert words_that_point_back(question) == words

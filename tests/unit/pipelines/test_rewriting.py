@@ -214,28 +214,13 @@ class TestWithAModel:
 
 
 class TestWithoutAModel:
-    async def test_a_pronoun_with_one_antecedent_is_replaced_and_nothing_else(self) -> None:
-        rewriting, record, _ = await carry_out()
+    @pytest.mark.parametrize("question", [VAGUE, "And why?"])
+    async def test_an_ambiguous_question_comes_back_to_the_byte_with_the_reason(self, question) -> None:
+        rewriting, record, _ = await carry_out(question)
 
-        assert rewriting.rewritten == " Where was  Ida Holm born?\n"
-        assert '"she" stands for "Ida Holm"' in rewriting.reason
-        assert [(stage.name, stage.calls) for stage in record.stages] == [("detection", 0), ("rewriting", 0)]
-
-    async def test_the_rules_look_at_all_that_was_said(self) -> None:
-        talk = ["Is it warm?", "Yes"] * HISTORY_LENGTH
-
-        rewriting, _, _ = await carry_out(history=["Who was Ada Dahl?", "A singer", *talk, *HISTORY])
-
-        assert rewriting.rewritten == VAGUE
-        assert '"Ada Dahl"' in rewriting.reason
-        assert '"Ida Holm"' in rewriting.reason
-
-    async def test_otherwise_it_says_that_it_cannot(self) -> None:
-        rewriting, record, _ = await carry_out("And why?")
-
-        assert (rewriting.rewritten, rewriting.was_ambiguous) == ("And why?", True)
-        assert rewriting.reason == "there is no language model, and it has no pronoun that rules could replace"
-        assert record.status is RunStatus.SUCCEEDED
+        assert (rewriting.rewritten, rewriting.was_ambiguous) == (question, True)
+        assert rewriting.reason.startswith("there is no language model")
+        assert (record.status, record.stop_reason) == (RunStatus.SUCCEEDED, None)
 
 
 class TestTrouble:
