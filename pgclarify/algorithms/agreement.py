@@ -7,7 +7,7 @@ close as two wordings of one reading. So numbers, dates, times, names, and yes a
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from itertools import combinations
@@ -16,7 +16,8 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from pgclarify.algorithms.numerals import find_quantities
+from pgclarify.language.numbers import find_quantities
+from pgclarify.language.words import plain_words, singular, word_set
 
 
 class Relation(IntEnum):
@@ -39,15 +40,12 @@ ALIKE = 0.6
 # Less than this part of an answer is not all that it says, unless it is a number.
 LEAST_SHARE = 0.2
 
-_WORD = re.compile(r"[^\W_]+(?:['\u2019.][^\W_]+)*")
-# Not among them: what sets readings apart, such as before and after, or not.
-_STOPWORDS = frozenset(
-    str.split(
-        "a about all an and any approximately are around as at be been between by can could did do does during each for"
-        " from had has have he her his how if in into is it its may must of on or over per she should so such than that"
-        " the their them then there these they this those through to under until up upon usually was were what when"
-        " where which while who whom whose why will with within would yes you your"
-    )
+# Other lists of words that say little have more: what sets readings apart, such as before and after, or not.
+_STOPWORDS = word_set(
+    "a about all an and any approximately are around as at be been between by can could did do does during each for"
+    " from had has have he her his how if in into is it its may must of on or over per she should so such than that"
+    " the their them then there these they this those through to under until up upon usually was were what when"
+    " where which while who whom whose why will with within would yes you your"
 )
 _TIMES = frozenset({"second", "minute", "hour", "day", "week", "month", "year", "decade", "century"})
 _UNITS = _TIMES | frozenset(
@@ -176,12 +174,12 @@ def _relation(one: _Reading, other: _Reading) -> Relation:
 
 def _read(text: str, *, is_question: bool) -> _Statement:
     quantities, rest = find_quantities(text, is_question=is_question)
-    found = list(_content_words(rest))
+    found = [word for word in plain_words(rest) if word.casefold() not in _STOPWORDS]
     start = re.match(r"\W*(yes|no)\b", text, re.IGNORECASE)
     if start and found[:1] == [start[1]]:
         # Two answers do not agree by being "no" both.
         del found[0]
-    words = frozenset(_singular(word.casefold()) for word in found)
+    words = frozenset(singular(word.casefold()) for word in found)
     return _Statement(
         quantities=quantities,
         words=words.union(*quantities.values()),
@@ -190,17 +188,6 @@ def _read(text: str, *, is_question: bool) -> _Statement:
         is_name=bool(found) and not quantities and all(word[0].isupper() for word in found),
         polarity=start[1].casefold() == "yes" if start else None,
     )
-
-
-def _content_words(text: str) -> Iterator[str]:
-    for match in _WORD.finditer(text):
-        word = re.sub(r"['\u2019]s$|\.", "", match[0])
-        if word.casefold() not in _STOPWORDS:
-            yield word
-
-
-def _singular(word: str) -> str:
-    return word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith("ss") else word
 
 
 def _quantities_conflict(one: _Statement, other: _Statement) -> bool:

@@ -14,34 +14,31 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from pgclarify.algorithms.given_names import GIVEN_NAMES
-from pgclarify.algorithms.numerals import write_numbers
-from pgclarify.algorithms.quotation import fold
+from pgclarify.language.names import GIVEN_NAMES, TITLES, join_initials
+from pgclarify.language.numbers import MONTHS, write_numbers
+from pgclarify.language.quotes import fold, without_accents
+from pgclarify.language.words import ARTICLES, word_set
 
 _TOKEN: Final = re.compile(r"\d+(?:[.:]\d+)*s?(?!\w)|[^\W_]+|'s(?!\w)|[%$€£&]")
 _LETTERS: Final = re.compile(r"[^\W\d_]+")
-_DOTTED_INITIALS: Final = re.compile(r"\b([^\W\d_])\.(?:\s(?=[^\W\d_]\.))?(?=[^\W\d_]\b|\W|$)")
 _MINUS: Final = re.compile(r"(?:^|(?<=[\s(]))[-\u2212](?=\d)")
 _PARENTHESIS: Final = re.compile(r"\s*\([^()]*\)")
 _SYMBOLS: Final = {"%": "percent", "$": "dollar", "€": "euro", "£": "pound", "&": "and"}
-_SKIPPED: Final = frozenset(str.split("a an the approximately"))
+_SKIPPED: Final = ARTICLES | {"approximately"}
 # "Dr. Nora Blum" is Nora Blum; but Mr. Bean is not a bean, and Mrs. John Smith not John Smith.
-_TITLES: Final = frozenset(str.split("dr mr ms sir"))
+_SKIPPED_TITLES: Final = TITLES - {"mrs"}
 # These are no part of the name that they come before.
-_BEFORE_NAMES: Final = frozenset(str.split("the a and but as when while for in on at by with to from dr mr mrs ms sir"))
+_BEFORE_NAMES: Final = TITLES | word_set("the a and but as when while for in on at by with to from")
 # In 1919, on 1 May, in London.
-_PLACING: Final = frozenset(str.split("in on at"))
-
-_MONTHS: Final = frozenset(
-    str.split("january february march april may june july august september october november december")
-)
+_PLACING: Final = word_set("in on at")
+_MONTHS: Final = frozenset(MONTHS)
 # Numerals in small letters, as a corpus without capitals has them; "i" is hardly ever one.
 _NUMERAL: Final = re.compile(r"[ivx]{2,4}")
 # Of what an acronym stands for, these have no letter in it.
-_LINKS: Final = frozenset(str.split("of for from by in on at to with about 's and"))
+_LINKS: Final = word_set("of for from by in on at to with about 's and")
 # Spellings of one word, as names from India have them: Vishwaroop, Vishwaroopam. Any other ending may make another
 # word: Republican, Christopher, Dominica, Christiana.
-_SPELLED_ENDINGS: Final = frozenset(str.split("am m h"))
+_SPELLED_ENDINGS: Final = word_set("am m h")
 _LONG_WORD: Final = 8
 
 
@@ -143,10 +140,8 @@ def find_variant(
 def _read(text: str, *, months: frozenset[str]) -> _Said:
     letters = re.sub(r"[\s.]", "", text)
     small = {word for word in _LETTERS.findall(_plain(text)) if word.islower()}
-    written = write_numbers(_DOTTED_INITIALS.sub(r"\1", _MINUS.sub(" minus ", text)))
-    # Accents stand apart once a text is folded.
-    folded = "".join(character for character in fold(written) if not unicodedata.combining(character))
-    said = [_SYMBOLS.get(word, word) for word in _TOKEN.findall(folded)]
+    written = write_numbers(join_initials(_MINUS.sub(" minus ", text)))
+    said = [_SYMBOLS.get(word, word) for word in _TOKEN.findall(without_accents(fold(written)))]
     # What comes last is no article, nor is a capital within: vitamin A, A. P. J. Abdul Kalam.
     told = [
         word
@@ -155,7 +150,7 @@ def _read(text: str, *, months: frozenset[str]) -> _Said:
     ]
     if len(told) > 1 and told[0] in _PLACING and (told[0] in small or told[1] in months or _is_number(told[1])):
         del told[0]
-    if len(told) > 2 and told[0] in _TITLES:
+    if len(told) > 2 and told[0] in _SKIPPED_TITLES:
         del told[0]
     return _Said(
         numbers=tuple(word for word in told if word in months or _is_number(word)),
@@ -168,7 +163,7 @@ def _read(text: str, *, months: frozenset[str]) -> _Said:
 
 def _plain(text: str) -> str:
     """A text without accents, capitals as they are."""
-    return "".join(one for one in unicodedata.normalize("NFKD", text) if not unicodedata.combining(one))
+    return without_accents(unicodedata.normalize("NFKD", text))
 
 
 def _capitals(text: str) -> list[str]:

@@ -8,12 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pgclarify.algorithms.agreement import Relation, relate
+from pgclarify.language.names import TITLES, join_initials
+from pgclarify.language.words import COMMON, plain_words
 
-_WORD = re.compile(r"[^\W_]+(?:['\u2019.][^\W_]+)*")
-_DOTTED_INITIALS = re.compile(r"\b([A-Z])\.\s?(?=[A-Z]\.)")
 _POLARITY = re.compile(r"\W*(yes|no)\b", re.IGNORECASE)
-_SMALL_WORDS = frozenset({"a", "an", "and", "by", "for", "in", "of", "on", "the", "to"})
-_TITLES = frozenset({"dr", "mr", "mrs", "ms", "sir"})
 # Shorter acronyms stand for too much.
 _LEAST_LETTERS = 3
 # An answer that adds nothing to its question has no direction; what is left of it is rounding.
@@ -67,10 +65,9 @@ def answer_directions(answers: NDArray[np.float32], question: NDArray[np.float32
 
 
 def _words(answer: str) -> list[str]:
-    """Words without the dots of abbreviations; without small words and titles of persons."""
+    """Words without the dots of abbreviations; without common words and titles of persons."""
     # A. P. J. Kalam is A.P.J. Kalam, and the A no article.
-    words = [word.replace(".", "") for word in _WORD.findall(_DOTTED_INITIALS.sub(r"\1", answer))]
-    return [word for word in words if word.casefold() not in _SMALL_WORDS | _TITLES]
+    return [word for word in plain_words(join_initials(answer)) if word.casefold() not in COMMON | TITLES]
 
 
 def _folded(words: list[str]) -> list[str]:

@@ -7,19 +7,16 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import Final
 
-from pgclarify.algorithms.english import ASKING, AUXILIARIES, FUNCTION_WORDS
-from pgclarify.algorithms.numerals import find_quantities
-from pgclarify.algorithms.questions import names
-from pgclarify.algorithms.quotation import fold
+from pgclarify.language.names import names
+from pgclarify.language.numbers import find_quantities
+from pgclarify.language.quotes import fold
+from pgclarify.language.words import ASKING, AUXILIARIES, FUNCTION_WORDS, PIECE, folded_words, root, word_set
 
 # How much longer it may be, since it takes up what was said before.
 _MOST_TIMES: Final = 3
 _MOST_WORDS_MORE: Final = 30
-# Letters that bent forms of one word share, in most words.
-_STEM: Final = 5
 # Where the question word is, if there is one.
 _FIRST_WORDS: Final = 4
-_WORD: Final = re.compile(r"\w+")
 # "The first one" counts one, not two.
 _ORDINAL_ONE: Final = re.compile(r"\b(first|second|third|last|\w+th)\s+ones?\b", re.IGNORECASE)
 _NUMERAL: Final = re.compile(r"\d+(?:st|nd|rd|th|s)?")
@@ -45,11 +42,9 @@ _LONGEST_SHOWN: Final = 80
 _FIRST: Final = re.compile(r"[^\W_]+(['\u2019]s\b)?(?=(\s+[^\W\d_a-z])?)")
 _QUESTION_MARKS: Final = ("?", "\uff1f", "\u061f", "\u037e")
 _CLOSING: Final = " \t\r\n\"'\u201d\u2019\u00bb).!"
-_ORDERS: Final = frozenset(
-    str.split(
-        "tell give list name show describe explain compare find define summarize state say identify provide write"
-        " calculate count translate help"
-    )
+_ORDERS: Final = word_set(
+    "tell give list name show describe explain compare find define summarize state say identify provide write"
+    " calculate count translate help"
 )
 
 
@@ -68,7 +63,7 @@ def find_fault(question: str, rewritten: str, history: Sequence[str]) -> str | N
     Returns:
         What is wrong, to be said after "it"; None if nothing is.
     """
-    words, new_words = _WORD.findall(fold(question)), _WORD.findall(fold(rewritten))
+    words, new_words = folded_words(question), folded_words(rewritten)
     if not new_words:
         return "says nothing"
     if len(new_words) > _MOST_TIMES * len(words) + _MOST_WORDS_MORE:
@@ -94,7 +89,7 @@ def _losses(question: str, rewritten: str, known: set[str]) -> Iterator[str]:
             yield f'the quoted words "{_shown(quoted)}"'
     for number in sorted(_numbers(question) - _numbers(rewritten)):
         yield f"the number {_shown(number)}"
-    bent = _bent(_WORD.findall(folded))
+    bent = _bent(folded_words(rewritten))
     for name in sorted(_names(question, known)):
         if _bare(name) not in bent:
             yield f'the name "{_spelled(name, question)}"'
@@ -102,7 +97,7 @@ def _losses(question: str, rewritten: str, known: set[str]) -> Iterator[str]:
 
 def _gains(rewritten: str, told: Sequence[str], known: set[str]) -> Iterator[str]:
     """What the rewritten question has and nobody said, in words."""
-    said = _bent(word for text in told for word in _WORD.findall(fold(text)))
+    said = _bent(word for text in told for word in folded_words(text))
     # Text by text: "twenty" and, said by somebody else, "three" are not 23.
     for number in sorted(_numbers(rewritten).difference(*map(_numbers, told))):
         if number not in said:
@@ -133,7 +128,7 @@ def _count_negations(text: str, said: str) -> int:
     text = _without_titles(text, said)
     in_names = [
         word
-        for word, following in pairwise(_WORD.findall(text))
+        for word, following in pairwise(PIECE.findall(text))
         if _NEGATION.fullmatch(fold(word))
         and word.istitle()
         and following[0].isupper()
@@ -147,7 +142,7 @@ def _count_lines(text: str) -> int:
 
 
 def _count_sentences(text: str, said: str) -> int:
-    return sum(_WORD.search(sentence) is not None for sentence in _sentences(_without_titles(text, said)))
+    return sum(PIECE.search(sentence) is not None for sentence in _sentences(_without_titles(text, said)))
 
 
 def _without_titles(text: str, said: str) -> str:
@@ -208,8 +203,8 @@ def _bent(words: Iterable[str]) -> set[str]:
 def _asks(text: str) -> bool:
     if text.rstrip(_CLOSING).endswith(_QUESTION_MARKS):
         return True
-    words = [word.lower() for word in _WORD.findall(text)[:_FIRST_WORDS]]
-    return words[:1] != [] and (words[0] in AUXILIARIES | _ORDERS or not ASKING.isdisjoint(words))
+    words = [word.lower() for word in PIECE.findall(text)[:_FIRST_WORDS]]
+    return words[:1] != [] and (words[0] in AUXILIARIES | _ORDERS or any(word in ASKING for word in words))
 
 
 def _spelled(name: str, text: str) -> str:
@@ -225,7 +220,7 @@ def _shown(text: str) -> str:
 def _content(text: str) -> set[str]:
     """The beginnings of words that say what is asked; of Latin script, since others bend or join words otherwise."""
     return {
-        _bare(word)[:_STEM]
-        for word in _WORD.findall(fold(find_quantities(text, is_question=True)[1]))
+        root(word)
+        for word in folded_words(find_quantities(text, is_question=True)[1])
         if len(word) > 2 and word not in FUNCTION_WORDS | _ORDERS and max(word) < "\u0250"
     }

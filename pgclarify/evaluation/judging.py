@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from pgclarify.algorithms.metrics import CitationScores, grounded_gold, supported_citation_scores
 from pgclarify.evaluated import Case, Output, PredictedInterpretation, Stated
-from pgclarify.evaluation.lexical_judge import asks_same_words
+from pgclarify.language.questions import asks_same_words
 from pgclarify.model import Passage, RunStatus
 from pgclarify.protocols import Judge, Retriever
 

@@ -9,30 +9,20 @@ import hashlib
 import inspect
 import re
 import sys
-import unicodedata
 from collections.abc import Sequence
 from functools import cache, lru_cache
 from typing import Final
 
-from pgclarify.algorithms import (
-    Relation,
-    agreement,
-    answer_variants,
-    english,
-    fold,
-    given_names,
-    is_variant,
-    numerals,
-    quotation,
-    relate,
-    relate_answers,
-    write_numbers,
-)
+from pgclarify.algorithms import Relation, agreement, answer_variants, is_variant, relate, relate_answers
 from pgclarify.algorithms import answers as answer_relations
-from pgclarify.algorithms.english import NO_NOUNS
 from pgclarify.algorithms.metrics import answers as answer_metrics
 from pgclarify.algorithms.metrics import cover_exact_match
 from pgclarify.evaluated import Stated
+from pgclarify.language import names, numbers, questions, quotes, words
+from pgclarify.language.numbers import write_numbers
+from pgclarify.language.questions import asks_same_words
+from pgclarify.language.quotes import fold, without_accents
+from pgclarify.language.words import NO_NOUNS, PIECE, root
 from pgclarify.llm.extractive import sentences, terms
 from pgclarify.llm.extractive.sentences import split_sentences
 from pgclarify.model import Passage
@@ -47,7 +37,6 @@ _SAME: Final = 0.5
 # A reading keeps this share of the words of the question that it is a reading of.
 _RELEVANT: Final = 0.5
 
-_WORD: Final = re.compile(r"\w+")
 # Alone, or with a sentence after it; "No Country for Old Men" and "No. 5" are names.
 _YES_OR_NO: Final = re.compile(
     r"\W*(?P<said>(?i:yes|no))(?:\W*\Z|\W+(?i:it|he|she|they|we|you|i|there|this|that)\b|\s*[,;:.\u2013\u2014-]\s+[a-z])"
@@ -56,11 +45,9 @@ _YES_OR_NO: Final = re.compile(
 _NAME_AFTER_NUMBER: Final = re.compile(r"\s[A-Z][a-z]")
 # What the judgements rest on besides this module. The product is tuned; then the judge is another.
 _USED: Final = (
-    *(agreement, answer_variants, answer_relations, english, given_names, numerals, quotation),
-    *(answer_metrics, sentences, terms),
+    *(agreement, answer_variants, answer_relations, answer_metrics),
+    *(names, numbers, questions, quotes, words, sentences, terms),
 )
-# Bent forms of one word share so many letters, mostly.
-_STEM: Final = 5
 
 
 class LexicalJudge:
@@ -152,11 +139,6 @@ def is_same_answer(one: Sequence[str], other: Sequence[str]) -> bool:
 def answers_differ(one: Stated, other: Stated) -> bool:
     """Tell whether both have answers, and these are not one: then they are two readings, even of one question."""
     return any(one.answers) and any(other.answers) and not is_same_answer(one.answers, other.answers)
-
-
-def asks_same_words(one: str, other: str) -> bool:
-    """Tell whether two questions are the same but for case, typography and the marks at their ends."""
-    return fold(one).strip(" ?.!") == fold(other).strip(" ?.!")
 
 
 @cache
@@ -265,19 +247,11 @@ def _sentences(content: str) -> tuple[str, ...]:
 @lru_cache(maxsize=4096)
 def _written(text: str) -> str:
     """A text with its numbers in one notation, without case, accents and typography."""
-    folded = fold(write_numbers(text))
-    return "".join(character for character in folded if not unicodedata.combining(character))
+    return without_accents(fold(write_numbers(text)))
 
 
 @lru_cache(maxsize=4096)
 def _words(text: str) -> frozenset[str]:
     """The nouns, names and numbers of a text, as far as a list of other words can tell, each cut to its stem."""
-    said = _WORD.findall(_written(text).replace("'s ", " ").replace("'", ""))
-    return frozenset(_stem(word) for word in said if word not in NO_NOUNS)
-
-
-def _stem(word: str) -> str:
-    if word.isdigit():
-        return word
-    is_plural = len(word) > 3 and word.endswith("s") and not word.endswith("ss")
-    return (word[:-1] if is_plural else word)[:_STEM]
+    said = PIECE.findall(_written(text).replace("'s ", " ").replace("'", ""))
+    return frozenset(root(word) for word in said if word not in NO_NOUNS)

@@ -9,7 +9,8 @@ from typing import TypeVar
 from pgclarify.errors import CompletionError, InvalidReply, RequestRefused
 from pgclarify.evaluated import Stated, Usage
 from pgclarify.evaluation.baselines import UsageMeter
-from pgclarify.evaluation.lexical_judge import answers_differ, asks_same_words, is_same_answer, states_answer
+from pgclarify.evaluation.lexical_judge import answers_differ, is_same_answer, states_answer
+from pgclarify.language.questions import asks_same_words
 from pgclarify.model import Completion, CompletionRequest, Passage
 from pgclarify.pipelines.completions import Answer, Inquiry, Pace, ask_all
 from pgclarify.protocols import JudgeModel, Ledger

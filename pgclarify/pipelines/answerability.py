@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from pgclarify.algorithms import find_quote
 from pgclarify.dialogue import EvidenceCitation
 from pgclarify.errors import CompletionError
+from pgclarify.language.quotes import find_quote
 from pgclarify.model import Candidate, Found, Passage, Reading, Run, StopCode
 from pgclarify.pipelines.completions import Answer, Inquiry, Pace, ask_all
 from pgclarify.pipelines.exploration import Query

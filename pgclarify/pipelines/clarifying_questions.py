@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
-from pgclarify.algorithms import proposes_same
 from pgclarify.dialogue import ClarifyingQuestion, Form, PromptScheme, ProposedQuestion
 from pgclarify.errors import CompletionError, EmbeddingError, InvalidReply, RunLost
+from pgclarify.language.questions import proposes_same
 from pgclarify.model import Completion, Run, RunStatus, StopCode
 from pgclarify.pipelines.answerability import Answerability, AnswerabilityCheck
 from pgclarify.pipelines.completions import Inquiry, Pace, ask_one, check_storable

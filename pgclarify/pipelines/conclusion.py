@@ -11,8 +11,8 @@ from functools import partial
 from itertools import combinations
 from math import prod
 
-from pgclarify.algorithms import asks_same
 from pgclarify.errors import CompletionError
+from pgclarify.language.questions import asks_same
 from pgclarify.model import Candidate, Completion, Run
 from pgclarify.pipelines.calls import CALLS_TO_ANSWER, Calls, OutOfCalls, Unproven
 from pgclarify.pipelines.failures import describe

@@ -9,7 +9,6 @@ import logging
 from dataclasses import replace
 from functools import partial
 
-from pgclarify.algorithms import asks_same, stands_alone
 from pgclarify.errors import (
     CompletionError,
     ConfigurationError,
@@ -18,6 +17,7 @@ from pgclarify.errors import (
     InvalidReply,
     RunLost,
 )
+from pgclarify.language.questions import asks_same, stands_alone
 from pgclarify.model import Completion, Run, RunStatus, StopCode
 from pgclarify.pipelines.answering import StepAnswerer
 from pgclarify.pipelines.calls import CALLS_TO_ANSWER, Calls, OutOfCalls

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 
-from pgclarify.algorithms import find_quote
 from pgclarify.errors import CompletionError, EmbeddingError, NotAllowed
+from pgclarify.language.quotes import find_quote
 from pgclarify.model import Candidate, Completion, Outcome, Passage, Reading, Run, StopCode, Verdict
 from pgclarify.pipelines.completions import Answer, Inquiry, Pace, ask_all, check_storable
 from pgclarify.pipelines.failures import describe

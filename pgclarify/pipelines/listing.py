@@ -10,9 +10,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
-from pgclarify.algorithms import find_variant, fold, is_last_name, is_variant
+from pgclarify.algorithms import find_variant, is_last_name, is_variant
 from pgclarify.dialogue import EvidenceCitation, ListedAnswer
 from pgclarify.errors import CompletionError, ConfigurationError, EmbeddingError, InvalidReply, RunLost
+from pgclarify.language.quotes import fold
 from pgclarify.model import Candidate, Completion, CompletionRequest, Run, RunStatus, StopCode
 from pgclarify.pipelines.calls import CALLS_TO_ANSWER, Calls, Unproven
 from pgclarify.pipelines.completions import Pace

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from pgclarify.algorithms import find_quote, fold, names, write_numbers
+from pgclarify.language.names import names
+from pgclarify.language.numbers import write_numbers
+from pgclarify.language.quotes import find_quote
+from pgclarify.language.words import COMMON, PIECE, folded_words, word_set
 from pgclarify.model import Candidate
 from pgclarify.pipelines.calls import Unproven
 from pgclarify.pipelines.completions import check_storable
 from pgclarify.steps import Evidence, Finding, Step, StepCitation
 
-_WORD: Final = re.compile(r"\w+")
-_COMMON: Final = frozenset(str.split("a an the of in on at to for by with from and or is was are were"))
 # A quote of nothing else says nothing.
-_EMPTY: Final = _COMMON | frozenset(
-    str.split("he she it they his her its their him them this that these those which who has had have be been as not")
+_EMPTY: Final = COMMON | word_set(
+    "he she it they his her its their him them this that these those which who has had have be been as not"
 )
 _VERDICTS: Final = frozenset({"yes", "no"})
 # A question with one of these may name what can be answered: "Which is older, the castle or the chapel?"
@@ -132,7 +132,7 @@ def is_told(answer: str, texts: Sequence[str], *, asked: str, steps: Sequence[St
         asked: The question.
         steps: Those with an answer; their questions may name what the question gives a choice of.
     """
-    words, given = _words(answer) - _COMMON, _words(asked)
+    words, given = _words(answer) - COMMON, _words(asked)
     if words and words <= _VERDICTS:
         return True
     answers = [step.answer for step in steps if step.answer is not None]
@@ -173,7 +173,7 @@ def _find(evidence: Sequence[Evidence], shown: Sequence[Candidate]) -> list[tupl
 
 
 def _words(*texts: str) -> frozenset[str]:
-    return frozenset(word for text in texts for word in _WORD.findall(fold(text)))
+    return frozenset(word for text in texts for word in folded_words(text))
 
 
 def _texts(cited: Sequence[Candidate]) -> list[str]:
@@ -183,13 +183,13 @@ def _texts(cited: Sequence[Candidate]) -> list[str]:
 
 def _phrase(text: str) -> str:
     """Words that are not common, in order, with spaces around them."""
-    return f" {' '.join(word for word in _WORD.findall(fold(text)) if word not in _COMMON)} "
+    return f" {' '.join(word for word in folded_words(text) if word not in COMMON)} "
 
 
 def _places(evidence: Evidence, shown: Sequence[Candidate]) -> Iterator[tuple[Candidate, tuple[int, int]]]:
     """Where a quote is: first in the passage that was named, then in the others if it is long enough to tell."""
     named = shown[evidence.passage - 1] if 1 <= evidence.passage <= len(shown) else None
-    others = shown if len(_WORD.findall(evidence.quote)) >= _TELLING_WORDS else ()
+    others = shown if len(PIECE.findall(evidence.quote)) >= _TELLING_WORDS else ()
     for candidate in (named, *others):
         span = None if candidate is None else find_quote(evidence.quote, candidate.passage.content)
         if candidate is not None and span is not None:

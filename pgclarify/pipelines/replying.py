@@ -8,9 +8,9 @@ from __future__ import annotations
 import logging
 from functools import partial
 
-from pgclarify.algorithms import fold
 from pgclarify.dialogue import Rewriting
 from pgclarify.errors import CompletionError, InvalidReply, RunLost
+from pgclarify.language.quotes import fold
 from pgclarify.model import Completion, Run, RunStatus
 from pgclarify.pipelines.completions import Inquiry, Pace, ask_one, check_storable
 from pgclarify.pipelines.failures import describe

@@ -14,10 +14,11 @@ from functools import partial
 from textwrap import shorten
 from typing import Final
 
-from pgclarify.algorithms import fold, words_that_point_back
 from pgclarify.algorithms.faithfulness import find_fault
 from pgclarify.dialogue import HISTORY_LENGTH, Detection, DetectionReason, Rewriting
 from pgclarify.errors import CompletionError, ConfigurationError, EmbeddingError, RunLost
+from pgclarify.language.questions import words_that_point_back
+from pgclarify.language.quotes import fold
 from pgclarify.model import Completion, Run, RunStatus
 from pgclarify.pipelines.completions import Inquiry, Pace, ask_one, check_storable
 from pgclarify.pipelines.detection import Detector, summarize

@@ -11,8 +11,9 @@ from itertools import permutations
 
 import numpy as np
 
-from pgclarify.algorithms import confidence, fold, semantic_sets
+from pgclarify.algorithms import confidence, semantic_sets
 from pgclarify.errors import CompletionError, InvalidReply
+from pgclarify.language.quotes import fold
 from pgclarify.model import Passage
 from pgclarify.pipelines.calls import Calls
 from pgclarify.pipelines.trace import Tally

@@ -20,9 +20,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pgclarify.algorithms import find_quote
 from pgclarify.database import ExplorationTables, Presence, Runs, open_pool
 from pgclarify.embedding import load_embedder
+from pgclarify.language.quotes import find_quote
 from pgclarify.llm.extractive import ExtractiveVerifier
 from pgclarify.llm.extractive.scoring import THRESHOLD
 from pgclarify.model import Found

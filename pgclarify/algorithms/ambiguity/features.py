@@ -7,27 +7,23 @@ from itertools import pairwise
 from typing import Final
 
 from pgclarify.algorithms.ambiguity.wording import (
-    ASKING,
-    AUXILIARY,
     FEMALE,
     MALE,
     NEUTER,
     OTHERS,
     PERSONS,
     PLURAL,
-    WORD,
     YES_NO,
     Wording,
     coleman_liau,
 )
+from pgclarify.language.words import ASKING, AUXILIARIES, WORD, word_set
 
-_TIME: Final = frozenset(
-    str.split("last latest current currently now new newest next today recent recently first final previous")
-)
-_DEGREE: Final = frozenset(str.split("most best least worst top famous popular good better main major important"))
-_ORDER: Final = frozenset(str.split("next then after before first last again finally later afterwards"))
-_OPENERS: Final = frozenset(str.split("and but so or also then anything anyone any else more"))
-_MORE: Final = OTHERS | frozenset(str.split("any anyone anything anybody more all"))
+_TIME: Final = word_set("last latest current currently now new newest next today recent recently first final previous")
+_DEGREE: Final = word_set("most best least worst top famous popular good better main major important")
+_ORDER: Final = word_set("next then after before first last again finally later afterwards")
+_OPENERS: Final = word_set("and but so or also then anything anyone any else more")
+_MORE: Final = OTHERS | word_set("any anyone anything anybody more all")
 _SHORT: Final = 3
 
 
@@ -72,9 +68,9 @@ def alone(wording: Wording) -> dict[str, float]:
         "question mark": float("?" in text),
         "lines": float("\n" in text.strip()),
         "opener": float(first in _OPENERS),
-        "auxiliary": float(first in AUXILIARY),
+        "auxiliary": float(first in AUXILIARIES),
         **{f"begins with {word}": float(first == word) for word in ASKING},
-        "no asking word": float(known.isdisjoint(ASKING) and known.isdisjoint(AUXILIARY)),
+        "no asking word": float(known.isdisjoint(ASKING) and known.isdisjoint(AUXILIARIES)),
     }
 
 

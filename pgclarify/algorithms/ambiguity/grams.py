@@ -7,7 +7,8 @@ import zlib
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from pgclarify.algorithms.ambiguity.wording import WORD, Wording
+from pgclarify.algorithms.ambiguity.wording import Wording
+from pgclarify.language.words import WORD
 
 # Places in the table. What falls on one place is one piece: with this size about one in ten of a question's does.
 BUCKETS: Final = 1 << 13

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Final
 
+from pgclarify.language.words import ASKING, AUXILIARIES, WORD, word_set
+
 # A pasted page is judged by its beginning, a turn by its end.
 MOST_CHARS: Final = 2_000
 MOST_TURNS: Final = 10
@@ -17,7 +19,6 @@ _LEAST_ASKED: Final = 3
 _PLURAL_LENGTH: Final = 4
 _RECENT_CHARS: Final = 400
 
-WORD: Final = re.compile(r"[^\W_]+(?:['\u2019.-][^\W_]+)*")
 _PIECE_END: Final = re.compile(r"(?<=[?\uff1f\u061f])\s+|\n+")
 _QUESTION_MARKS: Final = ("?", "\uff1f", "\u061f")
 _SENTENCE_END: Final = re.compile(r"[.!?\u3002\uff01\uff1f\u061f]+(?=\s|$)|\n+")
@@ -34,20 +35,14 @@ OTHERS: Final = frozenset({"another", "other", "others", "else", "former", "latt
 PERSONS: Final = MALE | FEMALE
 REFERENTIAL: Final = PERSONS | PLURAL | NEUTER | OTHERS | {"there", "then"}
 
-ASKING: Final = ("who", "whom", "whose", "what", "which", "when", "where", "why", "how")
-AUXILIARY: Final = frozenset(
-    str.split("is are was were am be been do does did has have had can could will would shall should may might must")
+# Neither names nor things. This list and the others here are those that the classifier was trained with.
+SMALL: Final = word_set(
+    "a an the of in on at to for by with from and or but not no as if about into over after before during than so"
+    " i you we me my your our us some any all each every many much more most also"
 )
-# Neither names nor things.
-SMALL: Final = frozenset(
-    str.split(
-        "a an the of in on at to for by with from and or but not no as if about into over after before during than so"
-        " i you we me my your our us some any all each every many much more most also"
-    )
-)
-YES_NO: Final = frozenset(str.split("yes no yeah yep nope unknown not"))
-_PREPOSITIONS: Final = frozenset(str.split("about of in at for after before by with to and on from than like"))
-_NOUN_FOLLOWS: Final = frozenset(str.split("a an the my our your which what whose some any every each"))
+YES_NO: Final = word_set("yes no yeah yep nope unknown not")
+_PREPOSITIONS: Final = word_set("about of in at for after before by with to and on from than like")
+_NOUN_FOLLOWS: Final = word_set("a an the my our your which what whose some any every each")
 _DETERMINERS: Final = frozenset({"the", "any", "what", "which", "who", "an", "some"})
 
 
@@ -169,7 +164,7 @@ def _words(text: str) -> tuple[str, ...]:
 
 
 def _is_content(word: str) -> bool:
-    return not (word in SMALL or word in AUXILIARY or word in REFERENTIAL or word in ASKING)
+    return not (word in SMALL or word in AUXILIARIES or word in REFERENTIAL or word in ASKING)
 
 
 def _is_noun(words: Sequence[str], place: int) -> bool:
@@ -208,9 +203,9 @@ def _refers(words: Sequence[str], place: int) -> bool:
     before = words[place - 1] if place else ""
     after = words[place + 1] if place + 1 < len(words) else ""
     if word == "there":
-        return before not in AUXILIARY and after not in AUXILIARY
+        return before not in AUXILIARIES and after not in AUXILIARIES
     if word == "that":
-        return not place or before in AUXILIARY or before in _PREPOSITIONS
+        return not place or before in AUXILIARIES or before in _PREPOSITIONS
     if word == "one":
         return before in {"which", "this", "that", "first", "second", "last", "the"} or not after
     if word in {"same", "other"}:

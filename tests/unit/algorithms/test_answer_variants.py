@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pgclarify.algorithms import find_variant, is_last_name, is_variant, write_numbers
+from pgclarify.algorithms import find_variant, is_last_name, is_variant
+from pgclarify.language.numbers import write_numbers
 
 SAME = [
     ("Vishwaroopam", "Vishwaroop"),

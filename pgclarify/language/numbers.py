@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from decimal import Decimal
 
+MONTHS = str.split("january february march april may june july august september october november december")
 _CARDINALS = str.split(
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen"
     " eighteen nineteen"
@@ -23,7 +24,6 @@ _VALUES = (
     | {word[:-1] + "ieth": 10 * value for value, word in enumerate(_TENS, start=2)}
 )
 _SCALES = {"hundred": 10**2, "thousand": 10**3, "million": 10**6, "billion": 10**9, "bn": 10**9, "trillion": 10**12}
-_MONTHS = str.split("January February March April May June July August September October November December")
 _ROMAN = {"I": 1, "V": 5, "X": 10}
 # What is longer is no number that anybody would say: XXXVIII has seven letters, "nine hundred ninety-nine million nine
 # hundred ninety-nine thousand nine hundred ninety-nine" has fourteen words, and no measure has more digits.
@@ -43,7 +43,7 @@ _QUANTITY = re.compile(
     | (?<![\w.]) (?P<digits>\d{{1,3}}(?:,\d{{3}})+(?:\.\d+)?|\d+(?:\.\d+)?) (?:st|nd|rd|th)?
       (?: \s? (?P<scale>{_SCALE}) )?
     | \b (?P<words>(?:{_VALUE})(?:(?:\s|-|\sand\s)(?:{_VALUE}|{_SCALE})\b){{0,{_MOST_WORDS - 1}}}) \b
-    | \b (?P<month>{"|".join(_MONTHS)}) \b
+    | \b (?P<month>{"|".join(MONTHS)}) \b
     | \b (?P<roman>[IVX]{{1,{_MOST_LETTERS}}}) \b
     """,
     re.VERBOSE | re.IGNORECASE,
@@ -109,7 +109,7 @@ def _normalized(text: str) -> str:
 def _read(match: re.Match[str], *, is_question: bool) -> Iterator[tuple[str, str]]:
     if match["iso_year"]:
         yield "year", match["iso_year"]
-        yield "month", _MONTHS[int(match["iso_month"]) - 1].casefold()
+        yield "month", MONTHS[int(match["iso_month"]) - 1]
         yield "number", str(int(match["iso_day"]))
     elif match["half"]:
         hour = int(match["hour"]) % 12 + (12 if match["half"] in "pP" else 0)

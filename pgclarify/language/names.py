@@ -1,9 +1,43 @@
-"""First names that are common in English texts, in small letters; what is no first name as often as not is left out."""
+"""Names in English text: which words are part of one, initials, titles and common first names."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from typing import Final
 
+from pgclarify.language.words import ASKING, COMMON, WORD, folded_words, without_possessive
+
+_DOTTED_INITIALS: Final = re.compile(r"\b([^\W\d_])\.(?:\s(?=[^\W\d_]\.))?(?=[^\W\d_]\b|\W|$)")
+# They make no difference to what is asked, however they are spelled.
+_NOT_CONTENT: Final = COMMON | {*ASKING, "do", "does", "did", "i"}
+TITLES: Final = frozenset({"dr", "mr", "mrs", "ms", "sir"})
+
+
+def names(text: str) -> frozenset[str]:
+    """List the words of names, and the numbers, that a text has in it, folded.
+
+    A word is part of a name if it is capitalized and not the first one, or if it has a digit in it.
+    """
+    return frozenset(part for _, word, is_name in content_words(text) if is_name for part in folded_words(word))
+
+
+def content_words(text: str) -> Iterator[tuple[int, str, bool]]:
+    """The words that are neither asking nor common: place, bare form, and whether they are part of a name."""
+    for place, match in enumerate(WORD.finditer(text)):
+        word = match[0]
+        if word.lower() not in _NOT_CONTENT:
+            # The first word is capitalized whatever it is.
+            is_name = any(c.isdigit() for c in word) or (place > 0 and word[0].isupper())
+            yield place, without_possessive(word.lower()), is_name
+
+
+def join_initials(text: str) -> str:
+    """Write initials without dots: "APJ Kalam" for "A. P. J. Kalam"."""
+    return _DOTTED_INITIALS.sub(r"\1", text)
+
+
+# Common in English texts, in small letters; what is no first name as often as not is left out.
 GIVEN_NAMES: Final = frozenset(
     str.split(
         "aaron abigail abraham ada adam adrian agnes aisha alan albert alejandro alex alexander alexandra alfred ali"

@@ -2,7 +2,8 @@
 
 import pytest
 
-from pgclarify.algorithms import asks_same, names, stands_alone, words_that_point_back
+from pgclarify.language.names import names
+from pgclarify.language.questions import asks_same, stands_alone, words_that_point_back
 
 
 @pytest.mark.parametrize(

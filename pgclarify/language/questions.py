@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from typing import Final
 
-from pgclarify.algorithms.quotation import fold
+from pgclarify.language.names import content_words
+from pgclarify.language.quotes import fold
+from pgclarify.language.words import (
+    ARTICLES,
+    ASKING,
+    AUXILIARIES,
+    COMMON,
+    WORD,
+    root,
+    singular,
+    without_possessive,
+    word_set,
+)
 
-_WORD: Final = re.compile(r"[^\W_]+(?:['\u2019.-][^\W_]+)*")
-_PART: Final = re.compile(r"\w+")
-_ASKING: Final = frozenset(str.split("who whom whose what which when where why how"))
-# They make no difference to what is asked, however they are spelled.
-_COMMON: Final = frozenset(str.split("a an the of in on at to for by with from and or is was are were did does do i"))
-
-# Letters that bent forms of one word share, in most words.
-_STEM: Final = 5
 # They say of what kind something is that is named anyway: "the film Casino".
 _KINDS: Final = frozenset(
     str.split(
@@ -62,12 +65,31 @@ _EMPTY: Final = re.compile(
 )
 _PRONOUN: Final = re.compile(r"\b(?:he|she|him|his|her|hers|they|them|their|theirs|it|its)\b", re.IGNORECASE)
 _NAME: Final = re.compile(r"(?<=\S\s)[\"'\u2018\u201c(]?[^\W\d_a-z]\w*|\d{2,}|[\"\u201c][^\"\u201d]+[\"\u201d]")
-_AUXILIARY: Final = frozenset(
-    str.split("is are was were be been am do does did has have had can could will would shall should may might must of")
-)
 # No noun, though they stand where one might.
-_QUALIFIERS: Final = frozenset(
-    str.split("old long many much far big large high tall late early often soon still ever not")
+_NO_NOUNS: Final = (
+    COMMON
+    | AUXILIARIES
+    | {*ASKING, "i"}
+    | word_set("old long many much far big large high tall late early often soon still ever not")
+)
+
+# What a clarifying question begins with, whatever it is about. Whole phrases only: to see a castle, to get to it, and
+# what is for teachers mean something.
+_KNOWING: Final = r"(?:(?:know|find out)(?: more)?(?: about)?|(?:learn|hear|read)(?: more)? about)"
+_OPENINGS: Final = (
+    r"(?:could|can|would|will) you(?: please)? (?:tell me|tell us|say|specify|clarify)(?: (?:if|whether))?",
+    r"(?:(?:do|would) you|i)(?: would)? (?:want|like|wish|need) to know (?:if|whether)",
+    rf"(?:(?:do|would) you|i)(?: would)? (?:want|like|wish|need) to {_KNOWING}",
+    rf"(?:are you|i am)(?: (?:looking|trying|hoping|wanting))? to {_KNOWING}",
+    r"(?:are you|i am) (?:looking|searching|asking) for",
+    r"(?:are you|i am) (?:asking|inquiring|curious) about",
+    r"(?:are you|i am) interested in(?: (?:knowing|finding out|(?:learning|hearing|reading)(?: more)? about))?",
+    r"(?:do |did )?you mean",
+)
+_INFORMATION: Final = r"(?:(?:some|any|more|further) )?(?:information|info|details) (?:about|on)"
+_OPENING: Final = re.compile(
+    rf"(?:(?:{'|'.join(_OPENINGS)}) )*"
+    rf"(?:(?:(?:(?:do|would) you|i)(?: would)? (?:want|like|wish|need) )?{_INFORMATION} )?"
 )
 
 
@@ -85,7 +107,7 @@ def asks_same(first: str, second: str, cosine: float, *, threshold: float) -> bo
         cosine: The cosine similarity of their embeddings, in [-1, 1].
         threshold: The least cosine at which different wordings count as one question.
     """
-    if fold(first).strip(" ?.!") == fold(second).strip(" ?.!"):
+    if asks_same_words(first, second):
         return True
     if cosine < threshold or _asking(first) != _asking(second):
         return False
@@ -93,12 +115,24 @@ def asks_same(first: str, second: str, cosine: float, *, threshold: float) -> bo
     return words == other_words and (kinds <= other_kinds or other_kinds <= kinds)
 
 
-def names(text: str) -> frozenset[str]:
-    """List the words of names, and the numbers, that a text has in it, folded.
+def asks_same_words(first: str, second: str) -> bool:
+    """Tell whether two questions are the same but for case, typography and the marks at their ends."""
+    return fold(first).strip(" ?.!") == fold(second).strip(" ?.!")
 
-    A word is part of a name if it is capitalized and not the first one, or if it has a digit in it.
+
+def proposes_same(first: str, second: str) -> bool:
+    """Tell whether two proposals are one in other words of politeness.
+
+    What remains after an opening ("Are you looking for information about", "Would you like to know if you mean") has to
+    be the same, word by word, apart from articles and plurals. Similarity of embeddings does not decide: it is higher
+    between what is above the ground and what is below than between most questions that mean the same, and to lose what
+    somebody means is worse than to read it twice.
+
+    Args:
+        first: A clarifying question, a reformulation, or a question.
+        second: Another.
     """
-    return frozenset(part for _, word, is_name in _content_words(text) if is_name for part in _PART.findall(fold(word)))
+    return _matter(first) == _matter(second)
 
 
 def stands_alone(question: str) -> bool:
@@ -128,35 +162,33 @@ def words_that_point_back(question: str) -> list[str]:
 
 def _is_bound(before: str) -> bool:
     """Tell whether a pronoun can mean something that was said before it, in the same question."""
-    words = [match[0].lower() for match in _WORD.finditer(before)]
+    words = [word.lower() for word in WORD.findall(before)]
     # "Where was he", "What year was it", "the name of his": whoever is meant was named before the question.
-    if not words or words[-1] in _AUXILIARY:
+    if not words or words[-1] in AUXILIARIES or words[-1] == "of":
         return False
     # "Who painted it?": the word after "who" is a verb.
     nouns = words[2:] if words[0] in ("who", "whom") else words
-    return not _ASKING.union(_COMMON, _AUXILIARY, _QUALIFIERS).issuperset(nouns)
+    return not _NO_NOUNS.issuperset(nouns)
 
 
 def _asking(question: str) -> frozenset[str]:
     """The words that ask."""
-    words = frozenset(match[0].lower() for match in _WORD.finditer(question))
-    return words & (_ASKING | _DID if words & _WHO else _ASKING)
-
-
-def _content_words(text: str) -> Iterator[tuple[int, str, bool]]:
-    """The words that are neither asking nor common: place, bare form, and whether they are part of a name."""
-    for place, match in enumerate(_WORD.finditer(text)):
-        word = match[0]
-        if word.lower() not in _ASKING | _COMMON:
-            # The first word is capitalized whatever it is.
-            is_name = any(c.isdigit() for c in word) or (place > 0 and word[0].isupper())
-            yield place, re.sub(r"['\u2019]s$", "", word.lower()), is_name
+    words = frozenset(word.lower() for word in WORD.findall(question))
+    return words & ({*ASKING} | _DID if words & _WHO else {*ASKING})
 
 
 def _demand(question: str) -> tuple[tuple[list[str], list[str]], set[str]]:
     """What is asked for: names and numbers, and the first letters of other words, each in order; and kinds of names."""
-    found = list(_content_words(question))
+    found = list(content_words(question))
     named = {place for place, _, is_name in found if is_name}
     kinds = {place: word for place, word, _ in found if place + 1 in named and word in _KINDS and place not in named}
-    others = [word[:_STEM] for place, word, is_name in found if not is_name and place not in kinds]
+    others = [root(word) for place, word, is_name in found if not is_name and place not in kinds]
     return ([word for _, word, is_name in found if is_name], others), set(kinds.values())
+
+
+def _matter(text: str) -> list[str]:
+    said = f"{' '.join(WORD.findall(fold(text)))} "
+    opening = _OPENING.match(said)
+    # A question of nothing but an opening is about that.
+    rest = said[opening.end() :].split() if opening is not None else []
+    return [singular(without_possessive(word)) for word in rest or said.split() if word not in ARTICLES]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pgclarify.algorithms.numerals import find_quantities
+from pgclarify.language.numbers import find_quantities
 
 
 def numbers(text: str, *, is_question: bool = False) -> set[str]:

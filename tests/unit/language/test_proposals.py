@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pgclarify.algorithms import proposes_same
+from pgclarify.language.questions import proposes_same
 
 
 @pytest.mark.parametrize(

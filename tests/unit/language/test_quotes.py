@@ -5,7 +5,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from pgclarify.algorithms import find_quote, fold
+from pgclarify.language.quotes import find_quote, fold
 
 TRICKY = "aAbß \t\n\u00a0'\"“”‘’«»-–—…..éÉe\u0301ﬁİŉ´¨½²\u00ad\u200bΣσς中한①ſK"
 texts = st.one_of(st.text(max_size=60), st.text(alphabet=TRICKY, max_size=40))

@@ -64,6 +64,11 @@ def fold(text: str) -> str:
     return _fold(text).text.strip(_SPACE)
 
 
+def without_accents(decomposed: str) -> str:
+    """Drop the accents of a text in which they stand apart, as in one that was folded."""
+    return "".join(character for character in decomposed if not unicodedata.combining(character))
+
+
 def find_quote(quote: str, content: str) -> tuple[int, int] | None:
     """Find where a quote occurs verbatim, typography aside, in time linear in both lengths.
 

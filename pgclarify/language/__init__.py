@@ -1,0 +1,1 @@
+"""Words, names, numbers, quotes and questions of English text: text in, plain data out."""
