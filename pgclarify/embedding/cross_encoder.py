@@ -63,9 +63,9 @@ class SentenceTransformerCrossEncoder:
         is_cpu = self._encoder.device.type == "cpu"
         if is_cpu:
             # Here, since torch takes a second to import.
-            from pgclarify.embedding.linear import use_onednn
+            from pgclarify.embedding.linear import bound_caches
 
-            use_onednn(self._encoder)
+            bound_caches()
         max_tokens = min(int(self._encoder.max_seq_length or _MOST_TOKENS), _MOST_TOKENS)
         self._max_chars = max_tokens * MAX_CHARS_PER_TOKEN
         self._queue: BatchQueue[Pair] = BatchQueue(

@@ -1,13 +1,12 @@
-"""Linear layers by oneDNN, which torch has on board but uses for lower precisions only.
+"""Linear layers in bfloat16 or 8-bit integers, for those who ask for them by the setting embedding_backend.
 
-torch multiplies float32 matrices with MKL, which leaves out half of what a processor can do if Intel has not made it:
-there oneDNN takes half the time, and numbers differ in the last bit. Processors that multiply bfloat16 or 8-bit
-integers do so faster still, at a loss. What stands between the layers stays float32.
+They use operators of torch's own, which its public modules lack and which may change; a build of torch without them is
+an error that says so. What stands between the layers stays float32. In float32 torch computes by itself: with its own
+operators of oneDNN, embedding took as much CPU time or a few percent more.
 """
 
 from __future__ import annotations
 
-import logging
 import os
 from dataclasses import dataclass
 
@@ -15,8 +14,6 @@ import torch
 
 from pgclarify.config import EmbeddingBackend
 from pgclarify.errors import ConfigurationError
-
-_logger = logging.getLogger(__name__)
 
 # torch and oneDNN each keep what they have prepared for the last 1,024 shapes of input: half a gigabyte, and no faster,
 # since batches of text hardly ever have the same shape. Both read this before the first multiplication.
@@ -26,22 +23,6 @@ _UINT8_ZERO = 128
 _LARGEST_INT8 = 127
 # A row of zeros is not divided by zero.
 _SMALLEST_SCALE = 1e-30
-
-
-class _Float32Linear(torch.nn.Module):
-    """A linear layer in float32, for inference on a CPU."""
-
-    def __init__(self, linear: torch.nn.Linear) -> None:
-        super().__init__()
-        self.weight = linear.weight
-        self.bias = linear.bias
-        # As the kernel wants them, which spares it the work at every call.
-        self._packed = torch.ops.mkldnn._reorder_linear_weight(linear.weight.detach(), None)
-
-    def forward(self, rows: torch.Tensor) -> torch.Tensor:
-        """Multiply rows of float32 with the weights and add the bias."""
-        result: torch.Tensor = torch.ops.mkldnn._linear_pointwise(rows, self._packed, self.bias, "none", [], "")
-        return result
 
 
 class _BFloat16Linear(torch.nn.Module):
@@ -107,46 +88,47 @@ class _Kind:
     """One kind of layer.
 
     tolerance: Most that a layer's output may be off, relative to its largest number; beyond it the layer is left as it
-        is. Two orders of summation differ by far less, two precisions by less.
-    instructions: One of these makes the processor fast at it, and right: older ones overflow with 8 bits. None: any.
+        is. Two precisions differ by less.
+    instructions: One of these makes the processor fast at it, and right: older ones overflow with 8 bits.
     """
 
-    layer: type[_Float32Linear | _BFloat16Linear | _Int8Linear]
+    layer: type[_BFloat16Linear | _Int8Linear]
     tolerance: float
-    instructions: frozenset[str] = frozenset()
+    instructions: frozenset[str]
 
 
 _KINDS = {
-    EmbeddingBackend.TORCH: _Kind(_Float32Linear, 1e-4),
     EmbeddingBackend.BFLOAT16: _Kind(_BFloat16Linear, 0.02, frozenset({"avx512_bf16", "amx_bf16"})),
     EmbeddingBackend.INT8: _Kind(_Int8Linear, 0.05, frozenset({"avx512_vnni", "avx_vnni"})),
 }
 
 
+def bound_caches() -> None:
+    """Keep torch from caching a thousand shapes of input; before its first multiplication."""
+    for name in _CACHES:
+        os.environ.setdefault(name, _CACHED_SHAPES)
+
+
 def runs_here(backend: EmbeddingBackend) -> bool:
     """Whether this processor has the instructions for a backend."""
-    wanted = _KINDS[backend].instructions
-    return not wanted or any(torch.cpu.get_capabilities().get(name) for name in wanted)
+    if backend is EmbeddingBackend.TORCH:
+        return True
+    return any(torch.cpu.get_capabilities().get(name) for name in _KINDS[backend].instructions)
 
 
-def use_onednn(model: torch.nn.Module, backend: EmbeddingBackend = EmbeddingBackend.TORCH) -> int:
-    """Replace the linear layers of a model, in place, as far as this build of torch can.
+def use_onednn(model: torch.nn.Module, backend: EmbeddingBackend) -> int:
+    """Replace the linear layers of a model, in place.
 
     Args:
         model: On the CPU; it must not be trained afterwards.
-        backend: Precision of the new layers. A layer that loses too much in it becomes one of float32.
+        backend: Precision of the new layers, lower than torch's. A layer that loses too much in it stays.
 
     Returns:
         How many were replaced.
 
     Raises:
-        ConfigurationError: If the backend is not float32, and the processor, this build of torch or the model is not
-            made for it.
+        ConfigurationError: If the processor, this build of torch or the model is not made for it.
     """
-    for name in _CACHES:
-        os.environ.setdefault(name, _CACHED_SHAPES)
-    if backend is EmbeddingBackend.TORCH:
-        return _replace_what_can_be(model)
     if not runs_here(backend):
         raise _unusable(backend, f"The processor has none of the instructions {_instructions(backend)}.")
     try:
@@ -155,16 +137,7 @@ def use_onednn(model: torch.nn.Module, backend: EmbeddingBackend = EmbeddingBack
         raise _unusable(backend, f"This build of torch says: {str(error).splitlines()[0]}") from error
     if not replaced:
         raise _unusable(backend, "The embedding model has no linear layer that can be computed so.")
-    return replaced + _replace_what_can_be(model)
-
-
-def _replace_what_can_be(model: torch.nn.Module) -> int:
-    """Replace layers by those of float32; none if torch lacks the operators, which are its own and may change."""
-    try:
-        return _replace(model, _KINDS[EmbeddingBackend.TORCH])
-    except (RuntimeError, AttributeError, NotImplementedError) as error:
-        _logger.info("linear layers stay as they are: %s", str(error).splitlines()[0])
-        return 0
+    return replaced
 
 
 def _replace(model: torch.nn.Module, kind: _Kind) -> int:

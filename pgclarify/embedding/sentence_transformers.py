@@ -68,9 +68,11 @@ class SentenceTransformerEmbedder:
         is_cpu = self._transformer.device.type == "cpu"
         if is_cpu:
             # Here, since torch takes a second to import.
-            from pgclarify.embedding.linear import use_onednn
+            from pgclarify.embedding.linear import bound_caches, use_onednn
 
-            use_onednn(self._transformer, backend)
+            bound_caches()
+            if backend is not EmbeddingBackend.TORCH:
+                use_onednn(self._transformer, backend)
         elif backend is not EmbeddingBackend.TORCH:
             raise ConfigurationError(
                 f"the embedding backend {backend} is for processors",

@@ -93,6 +93,18 @@ def test_layers_of_all_forms_are_computed(backend: EmbeddingBackend) -> None:
 
 
 @pytest.mark.parametrize("backend", FAST)
+def test_layers_that_do_something_else_stay(backend: EmbeddingBackend) -> None:
+    class Doubled(torch.nn.Linear):
+        def forward(self, rows: torch.Tensor) -> torch.Tensor:
+            return 2 * super().forward(rows)
+
+    model = torch.nn.Sequential(Doubled(7, 13), torch.nn.Linear(13, 5))
+    layer = model[0]
+    assert use_onednn(model, backend) == 1
+    assert model[0] is layer
+
+
+@pytest.mark.parametrize("backend", FAST)
 def test_what_is_not_a_number_does_not_pass_for_one(backend: EmbeddingBackend) -> None:
     model = torch.nn.Sequential(torch.nn.Linear(16, 8))
     use_onednn(model, backend)
