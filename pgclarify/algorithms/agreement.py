@@ -17,7 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pgclarify.language.numbers import find_quantities
-from pgclarify.language.words import plain_words, singular, word_set
+from pgclarify.language.stems import singular
+from pgclarify.language.words import plain_words, word_set
 
 
 class Relation(IntEnum):

@@ -10,7 +10,8 @@ from typing import Final
 from pgclarify.language.names import names
 from pgclarify.language.numbers import find_quantities
 from pgclarify.language.quotes import fold
-from pgclarify.language.words import ASKING, AUXILIARIES, FUNCTION_WORDS, PIECE, folded_words, root, word_set
+from pgclarify.language.stems import root
+from pgclarify.language.words import ASKING, AUXILIARIES, FUNCTION_WORDS, PIECE, folded_words, word_set
 
 # How much longer it may be, since it takes up what was said before.
 _MOST_TIMES: Final = 3

@@ -18,13 +18,13 @@ from pgclarify.algorithms import answers as answer_relations
 from pgclarify.algorithms.metrics import answers as answer_metrics
 from pgclarify.algorithms.metrics import cover_exact_match
 from pgclarify.evaluated import Stated
-from pgclarify.language import names, numbers, questions, quotes, words
+from pgclarify.language import names, numbers, questions, quotes, sentences, stems, words
 from pgclarify.language.numbers import write_numbers
 from pgclarify.language.questions import asks_same_words
 from pgclarify.language.quotes import fold, without_accents
-from pgclarify.language.words import NO_NOUNS, PIECE, root
-from pgclarify.llm.extractive import sentences, terms
-from pgclarify.llm.extractive.sentences import split_sentences
+from pgclarify.language.sentences import split_sentences
+from pgclarify.language.stems import root
+from pgclarify.language.words import NO_NOUNS, PIECE
 from pgclarify.model import Passage
 
 # A passage is about what a question asks if this share of the question's words is in it,
@@ -46,7 +46,7 @@ _NAME_AFTER_NUMBER: Final = re.compile(r"\s[A-Z][a-z]")
 # What the judgements rest on besides this module. The product is tuned; then the judge is another.
 _USED: Final = (
     *(agreement, answer_variants, answer_relations, answer_metrics),
-    *(names, numbers, questions, quotes, words, sentences, terms),
+    *(names, numbers, questions, quotes, sentences, stems, words),
 )
 
 

@@ -7,17 +7,8 @@ from typing import Final
 
 from pgclarify.language.names import content_words
 from pgclarify.language.quotes import fold
-from pgclarify.language.words import (
-    ARTICLES,
-    ASKING,
-    AUXILIARIES,
-    COMMON,
-    WORD,
-    root,
-    singular,
-    without_possessive,
-    word_set,
-)
+from pgclarify.language.stems import root, singular
+from pgclarify.language.words import ARTICLES, ASKING, AUXILIARIES, COMMON, WORD, without_possessive, word_set
 
 # They say of what kind something is that is named anyway: "the film Casino".
 _KINDS: Final = frozenset(

@@ -1,12 +1,16 @@
-"""How English text is split into words, what their forms share, and which words say little by themselves."""
+"""How English text is split into words, and which words say little by themselves."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Final
 
 from pgclarify.language.quotes import fold
+from pgclarify.language.stems import stem
 
+# In each of these, what repeats is followed by a character outside its own class, so matching is linear in the text.
 # Hyphens, dots and apostrophes inside a word are part of it: "Jean-Luc", "U.S", "Ada's". The ambiguity classifier was
 # trained on these words, so another pattern means training it again.
 WORD: Final = re.compile(r"[^\W_]+(?:['\u2019.-][^\W_]+)*")
@@ -16,13 +20,64 @@ _INNER_DOT: Final = re.compile(r"(?<=[^\W_])\.(?=[^\W_])")
 _POSSESSIVE: Final = re.compile(r"['\u2019]s$")
 # Apostrophes part words, too, where all that counts is whether the same letters stand elsewhere.
 PIECE: Final = re.compile(r"\w+")
-# Letters that inflected forms of one word share, in most words.
-_ROOT: Final = 5
 
 
 def word_set(listed: str) -> frozenset[str]:
     """The words of a list that is written as one text."""
     return frozenset(listed.split())
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """One word of a text.
+
+    Attributes:
+        text: As written.
+        lower: In lower case, with straight apostrophes and without a possessive ending.
+        start: Offset of its first character.
+        end: Offset after its last character.
+    """
+
+    text: str
+    lower: str
+    start: int
+    end: int
+
+    @property
+    def stem(self) -> str:
+        """What the word has in common with its other forms."""
+        return stem(self.lower)
+
+    @property
+    def is_content(self) -> bool:
+        """False for words that carry grammar and no meaning."""
+        return self.lower not in STOP_WORDS
+
+    @property
+    def is_capitalized(self) -> bool:
+        """True if its first letter is a capital."""
+        return self.text[0].isupper()
+
+
+def words(text: str) -> list[Word]:
+    """Split a text into words; punctuation belongs to none."""
+    found = []
+    for match in _PART.finditer(text):
+        lower = match[0].lower().replace("\u2019", "'")
+        found.append(Word(match[0], lower.removesuffix("'s"), match.start(), match.end()))
+    return found
+
+
+def content_stems(text: str) -> frozenset[str]:
+    """Stems of the words that carry meaning; of all words if none does."""
+    found = words(text)
+    return frozenset(word.stem for word in found if word.is_content) or frozenset(word.stem for word in found)
+
+
+def coverage(wanted: Iterable[str], have: frozenset[str]) -> float:
+    """Share of the wanted stems that are there, in [0, 1]; 1 if nothing is wanted."""
+    wanted = list(wanted)
+    return sum(one in have for one in wanted) / len(wanted) if wanted else 1.0
 
 
 def plain_words(text: str) -> list[str]:
@@ -38,16 +93,6 @@ def folded_words(text: str) -> list[str]:
 def without_possessive(word: str) -> str:
     """Cut off a possessive ending."""
     return _POSSESSIVE.sub("", word)
-
-
-def singular(word: str) -> str:
-    """Cut the ending of a regular plural off a lower-case word."""
-    return word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith("ss") else word
-
-
-def root(word: str) -> str:
-    """Cut a lower-case word to what most of its forms share; "founded" and "founder" are one. Numbers stay."""
-    return word if word.isdigit() else singular(word)[:_ROOT]
 
 
 ARTICLES: Final = word_set("a an the")
@@ -89,4 +134,18 @@ NO_NOUNS: Final = FUNCTION_WORDS | word_set(
     " deep famous early late good bad best better great rich expensive cheap free true false open closed far fast slow"
     " heavy full different important possible able left right main own retire retired leave join joined serve served"
     " located situated stay stayed teach taught study studied discover discovered create created release released"
+)
+# Of questions and sentences among which an answer is looked for, these carry grammar and no meaning. Adverbs of time
+# carry some there.
+STOP_WORDS: Final = word_set(
+    """a about above after again against all also am among an and another any are aren't around as at be
+    because been before being below between both but by can can't cannot could couldn't did didn't do does
+    doesn't doing don't down during each either else ever every few for from further get gets getting give
+    given gives got had hadn't has hasn't have haven't having he her here hers herself him himself his how i
+    if in into is isn't it it's its itself just let many may me might mine more most much must my myself
+    neither no nor not of off on once one ones only onto or other others ought our ours ourselves out over own
+    per please same shall she should shouldn't since so some such than that that's the their theirs them
+    themselves then there there's these they this those through thus to too toward towards under until up upon
+    us very via was wasn't we were weren't what what's whatever when where whether which while who who's whom
+    whose why will with within without won't would wouldn't yet you your yours yourself"""
 )

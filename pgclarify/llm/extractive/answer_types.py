@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from pgclarify.llm.extractive.terms import Word, stem, word_set, words
+from pgclarify.language.stems import stem
+from pgclarify.language.words import Word, word_set, words
 
 
 class AnswerType(StrEnum):

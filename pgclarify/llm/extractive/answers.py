@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator
 from itertools import takewhile
 
+from pgclarify.language.words import Word, words
 from pgclarify.llm.extractive.answer_types import AnswerType
 from pgclarify.llm.extractive.grammar import PREPOSITIONS, parse_clause
 from pgclarify.llm.extractive.spans import Span, clause_end, find_spans
-from pgclarify.llm.extractive.terms import Word, words
 
 TYPED = frozenset(
     [

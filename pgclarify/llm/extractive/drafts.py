@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from pgclarify.language.words import word_set, words
 from pgclarify.llm.extractive.answer_types import AnswerType
 from pgclarify.llm.extractive.grammar import (
     AUXILIARIES,
@@ -17,7 +18,6 @@ from pgclarify.llm.extractive.grammar import (
     is_base_verb,
     parse_clause,
 )
-from pgclarify.llm.extractive.terms import word_set, words
 from pgclarify.llm.extractive.topics import Topic, lower_first, with_article
 
 

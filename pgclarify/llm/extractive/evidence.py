@@ -6,8 +6,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from pgclarify.language.sentences import MAX_SENTENCE_CHARS, Kind, Sentence, split_sentences
 from pgclarify.llm.extractive.answer_types import AnswerType
-from pgclarify.llm.extractive.sentences import MAX_SENTENCE_CHARS, Kind, Sentence, split_sentences
 from pgclarify.llm.extractive.spans import find_spans
 
 _LABEL = re.compile(r"(?:A|Answer)\s?\d{0,3}[:.]\s+(?=\S)")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from pgclarify.llm.extractive.terms import Word, word_set, words
+from pgclarify.language.words import Word, word_set, words
 
 _REGULAR = word_set(
     """accept accrue add allow appear apply appoint approve arrange arrive ask assign award call cancel cap

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 
+from pgclarify.language.sentences import Kind
+from pgclarify.language.words import words
 from pgclarify.llm.extractive.answer_types import AnswerType
 from pgclarify.llm.extractive.drafts import Draft, as_question, draft_lead
 from pgclarify.llm.extractive.evidence import Evidence
 from pgclarify.llm.extractive.grammar import ask_for_oneself, base_of_gerund, is_base_verb
-from pgclarify.llm.extractive.sentences import Kind
 from pgclarify.llm.extractive.spans import find_spans
-from pgclarify.llm.extractive.terms import words
 from pgclarify.llm.extractive.topics import Topic
 
 _TO_DO = re.compile(r"\b(?:how to|steps to|to) ([a-z]{3,12}(?: [^,.;:]{2,60})?)", re.IGNORECASE)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from pgclarify.language.words import Word, word_set, words
 from pgclarify.llm.extractive.answer_types import AnswerType
 from pgclarify.llm.extractive.drafts import (
     Draft,
@@ -27,7 +28,6 @@ from pgclarify.llm.extractive.grammar import (
     is_report,
 )
 from pgclarify.llm.extractive.spans import Span, find_spans
-from pgclarify.llm.extractive.terms import Word, word_set, words
 from pgclarify.llm.extractive.topics import lower_first
 
 _MEASURED = (

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from pgclarify.language.words import content_stems, coverage, words
 from pgclarify.llm.extractive.answer_types import AnswerType, expected_type, is_question
 from pgclarify.llm.extractive.answers import TYPED, pick_answer
 from pgclarify.llm.extractive.drafts import Draft
@@ -13,7 +14,6 @@ from pgclarify.llm.extractive.grammar import is_base_verb
 from pgclarify.llm.extractive.lists import draft_command, draft_list, draft_row
 from pgclarify.llm.extractive.scoring import Query
 from pgclarify.llm.extractive.statements import draft_readings
-from pgclarify.llm.extractive.terms import content_stems, coverage, words
 from pgclarify.llm.extractive.topics import Topic, stand_alone
 from pgclarify.model import Reading
 

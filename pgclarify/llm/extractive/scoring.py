@@ -8,7 +8,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from pgclarify.llm.extractive.terms import STOP_WORDS, coverage, stem, words
+from pgclarify.language.stems import stem
+from pgclarify.language.words import STOP_WORDS, coverage, words
 
 BIAS = -3.37
 SIMILARITY = 3.10

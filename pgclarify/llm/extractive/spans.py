@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
+from pgclarify.language.words import STOP_WORDS, Word, word_set, words
 from pgclarify.llm.extractive.answer_types import AnswerType
-from pgclarify.llm.extractive.terms import STOP_WORDS, Word, word_set, words
 
 
 @dataclass(frozen=True, slots=True)

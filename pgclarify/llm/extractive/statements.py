@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
+from pgclarify.language.words import word_set, words
 from pgclarify.llm.extractive.answer_types import AnswerType
 from pgclarify.llm.extractive.drafts import (
     SERIES,
@@ -28,7 +29,6 @@ from pgclarify.llm.extractive.grammar import (
 )
 from pgclarify.llm.extractive.measures import draft_attributes, draft_labels, draft_measures
 from pgclarify.llm.extractive.spans import clause_end, find_spans
-from pgclarify.llm.extractive.terms import word_set, words
 from pgclarify.llm.extractive.topics import Topic, is_scheme, lower_first, with_article
 
 _OBJECT_VERBS = word_set("cover insure include exclude require need offer provide contain protect")

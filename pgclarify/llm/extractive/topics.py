@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from pgclarify.language.words import STOP_WORDS, content_stems, word_set, words
 from pgclarify.llm.extractive.grammar import PREPOSITIONS, ask_for_oneself, base_of_gerund, is_base_verb
-from pgclarify.llm.extractive.terms import STOP_WORDS, content_stems, word_set, words
 
 _GENERIC = word_set(
     """about appendix article background chapter contents detail document faq faqs frequently asked general

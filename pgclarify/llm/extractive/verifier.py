@@ -8,10 +8,11 @@ import time
 from typing import Final
 
 from pgclarify.errors import InvalidReply
+from pgclarify.language.stems import stem
+from pgclarify.language.words import coverage, words
 from pgclarify.llm.extractive.evidence import Evidence, gather_evidence
 from pgclarify.llm.extractive.readings import Asked, read_evidence
 from pgclarify.llm.extractive.scoring import THRESHOLD, features, probability
-from pgclarify.llm.extractive.terms import coverage, stem, words
 from pgclarify.llm.extractive.topics import Topic, read_topic
 from pgclarify.model import Completion, CompletionRequest, Passage, Reading, StopCode
 from pgclarify.protocols import Begin, Embedder

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from tokenizers import Tokenizer
 from tokenizers.models import WordLevel
 
-from pgclarify.llm.extractive.terms import words
+from pgclarify.language.words import words
 
 DIMENSIONS = 256
 

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
+from pgclarify.language.sentences import Kind
 from pgclarify.llm.extractive.answer_types import AnswerType
 from pgclarify.llm.extractive.evidence import Evidence
-from pgclarify.llm.extractive.sentences import Kind
 from pgclarify.llm.extractive.statements import draft_readings
 from pgclarify.llm.extractive.topics import read_topic, stand_alone
 

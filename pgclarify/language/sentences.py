@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
-from pgclarify.llm.extractive.terms import word_set
+from pgclarify.language.words import word_set
 
 MAX_CHARS = 20_000
 """How much of a passage is read. A passage is made to fit an embedding model, so only a broken one is longer."""
