@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from decimal import Decimal
 
 MONTHS = str.split("january february march april may june july august september october november december")
-_CARDINALS = str.split(
+CARDINALS = str.split(
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen"
     " eighteen nineteen"
 )
@@ -17,11 +17,11 @@ _ORDINALS = str.split(
     "zeroth first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth"
     " fifteenth sixteenth seventeenth eighteenth nineteenth"
 )
-_TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
+TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
 _VALUES = (
-    {word: value for words in (_CARDINALS, _ORDINALS) for value, word in enumerate(words)}
-    | {word: 10 * value for value, word in enumerate(_TENS, start=2)}
-    | {word[:-1] + "ieth": 10 * value for value, word in enumerate(_TENS, start=2)}
+    {word: value for words in (CARDINALS, _ORDINALS) for value, word in enumerate(words)}
+    | {word: 10 * value for value, word in enumerate(TENS, start=2)}
+    | {word[:-1] + "ieth": 10 * value for value, word in enumerate(TENS, start=2)}
 )
 _SCALES = {"hundred": 10**2, "thousand": 10**3, "million": 10**6, "billion": 10**9, "bn": 10**9, "trillion": 10**12}
 _ROMAN = {"I": 1, "V": 5, "X": 10}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 
 from pgclarify.language.stems import stem
-from pgclarify.language.words import Word, word_set, words
+from pgclarify.language.words import ASKING, Word, word_set, words
 
 
 class AnswerType(StrEnum):
@@ -29,7 +29,6 @@ class AnswerType(StrEnum):
     CLAUSE = "clause"
 
 
-WH_WORDS = word_set("who whom whose what which when where why how")
 _YES_NO_WORDS = word_set(
     """is are am was were do does did can could may must will would shall should has have had isn't aren't
     can't"""
@@ -108,7 +107,7 @@ def expected_type(question: str) -> AnswerType:
 
 def _wh_index(found: list[Word]) -> int | None:
     """Position of the word that asks: the first one at the start or after a preposition, else the last one."""
-    positions = [index for index, word in enumerate(found) if word.lower.removesuffix("'s") in WH_WORDS]
+    positions = [index for index, word in enumerate(found) if word.lower.removesuffix("'s") in ASKING]
     for position in positions:
         if position == 0 or (position == 1 and found[0].lower in _LEADING_PREPOSITIONS):
             return position

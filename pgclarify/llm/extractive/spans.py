@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
+from pgclarify.language.numbers import CARDINALS, MONTHS, TENS
 from pgclarify.language.words import STOP_WORDS, Word, word_set, words
 from pgclarify.llm.extractive.answer_types import AnswerType
 
@@ -22,10 +23,7 @@ class Span:
 
 # All repetitions are bounded, so that no text makes a search slower than a fixed number of steps a character.
 _DIGITS = r"(?<![\w.,])\d{1,3}(?:,\d{3}){1,5}(?:\.\d{1,4})?|(?<![\w.,])\d{1,12}(?:\.\d{1,4})?"
-_NUMBER_WORDS = (
-    "one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen"
-    "|nineteen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|hundred|thousand|dozen"
-)
+_NUMBER_WORDS = "|".join([*CARDINALS[1:], *TENS, "hundred", "thousand", "dozen"])
 _SPELLED = rf"\b(?:{_NUMBER_WORDS})(?:[- ](?:{_NUMBER_WORDS})){{0,3}}\b"
 _MAGNITUDE = r"(?:\s?(?:hundred|thousand|million|billion|trillion|bn|mn|[km](?!\w)))?"
 _NUMBER = rf"(?:(?:{_DIGITS}){_MAGNITUDE}|{_SPELLED})"
@@ -43,10 +41,7 @@ _PER = (
 _RANGE = rf"(?:\s?(?:to|or|and|-|\u2013)\s?{_NUMBER})?"
 _CURRENCY = r"(?:US|CA|A)?[$€£¥₹]"
 _CURRENCY_NAME = r"(?:dollars|euros|pounds|francs|cents|yen|rupees|USD|EUR|GBP|CHF)\b"
-_MONTH = (
-    r"(?:January|February|March|April|May|June|July|August|September|October|November|December"
-    r"|(?:Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)\.?)"
-)
+_MONTH = rf"(?:{'|'.join(map(str.title, MONTHS))}|(?:Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)\.?)"
 _WEEKDAY = r"(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?"
 _YEAR = r"(?:1\d{3}|20\d{2})"
 
@@ -124,10 +119,8 @@ _PLACE_WORDS = word_set(
     northern southern eastern western africa america asia europe"""
 )
 _PLACE_PREPOSITIONS = word_set("in at near from to across throughout outside inside around into")
-_CALENDAR = word_set(
-    """january february march april june july august september october november december monday tuesday
-    wednesday thursday friday saturday sunday"""
-)
+# May may be a verb.
+_CALENDAR = {*MONTHS} - {"may"} | word_set("monday tuesday wednesday thursday friday saturday sunday")
 _ADDRESS = re.compile(
     r"\b\d{1,5} (?:[A-Z][a-z]{1,20} ){1,3}(?:Street|St|Avenue|Ave|Road|Rd|Lane|Square|Boulevard|Drive|Way|Plaza)\b"
     r"(?:, [A-Z][a-z]{1,20}(?: [A-Z][a-z]{1,20})?)?"
