@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pgclarify.cli import connection, hints, terminal, waiting
-from pgclarify.cli.options import with_flags
+from pgclarify.cli.options import AskBackThreshold, Timeout, with_flags
 from pgclarify.errors import NoWorker, RunTimeout
 
 if TYPE_CHECKING:
@@ -52,18 +52,8 @@ def ask(
         bool,
         typer.Option("--ask-back", metavar="", help="Look first whether the question is clear: then one pass answers."),
     ] = False,
-    threshold: Annotated[
-        float | None,
-        typer.Option(
-            metavar="X",
-            min=0.0,
-            max=1.0,
-            help="With --ask-back: probability from which on a question counts as ambiguous.",
-        ),
-    ] = None,
-    timeout: Annotated[
-        str, typer.Option(metavar="INTERVAL", help="How long to wait: 90s, 5min, or any interval.")
-    ] = "60s",
+    threshold: AskBackThreshold = None,
+    timeout: Timeout = "60s",
     as_json: Annotated[
         bool, typer.Option("--json", metavar="", help="JSON lines: one object for each reading.")
     ] = False,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pgclarify.cli import asking, connection, terminal
-from pgclarify.cli.options import with_flags
+from pgclarify.cli.options import Timeout, with_flags
 from pgclarify.cli.waiting import waiting
 from pgclarify.dialogue import Form, PromptScheme
 
@@ -76,9 +76,7 @@ def ask_back(
             "--option", "-o", metavar="NAME=VALUE", help="An option of pgclarify.clarifying_questions; may be repeated."
         ),
     ] = None,
-    timeout: Annotated[
-        str, typer.Option(metavar="INTERVAL", help="How long to wait: 90s, 5min, or any interval.")
-    ] = "5min",
+    timeout: Timeout = "5min",
     as_json: Annotated[
         bool, typer.Option("--json", metavar="", help="JSON lines: one object for each question; asks nothing.")
     ] = False,

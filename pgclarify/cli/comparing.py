@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from pgclarify.cli import connection, terminal
+from pgclarify.cli.options import AsOneObject
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -59,7 +60,7 @@ def compare(
             help="Let --fail-below pass where the judge, the corpus or the cases differ, or one is not finished.",
         ),
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", metavar="", help="One JSON object.")] = False,
+    as_json: AsOneObject = False,
 ) -> None:
     """Compare two evaluations case by case: what changed, what of it may be chance, and in which cases."""
     limits = _read_limits(fail_below or [])

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pgclarify.cli import connection, terminal
-from pgclarify.cli.options import with_flags
+from pgclarify.cli.options import AsOneObject, Timeout, with_flags
 from pgclarify.cli.questions import STANDARD_INPUT, Questions, check_file, read_questions
 from pgclarify.cli.waiting import interruptible, read_seconds, waiting
 from pgclarify.errors import RunFailed, RunTimeout
@@ -195,10 +195,8 @@ def rewrite(
     history: History = None,
     threshold: Threshold = None,
     option: OtherOptions = None,
-    timeout: Annotated[
-        str, typer.Option(metavar="INTERVAL", help="How long to wait: 90s, 5min, or any interval.")
-    ] = "60s",
-    as_json: Annotated[bool, typer.Option("--json", metavar="", help="One JSON object.")] = False,
+    timeout: Timeout = "60s",
+    as_json: AsOneObject = False,
 ) -> None:
     """Make a question stand on its own, from what was said before it. A clear one comes back as it is.
 

@@ -8,6 +8,7 @@ import typer
 
 from pgclarify.cli import connection, planning, terminal
 from pgclarify.cli.confirming import confirm
+from pgclarify.cli.options import AsOneObject
 from pgclarify.errors import NotFound
 
 if TYPE_CHECKING:
@@ -27,7 +28,6 @@ DROP_EXAMPLES = terminal.examples("pgclarify drop handbook", "pgclarify drop han
 CORPORA_EXAMPLES = terminal.examples("pgclarify corpora", "pgclarify corpora --json | jq '.corpora[].corpus'")
 
 _Corpus = Annotated[str, typer.Argument(metavar="CORPUS", help="Name of the corpus.")]
-_AsJson = Annotated[bool, typer.Option("--json", metavar="", help="One JSON object.")]
 _Yes = Annotated[bool, typer.Option("--yes", metavar="", help="Do not ask.")]
 
 
@@ -37,7 +37,7 @@ def documents(
     after: Annotated[
         str | None, typer.Option(metavar="ID", help="Go on after the document with this id, in the order of ids.")
     ] = None,
-    as_json: _AsJson = False,
+    as_json: AsOneObject = False,
 ) -> None:
     """Show the documents of a corpus that you may read, by id, and where each comes from."""
     with connection.connect(connection.running_dsn(connection.load_settings())) as database:
@@ -73,7 +73,7 @@ def remove(
         ),
     ] = None,
     yes: Annotated[bool, typer.Option("--yes", metavar="", help="With --source: do not ask.")] = False,
-    as_json: _AsJson = False,
+    as_json: AsOneObject = False,
 ) -> None:
     """Remove documents from a corpus, at once. Citations of them keep their quotes.
 
@@ -102,7 +102,7 @@ def remove(
         raise typer.Exit(1)
 
 
-def drop(corpus_name: _Corpus, yes: _Yes = False, as_json: _AsJson = False) -> None:
+def drop(corpus_name: _Corpus, yes: _Yes = False, as_json: AsOneObject = False) -> None:
     """Drop a corpus with its documents. Runs on it stay, with their quotes."""
     from pgclarify.cli.rendering import counted, printable
 
@@ -117,7 +117,7 @@ def drop(corpus_name: _Corpus, yes: _Yes = False, as_json: _AsJson = False) -> N
         terminal.results().print(f"{printable(corpus_name)} was dropped, with {many}.")
 
 
-def corpora(as_json: _AsJson = False) -> None:
+def corpora(as_json: AsOneObject = False) -> None:
     """Show the corpora that you may search, and how far they are."""
     with connection.connect(connection.running_dsn(connection.load_settings())) as database:
         rows = connection.fetch(database, "client_list_corpora")

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from pgclarify.cli import connection, terminal
-from pgclarify.cli.options import with_flags
+from pgclarify.cli.options import AskBackThreshold, AsOneObject, Timeout, with_flags
 from pgclarify.cli.questions import STANDARD_INPUT, check_file, read_questions
 from pgclarify.cli.waiting import waiting
 
@@ -47,19 +47,9 @@ def estimate(
     ask_back: Annotated[
         bool, typer.Option("--ask-back", metavar="", help="As if they were asked with it: one pass for clear ones.")
     ] = False,
-    threshold: Annotated[
-        float | None,
-        typer.Option(
-            metavar="X",
-            min=0.0,
-            max=1.0,
-            help="With --ask-back: probability from which on a question counts as ambiguous.",
-        ),
-    ] = None,
-    timeout: Annotated[
-        str, typer.Option(metavar="INTERVAL", help="How long to wait: 90s, 5min, or any interval.")
-    ] = "60s",
-    as_json: Annotated[bool, typer.Option("--json", metavar="", help="One JSON object.")] = False,
+    threshold: AskBackThreshold = None,
+    timeout: Timeout = "60s",
+    as_json: AsOneObject = False,
 ) -> None:
     """Say what asking questions would cost. No language model is called.
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pgclarify.cli import connection, corpus, terminal
+from pgclarify.cli.options import AsOneObject
 from pgclarify.errors import NoWorker
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ def check(
     sample: Annotated[
         int, typer.Option(metavar="N", min=0, max=10_000, help="Lists that are compared with an exact search.")
     ] = 200,
-    as_json: Annotated[bool, typer.Option("--json", metavar="", help="One JSON object.")] = False,
+    as_json: AsOneObject = False,
 ) -> None:
     """Look through the graph for what must not be, and compare some lists with an exact search.
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pgclarify.cli import asking, connection, terminal
-from pgclarify.cli.options import read_options
+from pgclarify.cli.options import AsOneObject, Timeout, read_options
 from pgclarify.cli.waiting import read_seconds
 from pgclarify.errors import NoWorker, RunTimeout
 from pgclarify.steps import StepKind
@@ -43,10 +43,8 @@ def investigate(
             "--option", "-o", metavar="NAME=VALUE", help="An option of pgclarify.investigate; may be repeated."
         ),
     ] = None,
-    timeout: Annotated[
-        str, typer.Option(metavar="INTERVAL", help="How long to wait: 90s, 5min, or any interval.")
-    ] = "5min",
-    as_json: Annotated[bool, typer.Option("--json", metavar="", help="One JSON object.")] = False,
+    timeout: Timeout = "5min",
+    as_json: AsOneObject = False,
 ) -> None:
     """Take a question apart, answer it step by step, and prove the answer. It needs a language model."""
     from pgclarify.cli import rendering

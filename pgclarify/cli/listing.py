@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pgclarify.cli import asking, connection, terminal
-from pgclarify.cli.options import with_flags
+from pgclarify.cli.options import Timeout, with_flags
 from pgclarify.cli.waiting import WHAT_IS_KEPT, waiting
 
 if TYPE_CHECKING:
@@ -41,9 +41,7 @@ def list_answers(
             "--option", "-o", metavar="NAME=VALUE", help="An option of pgclarify.list_answers; may be repeated."
         ),
     ] = None,
-    timeout: Annotated[
-        str, typer.Option(metavar="INTERVAL", help="How long to wait: 90s, 5min, or any interval.")
-    ] = "5min",
+    timeout: Timeout = "5min",
     as_json: Annotated[
         bool, typer.Option("--json", metavar="", help="JSON lines: one object for each answer.")
     ] = False,

@@ -1,12 +1,25 @@
-"""Options of operations, as commands take them: NAME=VALUE."""
+"""Options that several commands have, and those of operations: NAME=VALUE."""
 
 from __future__ import annotations
 
 import json
 import math
 from collections.abc import Sequence
+from typing import Annotated
 
 import typer
+
+Timeout = Annotated[str, typer.Option(metavar="INTERVAL", help="How long to wait: 90s, 5min, or any interval.")]
+AsOneObject = Annotated[bool, typer.Option("--json", metavar="", help="One JSON object.")]
+AskBackThreshold = Annotated[
+    float | None,
+    typer.Option(
+        metavar="X",
+        min=0.0,
+        max=1.0,
+        help="With --ask-back: probability from which on a question counts as ambiguous.",
+    ),
+]
 
 
 def read_options(given: Sequence[str]) -> dict[str, object]:

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-import typer
-
 from pgclarify.cli import connection, listening, terminal
+from pgclarify.cli.options import AsOneObject
 
 # Enough to see what happened last, on a screen that shows the rest, too.
 _MOST_RUNS = 5
@@ -20,7 +17,7 @@ STATUS_EXAMPLES = terminal.examples(
 
 
 def status(
-    as_json: Annotated[bool, typer.Option("--json", metavar="", help="One JSON object.")] = False,
+    as_json: AsOneObject = False,
 ) -> None:
     """Show the server, workers, queue, corpora, attached tables, tight budgets, the last runs, and what went wrong."""
     settings = connection.load_settings()
