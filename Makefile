@@ -34,8 +34,9 @@ reference: install ## Write docs/reference/, and the sources of the dbt package,
 	$(BIN)/python -m website.reference
 	$(BIN)/python -m website.dbt_sources
 
-snapshots: install ## Write what tests compare with: the public surface, a recorded run, the keys of all prompts
-	$(BIN)/pytest --quiet --update-snapshots tests/snapshots tests/unit/llm/test_ledger_keys.py
+snapshots: install ## Write what tests compare with: the public surface, a recorded run, prompts' keys, judgements
+	$(BIN)/pytest --quiet --update-snapshots tests/snapshots tests/unit/prompts/test_ledger_keys.py \
+	    tests/unit/evaluation/test_lexical_judgements.py
 
 # A browser looks at reports; PgBouncer, and a program in Java, are clients of the server.
 system: ## Install what tests need of the system: Chromium, PgBouncer, a JDK, PostgreSQL's driver for it

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
-from typing import Any
+from typing import Any, Generic, TypeVar, cast
 from uuid import UUID
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pgclarify.errors import NotAllowed
+
+T_co = TypeVar("T_co", covariant=True)
+U = TypeVar("U")
 
 
 class RunStatus(StrEnum):
@@ -230,6 +233,56 @@ class Message:
 
     role: str
     content: str
+
+
+@dataclass(frozen=True, slots=True)
+class ModelCall(Generic[T_co]):
+    """A prompt, rendered for its input, and how to read the reply. It does not name the model that will be asked.
+
+    Attributes:
+        purpose: What the reply is for: relaxation, verdict, ...
+        version: Version of this prompt; `pgclarify.prompts.versions` has all of them.
+        messages: The rendered input.
+        schema: JSON schema that the reply must fit.
+        read: Reads the reply, or raises InvalidReply.
+        max_tokens: Most tokens a reply may take: several times what a good one needs, so that a small model that
+            repeats itself is stopped before the call times out.
+        reminder: What the second try ends with; None if it only is another sample of the same input.
+        temperature: At least 0.
+        sample: Which of several replies to the same input, from 0.
+        document_ids: The documents whose passages the messages show, each once.
+        payload: What the messages are rendered from, for a provider that is no chat model; None where there is none.
+    """
+
+    purpose: str
+    version: str
+    messages: tuple[Message, ...]
+    schema: Mapping[str, Any]
+    read: Callable[[Completion], T_co]
+    max_tokens: int
+    reminder: str | None = None
+    temperature: float = 0
+    sample: int = 0
+    document_ids: tuple[str, ...] = ()
+    payload: Mapping[str, Any] | None = None
+
+    def retry(self) -> ModelCall[T_co]:
+        """Render the second try, after a reply that could not be read: sample 1, which reminds of the form."""
+        if self.reminder is None:
+            return replace(self, sample=1)
+        *before, last = self.messages
+        return replace(
+            self, sample=1, messages=(*before, Message(last.role, f"{last.content}\n{self.reminder}")), reminder=None
+        )
+
+    def then(self, use: Callable[[T_co], U]) -> ModelCall[U]:
+        """Render the same call, whose reply is used further once it is read.
+
+        Args:
+            use: Takes what was read; raises InvalidReply if that cannot be used.
+        """
+        read = self.read
+        return cast("ModelCall[U]", replace(cast("ModelCall[Any]", self), read=lambda reply: use(read(reply))))
 
 
 @dataclass(frozen=True, slots=True)

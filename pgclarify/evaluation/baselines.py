@@ -18,10 +18,12 @@ import numpy as np
 
 from pgclarify.errors import CompletionError, InvalidReply
 from pgclarify.evaluated import Case, CitedPassage, Output, PredictedInterpretation, Usage
-from pgclarify.model import Completion, CompletionRequest, Passage, RunStatus
-from pgclarify.pipelines.completions import Answer, Inquiry, Pace, ask_all, ask_one, check_storable
+from pgclarify.model import Completion, ModelCall, Passage, RunStatus
+from pgclarify.pipelines.completions import Answer, Pace, ask_all, ask_one
 from pgclarify.pipelines.failures import describe
-from pgclarify.protocols import BaselineModel, Embedder, Ledger, ReadFromPassages, Retriever, Verifier
+from pgclarify.prompts import baselines as prompts
+from pgclarify.prompts.relaxation import relaxation
+from pgclarify.protocols import Completer, Embedder, Ledger, Retriever
 
 _PACE = Pace()
 T = TypeVar("T")
@@ -51,14 +53,14 @@ class Asked:
 
     Attributes:
         ledger: Where replies are kept.
-        model: Who is asked.
+        chat: The language model.
         retriever: Who searches.
         embedder: The corpus's model.
         pace: How often to look for replies that others are paying for.
     """
 
     ledger: Ledger
-    model: BaselineModel
+    chat: Completer
     retriever: Retriever
     embedder: Embedder
     pace: Pace = _PACE
@@ -91,8 +93,7 @@ class DiversifyThenVerify:
         return await _carry_out(partial(self._answer, case))
 
     async def _answer(self, case: Case, meter: UsageMeter) -> Output:
-        model = self._asked.model
-        proposed = await _ask(self._asked, meter, partial(model.proposal_request, case.question), model.read_proposal)
+        proposed = await _ask(self._asked, meter, prompts.proposal(case.question))
         passages = await self._pruned(proposed)
         if not passages:
             return Output(notes={"proposed": proposed})
@@ -128,14 +129,7 @@ class DiversifyThenVerify:
 
         Source: VERDICT, Eq. 3.
         """
-        model, kept = self._asked.model, set[int]()
-
-        def inquiry(interpretation: str) -> Inquiry[list[int]]:
-            render = partial(model.verification_request, interpretation, passages)
-            return Inquiry(
-                render(), partial(render, retry=True), partial(model.read_verification, passages=len(passages))
-            )
-
+        kept = set[int]()
         errors: list[CompletionError] = []
 
         async def land(_: int, answer: Answer[list[int]]) -> None:
@@ -146,8 +140,8 @@ class DiversifyThenVerify:
 
         await ask_all(
             self._asked.ledger,
-            model,
-            [inquiry(interpretation) for interpretation in interpretations],
+            self._asked.chat,
+            [prompts.verification(interpretation, passages) for interpretation in interpretations],
             land,
             pace=self._asked.pace,
             tally=meter,
@@ -160,13 +154,7 @@ class DiversifyThenVerify:
     async def _unverified(
         self, interpretations: Sequence[str], passages: Sequence[Passage], meter: UsageMeter
     ) -> Output:
-        model = self._asked.model
-        answers = await _ask(
-            self._asked,
-            meter,
-            partial(model.answers_request, interpretations, passages),
-            partial(model.read_answers, interpretations=len(interpretations)),
-        )
+        answers = await _ask(self._asked, meter, prompts.answers(interpretations, passages))
         given = [
             PredictedInterpretation(interpretation, answer)
             for interpretation, answer in zip(interpretations, answers, strict=True)
@@ -178,16 +166,14 @@ class AllAtOnce:
     """One long-context call over the passages that the relaxed question finds.
 
     Args:
-        asked: Whom it asks.
-        verifier: Who relaxes the question, as for clarify.
+        asked: Whom it asks, also to relax the question as for clarify.
         top_k: Passages that are read.
 
     Source: VERDICT, Eq. 13 and §5.1.4 ("RAC").
     """
 
-    def __init__(self, asked: Asked, verifier: Verifier, *, top_k: int) -> None:
+    def __init__(self, asked: Asked, *, top_k: int) -> None:
         self._asked = asked
-        self._verifier = verifier
         self._top_k = top_k
 
     async def answer(self, case: Case) -> Output:
@@ -201,35 +187,17 @@ class AllAtOnce:
         return Output(tuple(given), tuple(passages), notes={"relaxed_question": relaxed})
 
     async def _relaxed(self, question: str, meter: UsageMeter) -> str:
-        request = self._verifier.relaxation_request(question)
-        if request is None:
+        try:
+            return await _ask(self._asked, meter, relaxation(question))
+        except InvalidReply:
             return question
-
-        def read(completion: Completion) -> str:
-            text = self._verifier.read_relaxation(completion)
-            check_storable(text)
-            return text
-
-        inquiry = Inquiry(request, lambda: replace(request, sample=1), read)
-        answer = await ask_one(self._asked.ledger, self._verifier, inquiry, pace=self._asked.pace, tally=meter)
-        if isinstance(answer.value, InvalidReply):
-            return question
-        if isinstance(answer.value, CompletionError):
-            raise answer.value
-        return answer.value
 
 
 async def _disambiguate(
     asked: Asked, question: str, passages: Sequence[Passage], meter: UsageMeter
 ) -> list[PredictedInterpretation]:
     """Source: VERDICT, Eq. 4 and Eq. 13."""
-    model = asked.model
-    found: list[ReadFromPassages] = await _ask(
-        asked,
-        meter,
-        partial(model.disambiguation_request, question, passages),
-        partial(model.read_disambiguation, passages=len(passages)),
-    )
+    found = await _ask(asked, meter, prompts.disambiguation(question, passages))
     return [
         PredictedInterpretation(
             one.interpretation,
@@ -252,14 +220,8 @@ async def _carry_out(answer: Callable[[UsageMeter], Awaitable[Output]]) -> Outpu
     return replace(output, usage=meter.usage, seconds=time.perf_counter() - started)
 
 
-async def _ask(
-    asked: Asked,
-    meter: UsageMeter,
-    render: Callable[..., CompletionRequest],
-    read: Callable[[Completion], T],
-) -> T:
-    inquiry = Inquiry(render(), partial(render, retry=True), read)
-    answer = await ask_one(asked.ledger, asked.model, inquiry, pace=asked.pace, tally=meter)
+async def _ask(asked: Asked, meter: UsageMeter, call: ModelCall[T]) -> T:
+    answer = await ask_one(asked.ledger, asked.chat, call, pace=asked.pace, tally=meter)
     if isinstance(answer.value, CompletionError):
         raise answer.value
     return answer.value

@@ -5,20 +5,14 @@ What it takes for support or for a match, and how often it is wrong, is in docs/
 
 from __future__ import annotations
 
-import hashlib
-import inspect
 import re
-import sys
 from collections.abc import Sequence
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import Final
 
-from pgclarify.algorithms import Relation, agreement, answer_variants, is_variant, relate, relate_answers
-from pgclarify.algorithms import answers as answer_relations
-from pgclarify.algorithms.metrics import answers as answer_metrics
+from pgclarify.algorithms import Relation, is_variant, relate, relate_answers
 from pgclarify.algorithms.metrics import cover_exact_match
 from pgclarify.evaluated import Stated
-from pgclarify.language import names, numbers, questions, quotes, sentences, stems, words
 from pgclarify.language.numbers import write_numbers
 from pgclarify.language.questions import asks_same_words
 from pgclarify.language.quotes import fold, without_accents
@@ -26,6 +20,9 @@ from pgclarify.language.sentences import split_sentences
 from pgclarify.language.stems import root
 from pgclarify.language.words import NO_NOUNS, PIECE
 from pgclarify.model import Passage
+
+VERSION: Final = "3"
+"""Another where one judgement is: a test compares many of them with those of this version, and says when."""
 
 # A passage is about what a question asks if this share of the question's words is in it,
 _ABOUT: Final = 0.4
@@ -43,11 +40,6 @@ _YES_OR_NO: Final = re.compile(
 )
 # Of an answer that is no name, many questions have the same.
 _NAME_AFTER_NUMBER: Final = re.compile(r"\s[A-Z][a-z]")
-# What the judgements rest on besides this module. The product is tuned; then the judge is another.
-_USED: Final = (
-    *(agreement, answer_variants, answer_relations, answer_metrics),
-    *(names, numbers, questions, quotes, sentences, stems, words),
-)
 
 
 class LexicalJudge:
@@ -60,8 +52,8 @@ class LexicalJudge:
 
     @property
     def version(self) -> str:
-        """Of the rules and thresholds here, and of all that they rest on: another where a line of it is another."""
-        return _version()
+        """Of what is judged: judgements under one version compare with each other."""
+        return VERSION
 
     @property
     def needs_answers(self) -> bool:
@@ -139,16 +131,6 @@ def is_same_answer(one: Sequence[str], other: Sequence[str]) -> bool:
 def answers_differ(one: Stated, other: Stated) -> bool:
     """Tell whether both have answers, and these are not one: then they are two readings, even of one question."""
     return any(one.answers) and any(other.answers) and not is_same_answer(one.answers, other.answers)
-
-
-@cache
-def _version() -> str:
-    """The number of the rules, and a hash of the source of this module and of those that it uses."""
-    own = sys.modules[__name__]
-    digest = hashlib.sha256()
-    for module in (own, *_USED):
-        digest.update(inspect.getsource(module).encode())
-    return f"2-{digest.hexdigest()[:8]}"
 
 
 def _is_supported(stated: Stated, passages: Sequence[Passage]) -> bool:

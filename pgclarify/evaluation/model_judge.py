@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Sequence
 from typing import TypeVar
 
 from pgclarify.errors import CompletionError, InvalidReply, RequestRefused
@@ -11,9 +10,11 @@ from pgclarify.evaluated import Stated, Usage
 from pgclarify.evaluation.baselines import UsageMeter
 from pgclarify.evaluation.lexical_judge import answers_differ, is_same_answer, states_answer
 from pgclarify.language.questions import asks_same_words
-from pgclarify.model import Completion, CompletionRequest, Passage
-from pgclarify.pipelines.completions import Answer, Inquiry, Pace, ask_all
-from pgclarify.protocols import JudgeModel, Ledger
+from pgclarify.model import ModelCall, Passage
+from pgclarify.pipelines.completions import Answer, Pace, ask_all
+from pgclarify.prompts import judging
+from pgclarify.prompts.versions import JUDGE_VERSIONS, combined
+from pgclarify.protocols import Completer, Ledger
 
 _PACE = Pace()
 T = TypeVar("T")
@@ -28,7 +29,7 @@ class ModelJudge:
 
     Args:
         ledger: Where replies are kept.
-        model: Who is asked.
+        chat: The language model.
         pace: How often to look for replies that others are paying for.
 
     Attributes:
@@ -37,9 +38,9 @@ class ModelJudge:
     Source: VERDICT, §4.3, §5.2 and Appendix A.
     """
 
-    def __init__(self, ledger: Ledger, model: JudgeModel, *, pace: Pace = _PACE) -> None:
+    def __init__(self, ledger: Ledger, chat: Completer, *, pace: Pace = _PACE) -> None:
         self._ledger = ledger
-        self._model = model
+        self._chat = chat
         self._pace = pace
         self._meter = UsageMeter()
         self.unjudged = 0
@@ -47,12 +48,12 @@ class ModelJudge:
     @property
     def name(self) -> str:
         """The model's name."""
-        return self._model.model
+        return self._chat.model
 
     @property
     def version(self) -> str:
-        """The version of the prompts."""
-        return self._model.prompt_version
+        """The version of its prompts."""
+        return combined(JUDGE_VERSIONS)
 
     @property
     def needs_answers(self) -> bool:
@@ -83,10 +84,7 @@ class ModelJudge:
             if stated.interpretation is not None and passages
         ]
         replies = await self._ask(
-            [
-                (partial(self._model.support_request, interpretation, answer, passages), self._model.read_support)
-                for _, interpretation, answer, passages in asked
-            ],
+            [judging.support(interpretation, answer, passages) for _, interpretation, answer, passages in asked],
             otherwise=False,
         )
         for (place, *_), reply in zip(asked, replies, strict=True):
@@ -114,9 +112,7 @@ class ModelJudge:
         if not known or not asked:
             return judgements
         texts = list(asked.values())
-        render = partial(self._model.match_request, question, texts, known)
-        read = partial(self._model.read_match, interpretations=len(texts))
-        (matched,) = await self._ask([(render, read)], otherwise=[False] * len(texts))
+        (matched,) = await self._ask([judging.match(question, texts, known)], otherwise=[False] * len(texts))
         for place, is_matched in zip(asked, matched, strict=True):
             judgements[place] = is_matched
         return judgements
@@ -143,9 +139,7 @@ class ModelJudge:
         if len(asked) < 2:
             return kept
         texts, places = list(asked.values()), list(asked)
-        render = partial(self._model.distinct_request, question, texts)
-        read = partial(self._model.read_distinct, interpretations=len(texts))
-        (remaining,) = await self._ask([(render, read)], otherwise=list(range(len(texts))))
+        (remaining,) = await self._ask([judging.distinct(question, texts)], otherwise=list(range(len(texts))))
         repeated = set(places).difference(places[index] for index in remaining)
         return [place for place in kept if place not in repeated]
 
@@ -167,19 +161,12 @@ class ModelJudge:
         if not asked:
             return judgements
         texts = list(asked.values())
-        render = partial(self._model.relevance_request, question, texts)
-        read = partial(self._model.read_relevance, interpretations=len(texts))
-        (relevant,) = await self._ask([(render, read)], otherwise=judgements[: len(texts)])
+        (relevant,) = await self._ask([judging.relevance(question, texts)], otherwise=judgements[: len(texts)])
         for place, is_relevant in zip(asked, relevant, strict=True):
             judgements[place] = is_relevant
         return judgements
 
-    async def _ask(
-        self,
-        judged: Sequence[tuple[Callable[..., CompletionRequest], Callable[[Completion], T]]],
-        *,
-        otherwise: T,
-    ) -> list[T]:
+    async def _ask(self, judged: Sequence[ModelCall[T]], *, otherwise: T) -> list[T]:
         """Ask for all judgements at once; what the model fails to judge is `otherwise`."""
         judgements = [otherwise] * len(judged)
         errors: list[CompletionError] = []
@@ -192,8 +179,7 @@ class ModelJudge:
             else:
                 errors.append(answer.value)
 
-        inquiries = [Inquiry(render(), partial(render, retry=True), read) for render, read in judged]
-        await ask_all(self._ledger, self._model, inquiries, land, pace=self._pace, tally=self._meter)
+        await ask_all(self._ledger, self._chat, judged, land, pace=self._pace, tally=self._meter)
         if errors:
             raise errors[0]
         return judgements

@@ -32,11 +32,12 @@ from pgclarify.evaluation.lexical_judge import LexicalJudge
 from pgclarify.evaluation.methods import Asking, check_settings, sql_method
 from pgclarify.evaluation.retrieving import CorpusSearch
 from pgclarify.evaluation.waiting import RunWaiter
+from pgclarify.prompts.versions import VERSIONS, combined
 from pgclarify.protocols import Judge, Method
 
 # What talks to a language model takes a second to import, and most evaluations have none in this process.
 if TYPE_CHECKING:
-    from pgclarify.llm.endpoint import Endpoint
+    from pgclarify.providers.chat_model import ChatModel
 
 # In pg_stat_activity.
 APPLICATION_NAME: Final = "pgclarify eval"
@@ -53,7 +54,7 @@ _START_A_WORKER = "Start one with: pgclarify up --detach, or pgclarify worker."
 class _Language:
     """The language model of this process."""
 
-    endpoint: Endpoint
+    chat: ChatModel
     presence: Presence
     ledger: LedgerTables
 
@@ -122,15 +123,12 @@ class Bench:
         retriever = CorpusSearch(self.asking.client, self.corpus.name, method=settings["search"])
         if name == "human":
             return Human(retriever, top_k=settings["top_k"])
-        from pgclarify.llm.baseline_model import EndpointBaselineModel
-        from pgclarify.llm.verifier import EndpointVerifier
 
         language = await self._language_of_workers()
-        model = EndpointBaselineModel(language.endpoint)
         embedder = await self._embedders_of_ours().get(self.corpus.embedding_model)
-        asked = Asked(language.ledger, model, retriever, embedder)
+        asked = Asked(language.ledger, language.chat, retriever, embedder)
         if name == "rac":
-            return AllAtOnce(asked, EndpointVerifier(language.endpoint), top_k=settings["top_k"])
+            return AllAtOnce(asked, top_k=settings["top_k"])
         return DiversifyThenVerify(
             asked,
             passages_each=settings["passages_each"],
@@ -148,10 +146,9 @@ class Bench:
         if name == "lexical":
             return LexicalJudge()
         from pgclarify.evaluation.model_judge import ModelJudge
-        from pgclarify.llm.judge_model import EndpointJudgeModel
 
         language = await self._any_language(f"the judge {name!r}")
-        return ModelJudge(language.ledger, EndpointJudgeModel(language.endpoint))
+        return ModelJudge(language.ledger, language.chat)
 
     def plan(self, configuration: Configuration, data_set: DataSet, judge: Judge) -> EvaluationPlan:
         """What is kept of an evaluation before it begins."""
@@ -214,10 +211,8 @@ class Bench:
 
     async def _language_of_workers(self) -> _Language:
         """The language model of this process, if it is that of the workers: methods are compared with one model."""
-        from pgclarify.llm.prompts import PROMPT_VERSION
-
         language = await self._any_language("a baseline")
-        ours = ("openai", language.endpoint.model, PROMPT_VERSION)
+        ours = (language.chat.provider, language.chat.model, combined(VERSIONS))
         if ours != tuple(self.living):
             raise ConfigurationError(
                 "baselines must ask the model that the worker asks",
@@ -235,7 +230,8 @@ class Bench:
                 detail="Neither OPENAI_API_KEY nor OPENAI_BASE_URL is set.",
                 hint="Set them and PGCLARIFY_LLM_MODEL where this command runs, as they are set for the worker.",
             )
-        from pgclarify.llm.endpoint import Endpoint
+        from pgclarify.providers.chat_model import ChatModel
+        from pgclarify.providers.endpoint import Endpoint
 
         endpoint = await self._stack.enter_async_context(Endpoint.from_settings(self._settings))
         try:
@@ -253,7 +249,7 @@ class Bench:
                 sqlstate=error.sqlstate,
             ) from error
         ledger = LedgerTables(Runs(self._pool, presence.worker_id), None, corpus_id=self.corpus.corpus_id)
-        self._language = _Language(endpoint, presence, ledger)
+        self._language = _Language(ChatModel(endpoint), presence, ledger)
         return self._language
 
     def _embedders_of_ours(self) -> Embedders:

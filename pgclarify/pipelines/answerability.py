@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 
 from pgclarify.dialogue import EvidenceCitation
 from pgclarify.errors import CompletionError
 from pgclarify.language.quotes import find_quote
-from pgclarify.model import Candidate, Found, Passage, Reading, Run, StopCode
-from pgclarify.pipelines.completions import Answer, Inquiry, Pace, ask_all
+from pgclarify.model import Candidate, Found, Reading, Run, StopCode
+from pgclarify.pipelines.completions import Answer, Pace, ask_all
 from pgclarify.pipelines.exploration import Query
 from pgclarify.pipelines.failures import counted, describe
+from pgclarify.pipelines.judging import verdict_call
 from pgclarify.pipelines.trace import Trace
-from pgclarify.protocols import Embedder, ExplorationStore, Ledger, Verifier
+from pgclarify.protocols import Completer, Embedder, ExplorationStore, Ledger
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class AnswerabilityCheck:
         run: The run; settings: search and top_k, the passages that are judged for each question.
         ledger: Where replies are kept.
         passages: Where the passages are, and where the candidates go.
-        verifier: Who judges.
+        completer: Who judges.
         embedder: The corpus's model.
         trace: Where the stages are noted.
         pace: How often to look for replies that other runs are paying for.
@@ -51,7 +51,7 @@ class AnswerabilityCheck:
         *,
         ledger: Ledger,
         passages: ExplorationStore,
-        verifier: Verifier,
+        completer: Completer,
         embedder: Embedder,
         trace: Trace,
         pace: Pace,
@@ -59,7 +59,7 @@ class AnswerabilityCheck:
         self._run = run
         self._ledger = ledger
         self._passages = passages
-        self._verifier = verifier
+        self._completer = completer
         self._embedder = embedder
         self._trace = trace
         self._pace = pace
@@ -95,8 +95,11 @@ class AnswerabilityCheck:
 
         with self._trace.stage("checking") as tally:
             tally.rows = len(asked)
-            inquiries = [self._inquiry(questions[question], candidate.passage) for question, _, candidate in asked]
-            await ask_all(self._ledger, self._verifier, inquiries, land, pace=self._pace, tally=tally)
+            calls = [
+                verdict_call(self._completer, questions[question], candidate.passage)
+                for question, _, candidate in asked
+            ]
+            await ask_all(self._ledger, self._completer, calls, land, pace=self._pace, tally=tally)
             failed = [error for one in errors for error in one]
             if failed:
                 tally.note = f"{len(failed)} of {len(asked)} verdicts failed: {describe(failed[0])}"
@@ -132,10 +135,6 @@ class AnswerabilityCheck:
             # What is gone by now cannot be cited.
             if (candidate := candidates[one.passage.passage_id]).rank in kept
         ]
-
-    def _inquiry(self, question: str, passage: Passage) -> Inquiry[Reading | StopCode]:
-        render = partial(self._verifier.verdict_request, question, passage)
-        return Inquiry(render(), partial(render, retry=True), self._verifier.read_verdict)
 
 
 def _number(rankings: Sequence[Sequence[Found]]) -> dict[int, Candidate]:

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 
 from pgclarify.errors import CompletionError
-from pgclarify.model import Candidate, Completion
+from pgclarify.model import Candidate, ModelCall
 from pgclarify.pipelines.calls import CALLS_TO_ANSWER, Calls, OutOfCalls, Unproven
 from pgclarify.pipelines.evidence import Gathered, Gatherer
 from pgclarify.pipelines.failures import describe
 from pgclarify.pipelines.proof import Proven, prove
 from pgclarify.pipelines.trace import Tally, Trace
 from pgclarify.pipelines.uncertainty import SemanticEquivalence
-from pgclarify.protocols import Investigator
+from pgclarify.prompts.investigation import answer
 from pgclarify.steps import LEAST_CONFIDENCE, Step, StepKind, StepOutcome
 
 
@@ -23,7 +22,6 @@ class StepAnswerer:
     Args:
         gatherer: Who finds the evidence.
         calls: What the run may ask.
-        investigator: Who is asked.
         equivalence: Who says which answers mean the same.
         trace: Where the stages are noted.
 
@@ -38,13 +36,11 @@ class StepAnswerer:
         gatherer: Gatherer,
         *,
         calls: Calls,
-        investigator: Investigator,
         equivalence: SemanticEquivalence,
         trace: Trace,
     ) -> None:
         self._gatherer = gatherer
         self._calls = calls
-        self._investigator = investigator
         self._equivalence = equivalence
         self._trace = trace
         self.shown: list[Candidate] = []
@@ -85,11 +81,12 @@ class StepAnswerer:
     async def _answer(self, step: Step, gathered: Gathered, tally: Tally) -> Step:
         passages = [candidate.passage for candidate in gathered.candidates]
 
-        def read(completion: Completion) -> Proven | None:
-            return prove(self._investigator.read_answer(completion), gathered.candidates, asked=step.question)
+        def render() -> ModelCall[Proven | None]:
+            return answer(step.question, passages).then(
+                lambda finding: prove(finding, gathered.candidates, asked=step.question)
+            )
 
-        render = partial(self._investigator.answer_request, step.question, passages)
-        value = await self._calls.ask(render, read, tally=tally)
+        value = await self._calls.ask(render, tally=tally)
         match value:
             case None:
                 return replace(step, reason="the passages do not answer it")

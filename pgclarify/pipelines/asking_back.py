@@ -8,22 +8,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Final, TypeAlias
 
 from pgclarify.errors import CompletionError, EmbeddingError
-from pgclarify.model import Candidate, Completion, Outcome, Run, Verdict
-from pgclarify.pipelines.completions import Answer, Inquiry, Pace, ask_one
+from pgclarify.model import Candidate, ModelCall, Outcome, Run, Verdict
+from pgclarify.pipelines.completions import Answer, Pace, ask_one
 from pgclarify.pipelines.detection import Detector, summarize
 from pgclarify.pipelines.failures import describe
 from pgclarify.pipelines.first_stage import FirstStage, ranked
 from pgclarify.pipelines.guided import least_calls
 from pgclarify.pipelines.interpretations import reading_text
-from pgclarify.pipelines.judging import Judge
+from pgclarify.pipelines.judging import Judge, verdict_call
 from pgclarify.pipelines.listing import cut_evidence
 from pgclarify.pipelines.proof import Proven, prove
 from pgclarify.pipelines.trace import Tally, Trace
-from pgclarify.protocols import DialogueStore, Embedder, ExplorationStore, Investigator, RunStore, Verifier
+from pgclarify.prompts.investigation import answer as answer_from_passages
+from pgclarify.prompts.relaxation import relaxation
+from pgclarify.protocols import Completer, DialogueStore, Embedder, ExplorationStore, RunStore
 
 READ_TOKENS: Final = 3000
 """What one pass reads of the passages, at most."""
@@ -38,13 +39,13 @@ class Gate:
     Attributes:
         detector: Says whether it is ambiguous.
         dialogue: Where that and the way are kept.
-        investigator: Answers a clear question from several passages at once; None to have passages judged one after the
+        chat: Answers a clear question from several passages at once; None to have passages judged one after the
             other, which is what is left without a language model.
     """
 
     detector: Detector
     dialogue: DialogueStore
-    investigator: Investigator | None
+    chat: Completer | None
 
 
 class OnePass:
@@ -57,7 +58,7 @@ class OnePass:
         passages: Where the candidates go.
         first_stage: What ranks passages for a question.
         judge: Who judges them one by one.
-        verifier: Who would judge them all.
+        completer: Who would judge them all.
         embedder: What readings are embedded by.
         trace: Where the stages are noted, and why it ended.
         pace: How often to look for replies that other runs are paying for.
@@ -72,7 +73,7 @@ class OnePass:
         passages: ExplorationStore,
         first_stage: FirstStage,
         judge: Judge,
-        verifier: Verifier,
+        completer: Completer,
         embedder: Embedder,
         trace: Trace,
         pace: Pace,
@@ -83,7 +84,7 @@ class OnePass:
         self._passages = passages
         self._first_stage = first_stage
         self._judge = judge
-        self._verifier = verifier
+        self._completer = completer
         self._embedder = embedder
         self._trace = trace
         self._pace = pace
@@ -121,11 +122,11 @@ class OnePass:
         if not candidates:
             return None
         with self._trace.stage("answering") as tally:
-            if self._gate.investigator is None:
+            if self._gate.chat is None:
                 answered = await self._judge.find_first(candidates, tally=tally)
                 tally.note = "one pass found no proof" if answered is None else answered[1].answer
             else:
-                answered = await self._ask(self._gate.investigator, cut_evidence(candidates, READ_TOKENS), tally)
+                answered = await self._ask(self._gate.chat, cut_evidence(candidates, READ_TOKENS), tally)
             if answered is not None and not await self._keep(candidates, answered):
                 answered, tally.note = None, "one pass found no proof: the passage is gone by now"
             asked = tally.calls + tally.reused_calls
@@ -134,11 +135,11 @@ class OnePass:
             self._trace.stop_reason = "the question is clear, and one pass has answered it"
         return answered
 
-    async def _ask(self, investigator: Investigator, candidates: Sequence[Candidate], tally: Tally) -> Answered | None:
+    async def _ask(self, chat: Completer, candidates: Sequence[Candidate], tally: Tally) -> Answered | None:
         """Have an answer read out of several passages, by one call, or two if the first reply proves nothing."""
         tally.rows = len(candidates)
-        inquiry = answer_inquiry(investigator, self._run.question, candidates)
-        answer = await ask_one(self._store, investigator, inquiry, pace=self._pace, tally=tally)
+        call = answer_call(self._run.question, candidates)
+        answer = await ask_one(self._store, chat, call, pace=self._pace, tally=tally)
         if not isinstance(answer.value, Proven):
             missing = describe(answer.value) if isinstance(answer.value, CompletionError) else "no passage answers it"
             tally.note = f"one pass found no proof: {missing}"
@@ -182,26 +183,21 @@ class OnePass:
         """Count the calls that clarifying takes, paid for or not; at least, where verdicts guide it."""
         question = self._run.question
         # Equal texts are judged once.
-        verdicts = len({self._verifier.verdict_request(question, one.passage).key for one in candidates})
-        relaxes = self._verifier.relaxation_request(question) is not None
+        completer = self._completer
+        calls = (verdict_call(completer, question, one.passage) for one in candidates)
+        verdicts = len({completer.request(call).key for call in calls})
+        relaxes = completer.adapt(relaxation(question)) is not None
         if self._run.settings.get("retrieval") == "adaptive":
             return least_calls(self._run, verdicts, relaxes=relaxes)
         return verdicts + relaxes
 
 
-def answer_inquiry(
-    investigator: Investigator, question: str, candidates: Sequence[Candidate]
-) -> Inquiry[Proven | None]:
-    """Put what is asked to read one answer out of several passages.
+def answer_call(question: str, candidates: Sequence[Candidate]) -> ModelCall[Proven | None]:
+    """Render what is asked to read one answer out of several passages.
 
     Args:
-        investigator: Who answers.
         question: As it was asked.
         candidates: With the passages, in the order in which they are shown.
     """
-
-    def read(completion: Completion) -> Proven | None:
-        return prove(investigator.read_answer(completion), candidates, asked=question)
-
-    render = partial(investigator.answer_request, question, [candidate.passage for candidate in candidates])
-    return Inquiry(render(), partial(render, retry=True), read)
+    call = answer_from_passages(question, [candidate.passage for candidate in candidates])
+    return call.then(lambda finding: prove(finding, candidates, asked=question))

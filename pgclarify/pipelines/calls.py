@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 from pgclarify.errors import CompletionError, InvalidReply
-from pgclarify.model import Completion, CompletionRequest
-from pgclarify.pipelines.completions import Inquiry, Pace, Paid, ask_one, complete_all
+from pgclarify.model import ModelCall
+from pgclarify.pipelines.completions import Pace, Paid, ask_one, complete_all
 from pgclarify.pipelines.trace import Tally
 from pgclarify.protocols import Completer, Ledger
 
@@ -28,13 +28,6 @@ class OutOfCalls(CompletionError):
 
 class Unproven(InvalidReply):
     """A reply that fits its form, but whose proof is not there."""
-
-
-class Render(Protocol):
-    """Renders a request, or the same once more with a reminder of the form."""
-
-    def __call__(self, *, retry: bool = False) -> CompletionRequest:
-        """Render it."""
 
 
 class Calls:
@@ -97,12 +90,11 @@ class Calls:
         self._taken += count
         return True
 
-    async def ask(self, render: Render, read: Callable[[Completion], T], *, tally: Tally) -> T | CompletionError:
+    async def ask(self, render: Callable[[], ModelCall[T]], *, tally: Tally) -> T | CompletionError:
         """Ask, and once more if the reply cannot be read or proves nothing, and there is a call for that.
 
         Args:
-            render: What is asked.
-            read: Reads the reply, or raises InvalidReply.
+            render: Renders the call, as things stand when it is made.
             tally: Where replies are counted.
 
         Returns:
@@ -113,13 +105,18 @@ class Calls:
         """
         if not self.take(1):
             return OutOfCalls()
-        inquiry = Inquiry(render(), partial(render, retry=True), read)
         answer = await ask_one(
-            self._ledger, self._completer, inquiry, pace=self._pace, tally=tally, may_retry=partial(self.take, 1)
+            self._ledger,
+            self._completer,
+            render(),
+            pace=self._pace,
+            tally=tally,
+            may_retry=partial(self.take, 1),
+            retry=lambda _: render().retry(),
         )
         return answer.value
 
-    async def make(self, requests: list[CompletionRequest], tally: Tally) -> list[Paid | CompletionError]:
+    async def make(self, calls: Sequence[ModelCall[T]], tally: Tally) -> list[Paid | CompletionError]:
         """Make calls that have been taken, all at once.
 
         Raises:
@@ -130,5 +127,6 @@ class Calls:
         async def land(index: int, result: Paid | CompletionError) -> None:
             results[index] = result
 
+        requests = [self._completer.request(call) for call in calls]
         await complete_all(self._ledger, self._completer, requests, land, pace=self._pace, tally=tally)
-        return [results[index] for index in range(len(requests))]
+        return [results[index] for index in range(len(calls))]

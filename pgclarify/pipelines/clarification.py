@@ -20,7 +20,7 @@ from pgclarify.pipelines.relaxation import relax
 from pgclarify.pipelines.reranking import Rerankers
 from pgclarify.pipelines.search import retrieve
 from pgclarify.pipelines.trace import Trace
-from pgclarify.protocols import Embedder, ExplorationStore, RunStore, Verifier
+from pgclarify.protocols import Completer, Embedder, ExplorationStore, RunStore
 
 _logger = logging.getLogger(__name__)
 _PACE = Pace()
@@ -30,7 +30,7 @@ async def clarify(
     run: Run,
     store: RunStore,
     exploration: ExplorationStore,
-    verifier: Verifier,
+    completer: Completer,
     embedder: Embedder,
     rerankers: Rerankers,
     *,
@@ -52,7 +52,7 @@ async def clarify(
             settings["ask_back"] is auto, all that is for questions that one pass does not answer.
         store: Its tables and the ledger.
         exploration: Where the passages are, if they are explored or reranked.
-        verifier: Who judges.
+        completer: Who judges.
         embedder: The corpus's model.
         rerankers: Who may rank once more.
         gate: What decides which way a question goes; None only for runs without settings["ask_back"].
@@ -64,7 +64,7 @@ async def clarify(
 
     Source: VERDICT, Algorithm 1.
     """
-    clarification = _Clarification(run, store, exploration, verifier, embedder, rerankers, gate, pace)
+    clarification = _Clarification(run, store, exploration, completer, embedder, rerankers, gate, pace)
     try:
         await clarification.carry_out()
     except RunLost as lost:
@@ -79,7 +79,7 @@ class _Clarification:
         run: Run,
         store: RunStore,
         exploration: ExplorationStore,
-        verifier: Verifier,
+        completer: Completer,
         embedder: Embedder,
         rerankers: Rerankers,
         gate: Gate | None,
@@ -88,13 +88,13 @@ class _Clarification:
         self._run = run
         self._store = store
         self._exploration = exploration
-        self._verifier = verifier
+        self._completer = completer
         self._embedder = embedder
         self._pace = pace
         self._trace = Trace()
         self._rerankers = rerankers
         self._gate = gate
-        self._judge = Judge(run, store, verifier, embedder, pace)
+        self._judge = Judge(run, store, completer, embedder, pace)
 
     async def carry_out(self) -> None:
         try:
@@ -134,7 +134,7 @@ class _Clarification:
             passages=self._exploration,
             first_stage=first_stage,
             judge=self._judge,
-            verifier=self._verifier,
+            completer=self._completer,
             embedder=self._embedder,
             trace=self._trace,
             pace=self._pace,
@@ -149,4 +149,4 @@ class _Clarification:
         return await keep(self._run, self._exploration, found)
 
     async def _relax(self) -> str:
-        return await relax(self._run, self._store, self._verifier, self._trace, pace=self._pace)
+        return await relax(self._run, self._store, self._completer, self._trace, pace=self._pace)

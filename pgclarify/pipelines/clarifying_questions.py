@@ -8,17 +8,17 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 
 from pgclarify.dialogue import ClarifyingQuestion, Form, PromptScheme, ProposedQuestion
 from pgclarify.errors import CompletionError, EmbeddingError, InvalidReply, RunLost
 from pgclarify.language.questions import proposes_same
-from pgclarify.model import Completion, Run, RunStatus, StopCode
+from pgclarify.model import Run, RunStatus, StopCode
 from pgclarify.pipelines.answerability import Answerability, AnswerabilityCheck
-from pgclarify.pipelines.completions import Inquiry, Pace, ask_one, check_storable
+from pgclarify.pipelines.completions import Pace, ask_one
 from pgclarify.pipelines.failures import counted, describe
 from pgclarify.pipelines.trace import Trace
-from pgclarify.protocols import DialogueStore, Embedder, ExplorationStore, Questioner, RunStore, Verifier
+from pgclarify.prompts.clarifying_questions import clarifying_questions
+from pgclarify.protocols import Completer, DialogueStore, Embedder, ExplorationStore, RunStore
 
 _logger = logging.getLogger(__name__)
 _PACE = Pace()
@@ -29,8 +29,7 @@ async def propose_questions(
     store: RunStore,
     exploration: ExplorationStore,
     dialogue: DialogueStore,
-    questioner: Questioner,
-    verifier: Verifier,
+    chat: Completer,
     embedder: Embedder | None,
     *,
     pace: Pace = _PACE,
@@ -47,22 +46,21 @@ async def propose_questions(
         store: Its tables and the ledger.
         exploration: Where the passages are, and where the candidates go.
         dialogue: Where the questions go.
-        questioner: Who proposes.
-        verifier: Who judges passages.
+        chat: The language model: it proposes, and judges passages.
         embedder: The corpus's model; None if nothing is to be checked.
         pace: How often to look for replies that other runs are paying for.
 
     Raises:
         DatabaseError: If the store fails.
     """
-    proposing = _Proposing(run, store, dialogue, questioner, pace)
+    proposing = _Proposing(run, store, dialogue, chat, pace)
     check = None
     if embedder is not None:
         check = AnswerabilityCheck(
             run,
             ledger=store,
             passages=exploration,
-            verifier=verifier,
+            completer=chat,
             embedder=embedder,
             trace=proposing.trace,
             pace=pace,
@@ -79,12 +77,12 @@ async def propose_questions(
 class _Proposing:
     """One run of clarifying_questions, and what it works with."""
 
-    def __init__(self, run: Run, store: RunStore, dialogue: DialogueStore, questioner: Questioner, pace: Pace) -> None:
+    def __init__(self, run: Run, store: RunStore, dialogue: DialogueStore, chat: Completer, pace: Pace) -> None:
         self.trace = Trace()
         self._run = run
         self._store = store
         self._dialogue = dialogue
-        self._questioner = questioner
+        self._chat = chat
         self._pace = pace
         self._scheme = PromptScheme(run.settings["scheme"])
         self._form = Form(run.settings["form"])
@@ -132,17 +130,15 @@ class _Proposing:
             CompletionError: If there is no reply, or none that can be used.
         """
         settings = self._run.settings
-        render = partial(
-            self._questioner.questions_request,
+        call = clarifying_questions(
             self._run.question,
             settings.get("history", []),
             scheme=self._scheme,
             form=self._form,
             count=settings["count"],
-        )
-        inquiry = Inquiry(render(), partial(render, retry=True), self._read)
+        ).then(self._fit)
         with self.trace.stage("questioning") as tally:
-            answer = await ask_one(self._store, self._questioner, inquiry, pace=self._pace, tally=tally)
+            answer = await ask_one(self._store, self._chat, call, pace=self._pace, tally=tally)
             value = answer.value
             if isinstance(value, CompletionError):
                 raise value
@@ -150,18 +146,14 @@ class _Proposing:
             tally.note = f"{self._scheme}, {self._form}"
         return value
 
-    def _read(self, completion: Completion) -> list[ProposedQuestion]:
-        """Read what is proposed, without what would not help: the question itself, and what was proposed already.
+    def _fit(self, proposed: Sequence[ProposedQuestion]) -> list[ProposedQuestion]:
+        """Leave out what would not help: the question itself, and what was proposed already.
 
         Raises:
-            InvalidReply: If the reply does not fit, or nothing is left.
+            InvalidReply: If nothing is left.
         """
-        proposed = self._questioner.read_questions(
-            completion, scheme=self._scheme, form=self._form, count=self._run.settings["count"]
-        )
         fit: list[ProposedQuestion] = []
         for one in proposed:
-            check_storable(one.reasoning, one.clarifying_question, one.reformulation)
             if not self._is_known(one, fit):
                 fit.append(self._without_repetition(one))
         if not fit:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from pgclarify.errors import CompletionError, InvalidReply, PgclarifyError, RunLost
-from pgclarify.model import Claim, Completion, CompletionRequest
+from pgclarify.model import Claim, Completion, CompletionRequest, ModelCall
 from pgclarify.protocols import Completer, Ledger, Meter
 
 _logger = logging.getLogger(__name__)
@@ -50,23 +50,8 @@ class Paid:
 
 
 @dataclass(frozen=True, slots=True)
-class Inquiry(Generic[T]):
-    """A request together with what it takes to understand the reply.
-
-    Attributes:
-        request: What is asked.
-        retry: Renders what is asked once more if the reply does not fit: another row of the ledger.
-        read: Reads the reply, or raises InvalidReply.
-    """
-
-    request: CompletionRequest
-    retry: Callable[[], CompletionRequest]
-    read: Callable[[Completion], T]
-
-
-@dataclass(frozen=True, slots=True)
 class Answer(Generic[T]):
-    """What became of an inquiry.
+    """What became of a call.
 
     Attributes:
         value: What was read, or the error that stands in its place.
@@ -82,23 +67,26 @@ class Answer(Generic[T]):
 async def ask_all(
     ledger: Ledger,
     completer: Completer,
-    inquiries: Sequence[Inquiry[T]],
+    calls: Sequence[ModelCall[T]],
     land: Callable[[int, Answer[T]], Awaitable[None]],
     *,
     pace: Pace,
     tally: Meter | None = None,
     may_retry: Callable[[], bool] | None = None,
+    retry: Callable[[int], ModelCall[T]] | None = None,
 ) -> None:
     """Ask everything, and once more where a reply does not fit.
 
     Args:
         ledger: Where replies are kept.
         completer: Who is asked.
-        inquiries: Any number, also none.
-        land: Called with the index of each inquiry and its answer, once, as soon as it is there; calls overlap.
+        calls: Any number, also none.
+        land: Called with the index of each call and its answer, once, as soon as it is there; calls overlap.
         pace: How often to look for replies that others are paying for.
         tally: Where replies are counted; None to count nowhere.
         may_retry: Asked before each second try; None allows all.
+        retry: Renders the second try of the call with this index, where it depends on the first reply; None where it
+            does not.
 
     Raises:
         RunLost: If land raised it; calls in flight are cancelled.
@@ -106,28 +94,30 @@ async def ask_all(
     """
 
     async def first(index: int, result: Paid | CompletionError) -> None:
-        inquiry = inquiries[index]
-        answer = _read(inquiry, result)
+        answer = _read(calls[index], result)
         if not isinstance(answer.value, InvalidReply) or (may_retry is not None and not may_retry()):
             await land(index, answer)
             return
 
+        again = calls[index].retry() if retry is None else retry(index)
+
         async def second(_: int, result: Paid | CompletionError) -> None:
-            await land(index, _read(inquiry, result))
+            await land(index, _read(again, result))
 
-        await complete_all(ledger, completer, [inquiry.retry()], second, pace=pace, tally=tally)
+        await complete_all(ledger, completer, [completer.request(again)], second, pace=pace, tally=tally)
 
-    await complete_all(ledger, completer, [inquiry.request for inquiry in inquiries], first, pace=pace, tally=tally)
+    await complete_all(ledger, completer, [completer.request(call) for call in calls], first, pace=pace, tally=tally)
 
 
 async def ask_one(
     ledger: Ledger,
     completer: Completer,
-    inquiry: Inquiry[T],
+    call: ModelCall[T],
     *,
     pace: Pace,
     tally: Meter | None = None,
     may_retry: Callable[[], bool] | None = None,
+    retry: Callable[[int], ModelCall[T]] | None = None,
 ) -> Answer[T]:
     """Ask one thing as `ask_all` does, and return its answer.
 
@@ -139,7 +129,7 @@ async def ask_one(
     async def land(_: int, answer: Answer[T]) -> None:
         answers.append(answer)
 
-    await ask_all(ledger, completer, [inquiry], land, pace=pace, tally=tally, may_retry=may_retry)
+    await ask_all(ledger, completer, [call], land, pace=pace, tally=tally, may_retry=may_retry, retry=retry)
     return answers[0]
 
 
@@ -266,7 +256,7 @@ class _Purchase:
             # Whose lease it was may have stored the reply while this call stood in line.
             begin = claim_again if is_taken_over else None
             completion = await self._completer.complete(self._requests[leader], begin)
-            if not is_storable(completion.reply):
+            if not _is_storable(completion.reply):
                 raise InvalidReply("a reply holds characters that are no text")
         except _NotOurs:
             await self._get(tasks, [leader])
@@ -295,26 +285,16 @@ class _Purchase:
                 result = Paid(result.completion_id, result.completion, is_reused=True)
 
 
-def is_storable(text: str) -> bool:
+def _is_storable(text: str) -> bool:
     """Tell whether PostgreSQL can keep a text that a model wrote: no NUL, no half of a surrogate pair."""
     return "\x00" not in text and not any("\ud800" <= character <= "\udfff" for character in text)
 
 
-def check_storable(*texts: str | None) -> None:
-    r"""Check what was read out of a reply: plain characters can spell others out, as "\\u0000" does in JSON.
-
-    Raises:
-        InvalidReply: If PostgreSQL cannot keep one of the texts.
-    """
-    if not all(text is None or is_storable(text) for text in texts):
-        raise InvalidReply("a reply holds characters that are no text")
-
-
-def _read(inquiry: Inquiry[T], result: Paid | CompletionError) -> Answer[T]:
+def _read(call: ModelCall[T], result: Paid | CompletionError) -> Answer[T]:
     if isinstance(result, CompletionError):
         return Answer(result, None, is_reused=False)
     try:
-        value: T | CompletionError = inquiry.read(result.completion)
+        value: T | CompletionError = call.read(result.completion)
     except InvalidReply as error:
         value = error
     return Answer(value, result.completion_id, result.is_reused)

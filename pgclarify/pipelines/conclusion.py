@@ -7,20 +7,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import combinations
 from math import prod
 
 from pgclarify.errors import CompletionError
 from pgclarify.language.questions import asks_same
-from pgclarify.model import Candidate, Completion, Run
+from pgclarify.model import Candidate, ModelCall, Run
 from pgclarify.pipelines.calls import CALLS_TO_ANSWER, Calls, OutOfCalls, Unproven
 from pgclarify.pipelines.failures import describe
 from pgclarify.pipelines.proof import Proven, is_told, prove
 from pgclarify.pipelines.trace import Tally, Trace
 from pgclarify.pipelines.uncertainty import SemanticEquivalence
-from pgclarify.protocols import Embedder, Investigator
-from pgclarify.steps import LEAST_CONFIDENCE, Step, StepKind, StepOutcome
+from pgclarify.prompts.investigation import conclusion
+from pgclarify.protocols import Embedder
+from pgclarify.steps import LEAST_CONFIDENCE, Finding, Step, StepKind, StepOutcome
 
 # The least cosine at which two wordings of a question are expected to have one answer.
 _REPHRASED = 0.85
@@ -55,7 +55,6 @@ class Conclusion:
     Args:
         run: The run; settings["reasoner"] says whether the model goes over the evidence again.
         calls: What the run may ask.
-        investigator: Who is asked.
         equivalence: Who says which answers mean the same.
         embedder: The corpus's model.
         trace: Where the stage is noted.
@@ -68,14 +67,12 @@ class Conclusion:
         self,
         run: Run,
         calls: Calls,
-        investigator: Investigator,
         equivalence: SemanticEquivalence,
         embedder: Embedder,
         trace: Trace,
     ) -> None:
         self._run = run
         self._calls = calls
-        self._investigator = investigator
         self._equivalence = equivalence
         self._embedder = embedder
         self._trace = trace
@@ -109,13 +106,14 @@ class Conclusion:
         """Let the model go over the chain and the evidence: the meta evidence reasoner."""
         shown = best_evidence(chain, self._run.settings["top_k"])
         passages = [candidate.passage for candidate in shown]
-        render = partial(self._investigator.conclusion_request, self._run.question, chain.steps, passages)
 
-        def read(completion: Completion) -> tuple[str | None, Proven | None]:
-            finding = self._investigator.read_conclusion(completion)
+        def check(finding: Finding) -> tuple[str | None, Proven | None]:
             return finding.contradiction, prove(finding, shown, asked=self._run.question, steps=chain.answered)
 
-        value = await self._calls.ask(render, read, tally=tally)
+        def render() -> ModelCall[tuple[str | None, Proven | None]]:
+            return conclusion(self._run.question, chain.steps, passages).then(check)
+
+        value = await self._calls.ask(render, tally=tally)
         if isinstance(value, CompletionError):
             if not isinstance(value, Unproven | OutOfCalls):
                 self.errors.append(value)

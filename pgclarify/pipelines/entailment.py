@@ -8,15 +8,15 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 
 from pgclarify.algorithms import Relation, answer_directions, relate_answers
 from pgclarify.errors import ModelNotFound
 from pgclarify.pipelines.calls import Calls
-from pgclarify.pipelines.completions import Inquiry, Pace
+from pgclarify.pipelines.completions import Pace
 from pgclarify.pipelines.failures import cannot_load, no_language_model
 from pgclarify.pipelines.inquiring import ask_each
-from pgclarify.protocols import CrossEncoder, Embedder, Entailment, EntailmentJudge, Ledger, Meter
+from pgclarify.prompts.entailment import entailment
+from pgclarify.protocols import Completer, CrossEncoder, Embedder, Entailment, Ledger, Meter
 
 SAME_ANSWER_SIMILARITY = 0.4
 """Least cosine similarity of two answers that say the same in other words, apart from their question.
@@ -34,12 +34,12 @@ class Entailments:
     """The judges of entailment that a worker has to offer.
 
     Attributes:
-        judge: The language model; None if there is none.
+        chat: The language model; None if there is none.
         cross_encoders: Gives the cross-encoder of a name; raises EmbeddingError.
         pace: How often to look for replies that other runs are paying for.
     """
 
-    judge: EntailmentJudge | None
+    chat: Completer | None
     cross_encoders: Callable[[str], Awaitable[CrossEncoder]]
     pace: Pace = _PACE
 
@@ -60,11 +60,11 @@ class Entailments:
         if name == "embedding":
             return EmbeddingEntailment(embedder)
         if name == "model":
-            if self.judge is None:
+            if self.chat is None:
                 raise no_language_model(
                     'the entailment "model"', 'pass "embedding" or the name of a cross-encoder, or leave it out'
                 )
-            return ModelEntailment(ledger, self.judge, self.pace, calls)
+            return ModelEntailment(ledger, self.chat, self.pace, calls)
         try:
             encoder = await self.cross_encoders(name)
         except ModelNotFound as error:
@@ -127,15 +127,15 @@ class ModelEntailment:
 
     Args:
         ledger: Where replies are kept.
-        judge: The language model.
+        chat: The language model.
         pace: How often to look for replies that other runs are paying for.
         calls: Those of the run; None if there is no limit.
     """
 
-    def __init__(self, ledger: Ledger, judge: EntailmentJudge, pace: Pace, calls: Calls | None) -> None:
+    def __init__(self, ledger: Ledger, chat: Completer, pace: Pace, calls: Calls | None) -> None:
         self._calls = calls
         self._ledger = ledger
-        self._judge = judge
+        self._chat = chat
         self._pace = pace
 
     async def entails(self, question: str, pairs: Sequence[Pair], *, tally: Meter | None = None) -> Sequence[bool]:
@@ -145,14 +145,8 @@ class ModelEntailment:
             CompletionError: If a call failed, no reply at all could be read, or there are not enough calls.
             RunLost: If the run is no longer this worker's.
         """
-        inquiries = [self._inquiry(question, *pair) for pair in pairs]
-        return await ask_each(
-            self._ledger, self._judge, inquiries, False, pace=self._pace, tally=tally, calls=self._calls
-        )
-
-    def _inquiry(self, question: str, premise: str, hypothesis: str) -> Inquiry[bool]:
-        render = partial(self._judge.entailment_request, question, premise, hypothesis)
-        return Inquiry(render(), partial(render, retry=True), self._judge.read_entailment)
+        asked = [entailment(question, *pair) for pair in pairs]
+        return await ask_each(self._ledger, self._chat, asked, False, pace=self._pace, tally=tally, calls=self._calls)
 
 
 class CrossEncoderEntailment:

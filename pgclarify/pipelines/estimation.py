@@ -14,21 +14,21 @@ from typing import Final
 
 from pgclarify.errors import ConfigurationError, EmbeddingError, InvalidReply, RunLost
 from pgclarify.estimated import Prospect
-from pgclarify.model import Found, Reading, Run, RunStatus, StopCode
-from pgclarify.pipelines.asking_back import READ_TOKENS, Gate, answer_inquiry
-from pgclarify.pipelines.completions import Inquiry
+from pgclarify.model import Found, ModelCall, Reading, Run, RunStatus, StopCode
+from pgclarify.pipelines.asking_back import READ_TOKENS, Gate, answer_call
 from pgclarify.pipelines.detection import summarize
 from pgclarify.pipelines.expecting import Expectations, Known
 from pgclarify.pipelines.exploration import Query, other_signal
 from pgclarify.pipelines.failures import counted, describe, no_language_model
 from pgclarify.pipelines.first_stage import RERANKED, ranked
-from pgclarify.pipelines.judging import verdict_inquiry
+from pgclarify.pipelines.judging import verdict_call
 from pgclarify.pipelines.listing import cut_evidence
 from pgclarify.pipelines.proof import Proven
-from pgclarify.pipelines.relaxation import relaxation_inquiry
-from pgclarify.pipelines.reranking import UNREAD, relevance_inquiry
+from pgclarify.pipelines.reranking import UNREAD
 from pgclarify.pipelines.trace import Trace
-from pgclarify.protocols import Embedder, EstimateStore, RelevanceJudge, RunStore, Verifier
+from pgclarify.prompts.relaxation import relaxation
+from pgclarify.prompts.relevance import relevance
+from pgclarify.protocols import Completer, Embedder, EstimateStore, RunStore
 
 _logger = logging.getLogger(__name__)
 
@@ -41,10 +41,9 @@ async def estimate(
     run: Run,
     store: RunStore,
     estimates: EstimateStore,
-    verifier: Verifier,
+    completer: Completer,
     embedder: Embedder,
     *,
-    relevance: RelevanceJudge | None,
     gate: Gate,
 ) -> None:
     """Carry out a run whose operation is "estimate": what clarifying its questions would ask is its result.
@@ -57,16 +56,15 @@ async def estimate(
             clarify that are estimated, and more that is not looked at here.
         store: Where the end is noted.
         estimates: Where passages and ledger are, and where the result goes.
-        verifier: Who would judge.
+        completer: Who would judge.
         embedder: The corpus's model.
-        relevance: Who would grade passages; None if nobody would.
-        gate: What would decide which way a question goes.
+        gate: What would decide which way a question goes; its language model would grade passages, too.
 
     Raises:
         DatabaseError: If the store fails.
     """
     trace = Trace()
-    survey = _Survey(run, estimates, verifier, embedder, relevance, gate, trace)
+    survey = _Survey(run, estimates, completer, embedder, gate, trace)
     try:
         try:
             prospect = await survey.carry_out(json.loads(run.question))
@@ -86,20 +84,18 @@ class _Survey:
         self,
         run: Run,
         estimates: EstimateStore,
-        verifier: Verifier,
+        completer: Completer,
         embedder: Embedder,
-        relevance: RelevanceJudge | None,
         gate: Gate,
         trace: Trace,
     ) -> None:
         self._run = run
         self._estimates = estimates
-        self._verifier = verifier
+        self._completer = completer
         self._embedder = embedder
-        self._relevance = relevance
         self._gate = gate
         self._trace = trace
-        self._expected = Expectations(run, estimates)
+        self._expected = Expectations(run, estimates, completer)
         self._at_most = 0
         self._passages = 0
         settings = run.settings
@@ -112,11 +108,11 @@ class _Survey:
 
     async def carry_out(self, questions: Sequence[str]) -> Prospect:
         """Look at questions, one group after the other."""
-        if self._reranker == "model" and self._relevance is None:
+        if self._reranker == "model" and self._gate.chat is None:
             raise no_language_model(
                 'the reranker "model"', 'pass "signal" or the name of a cross-encoder, or leave it out'
             )
-        if self._verifier.provider == _EXTRACTIVE:
+        if self._completer.provider == _EXTRACTIVE:
             return Prospect(len(questions), [], 0, 0)
         clear = await self._clear(questions) if self._asks_back else frozenset()
         with self._trace.stage("checking") as tally:
@@ -131,12 +127,12 @@ class _Survey:
 
     def _most_calls(self, question: str) -> int:
         """Bound the calls of any question, whichever way it goes."""
-        answers = self._asks_back and self._gate.investigator is not None
+        answers = self._asks_back and self._gate.chat is not None
         return answers + self._most_to_clarify(question)
 
     def _most_to_clarify(self, question: str) -> int:
         """Bound the calls of any question that is not answered in one pass."""
-        relaxes = self._verifier.relaxation_request(question) is not None
+        relaxes = self._completer.adapt(relaxation(question)) is not None
         # Ranked for the question and, apart from that, for the relaxed one.
         rankings = 1 + (relaxes and (self._is_adaptive or self._asks_back))
         graded = rankings * self._depth(self._top_k) if self._reranker == "model" else 0
@@ -161,8 +157,7 @@ class _Survey:
 
     async def _answer(self, questions: Sequence[str]) -> list[str]:
         """Count one call for each clear question; those come back that would have to be clarified after it."""
-        investigator = self._gate.investigator
-        if investigator is None or not questions:
+        if self._gate.chat is None or not questions:
             return list(questions)
         rankings, _ = await self._rank(questions, questions, depth=self._top_k)
         shown = {
@@ -171,8 +166,8 @@ class _Survey:
             if found
         }
 
-        def put() -> list[Inquiry[Proven | None]]:
-            return [answer_inquiry(investigator, question, candidates) for question, candidates in shown.items()]
+        def put() -> list[ModelCall[Proven | None]]:
+            return [answer_call(question, candidates) for question, candidates in shown.items()]
 
         known = dict(zip(shown, await self._expected.look(put), strict=True))
         # Nobody knows yet whether one pass will do.
@@ -211,15 +206,15 @@ class _Survey:
 
     async def _relaxed(self, questions: Sequence[str]) -> list[str | None]:
         """Look up what passages would be searched with; None where that is not known."""
-        inquiries = [relaxation_inquiry(self._verifier, question) for question in questions]
-        asked = [inquiry for inquiry in inquiries if inquiry is not None]
+        calls = [self._completer.adapt(relaxation(question)) for question in questions]
+        asked = [call for call in calls if call is not None]
         known = iter(await self._expected.look(lambda: asked))
         queries: list[str | None] = []
-        for question, inquiry in zip(questions, inquiries, strict=True):
-            match None if inquiry is None else next(known):
+        for question, call in zip(questions, calls, strict=True):
+            match None if call is None else next(known):
                 case Known(str() as query):
                     queries.append(query)
-                case None if inquiry is not None:
+                case None if call is not None:
                     queries.append(None)
                 case _:
                     # There is nobody to relax it, or no relaxation that fits.
@@ -251,18 +246,18 @@ class _Survey:
         if self._reranker == "signal":
             rankings = [sorted(found, key=lambda one: -(one.signal_score or 0.0)) for found in rankings]
             are_certain = [True] * len(queries)
-        elif self._reranker == "model" and self._relevance is not None:
-            rankings, are_certain = await self._grade(questions, rankings, self._relevance)
+        elif self._reranker == "model":
+            rankings, are_certain = await self._grade(questions, rankings)
         return [found[: self._top_k] for found in rankings], are_certain
 
     async def _grade(
-        self, questions: Sequence[str], rankings: Sequence[Sequence[Found]], judge: RelevanceJudge
+        self, questions: Sequence[str], rankings: Sequence[Sequence[Found]]
     ) -> tuple[list[list[Found]], list[bool]]:
         """Rank passages by their grades, where all of them are known."""
 
-        def put() -> list[Inquiry[float]]:
+        def put() -> list[ModelCall[float]]:
             return [
-                relevance_inquiry(judge, question, one.passage)
+                relevance(question, one.passage)
                 for question, found in zip(questions, rankings, strict=True)
                 for one in found
             ]
@@ -281,9 +276,7 @@ class _Survey:
     async def _judge(self, asked: Sequence[tuple[str, Sequence[Found]]]) -> None:
         """Count the verdicts on passages."""
 
-        def put() -> list[Inquiry[Reading | StopCode]]:
-            return [
-                verdict_inquiry(self._verifier, question, one.passage) for question, found in asked for one in found
-            ]
+        def put() -> list[ModelCall[Reading | StopCode]]:
+            return [verdict_call(self._completer, question, one.passage) for question, found in asked for one in found]
 
         await self._expected.look(put)

@@ -23,7 +23,7 @@ from pgclarify.pipelines.exploration import (
 )
 from pgclarify.pipelines.trace import Trace
 from pgclarify.pipelines.uncertainty import Samples, SemanticEquivalence, draw_samples
-from pgclarify.protocols import Embedder, ExplorationStore, Investigator, Reranker
+from pgclarify.protocols import Embedder, ExplorationStore, Reranker
 
 # SUNAR, §4: the first stage. More of them than the budget are never looked at.
 _FIRST_STAGE = 100
@@ -57,7 +57,6 @@ class Gatherer:
         embedder: The corpus's model.
         reranker: Who scores; None for the other retrieval signal than the first stage's.
         calls: What the run may ask.
-        investigator: Who is asked for samples.
         equivalence: Who says which answers mean the same.
         trace: Where the stages are noted.
     """
@@ -70,7 +69,6 @@ class Gatherer:
         embedder: Embedder,
         reranker: Reranker | None,
         calls: Calls,
-        investigator: Investigator,
         equivalence: SemanticEquivalence,
         trace: Trace,
     ) -> None:
@@ -79,7 +77,6 @@ class Gatherer:
         self._embedder = embedder
         self._reranker = reranker
         self._calls = calls
-        self._investigator = investigator
         self._equivalence = equivalence
         self._trace = trace
         self._ranks = 0
@@ -181,7 +178,6 @@ class Gatherer:
                 passages,
                 samples=samples,
                 calls=self._calls,
-                investigator=self._investigator,
                 equivalence=self._equivalence,
                 tally=tally,
             )

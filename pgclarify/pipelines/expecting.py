@@ -1,4 +1,4 @@
-"""What the ledger would say to inquiries, and what would have to be paid for: counted, and not asked."""
+"""What the ledger would say to calls, and what would have to be paid for: counted, and not asked."""
 
 from __future__ import annotations
 
@@ -10,9 +10,8 @@ from typing import Final, Generic, TypeVar
 
 from pgclarify.errors import InvalidReply
 from pgclarify.estimated import Expected
-from pgclarify.model import Completion, CompletionRequest, Run
-from pgclarify.pipelines.completions import Inquiry
-from pgclarify.protocols import CompletionKey, EstimateStore
+from pgclarify.model import Completion, CompletionRequest, ModelCall, Run
+from pgclarify.protocols import Completer, CompletionKey, EstimateStore
 
 T = TypeVar("T")
 
@@ -23,7 +22,7 @@ _INPUT_BYTES: Final = 2000
 
 @dataclass(frozen=True, slots=True)
 class Known(Generic[T]):
-    """What the ledger says to an inquiry.
+    """What the ledger says to a call.
 
     Attributes:
         value: What is read, or that neither the reply nor that to the retry can be.
@@ -38,14 +37,16 @@ class Expectations:
     Args:
         run: The run that estimates.
         store: Where the ledger is.
+        completer: Who would answer.
 
     Attributes:
         looked_up: How many different inputs were looked up.
     """
 
-    def __init__(self, run: Run, store: EstimateStore) -> None:
+    def __init__(self, run: Run, store: EstimateStore, completer: Completer) -> None:
         self._run = run
         self._store = store
+        self._completer = completer
         self._counted: set[CompletionKey] = set()
         self._calls: Counter[str] = Counter()
         self._reused_calls: Counter[str] = Counter()
@@ -75,37 +76,37 @@ class Expectations:
         """Count calls whose inputs are not known."""
         self._calls[purpose] += calls
 
-    async def look(self, put: Callable[[], Sequence[Inquiry[T]]]) -> list[Known[T] | None]:
-        """Look inquiries up, and what would be asked again because a known reply does not fit; count all of it.
+    async def look(self, put: Callable[[], Sequence[ModelCall[T]]]) -> list[Known[T] | None]:
+        """Look calls up, and what would be asked again because a known reply does not fit; count all of it.
 
         Args:
             put: Renders them, any number, also none. It is called in a thread of its own.
 
         Returns:
-            For each inquiry, what the ledger says, or None if it would have to be asked.
+            For each call, what the ledger says, or None if it would have to be asked.
 
         Raises:
             RunLost: If the run is no longer this worker's.
             DatabaseError: If the store fails.
         """
-        inquiries, requests = await asyncio.to_thread(_render, put)
-        known = await self._read(inquiries, requests)
+        calls = await asyncio.to_thread(put)
+        known = await self._read(calls)
         unfit = [place for place, one in enumerate(known) if one is not None and isinstance(one.value, InvalidReply)]
         if unfit:
-            again = [inquiries[place] for place in unfit]
-            requests = await asyncio.to_thread(lambda: [_Rendered.of(inquiry.retry()) for inquiry in again])
-            for place, one in zip(unfit, await self._read(again, requests), strict=True):
+            again = [calls[place].retry() for place in unfit]
+            for place, one in zip(unfit, await self._read(again), strict=True):
                 known[place] = one
         return known
 
-    async def _read(self, inquiries: Sequence[Inquiry[T]], requests: Sequence[_Rendered]) -> list[Known[T] | None]:
+    async def _read(self, calls: Sequence[ModelCall[T]]) -> list[Known[T] | None]:
+        requests = await asyncio.to_thread(lambda: [_Rendered.of(self._completer.request(call)) for call in calls])
         completions: list[Completion | None] = []
         for start in range(0, len(requests), _KEYS_AT_ONCE):
             keys = [request.key for request in requests[start : start + _KEYS_AT_ONCE]]
             completions += await self._store.known_completions(self._run, keys)
         for request, completion in zip(requests, completions, strict=True):
             self._count(request, is_known=completion is not None)
-        return await asyncio.to_thread(lambda: [*_replies(inquiries, completions)])
+        return await asyncio.to_thread(lambda: [*_replies(calls, completions)])
 
     def _count(self, request: _Rendered, *, is_known: bool) -> None:
         if request.key in self._counted:
@@ -138,17 +139,12 @@ class _Rendered:
         return cls(request.key, length)
 
 
-def _render(put: Callable[[], Sequence[Inquiry[T]]]) -> tuple[Sequence[Inquiry[T]], list[_Rendered]]:
-    inquiries = put()
-    return inquiries, [_Rendered.of(inquiry.request) for inquiry in inquiries]
-
-
-def _replies(inquiries: Sequence[Inquiry[T]], completions: Sequence[Completion | None]) -> Iterator[Known[T] | None]:
-    for inquiry, completion in zip(inquiries, completions, strict=True):
+def _replies(calls: Sequence[ModelCall[T]], completions: Sequence[Completion | None]) -> Iterator[Known[T] | None]:
+    for call, completion in zip(calls, completions, strict=True):
         if completion is None:
             yield None
             continue
         try:
-            yield Known(inquiry.read(completion))
+            yield Known(call.read(completion))
         except InvalidReply as error:
             yield Known(error)

@@ -296,7 +296,7 @@ def least_calls(run: Run, verdicts: int, *, relaxes: bool) -> int:
     Args:
         run: The run; settings as of `GuidedExploration`.
         verdicts: How many different passages the first ranking has.
-        relaxes: Whether the verifier relaxes questions.
+        relaxes: Whether the completer relaxes questions.
     """
     budget: int = run.settings.get("budget", run.settings["top_k"])
     return min(verdicts, budget, _FIRST_BATCH) + (relaxes and budget > _FIRST_BATCH)

@@ -1,4 +1,4 @@
-"""Many questions of one form to a model, through the ledger, where a reply that cannot be read is no catastrophe."""
+"""Many calls of one form, through the ledger, where a reply that cannot be read is no catastrophe."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from functools import partial
 from typing import TypeVar
 
 from pgclarify.errors import CompletionError, InvalidReply, NotAllowed
+from pgclarify.model import ModelCall
 from pgclarify.pipelines.calls import Calls, OutOfCalls
-from pgclarify.pipelines.completions import Answer, Inquiry, Pace, ask_all
+from pgclarify.pipelines.completions import Answer, Pace, ask_all
 from pgclarify.protocols import Completer, Ledger, Meter
 
 T = TypeVar("T")
@@ -17,7 +18,7 @@ T = TypeVar("T")
 async def ask_each(
     ledger: Ledger,
     completer: Completer,
-    inquiries: Sequence[Inquiry[T]],
+    asked: Sequence[ModelCall[T]],
     otherwise: T,
     *,
     pace: Pace,
@@ -32,7 +33,7 @@ async def ask_each(
     Args:
         ledger: Where replies are kept.
         completer: Who is asked.
-        inquiries: Any number, also none.
+        asked: Any number, also none.
         otherwise: What stands in the place of a reply that is not to be had; the tally's note says how many.
         pace: How often to look for replies that others are paying for.
         tally: Where replies are counted; None to count nowhere.
@@ -48,7 +49,7 @@ async def ask_each(
         RunLost: If the run is no longer this worker's.
         DatabaseError: If the ledger fails.
     """
-    if calls is not None and not calls.take(len(inquiries)):
+    if calls is not None and not calls.take(len(asked)):
         raise OutOfCalls
     values: dict[int, T] = {}
     missing: list[InvalidReply | NotAllowed] = []
@@ -66,11 +67,11 @@ async def ask_each(
                 values[index] = value
 
     may_retry = None if calls is None else partial(calls.take, 1)
-    await ask_all(ledger, completer, inquiries, land, pace=pace, tally=tally, may_retry=may_retry)
-    if failed or len(missing) == len(inquiries) > 0:
+    await ask_all(ledger, completer, asked, land, pace=pace, tally=tally, may_retry=may_retry)
+    if failed or len(missing) == len(asked) > 0:
         raise (failed or missing)[0]
     if missing and tally is not None:
         refusal = next((error for error in missing if isinstance(error, NotAllowed)), None)
         why = "could not be read" if refusal is None else f"are not to be had: {refusal.message}"
-        tally.note = f"{len(missing)} of {len(inquiries)} replies {why}"
-    return [values.get(index, otherwise) for index in range(len(inquiries))]
+        tally.note = f"{len(missing)} of {len(asked)} replies {why}"
+    return [values.get(index, otherwise) for index in range(len(asked))]

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import logging
 from dataclasses import replace
-from functools import partial
 
 from pgclarify.errors import (
     CompletionError,
@@ -18,10 +17,10 @@ from pgclarify.errors import (
     RunLost,
 )
 from pgclarify.language.questions import asks_same, stands_alone
-from pgclarify.model import Completion, Run, RunStatus, StopCode
+from pgclarify.model import ModelCall, Run, RunStatus, StopCode
 from pgclarify.pipelines.answering import StepAnswerer
 from pgclarify.pipelines.calls import CALLS_TO_ANSWER, Calls, OutOfCalls
-from pgclarify.pipelines.completions import Pace, check_storable
+from pgclarify.pipelines.completions import Pace
 from pgclarify.pipelines.conclusion import Chain, Conclusion
 from pgclarify.pipelines.entailment import Entailments
 from pgclarify.pipelines.evidence import Gatherer
@@ -30,7 +29,8 @@ from pgclarify.pipelines.proof import is_told
 from pgclarify.pipelines.reranking import Rerankers
 from pgclarify.pipelines.trace import Trace
 from pgclarify.pipelines.uncertainty import SemanticEquivalence
-from pgclarify.protocols import Embedder, ExplorationStore, Investigator, RunStore, StepStore
+from pgclarify.prompts.investigation import follow_up
+from pgclarify.protocols import Completer, Embedder, ExplorationStore, RunStore, StepStore
 from pgclarify.steps import FollowUp, Step, StepKind, StepOutcome
 
 _logger = logging.getLogger(__name__)
@@ -47,7 +47,7 @@ async def investigate(
     store: RunStore,
     exploration: ExplorationStore,
     steps: StepStore,
-    investigator: Investigator,
+    chat: Completer,
     embedder: Embedder,
     *,
     rerankers: Rerankers,
@@ -67,7 +67,7 @@ async def investigate(
         store: Its tables and the ledger.
         exploration: Where the passages are, and where the candidates go.
         steps: Where the steps go.
-        investigator: Who is asked.
+        chat: The language model.
         embedder: The corpus's model.
         rerankers: Makes the reranker of the settings.
         entailments: Makes the judge of answers that the settings name.
@@ -81,7 +81,7 @@ async def investigate(
     trace = Trace()
     try:
         try:
-            calls = Calls(store, investigator, most=run.settings["max_calls"], pace=pace)
+            calls = Calls(store, chat, most=run.settings["max_calls"], pace=pace)
             equivalence = SemanticEquivalence(
                 await entailments.get(run.settings["entailment"], store, embedder, calls=calls)
             )
@@ -91,17 +91,12 @@ async def investigate(
                 embedder=embedder,
                 reranker=await rerankers.get(run.settings["reranker"], store, calls=calls),
                 calls=calls,
-                investigator=investigator,
                 equivalence=equivalence,
                 trace=trace,
             )
-            answerer = StepAnswerer(
-                gatherer, calls=calls, investigator=investigator, equivalence=equivalence, trace=trace
-            )
-            conclusion = Conclusion(run, calls, investigator, equivalence, embedder, trace)
-            investigation = _Investigation(
-                run, store, steps, investigator, embedder, calls, answerer, conclusion, trace
-            )
+            answerer = StepAnswerer(gatherer, calls=calls, equivalence=equivalence, trace=trace)
+            conclusion = Conclusion(run, calls, equivalence, embedder, trace)
+            investigation = _Investigation(run, store, steps, embedder, calls, answerer, conclusion, trace)
             await investigation.carry_out()
         except (CompletionError, ConfigurationError, EmbeddingError) as error:
             await store.finish_run(
@@ -134,7 +129,6 @@ class _Investigation:
         run: Run,
         store: RunStore,
         step_store: StepStore,
-        investigator: Investigator,
         embedder: Embedder,
         calls: Calls,
         answerer: StepAnswerer,
@@ -144,7 +138,6 @@ class _Investigation:
         self._run = run
         self._store = store
         self._step_store = step_store
-        self._investigator = investigator
         self._embedder = embedder
         self._calls = calls
         self._answerer = answerer
@@ -237,8 +230,7 @@ class _Investigation:
     async def _next(self) -> FollowUp | None:
         """Ask what to ask next; None if that is not to be had."""
         with self._trace.stage("decomposition", step_ordinal=len(self._steps) + 1) as tally:
-            render = partial(self._investigator.follow_up_request, self._run.question, tuple(self._steps))
-            value = await self._calls.ask(render, self._read, tally=tally)
+            value = await self._calls.ask(self._render, tally=tally)
             if isinstance(value, FollowUp):
                 tally.note = self._told(value)
                 return value
@@ -266,9 +258,10 @@ class _Investigation:
             return "no follow-up question is needed"
         return "no further question" if follow_up.answer is None else f"concluded: {follow_up.answer}"
 
-    def _read(self, completion: Completion) -> FollowUp:
-        follow_up = self._investigator.read_follow_up(completion)
-        check_storable(follow_up.question, follow_up.answer)
+    def _render(self) -> ModelCall[FollowUp]:
+        return follow_up(self._run.question, tuple(self._steps)).then(self._check)
+
+    def _check(self, follow_up: FollowUp) -> FollowUp:
         if follow_up.question is None or self._is_answered(follow_up):
             return follow_up
         for step in self._steps:

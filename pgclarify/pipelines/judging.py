@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import partial
 
-from pgclarify.errors import CompletionError, EmbeddingError, NotAllowed
+from pgclarify.errors import CompletionError, ConfigurationError, EmbeddingError, NotAllowed
 from pgclarify.language.quotes import find_quote
-from pgclarify.model import Candidate, Completion, Outcome, Passage, Reading, Run, StopCode, Verdict
-from pgclarify.pipelines.completions import Answer, Inquiry, Pace, ask_all, check_storable
+from pgclarify.model import Candidate, ModelCall, Outcome, Passage, Reading, Run, StopCode, Verdict
+from pgclarify.pipelines.completions import Answer, Pace, ask_all
 from pgclarify.pipelines.failures import describe
 from pgclarify.pipelines.interpretations import reading_text
 from pgclarify.pipelines.trace import Tally
-from pgclarify.protocols import Embedder, RunStore, Verifier
+from pgclarify.prompts.verdict import verdict
+from pgclarify.protocols import Completer, Embedder, RunStore
 
 # Why a passage has no verdict, for explain.
 _REASONS = {
@@ -30,15 +30,15 @@ class Judge:
     Args:
         run: The run.
         store: Its tables and the ledger.
-        verifier: Who judges.
+        completer: Who judges.
         embedder: What readings are embedded by.
         pace: How often to look for replies that other runs are paying for.
     """
 
-    def __init__(self, run: Run, store: RunStore, verifier: Verifier, embedder: Embedder, pace: Pace) -> None:
+    def __init__(self, run: Run, store: RunStore, completer: Completer, embedder: Embedder, pace: Pace) -> None:
         self._run = run
         self._store = store
-        self._verifier = verifier
+        self._completer = completer
         self._embedder = embedder
         self._pace = pace
 
@@ -72,9 +72,9 @@ class Judge:
             await self._store.record_verdict(self._run, verdict)
             land(candidates[index], verdict)
 
-        inquiries = [self._inquiry(candidate.passage) for candidate in candidates]
-        tally.rows = len(inquiries)
-        await ask_all(self._store, self._verifier, inquiries, keep, pace=self._pace, tally=tally)
+        calls = [self._call(candidate.passage) for candidate in candidates]
+        tally.rows = len(calls)
+        await ask_all(self._store, self._completer, calls, keep, pace=self._pace, tally=tally)
 
     async def find_first(self, candidates: Sequence[Candidate], *, tally: Tally) -> tuple[Candidate, Verdict] | None:
         """Ask for verdicts on candidates, one after the other, until one answers; record none of them.
@@ -97,35 +97,32 @@ class Judge:
             async def keep(_: int, answer: Answer[Reading | StopCode], candidate: Candidate = candidate) -> None:
                 verdicts.append(await decide(self._run, candidate, answer, self._embedder))
 
-            inquiry = self._inquiry(candidate.passage)
-            await ask_all(self._store, self._verifier, [inquiry], keep, pace=self._pace, tally=tally)
+            call = self._call(candidate.passage)
+            await ask_all(self._store, self._completer, [call], keep, pace=self._pace, tally=tally)
             if verdicts[-1].outcome is Outcome.GROUNDED:
                 return candidate, verdicts[-1]
         return None
 
-    def _inquiry(self, passage: Passage) -> Inquiry[Reading | StopCode]:
+    def _call(self, passage: Passage) -> ModelCall[Reading | StopCode]:
         # The question itself, not the relaxed one, which served recall.
-        return verdict_inquiry(self._verifier, self._run.question, passage)
+        return verdict_call(self._completer, self._run.question, passage)
 
 
-def verdict_inquiry(verifier: Verifier, question: str, passage: Passage) -> Inquiry[Reading | StopCode]:
-    """Put what is asked about one passage.
+def verdict_call(completer: Completer, question: str, passage: Passage) -> ModelCall[Reading | StopCode]:
+    """Render what is asked about one passage.
 
     Args:
-        verifier: Who judges.
+        completer: Who judges.
         question: As it was asked.
         passage: What is judged.
+
+    Raises:
+        ConfigurationError: If the completer judges no passages.
     """
-
-    def read(completion: Completion) -> Reading | StopCode:
-        reading = verifier.read_verdict(completion)
-        if isinstance(reading, Reading):
-            # The quote is not kept as the model wrote it.
-            check_storable(reading.interpretation, reading.answer)
-        return reading
-
-    render = partial(verifier.verdict_request, question, passage)
-    return Inquiry(render(), partial(render, retry=True), read)
+    call = completer.adapt(verdict(question, passage))
+    if call is None:
+        raise ConfigurationError(f"the provider {completer.provider} judges no passages")
+    return call
 
 
 async def decide(run: Run, candidate: Candidate, answer: Answer[Reading | StopCode], embedder: Embedder) -> Verdict:
@@ -137,7 +134,7 @@ async def decide(run: Run, candidate: Candidate, answer: Answer[Reading | StopCo
         answer: What became of the inquiry.
         embedder: What readings are embedded by; if it fails, the verdict does.
     """
-    verdict = Verdict(
+    abstained = Verdict(
         rank=candidate.rank,
         outcome=Outcome.ABSTAINED,
         completion_id=answer.completion_id,
@@ -146,22 +143,22 @@ async def decide(run: Run, candidate: Candidate, answer: Answer[Reading | StopCo
     reading = answer.value
     if isinstance(reading, CompletionError):
         is_refused = isinstance(reading, NotAllowed)
-        return replace(verdict, outcome=Outcome.FAILED, error=describe(reading), is_refused=is_refused)
+        return replace(abstained, outcome=Outcome.FAILED, error=describe(reading), is_refused=is_refused)
     if not isinstance(reading, Reading):
-        return replace(verdict, reason=_REASONS[reading], stop_code=reading)
+        return replace(abstained, reason=_REASONS[reading], stop_code=reading)
     passage = candidate.passage
     span = find_quote(reading.quote, passage.content)
     if span is None:
-        return replace(verdict, reason=_REASONS[StopCode.UNPROVEN], stop_code=StopCode.UNPROVEN)
+        return replace(abstained, reason=_REASONS[StopCode.UNPROVEN], stop_code=StopCode.UNPROVEN)
     start, end = span
     text = reading_text(run, reading.interpretation, reading.answer)
     try:
         # One by one, since each is recorded as it lands; the embedder puts what lands together into one batch.
         vector = (await embedder.encode([text]))[0]
     except EmbeddingError as error:
-        return replace(verdict, outcome=Outcome.FAILED, error=describe(error))
+        return replace(abstained, outcome=Outcome.FAILED, error=describe(error))
     return replace(
-        verdict,
+        abstained,
         outcome=Outcome.GROUNDED,
         interpretation=reading.interpretation,
         answer=reading.answer,

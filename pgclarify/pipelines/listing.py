@@ -14,7 +14,7 @@ from pgclarify.algorithms import find_variant, is_last_name, is_variant
 from pgclarify.dialogue import EvidenceCitation, ListedAnswer
 from pgclarify.errors import CompletionError, ConfigurationError, EmbeddingError, InvalidReply, RunLost
 from pgclarify.language.quotes import fold
-from pgclarify.model import Candidate, Completion, CompletionRequest, Run, RunStatus, StopCode
+from pgclarify.model import Candidate, ModelCall, Run, RunStatus, StopCode
 from pgclarify.pipelines.calls import CALLS_TO_ANSWER, Calls, Unproven
 from pgclarify.pipelines.completions import Pace
 from pgclarify.pipelines.failures import counted, describe
@@ -22,7 +22,9 @@ from pgclarify.pipelines.first_stage import FirstStage, keep
 from pgclarify.pipelines.proof import Proven, prove_told
 from pgclarify.pipelines.reranking import Rerankers, passage_text
 from pgclarify.pipelines.trace import Tally, Trace
-from pgclarify.protocols import AnswerLister, DialogueStore, Embedder, ExplorationStore, RunStore
+from pgclarify.prompts.listing import listing
+from pgclarify.protocols import Completer, DialogueStore, Embedder, ExplorationStore, RunStore
+from pgclarify.steps import Finding
 
 _logger = logging.getLogger(__name__)
 _PACE = Pace()
@@ -40,7 +42,7 @@ async def list_answers(
     store: RunStore,
     exploration: ExplorationStore,
     dialogue: DialogueStore,
-    lister: AnswerLister,
+    chat: Completer,
     embedder: Embedder,
     *,
     rerankers: Rerankers,
@@ -58,7 +60,7 @@ async def list_answers(
         store: Its tables and the ledger.
         exploration: Where the passages are, and where the candidates go.
         dialogue: Where the answers go.
-        lister: Who is asked.
+        chat: The language model.
         embedder: The corpus's model.
         rerankers: Makes the reranker of the settings.
         pace: How often to look for replies that other runs are paying for.
@@ -72,8 +74,8 @@ async def list_answers(
     try:
         try:
             shown = await _gather(run, store, exploration, embedder, rerankers, trace)
-            listing = _Listing(run, store, dialogue, lister, shown, trace, pace)
-            status = await listing.carry_out()
+            rounds = _Listing(run, store, dialogue, chat, shown, trace, pace)
+            status = await rounds.carry_out()
         except (CompletionError, ConfigurationError, EmbeddingError) as error:
             await store.finish_run(run, RunStatus.FAILED, [], describe(error), stages=trace.stages)
         else:
@@ -171,19 +173,18 @@ class _Listing:
         run: Run,
         store: RunStore,
         dialogue: DialogueStore,
-        lister: AnswerLister,
+        chat: Completer,
         shown: Sequence[Candidate],
         trace: Trace,
         pace: Pace,
     ) -> None:
         self._run = run
         self._dialogue = dialogue
-        self._lister = lister
         self._shown = shown
         self._trace = trace
         self._most: int = run.settings["max_answers"]
         self._most_rounds = self._most + _SPARE_ROUNDS
-        self._calls = Calls(store, lister, most=CALLS_TO_ANSWER * self._most_rounds, pace=pace)
+        self._calls = Calls(store, chat, most=CALLS_TO_ANSWER * self._most_rounds, pace=pace)
         self._entries: list[_Entry] = []
         # All spellings, in the order in which they were found, and what was read where they were.
         self._read_in: dict[str, list[str]] = {}
@@ -239,7 +240,7 @@ class _Listing:
 
     async def _ask(self, tally: Tally) -> Proven | CompletionError | None:
         """Ask for one more answer, and keep it, and whatever spellings of others came instead of it."""
-        value = await self._calls.ask(self._render, self._read, tally=tally)
+        value = await self._calls.ask(self._render, tally=tally)
         if isinstance(value, Proven):
             entry = _Entry(len(self._entries) + 1)
             entry.add(value)
@@ -251,13 +252,13 @@ class _Listing:
         tally.note = _told(value)
         return value
 
-    def _render(self, *, retry: bool = False) -> CompletionRequest:
+    def _render(self) -> ModelCall[Proven | None]:
         """Ask for one more than all spellings that were found by now, those of this round's first reply included."""
         passages = [candidate.passage for candidate in self._shown]
-        return self._lister.listing_request(self._run.question, passages, tuple(self._read_in), retry=retry)
+        return listing(self._run.question, passages, tuple(self._read_in)).then(self._check)
 
-    def _read(self, completion: Completion) -> Proven | None:
-        proven = prove_told(self._lister.read_listing(completion), self._shown, asked=self._run.question)
+    def _check(self, finding: Finding) -> Proven | None:
+        proven = prove_told(finding, self._shown, asked=self._run.question)
         if proven is None:
             return None
         texts = [passage_text(one.passage) for one in proven.cited]

@@ -12,7 +12,6 @@ from pgclarify.language.quotes import find_quote
 from pgclarify.language.words import COMMON, PIECE, folded_words, word_set
 from pgclarify.model import Candidate
 from pgclarify.pipelines.calls import Unproven
-from pgclarify.pipelines.completions import check_storable
 from pgclarify.steps import Evidence, Finding, Step, StepCitation
 
 # A quote of nothing else says nothing.
@@ -57,7 +56,6 @@ def prove(finding: Finding, shown: Sequence[Candidate], *, asked: str, steps: Se
         None if the model gave no answer.
 
     Raises:
-        InvalidReply: If the answer holds characters that are no text.
         Unproven: If the proof is not there; the message says what is wrong.
     """
     proven = prove_told(finding, shown, asked=asked, steps=steps)
@@ -89,10 +87,8 @@ def prove_told(
         None if the model gave no answer.
 
     Raises:
-        InvalidReply: If the answer holds characters that are no text.
         Unproven: If the proof is not there; the message says what is wrong.
     """
-    check_storable(finding.answer, finding.contradiction)
     answer = finding.answer
     if answer is None:
         return None

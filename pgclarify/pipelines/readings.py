@@ -17,8 +17,8 @@ from pgclarify.pipelines.completions import Answer
 from pgclarify.pipelines.failures import counted
 from pgclarify.pipelines.first_stage import ranked
 from pgclarify.pipelines.interpretations import Grounded, interpret, vectors_of
-from pgclarify.pipelines.judging import decide
-from pgclarify.protocols import Embedder, ExplorationStore, Verifier
+from pgclarify.pipelines.judging import decide, verdict_call
+from pgclarify.protocols import Completer, Embedder, ExplorationStore
 
 _MOST_SHOWN: Final = 3
 _LONGEST_SHOWN: Final = 80
@@ -72,7 +72,7 @@ async def count_readings(
     run: Run,
     question: str,
     exploration: ExplorationStore,
-    verifier: Verifier,
+    completer: Completer,
     embedder: Embedder,
     top_k: int,
 ) -> Readings:
@@ -82,7 +82,7 @@ async def count_readings(
         run: The run, which has a corpus.
         question: What is asked.
         exploration: Where the passages are, as far as the requester may read them.
-        verifier: Who judges; one that asks nobody, since its calls are kept in no ledger.
+        completer: Who judges; one that asks nobody, since its calls are kept in no ledger.
         embedder: The corpus's model.
         top_k: Passages to judge, from 1.
 
@@ -97,8 +97,9 @@ async def count_readings(
 
     async def judge(candidate: Candidate) -> Answer[Reading | StopCode]:
         try:
-            completion = await verifier.complete(verifier.verdict_request(question, candidate.passage))
-            reading: Reading | StopCode | CompletionError = verifier.read_verdict(completion)
+            call = verdict_call(completer, question, candidate.passage)
+            completion = await completer.complete(completer.request(call))
+            reading: Reading | StopCode | CompletionError = call.read(completion)
         except CompletionError as error:
             reading = error
         return Answer(reading, None, is_reused=False)

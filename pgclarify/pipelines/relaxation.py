@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from pgclarify.errors import CompletionError, InvalidReply, NotAllowed
-from pgclarify.model import Completion, Run
-from pgclarify.pipelines.completions import Inquiry, Pace, ask_one, check_storable
+from pgclarify.model import Run
+from pgclarify.pipelines.completions import Pace, ask_one
 from pgclarify.pipelines.trace import Trace
-from pgclarify.protocols import RunStore, Verifier
+from pgclarify.prompts.relaxation import relaxation
+from pgclarify.protocols import Completer, RunStore
 
 
-async def relax(run: Run, store: RunStore, verifier: Verifier, trace: Trace, *, pace: Pace) -> str:
+async def relax(run: Run, store: RunStore, completer: Completer, trace: Trace, *, pace: Pace) -> str:
     """Relax a run's question for recall, and record that; or use it as it is if none fits, or no budget allows one.
 
     Args:
         run: The run.
         store: Its tables and the ledger.
-        verifier: Who relaxes; one that does not leaves the question as it is.
+        completer: Who relaxes; one that cannot leaves the question as it is.
         trace: Where the stage is noted.
         pace: How often to look for a reply that another run is paying for.
 
@@ -27,11 +26,11 @@ async def relax(run: Run, store: RunStore, verifier: Verifier, trace: Trace, *, 
 
     Source: VERDICT, Eq. 6.
     """
-    inquiry = relaxation_inquiry(verifier, run.question)
-    if inquiry is None:
+    call = completer.adapt(relaxation(run.question))
+    if call is None:
         return run.question
     with trace.stage("relaxation") as tally:
-        answer = await ask_one(store, verifier, inquiry, pace=pace, tally=tally)
+        answer = await ask_one(store, completer, call, pace=pace, tally=tally)
         match answer.value:
             case InvalidReply() | NotAllowed():
                 relaxed = run.question
@@ -42,17 +41,3 @@ async def relax(run: Run, store: RunStore, verifier: Verifier, trace: Trace, *, 
         tally.note = relaxed
     await store.record_relaxation(run, relaxed, answer.completion_id)
     return relaxed
-
-
-def relaxation_inquiry(verifier: Verifier, question: str) -> Inquiry[str] | None:
-    """Put what is asked to relax a question; None if the verifier leaves questions as they are."""
-    request = verifier.relaxation_request(question)
-    if request is None:
-        return None
-
-    def read(completion: Completion) -> str:
-        relaxed = verifier.read_relaxation(completion)
-        check_storable(relaxed)
-        return relaxed
-
-    return Inquiry(request, lambda: replace(request, sample=1), read)

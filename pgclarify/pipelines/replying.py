@@ -6,22 +6,22 @@ Source: AT-CoT, §4.2 and Table 4 (reformulation).
 from __future__ import annotations
 
 import logging
-from functools import partial
 
 from pgclarify.dialogue import Rewriting
 from pgclarify.errors import CompletionError, InvalidReply, RunLost
 from pgclarify.language.quotes import fold
-from pgclarify.model import Completion, Run, RunStatus
-from pgclarify.pipelines.completions import Inquiry, Pace, ask_one, check_storable
+from pgclarify.model import Run, RunStatus
+from pgclarify.pipelines.completions import Pace, ask_one
 from pgclarify.pipelines.failures import describe
 from pgclarify.pipelines.trace import Trace
-from pgclarify.protocols import DialogueStore, Rewriter, RunStore
+from pgclarify.prompts.rewriting import reformulation
+from pgclarify.protocols import Completer, DialogueStore, RunStore
 
 _logger = logging.getLogger(__name__)
 _PACE = Pace()
 
 
-async def reply(run: Run, store: RunStore, dialogue: DialogueStore, rewriter: Rewriter, *, pace: Pace = _PACE) -> None:
+async def reply(run: Run, store: RunStore, dialogue: DialogueStore, chat: Completer, *, pace: Pace = _PACE) -> None:
     """Carry out a run whose operation is "reply".
 
     It succeeds if the model gave a question, be it the one that was there: somebody may have nothing to add. It fails
@@ -32,7 +32,7 @@ async def reply(run: Run, store: RunStore, dialogue: DialogueStore, rewriter: Re
             before the question that was asked first.
         store: Its tables and the ledger.
         dialogue: Where the conversation is, and where the question goes.
-        rewriter: Who says what is meant.
+        chat: The language model.
         pace: How often to look for a reply that another run is paying for.
 
     Raises:
@@ -41,7 +41,7 @@ async def reply(run: Run, store: RunStore, dialogue: DialogueStore, rewriter: Re
     trace = Trace()
     try:
         try:
-            rewriting = await _reformulate(run, store, dialogue, rewriter, trace, pace)
+            rewriting = await _reformulate(run, store, dialogue, chat, trace, pace)
         except CompletionError as error:
             await store.finish_run(run, RunStatus.FAILED, [], describe(error), stages=trace.stages)
             return
@@ -52,26 +52,21 @@ async def reply(run: Run, store: RunStore, dialogue: DialogueStore, rewriter: Re
 
 
 async def _reformulate(
-    run: Run, store: RunStore, dialogue: DialogueStore, rewriter: Rewriter, trace: Trace, pace: Pace
+    run: Run, store: RunStore, dialogue: DialogueStore, chat: Completer, trace: Trace, pace: Pace
 ) -> Rewriting:
     first, turns = await dialogue.turns(run)
-    render = partial(rewriter.reformulation_request, first, turns, history=run.settings.get("history", []))
     is_unchanged = False
 
-    def read(completion: Completion) -> str:
+    def check(question: str) -> str:
         nonlocal is_unchanged
-        question = rewriter.read_reformulation(completion)
-        check_storable(question)
-        if not question.strip():
-            raise InvalidReply("the model gave no question")
         if _bare(question) == _bare(run.question):
             is_unchanged = True
             raise InvalidReply("the reply changed nothing of the question")
         return question
 
     with trace.stage("rewriting") as tally:
-        inquiry = Inquiry(render(), partial(render, retry=True), read)
-        answer = await ask_one(store, rewriter, inquiry, pace=pace, tally=tally)
+        call = reformulation(first, turns, history=run.settings.get("history", [])).then(check)
+        answer = await ask_one(store, chat, call, pace=pace, tally=tally)
         if not isinstance(answer.value, CompletionError):
             rewriting = Rewriting(answer.value, None)
         elif is_unchanged:

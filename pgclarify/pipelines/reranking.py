@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 
 from pgclarify.errors import ModelNotFound
 from pgclarify.model import Passage
 from pgclarify.pipelines.calls import Calls
-from pgclarify.pipelines.completions import Inquiry, Pace
+from pgclarify.pipelines.completions import Pace
 from pgclarify.pipelines.failures import cannot_load, no_language_model
 from pgclarify.pipelines.inquiring import ask_each
-from pgclarify.protocols import CrossEncoder, Ledger, Meter, RelevanceJudge, Reranker
+from pgclarify.prompts.relevance import relevance
+from pgclarify.protocols import Completer, CrossEncoder, Ledger, Meter, Reranker
 
 UNREAD = 0.05
 """What a passage scores whose grade cannot be read: less than with any grade."""
@@ -25,12 +25,12 @@ class Rerankers:
     """The rerankers that a worker has to offer.
 
     Attributes:
-        judge: The language model; None if there is none.
+        chat: The language model; None if there is none.
         cross_encoders: Gives the cross-encoder of a name; raises EmbeddingError.
         pace: How often to look for replies that other runs are paying for.
     """
 
-    judge: RelevanceJudge | None
+    chat: Completer | None
     cross_encoders: Callable[[str], Awaitable[CrossEncoder]]
     pace: Pace = _PACE
 
@@ -53,11 +53,11 @@ class Rerankers:
         if name == "signal":
             return None
         if name == "model":
-            if self.judge is None:
+            if self.chat is None:
                 raise no_language_model(
                     'the reranker "model"', 'pass "signal" or the name of a cross-encoder, or leave it out'
                 )
-            return ModelReranker(ledger, self.judge, self.pace, calls)
+            return ModelReranker(ledger, self.chat, self.pace, calls)
         try:
             encoder = await self.cross_encoders(name)
         except ModelNotFound as error:
@@ -72,15 +72,15 @@ class ModelReranker:
 
     Args:
         ledger: Where replies are kept.
-        judge: The language model.
+        chat: The language model.
         pace: How often to look for replies that other runs are paying for.
         calls: Those of the run; None if there is no limit.
     """
 
-    def __init__(self, ledger: Ledger, judge: RelevanceJudge, pace: Pace, calls: Calls | None) -> None:
+    def __init__(self, ledger: Ledger, chat: Completer, pace: Pace, calls: Calls | None) -> None:
         self._calls = calls
         self._ledger = ledger
-        self._judge = judge
+        self._chat = chat
         self._pace = pace
 
     async def score(self, question: str, passages: Sequence[Passage], *, tally: Meter | None = None) -> Sequence[float]:
@@ -94,11 +94,10 @@ class ModelReranker:
             RunLost: If the run is no longer this worker's.
         """
         most = len(passages) if self._calls is None else self._calls.at_most(len(passages))
-        inquiries = [relevance_inquiry(self._judge, question, passage) for passage in passages[:most]]
         scores = await ask_each(
             self._ledger,
-            self._judge,
-            inquiries,
+            self._chat,
+            [relevance(question, passage) for passage in passages[:most]],
             UNREAD,
             pace=self._pace,
             tally=tally,
@@ -106,12 +105,6 @@ class ModelReranker:
             may_be_refused=False,
         )
         return [*scores, *[UNREAD] * (len(passages) - most)]
-
-
-def relevance_inquiry(judge: RelevanceJudge, question: str, passage: Passage) -> Inquiry[float]:
-    """Put what is asked for the grade of one passage."""
-    render = partial(judge.relevance_request, question, passage)
-    return Inquiry(render(), partial(render, retry=True), judge.read_relevance)
 
 
 class CrossEncoderReranker:

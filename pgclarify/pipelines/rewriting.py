@@ -10,7 +10,6 @@ import asyncio
 import logging
 import re
 from dataclasses import replace
-from functools import partial
 from textwrap import shorten
 from typing import Final
 
@@ -19,12 +18,13 @@ from pgclarify.dialogue import HISTORY_LENGTH, Detection, DetectionReason, Rewri
 from pgclarify.errors import CompletionError, ConfigurationError, EmbeddingError, RunLost
 from pgclarify.language.questions import words_that_point_back
 from pgclarify.language.quotes import fold
-from pgclarify.model import Completion, Run, RunStatus
-from pgclarify.pipelines.completions import Inquiry, Pace, ask_one, check_storable
+from pgclarify.model import Run, RunStatus
+from pgclarify.pipelines.completions import Pace, ask_one
 from pgclarify.pipelines.detection import Detector, summarize
 from pgclarify.pipelines.failures import describe
 from pgclarify.pipelines.trace import Tally, Trace
-from pgclarify.protocols import DialogueStore, Rewriter, RunStore
+from pgclarify.prompts.rewriting import rewriting
+from pgclarify.protocols import Completer, DialogueStore, RunStore
 
 _logger = logging.getLogger(__name__)
 _PACE = Pace()
@@ -42,7 +42,7 @@ async def rewrite(
     store: RunStore,
     dialogue: DialogueStore,
     detector: Detector,
-    rewriter: Rewriter | None,
+    chat: Completer | None,
     *,
     pace: Pace = _PACE,
 ) -> None:
@@ -60,7 +60,7 @@ async def rewrite(
         store: Its tables and the ledger.
         dialogue: Where rules are, and where detection and question go.
         detector: Says whether the question is ambiguous.
-        rewriter: Who rewrites; None if there is no language model.
+        chat: The language model; None if there is none.
         pace: How often to look for a reply that another run is paying for.
 
     Raises:
@@ -68,7 +68,7 @@ async def rewrite(
 
     Source: Detect, then rewrite (summary), Method Summary.
     """
-    rewrite_ = _Rewrite(run, store, dialogue, detector, rewriter, pace)
+    rewrite_ = _Rewrite(run, store, dialogue, detector, chat, pace)
     try:
         await rewrite_.carry_out()
     except RunLost as lost:
@@ -84,14 +84,14 @@ class _Rewrite:
         store: RunStore,
         dialogue: DialogueStore,
         detector: Detector,
-        rewriter: Rewriter | None,
+        chat: Completer | None,
         pace: Pace,
     ) -> None:
         self._run = run
         self._store = store
         self._dialogue = dialogue
         self._detector = detector
-        self._rewriter = rewriter
+        self._chat = chat
         self._pace = pace
         self._trace = Trace()
         self._history: list[str] = [said for said in run.settings.get("history", []) if said.strip()]
@@ -108,10 +108,10 @@ class _Rewrite:
             rewriting = Rewriting(self._run.question, False)
         elif not self._history:
             rewriting = self._as_it_was("nothing was said before it that could tell what is meant")
-        elif self._rewriter is None:
+        elif self._chat is None:
             rewriting = self._as_it_was("there is no language model that could rewrite it")
         else:
-            rewriting, failure = await self._by_model(self._rewriter)
+            rewriting, failure = await self._by_model(self._chat)
         await self._dialogue.record_rewriting(self._run, rewriting)
         status = RunStatus.SUCCEEDED if failure is None else RunStatus.PARTIAL
         await self._store.finish_run(self._run, status, [], None, stages=self._trace.stages, stop_reason=failure)
@@ -128,11 +128,11 @@ class _Rewrite:
             tally.note = summarize([detection])
         return detection
 
-    async def _by_model(self, rewriter: Rewriter) -> tuple[Rewriting, str | None]:
+    async def _by_model(self, chat: Completer) -> tuple[Rewriting, str | None]:
         """Have the question rewritten; and say what failed, if anything did."""
         failure = None
         with self._trace.stage("rewriting") as tally:
-            rewritten = await self._ask(rewriter, tally)
+            rewritten = await self._ask(chat, tally)
             if isinstance(rewritten, CompletionError):
                 failure = describe(rewritten)
                 rewriting = self._as_it_was(f"the model did not rewrite it: {failure}")
@@ -145,17 +145,10 @@ class _Rewrite:
             self._note(rewriting, tally)
         return rewriting, failure
 
-    async def _ask(self, rewriter: Rewriter, tally: Tally) -> str | CompletionError | None:
+    async def _ask(self, chat: Completer, tally: Tally) -> str | CompletionError | None:
         """Ask the model, and once more if its reply cannot be read."""
-        render = partial(rewriter.rewriting_request, self._run.question, self._last_said)
-
-        def read(completion: Completion) -> str | None:
-            rewritten = rewriter.read_rewriting(completion)
-            check_storable(rewritten)
-            return rewritten
-
-        inquiry = Inquiry(render(), partial(render, retry=True), read)
-        return (await ask_one(self._store, rewriter, inquiry, pace=self._pace, tally=tally)).value
+        call = rewriting(self._run.question, self._last_said)
+        return (await ask_one(self._store, chat, call, pace=self._pace, tally=tally)).value
 
     async def _checked(self, rewritten: str) -> Rewriting:
         """Take a question of the model's if it is faithful, and refuse it otherwise."""

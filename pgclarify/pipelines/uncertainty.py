@@ -17,7 +17,8 @@ from pgclarify.language.quotes import fold
 from pgclarify.model import Passage
 from pgclarify.pipelines.calls import Calls
 from pgclarify.pipelines.trace import Tally
-from pgclarify.protocols import Entailment, Investigator
+from pgclarify.prompts.investigation import sample
+from pgclarify.protocols import Entailment
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +101,6 @@ async def draw_samples(
     *,
     samples: int,
     calls: Calls,
-    investigator: Investigator,
     equivalence: SemanticEquivalence,
     tally: Tally,
 ) -> Samples:
@@ -114,7 +114,6 @@ async def draw_samples(
         passages: The batch.
         samples: m, at least 1.
         calls: Who asks; that many have been taken.
-        investigator: Who is asked.
         equivalence: Who says which answers mean the same.
         tally: Where replies are counted; its rows are the groups.
 
@@ -125,14 +124,14 @@ async def draw_samples(
 
     Source: SUNAR, §3.2, Equations 2 and 3.
     """
-    requests = [investigator.sample_request(question, passages, sample=sample) for sample in range(samples)]
+    drawn = [sample(question, passages, number=number) for number in range(samples)]
     answers: list[str | None] = []
     unread: list[InvalidReply] = []
-    for result in await calls.make(requests, tally):
+    for call, result in zip(drawn, await calls.make(drawn, tally), strict=True):
         try:
             if isinstance(result, CompletionError):
                 raise result
-            answers.append(investigator.read_sample(result.completion))
+            answers.append(call.read(result.completion))
         except InvalidReply as error:
             answers.append(None)
             unread.append(error)

@@ -1,24 +1,14 @@
-"""What the pipelines expect of the world. `pgclarify.testing` ships a fake of each."""
+"""What the pipelines expect of the world."""
 
 from __future__ import annotations
 
 from pgclarify.protocols.completers import (
-    AnswerLister,
     Begin,
     Completer,
-    EntailmentJudge,
-    Investigator,
-    Questioner,
-    RelevanceJudge,
-    Rewriter,
-    Verifier,
 )
 from pgclarify.protocols.evaluation import (
-    BaselineModel,
     Judge,
-    JudgeModel,
     Method,
-    ReadFromPassages,
     Retriever,
 )
 from pgclarify.protocols.models import (
@@ -45,8 +35,6 @@ from pgclarify.protocols.stores import (
 )
 
 __all__ = [
-    "AnswerLister",
-    "BaselineModel",
     "Begin",
     "Classifier",
     "Completer",
@@ -56,26 +44,18 @@ __all__ = [
     "DocumentStore",
     "Embedder",
     "Entailment",
-    "EntailmentJudge",
     "EstimateStore",
     "ExplorationStore",
-    "Investigator",
     "Judge",
-    "JudgeModel",
     "Judged",
     "Ledger",
     "LongDocumentStore",
     "Meter",
     "Method",
-    "Questioner",
-    "ReadFromPassages",
-    "RelevanceJudge",
     "Reranker",
     "Retriever",
-    "Rewriter",
     "RunStore",
     "Said",
     "SpaceStore",
     "StepStore",
-    "Verifier",
 ]

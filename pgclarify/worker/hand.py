@@ -35,7 +35,7 @@ from pgclarify.pipelines.reranking import Rerankers
 from pgclarify.pipelines.rewriting import rewrite
 from pgclarify.pipelines.search import search
 from pgclarify.protocols import Classifier, Embedder
-from pgclarify.worker.judges import Judges
+from pgclarify.worker.language_models import LanguageModels
 from pgclarify.worker.quarantine import Quarantine
 
 _logger = logging.getLogger(__name__)
@@ -46,7 +46,7 @@ class Hand:
 
     Args:
         runs: The tables of all runs.
-        judges: Whoever may be asked.
+        models: What may be asked.
         embedders: Embedding models by name.
         cross_encoders: CrossEncoders by name.
         classifier: Tells ambiguous questions from clear ones.
@@ -56,7 +56,7 @@ class Hand:
     def __init__(
         self,
         runs: Runs,
-        judges: Judges,
+        models: LanguageModels,
         embedders: Embedders,
         cross_encoders: CrossEncoders,
         classifier: Classifier,
@@ -64,10 +64,10 @@ class Hand:
     ) -> None:
         self._quarantine = quarantine
         self._runs = runs
-        self._judges = judges
+        self._models = models
         self._embedders = embedders
-        self._rerankers = Rerankers(judges.relevance, cross_encoders.get)
-        self._entailments = Entailments(judges.entailment, cross_encoders.get)
+        self._rerankers = Rerankers(models.chat, cross_encoders.get)
+        self._entailments = Entailments(models.chat, cross_encoders.get)
         self._detector = Detector(classifier, embedders.get)
         # By attempt too: a run that was taken for lost may come back while the first attempt winds up.
         self._held: dict[tuple[int, int], tuple[Run, asyncio.Task[None]]] = {}
@@ -157,7 +157,7 @@ class Hand:
             case "detect_ambiguity" | "detect_ambiguity_many":
                 await self._detect(run, tables)
             case "rewrite":
-                await rewrite(run, tables, DialogueTables(self._runs), self._detector, self._judges.rewriter)
+                await rewrite(run, tables, DialogueTables(self._runs), self._detector, self._models.chat)
             case "clarifying_questions":
                 await self._ask_back(run, tables)
             case "reply":
@@ -183,35 +183,34 @@ class Hand:
             run,
             tables,
             ExplorationTables(self._runs),
-            self._judges.verifier,
+            self._models.completer,
             embedder,
             self._rerankers,
             gate=self._gate(),
         )
 
     def _gate(self) -> Gate:
-        return Gate(self._detector, DialogueTables(self._runs), self._judges.investigator)
+        return Gate(self._detector, DialogueTables(self._runs), self._models.chat)
 
     async def _estimate(self, run: Run, tables: RunTables, embedder: Embedder) -> None:
         await estimate(
             run,
             tables,
             EstimateTables(self._runs),
-            self._judges.verifier,
+            self._models.completer,
             embedder,
-            relevance=self._judges.relevance,
             gate=self._gate(),
         )
 
     async def _investigate(self, run: Run, tables: RunTables, embedder: Embedder) -> None:
-        if self._judges.investigator is None:
+        if self._models.chat is None:
             raise no_language_model("investigating", "ask clarify, which does without")
         await investigate(
             run,
             tables,
             ExplorationTables(self._runs),
             StepTables(self._runs),
-            self._judges.investigator,
+            self._models.chat,
             embedder,
             rerankers=self._rerankers,
             entailments=self._entailments,
@@ -220,16 +219,16 @@ class Hand:
     async def _detect(self, run: Run, tables: RunTables) -> None:
         async def count() -> Readings:
             # What is not recorded must not be paid for.
-            verifier = await self._judges.asking_nobody()
+            completer = await self._models.asking_nobody()
             embedder = await self._embedder(run)
             return await count_readings(
-                run, run.question, ExplorationTables(self._runs), verifier, embedder, run.settings["top_k"]
+                run, run.question, ExplorationTables(self._runs), completer, embedder, run.settings["top_k"]
             )
 
         await detect(run, tables, DialogueTables(self._runs), self._detector, None if run.corpus_id is None else count)
 
     async def _ask_back(self, run: Run, tables: RunTables) -> None:
-        if self._judges.questioner is None:
+        if self._models.chat is None:
             raise no_language_model("asking back", "ask clarify, which does without")
         is_checked = run.corpus_id is not None and run.settings["check"] != "none"
         await propose_questions(
@@ -237,25 +236,24 @@ class Hand:
             tables,
             ExplorationTables(self._runs),
             DialogueTables(self._runs),
-            self._judges.questioner,
-            self._judges.verifier,
+            self._models.chat,
             await self._embedder(run) if is_checked else None,
         )
 
     async def _reply(self, run: Run, tables: RunTables) -> None:
-        if self._judges.rewriter is None:
+        if self._models.chat is None:
             raise no_language_model("replying in words", "choose a reformulation, which does without")
-        await reply(run, tables, DialogueTables(self._runs), self._judges.rewriter)
+        await reply(run, tables, DialogueTables(self._runs), self._models.chat)
 
     async def _list_answers(self, run: Run, tables: RunTables, embedder: Embedder) -> None:
-        if self._judges.answer_lister is None:
+        if self._models.chat is None:
             raise no_language_model("listing answers", "ask clarify, which does without")
         await list_answers(
             run,
             tables,
             ExplorationTables(self._runs),
             DialogueTables(self._runs),
-            self._judges.answer_lister,
+            self._models.chat,
             embedder,
             rerankers=self._rerankers,
         )

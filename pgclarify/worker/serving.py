@@ -38,7 +38,7 @@ from pgclarify.worker.chores import count_terms, drop_orphans, every, fold_talli
 from pgclarify.worker.graph import link
 from pgclarify.worker.grouping import Grouping, count_served
 from pgclarify.worker.hand import Hand
-from pgclarify.worker.judges import Judges, open_judges
+from pgclarify.worker.language_models import LanguageModels, open_language_models
 from pgclarify.worker.quarantine import Quarantine
 from pgclarify.worker.sources import Sources
 from pgclarify.worker.spaces import Spaces
@@ -87,11 +87,11 @@ async def _serve_until_told(settings: Settings, dsn: str, on_ready: Callable[[],
     async with AsyncExitStack() as stack:
         stack.callback(embedders.close)
         stack.callback(cross_encoders.close)
-        judges = await stack.enter_async_context(open_judges(settings, embedders))
+        models = await stack.enter_async_context(open_language_models(settings, embedders))
         await asyncio.to_thread(_warm_up)
         while not stopping.is_set():
             try:
-                await _serve(settings, dsn, judges, embedders, cross_encoders, stopping, on_ready)
+                await _serve(settings, dsn, models, embedders, cross_encoders, stopping, on_ready)
             except (ServerUnavailable, DatabaseBusy) as lost:
                 _logger.warning("the worker starts over: %s", lost)
                 with suppress(TimeoutError):
@@ -101,7 +101,7 @@ async def _serve_until_told(settings: Settings, dsn: str, on_ready: Callable[[],
 async def _serve(
     settings: Settings,
     dsn: str,
-    judges: Judges,
+    models: LanguageModels,
     embedders: Embedders,
     cross_encoders: CrossEncoders,
     stopping: asyncio.Event,
@@ -119,15 +119,15 @@ async def _serve(
             Presence.enter(
                 dsn,
                 version=__version__,
-                provider=judges.verifier.provider,
-                model=judges.verifier.model,
-                prompt_version=judges.verifier.prompt_version,
+                provider=models.completer.provider,
+                model=models.completer.model,
+                prompt_version=models.prompt_version,
             )
         )
         turn = asyncio.Lock()
         hand = Hand(
             Runs(pool, presence.worker_id),
-            judges,
+            models,
             embedders,
             cross_encoders,
             AmbiguityClassifier.load(),

@@ -21,7 +21,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iter
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 from psycopg.types.json import Jsonb
 from rich.console import Console
@@ -33,11 +33,11 @@ from pgclarify.cli.connection import load_settings, running_dsn
 from pgclarify.database import Presence, Runs, open_pool
 from pgclarify.embedding.cross_encoders import CrossEncoders
 from pgclarify.embedding.registry import Embedders
-from pgclarify.llm.extractive import ExtractiveVerifier
-from pgclarify.model import Completion, CompletionRequest, Passage, Reading, StopCode
+from pgclarify.model import Completion, CompletionRequest, ModelCall
 from pgclarify.protocols import Begin
+from pgclarify.providers.extractive import ExtractiveVerifier
 from pgclarify.worker.hand import Hand
-from pgclarify.worker.judges import Judges
+from pgclarify.worker.language_models import LanguageModels
 from pgclarify.worker.quarantine import Quarantine
 from tests import openai_server
 from tests.benchmark import product
@@ -49,6 +49,8 @@ CORPORA = ("ambignq", "squad2", "musique")
 CALL_SECONDS = 0.2
 TOP_K = 20
 BUDGETS = (8, 12, 16, 20)
+T = TypeVar("T")
+
 _AT_ONCE = 8
 _TIMED = 40
 
@@ -111,7 +113,7 @@ def load_questions(data_dir: Path, corpora: Collection[str]) -> list[Question]:
 
 
 class Oracle:
-    """A verifier that knows: it reads the known answer in a passage, and abstains on all others. It takes its time.
+    """A completer that knows: it reads the known answer in a passage, and abstains on all others. It takes its time.
 
     Args:
         questions: What is known.
@@ -120,25 +122,20 @@ class Oracle:
     """
 
     provider = "oracle"
-    prompt_version = "1"
 
     def __init__(self, questions: Iterable[Question], *, model: str = "oracle", seconds: float = 0.0) -> None:
         self.model = model
         self._questions = {one.text: one for one in questions}
         self._seconds = seconds
 
-    def relaxation_request(self, question: str) -> CompletionRequest | None:
-        """A question is as relaxed as it can be, which takes a call to find out."""
-        return self._request("relaxation", question, None)
+    def adapt(self, call: ModelCall[T]) -> ModelCall[T]:
+        """Take all calls: a question is as relaxed as it can be, which takes a call to find out."""
+        return call
 
-    def verdict_request(self, question: str, passage: Passage, *, retry: bool = False) -> CompletionRequest:
+    def request(self, call: ModelCall[Any]) -> CompletionRequest:
         """Decide already, to answer later."""
-        known = self._questions[question].known
-        given = next((one for one in known if one.is_given_by(passage.document_id, passage.content)), None)
-        reading = None
-        if given is not None:
-            reading = {"interpretation": given.reading, "answer": given.names[0], "quote": passage.content[:200]}
-        return self._request("verdict", {"passage": passage.passage_id, "question": question}, reading)
+        payload = {"asked": [one.content for one in call.messages], "reply": self.reply(call)}
+        return CompletionRequest(call.purpose, self.model, {}, call.version, (), sample=call.sample, payload=payload)
 
     async def complete(self, request: CompletionRequest, begin: Begin | None = None) -> Completion:
         """Say what was decided."""
@@ -146,18 +143,21 @@ class Oracle:
         assert request.payload is not None
         return Completion(json.dumps(request.payload["reply"]), 0, 0, 1000 * self._seconds)
 
-    def read_relaxation(self, completion: Completion) -> str:
-        """Read the question."""
-        return str(json.loads(completion.reply))
+    def known(self, question: str) -> Sequence[Known]:
+        """What is known of a question."""
+        return self._questions[question].known
 
-    def read_verdict(self, completion: Completion) -> Reading | StopCode:
-        """Read the reading."""
-        reading = json.loads(completion.reply)
-        return StopCode.NOT_ANSWERED if reading is None else Reading(**reading)
-
-    def _request(self, purpose: str, asked: object, reply: object) -> CompletionRequest:
-        payload = {"asked": asked, "reply": asked if purpose == "relaxation" else reply}
-        return CompletionRequest(purpose, self.model, {}, self.prompt_version, (), payload=payload)
+    def reply(self, call: ModelCall[Any]) -> dict[str, object]:
+        """Say what is known."""
+        if call.purpose == "relaxation":
+            return {"query": call.messages[1].content.removeprefix("Question: ")}
+        assert call.payload is not None
+        question, content = call.payload["question"], call.payload["content"]
+        known = self.known(question)
+        given = next((one for one in known if one.is_given_by(call.document_ids[0], content)), None)
+        if given is None:
+            return {"interpretation": None, "answer": None, "quote": None}
+        return {"interpretation": given.reading, "answer": given.names[0], "quote": content[:200]}
 
 
 @dataclass
@@ -177,19 +177,19 @@ class Row:
 
 @asynccontextmanager
 async def hand(
-    dsn: str, judges: Judges, embedders: Embedders, classifier: AmbiguityClassifier | None = None
+    dsn: str, models: LanguageModels, embedders: Embedders, classifier: AmbiguityClassifier | None = None
 ) -> AsyncIterator[Carry]:
     """A worker in this process, which carries out the runs that it is told of; None means the classifier that ships."""
-    verifier = judges.verifier
+    completer = models.completer
     entry: dict[str, Any] = {
-        "provider": verifier.provider,
-        "model": verifier.model,
-        "prompt_version": verifier.prompt_version,
+        "provider": completer.provider,
+        "model": completer.model,
+        "prompt_version": models.prompt_version,
     }
     async with open_pool(dsn) as pool, Presence.enter(dsn, version="", **entry) as presence:
         runs = Runs(pool, presence.worker_id)
         quarantine = Quarantine(asyncio.Lock())
-        worker = Hand(runs, judges, embedders, CrossEncoders(), classifier or AmbiguityClassifier.load(), quarantine)
+        worker = Hand(runs, models, embedders, CrossEncoders(), classifier or AmbiguityClassifier.load(), quarantine)
         slots = asyncio.Semaphore(_AT_ONCE)
 
         async def carry_out(run_id: int) -> None:
@@ -288,7 +288,7 @@ async def judge_here(dsn: str, questions: Sequence[Question]) -> list[Table]:
             ("oracle", Oracle(questions)),
             ("extractive", ExtractiveVerifier(await embedders.get(MODEL))),
         ):
-            async with hand(dsn, Judges(verifier), embedders) as carry:
+            async with hand(dsn, LanguageModels(verifier), embedders) as carry:
                 for corpus in sorted({one.corpus for one in questions}):
                     mine = [one for one in questions if one.corpus == corpus]
                     shown.append(
@@ -309,7 +309,7 @@ async def time_here(dsn: str, questions: Sequence[Question]) -> list[Figure]:
     try:
         for retrieval, taken in seconds.items():
             oracle = Oracle(questions, model=f"slow oracle, {retrieval}", seconds=CALL_SECONDS)
-            async with hand(dsn, Judges(oracle), embedders) as carry:
+            async with hand(dsn, LanguageModels(oracle), embedders) as carry:
                 with product.connect(dsn) as connection, step(f"{len(questions)} questions, {retrieval}"):
                     run_ids = list(submit(connection, questions, retrieval, TOP_K).values())
                     await carry(run_ids[:1])

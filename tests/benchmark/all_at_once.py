@@ -7,11 +7,9 @@ from typing import Annotated
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict
 
-from pgclarify.llm.completer import EndpointCompleter
-from pgclarify.llm.fencing import question_line
-from pgclarify.llm.investigation_prompts import FENCE_RULE, fenced_passages
-from pgclarify.llm.replies import one_line, read_form
-from pgclarify.model import Completion, CompletionRequest, Message, Passage
+from pgclarify.model import Completion, Message, ModelCall, Passage
+from pgclarify.prompts.fencing import FENCE_RULE, fenced_passages, question_line
+from pgclarify.prompts.replies import one_line, read_form
 from pgclarify.steps import Evidence, Finding
 
 _SYSTEM = f"""\
@@ -59,33 +57,31 @@ class _List(BaseModel):
     answers: list[_Item]
 
 
-class AllAtOnce(EndpointCompleter):
-    """Asks for several answers in one reply."""
-
-    def request(
-        self, question: str, passages: Sequence[Passage], count: int | None, most: int, *, retry: bool = False
-    ) -> CompletionRequest:
-        asked = question_line(question)
-        lines = [asked, fenced_passages(passages), _AFTER, asked, *([_REMINDER] if retry else [])]
-        number = "all" if count is None else f"exactly {count}"
-        size = {"maxItems": most} if count is None else {"minItems": count, "maxItems": count}
-        schema = {
+def all_at_once(question: str, passages: Sequence[Passage], count: int | None, most: int) -> ModelCall[list[Finding]]:
+    """Ask for several answers in one reply."""
+    asked = question_line(question)
+    lines = [asked, fenced_passages(passages), _AFTER, asked]
+    number = "all" if count is None else f"exactly {count}"
+    size = {"maxItems": most} if count is None else {"minItems": count, "maxItems": count}
+    return ModelCall(
+        purpose="listing",
+        version="1",
+        messages=(Message("system", _SYSTEM.replace("NUMBER", number)), Message("user", "\n".join(lines))),
+        schema={
             "type": "object",
             "properties": {"answers": {"type": "array", "items": _ITEM, **size}},
             "required": ["answers"],
             "additionalProperties": False,
-        }
-        return self._request(
-            "listing",
-            (Message("system", _SYSTEM.replace("NUMBER", number)), Message("user", "\n".join(lines))),
-            schema,
-            max_tokens=_TOKENS_AN_ANSWER * (count or most),
-            sample=int(retry),
-        )
+        },
+        read=_read,
+        max_tokens=_TOKENS_AN_ANSWER * (count or most),
+        reminder=_REMINDER,
+    )
 
-    def read(self, completion: Completion) -> list[Finding]:
-        return [
-            Finding(item.answer, (Evidence(item.passage, item.quote),))
-            for item in read_form(_List, completion).answers
-            if item.answer
-        ]
+
+def _read(completion: Completion) -> list[Finding]:
+    return [
+        Finding(item.answer, (Evidence(item.passage, item.quote),))
+        for item in read_form(_List, completion).answers
+        if item.answer
+    ]

@@ -36,10 +36,10 @@ from pgclarify.algorithms.ambiguity.wording import coleman_liau, take_apart
 from pgclarify.algorithms.metrics import accuracy, average_precision, f1_of_labels
 from pgclarify.embedding import SentenceTransformerEmbedder, load_embedder
 from pgclarify.errors import InvalidReply
-from pgclarify.llm.completer import EndpointCompleter
-from pgclarify.llm.endpoint import Endpoint
-from pgclarify.llm.replies import read_form
 from pgclarify.model import CompletionRequest, Message
+from pgclarify.prompts.replies import read_form
+from pgclarify.providers.chat_model import ChatModel
+from pgclarify.providers.endpoint import Endpoint
 from tests.benchmark.figures import Figure, show, step
 from tests.benchmark.kept_replies import KeptReplies
 from training.examples import Example, clamber, coqa
@@ -204,7 +204,7 @@ async def ask(given: argparse.Namespace, classifier: AmbiguityClassifier) -> Tab
     embedder = load_embedder(AmbiguityClassifier.embedding_model)
     try:
         async with Endpoint(model=given.model, base_url=given.base_url, api_key=key, concurrency=1) as endpoint:
-            kept = KeptReplies(EndpointCompleter(endpoint), given.replies)
+            kept = KeptReplies(ChatModel(endpoint), given.replies)
             for name, rows in (("clamber", clamber(given.data_dir)), ("abg-coqa", coqa(given.data_dir))):
                 unseen = [row for row in rows if not is_for_training(row.group)]
                 chosen = sorted(unseen, key=_digest)[: given.questions]

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import json
 import statistics
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from psycopg.types.json import Jsonb
 from rich.console import Console
@@ -24,12 +24,9 @@ from rich.table import Table
 from pgclarify.algorithms.ambiguity import AmbiguityClassifier
 from pgclarify.algorithms.metrics import covered_answers
 from pgclarify.embedding.registry import Embedders
-from pgclarify.llm.extractive import ExtractiveVerifier
-from pgclarify.model import Completion, CompletionRequest, Passage
-from pgclarify.protocols import Begin
-from pgclarify.steps import Evidence, Finding
-from pgclarify.testing import FakeInvestigator
-from pgclarify.worker.judges import Judges
+from pgclarify.model import CompletionRequest, ModelCall
+from pgclarify.providers.extractive import ExtractiveVerifier
+from pgclarify.worker.language_models import LanguageModels
 from tests import openai_server
 from tests.benchmark import product, readings_quality
 from tests.benchmark.adaptive_clarify import Carry, Known, Oracle, Question, hand, load_questions
@@ -37,6 +34,7 @@ from tests.benchmark.ambiguity_quality import trained_on_one_side
 from tests.benchmark.figures import step
 from tests.benchmark.ingest import MODEL
 from tests.benchmark.lexical_quality import read
+from tests.fakes.completer import Prompt
 from training.splits import is_for_training
 
 _QUOTED = 80
@@ -67,42 +65,25 @@ class Row:
     saved: int
 
 
-class KnowingInvestigator(FakeInvestigator):
-    """An oracle's short way: it reads the first known answer in the first passage that gives one.
+class Knowing(Oracle):
+    """An oracle with a short way: it reads the first known answer in the first passage that gives one."""
 
-    Args:
-        questions: What is known.
-    """
-
-    def __init__(self, questions: Iterable[Question]) -> None:
-        super().__init__()
-        self._known = {one.text: one.known for one in questions}
-
-    @property
-    def model(self) -> str:
-        """That of the oracle."""
-        return "oracle"
-
-    def answer_request(self, question: str, passages: Sequence[Passage], *, retry: bool = False) -> CompletionRequest:
-        """Decide already, to answer later."""
-        asked = [question, [passage.passage_id for passage in passages]]
-        payload = {"asked": asked, "reply": asdict(self._finding(question, passages))}
-        return CompletionRequest("answer", self.model, {}, "1", (), sample=int(retry), payload=payload)
-
-    async def complete(self, request: CompletionRequest, begin: Begin | None = None) -> Completion:
-        """Say what was decided."""
-        assert request.payload is not None
-        return Completion(json.dumps(request.payload["reply"]), 0, 0, 0.0)
-
-    def _finding(self, question: str, passages: Sequence[Passage]) -> Finding:
-        for number, passage in enumerate(passages, start=1):
-            for known in self._known[question]:
-                if known.is_given_by(passage.document_id, passage.content):
-                    name = next((one for one in known.names if one in passage.content), known.names[0])
-                    place = max(0, passage.content.find(name))
-                    quote = passage.content[max(0, place - _QUOTED) : place + len(name) + _QUOTED]
-                    return Finding(name, (Evidence(number, quote),))
-        return Finding()
+    def reply(self, call: ModelCall[Any]) -> dict[str, object]:
+        """Say what is known."""
+        if call.purpose != "answer":
+            return super().reply(call)
+        prompt = Prompt(CompletionRequest(call.purpose, self.model, {}, call.version, call.messages))
+        contents, documents = prompt.passages, call.document_ids
+        for number, content in enumerate(contents, start=1):
+            # Where passages share documents, any of them may be this one's.
+            mine = documents[number - 1 : number] if len(documents) == len(contents) else documents
+            for known in self.known(prompt.question):
+                if any(known.is_given_by(document_id, content) for document_id in mine):
+                    name = next((one for one in known.names if one in content), known.names[0])
+                    place = max(0, content.find(name))
+                    quote = content[max(0, place - _QUOTED) : place + len(name) + _QUOTED]
+                    return {"quote": quote, "passage": number, "answer": name}
+        return {"quote": None, "passage": None, "answer": None}
 
 
 def questions(data_dir: Path) -> dict[str, list[Question]]:
@@ -187,11 +168,11 @@ async def compare(dsn: str, asked: Mapping[str, Sequence[Question]], classifier:
     everything = [one for mine in asked.values() for one in mine]
     shown = []
     try:
-        for name, judges in (
-            ("oracle", Judges(Oracle(everything), investigator=KnowingInvestigator(everything))),
-            ("extractive", Judges(ExtractiveVerifier(await embedders.get(MODEL)))),
+        for name, models in (
+            ("oracle", LanguageModels(Knowing(everything))),
+            ("extractive", LanguageModels(ExtractiveVerifier(await embedders.get(MODEL)))),
         ):
-            async with hand(dsn, judges, embedders, classifier) as carry:
+            async with hand(dsn, models, embedders, classifier) as carry:
                 for kind, mine in asked.items():
                     rows = {}
                     for way, options in _WAYS.items():

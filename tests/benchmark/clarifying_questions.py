@@ -28,9 +28,10 @@ from rich.table import Table
 
 from pgclarify.dialogue import AmbiguityType, Form, PromptScheme, ProposedQuestion
 from pgclarify.embedding import load_embedder
-from pgclarify.llm.endpoint import Endpoint
-from pgclarify.llm.questioner import EndpointQuestioner
+from pgclarify.prompts.clarifying_questions import clarifying_questions
 from pgclarify.protocols import Embedder
+from pgclarify.providers.chat_model import ChatModel
+from pgclarify.providers.endpoint import Endpoint
 from tests.benchmark.figures import mean_of
 from tests.benchmark.ingest import MODEL
 from tests.benchmark.kept_replies import KeptReplies
@@ -59,11 +60,10 @@ async def measure(
     """Ask each scheme about each query, one call at a time."""
     rows = sample(list(read(data_dir / "qulac.jsonl.gz")), queries)
     embedder = await asyncio.to_thread(load_embedder, MODEL)
-    questioner = EndpointQuestioner(endpoint)
     results = {}
     for scheme in PromptScheme:
-        kept = KeptReplies(questioner, replies)
-        results[scheme] = ([await _ask(row, scheme, questioner, kept, embedder) for row in rows], kept)
+        kept = KeptReplies(ChatModel(endpoint), replies)
+        results[scheme] = ([await _ask(row, scheme, kept, embedder) for row in rows], kept)
         if verbose:
             for scored in results[scheme][0]:
                 print(scheme, "|", scored.query, "|", [one.clarifying_question for one in scored.proposed], flush=True)
@@ -75,14 +75,9 @@ def sample(rows: Sequence[dict[str, Any]], count: int) -> list[dict[str, Any]]:
     return sorted(rows, key=lambda row: hashlib.sha256(row["topic_id"].encode()).hexdigest())[:count]
 
 
-async def _ask(
-    row: dict[str, Any], scheme: PromptScheme, questioner: EndpointQuestioner, kept: KeptReplies, embedder: Embedder
-) -> Scored:
+async def _ask(row: dict[str, Any], scheme: PromptScheme, kept: KeptReplies, embedder: Embedder) -> Scored:
     proposed, completions = await kept.ask(
-        lambda is_retry: questioner.questions_request(
-            row["query"], [], scheme=scheme, form=Form.RESPOND, count=_COUNT, retry=is_retry
-        ),
-        lambda completion: questioner.read_questions(completion, scheme=scheme, form=Form.RESPOND, count=_COUNT),
+        clarifying_questions(row["query"], [], scheme=scheme, form=Form.RESPOND, count=_COUNT)
     )
     theirs = [text for text in row["clarifying_questions"] if text.strip()]
     ours = [one.clarifying_question or "" for one in proposed or []]

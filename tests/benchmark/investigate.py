@@ -18,7 +18,6 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -32,9 +31,7 @@ from pgclarify.database import ExplorationTables, Presence, Runs, StepTables, op
 from pgclarify.embedding import load_embedder
 from pgclarify.embedding.cross_encoders import CrossEncoders
 from pgclarify.errors import CompletionError
-from pgclarify.llm.endpoint import Endpoint
-from pgclarify.llm.investigator import EndpointInvestigator
-from pgclarify.model import Candidate, Completion, Run, RunStatus
+from pgclarify.model import Candidate, Run, RunStatus
 from pgclarify.pipelines.calls import Calls
 from pgclarify.pipelines.completions import Pace
 from pgclarify.pipelines.entailment import Entailments
@@ -42,7 +39,10 @@ from pgclarify.pipelines.investigation import investigate
 from pgclarify.pipelines.proof import prove
 from pgclarify.pipelines.reranking import Rerankers
 from pgclarify.pipelines.trace import Tally
+from pgclarify.prompts.investigation import answer
 from pgclarify.protocols import Embedder, StepStore
+from pgclarify.providers.chat_model import ChatModel
+from pgclarify.providers.endpoint import Endpoint
 from pgclarify.steps import Finding, Step
 from tests.benchmark import kept, product
 from tests.benchmark.figures import mean_of, step
@@ -120,14 +120,14 @@ class _Asking:
         self,
         dsn: str,
         runs: Runs,
-        investigator: EndpointInvestigator,
+        chat: ChatModel,
         embedder: Embedder,
         cross_encoders: CrossEncoders,
         options: Mapping[str, int],
     ) -> None:
         self._dsn = dsn
         self._runs = runs
-        self._investigator = investigator
+        self._chat = chat
         self._embedder = embedder
         self._cross_encoders = cross_encoders
         self._options = options
@@ -147,7 +147,7 @@ class _Asking:
             tables,
             ExplorationTables(self._runs),
             steps,
-            self._investigator,
+            self._chat,
             self._embedder,
             rerankers=Rerankers(None, self._cross_encoders.get),
             entailments=Entailments(None, self._cross_encoders.get),
@@ -174,18 +174,13 @@ class _Asking:
         passages = [one.passage for one in shown]
         findings: list[Finding] = []
 
-        def read(completion: Completion) -> str | None:
-            finding = self._investigator.read_answer(completion)
+        def check(finding: Finding) -> str | None:
             findings.append(finding)
             proven = prove(finding, shown, asked=question)
             return None if proven is None else proven.answer
 
-        calls = Calls(tables, self._investigator, most=2, pace=Pace())
-        value = await calls.ask(
-            partial(self._investigator.answer_request, question, passages),
-            read,
-            tally=Tally(),
-        )
+        calls = Calls(tables, self._chat, most=2, pace=Pace())
+        value = await calls.ask(lambda: answer(question, passages).then(check), tally=Tally())
         await tables.finish_run(run, RunStatus.SUCCEEDED, [], None)
         checked = None if isinstance(value, CompletionError) else value
         unchecked = findings[0].answer if findings else None
@@ -258,7 +253,7 @@ async def measure(dsn: str, given: argparse.Namespace, log: _Log) -> list[Told]:
         ):
             runs = Runs(pool, presence.worker_id)
             options = {name: getattr(given, name) for name in _OPTIONS}
-            asking = _Asking(dsn, runs, EndpointInvestigator(endpoint), embedder, cross_encoders, options)
+            asking = _Asking(dsn, runs, ChatModel(endpoint), embedder, cross_encoders, options)
             for number, row in enumerate(questions, start=1):
                 for variant in (_CHECKED, *_VARIANTS):
                     if (row["id"], variant) in done:
@@ -276,8 +271,8 @@ async def measure(dsn: str, given: argparse.Namespace, log: _Log) -> list[Told]:
 
 
 def _print(row: Mapping[str, Any], told: Told) -> None:
-    for question, answer in told.steps:
-        print(f"    {question} → {answer}", file=sys.stderr)
+    for question, said in told.steps:
+        print(f"    {question} → {said}", file=sys.stderr)
     mark = "✓" if told.is_covered else "✗"
     print(f"  {mark} {row['question']} → {told.answer or told.outcome} (known: {row['answers'][0]})", file=sys.stderr)
 

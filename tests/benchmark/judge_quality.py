@@ -20,15 +20,15 @@ from typing import TypeAlias
 from pgclarify.evaluated import Stated
 from pgclarify.evaluation.lexical_judge import LexicalJudge, is_same_answer, states_answer
 from pgclarify.evaluation.model_judge import ModelJudge
-from pgclarify.llm.endpoint import Endpoint
-from pgclarify.llm.judge_model import EndpointJudgeModel
 from pgclarify.model import Passage
 from pgclarify.protocols import Judge
-from pgclarify.testing import FakeLedger
+from pgclarify.providers.chat_model import ChatModel
+from pgclarify.providers.endpoint import Endpoint
 from tests.benchmark.figures import Figure, show, step
 from tests.benchmark.lexical_quality import read
 from tests.benchmark.readings_by_hand import FIRST, SECOND, Bank
 from tests.benchmark.readings_quality import NO_ANSWER
+from tests.fakes import FakeLedger
 
 Claim: TypeAlias = tuple[Stated, list[Passage]]
 
@@ -116,7 +116,7 @@ async def _main(given: argparse.Namespace) -> None:
         show(await measure(LexicalJudge(), given.data_dir, given.claims))
         return
     async with Endpoint(model=given.model, base_url=given.base_url, concurrency=given.concurrency) as endpoint:
-        judge = ModelJudge(FakeLedger(), EndpointJudgeModel(endpoint))
+        judge = ModelJudge(FakeLedger(), ChatModel(endpoint))
         show(await measure(judge, given.data_dir, given.claims))
         usage = judge.usage
         show([Figure("calls", usage.calls), Figure("seconds a call", usage.model_seconds / max(1, usage.calls), "s")])

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
 from pgclarify.errors import InvalidReply
-from pgclarify.model import Completion, CompletionRequest
+from pgclarify.model import Completion, CompletionRequest, ModelCall
 from pgclarify.protocols import Completer
 
 T = TypeVar("T")
@@ -56,24 +55,18 @@ class KeptReplies:
                     stream.write(json.dumps(row) + "\n")
         return self._kept[key]
 
-    async def ask(
-        self, render: Callable[[bool], CompletionRequest], read: Callable[[Completion], T]
-    ) -> tuple[T | None, list[Completion]]:
+    async def ask(self, call: ModelCall[T]) -> tuple[T | None, list[Completion]]:
         """Ask, and once more if the reply cannot be read.
-
-        Args:
-            render: Gives the request; true for the second attempt.
-            read: Reads the reply, or raises InvalidReply.
 
         Returns:
             What was read, None if nothing could be; and the replies.
         """
         replies = []
-        for is_retry in (False, True):
-            replies.append(await self.complete(render(is_retry)))
+        for one in (call, call.retry()):
+            replies.append(await self.complete(self._completer.request(one)))
             try:
-                return read(replies[-1]), replies
+                return one.read(replies[-1]), replies
             except InvalidReply:
-                self.failures += not is_retry
+                self.failures += one is call
         self.lost += 1
         return None, replies

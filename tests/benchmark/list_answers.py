@@ -36,8 +36,6 @@ from pgclarify.database import ExplorationTables, Presence, Runs, open_pool
 from pgclarify.dialogue import ListedAnswer
 from pgclarify.embedding import load_embedder
 from pgclarify.errors import CompletionError, InvalidReply
-from pgclarify.llm.answer_lister import EndpointAnswerLister
-from pgclarify.llm.endpoint import Endpoint
 from pgclarify.model import Candidate, Run, RunStatus
 from pgclarify.pipelines.calls import Calls
 from pgclarify.pipelines.completions import Pace
@@ -47,9 +45,11 @@ from pgclarify.pipelines.proof import prove_told
 from pgclarify.pipelines.reranking import Rerankers
 from pgclarify.pipelines.trace import Tally, Trace
 from pgclarify.protocols import Embedder
+from pgclarify.providers.chat_model import ChatModel
+from pgclarify.providers.endpoint import Endpoint
 from pgclarify.steps import Finding
 from tests.benchmark import kept, product
-from tests.benchmark.all_at_once import AllAtOnce
+from tests.benchmark.all_at_once import all_at_once
 from tests.benchmark.figures import mean_of, step
 from tests.benchmark.ingest import MODEL
 from tests.benchmark.kept import MeteredTables
@@ -113,8 +113,7 @@ class _Asking:
     def __init__(self, dsn: str, runs: Runs, endpoint: Endpoint, embedder: Embedder, given: argparse.Namespace) -> None:
         self._dsn = dsn
         self._runs = runs
-        self._lister = EndpointAnswerLister(endpoint)
-        self._at_once = AllAtOnce(endpoint)
+        self._chat = ChatModel(endpoint)
         self._embedder = embedder
         self._given = given
 
@@ -126,7 +125,7 @@ class _Asking:
             tables,
             ExplorationTables(self._runs),
             answers,  # type: ignore[arg-type]  # of a DialogueStore, this is what a listing needs
-            self._lister,
+            self._chat,
             self._embedder,
             rerankers=Rerankers(None, _no_encoder),
         )
@@ -139,9 +138,9 @@ class _Asking:
         run, tables, shown = await self._start(row)
         passages = [one.passage for one in shown]
         most = self._given.max_answers
-        render = partial(self._at_once.request, row["question"], passages, count, most)
-        calls = Calls(tables, self._at_once, most=2, pace=Pace())
-        value = [] if count == 0 else await calls.ask(render, self._at_once.read, tally=Tally())
+        render = partial(all_at_once, row["question"], passages, count, most)
+        calls = Calls(tables, self._chat, most=2, pace=Pace())
+        value = [] if count == 0 else await calls.ask(render, tally=Tally())
         await tables.finish_run(run, RunStatus.SUCCEEDED, [], None)
         if isinstance(value, CompletionError) and not isinstance(value, InvalidReply):
             raise value

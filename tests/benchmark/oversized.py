@@ -13,8 +13,8 @@ import sys
 from pathlib import Path
 
 from pgclarify.errors import EndpointUnavailable
-from pgclarify.llm.endpoint import Endpoint
 from pgclarify.model import CompletionRequest, Message
+from pgclarify.providers.endpoint import Endpoint
 from tests.benchmark.figures import Figure, show, step
 from tests.raw_server import Answer, completion, http, serve_raw
 

@@ -22,8 +22,9 @@ from rich.table import Table
 
 from pgclarify.database import ExplorationTables, Presence, Runs, open_pool
 from pgclarify.embedding.registry import Embedders
-from pgclarify.llm.extractive import ExtractiveVerifier
 from pgclarify.pipelines.readings import count_readings
+from pgclarify.providers.extractive import ExtractiveVerifier
+from pgclarify.providers.extractive.verifier import PROMPT_VERSION
 from tests import openai_server
 from tests.benchmark import product
 from tests.benchmark.figures import step
@@ -82,7 +83,7 @@ async def signals(dsn: str, asked: Sequence[Group], top_k: int) -> dict[str, lis
         entry: dict[str, Any] = {
             "provider": verifier.provider,
             "model": verifier.model,
-            "prompt_version": verifier.prompt_version,
+            "prompt_version": PROMPT_VERSION,
         }
         async with open_pool(dsn) as pool, Presence.enter(dsn, version="", **entry) as presence:
             runs = Runs(pool, presence.worker_id)

@@ -35,17 +35,18 @@ from pgclarify.algorithms.ambiguity import AmbiguityClassifier
 from pgclarify.algorithms.faithfulness import find_fault
 from pgclarify.dialogue import Rewriting
 from pgclarify.embedding import load_embedder
-from pgclarify.llm.endpoint import Endpoint
-from pgclarify.llm.rewriter import EndpointRewriter
 from pgclarify.model import Completion, CompletionRequest
 from pgclarify.pipelines.detection import Detector
 from pgclarify.pipelines.rewriting import rewrite
+from pgclarify.prompts.rewriting import rewriting as rewriting_prompt
 from pgclarify.protocols import Begin, Embedder
-from pgclarify.testing import FakeDialogueStore, FakeStore
+from pgclarify.providers.chat_model import ChatModel
+from pgclarify.providers.endpoint import Endpoint
 from tests.benchmark.ambiguity_quality import trained_on_one_side
 from tests.benchmark.ingest import MODEL
 from tests.benchmark.kept_replies import KeptReplies
 from tests.benchmark.lexical_quality import read
+from tests.fakes import FakeDialogueStore, FakeStore
 from training.splits import coqa_group, is_for_training
 
 _LEAST_LIKENESS: Final = 0.6
@@ -85,12 +86,12 @@ def sample(rows: Sequence[dict[str, Any]], count: int) -> list[dict[str, Any]]:
     return ambiguous + [row for row in unseen if row["ambiguity"] != "ambiguous"][: count - len(ambiguous)]
 
 
-class _KeptRewriter(EndpointRewriter):
-    """A rewriter whose replies are kept."""
+class _KeptChat(ChatModel):
+    """A chat model whose replies are kept."""
 
     def __init__(self, endpoint: Endpoint, path: Path | None) -> None:
         super().__init__(endpoint)
-        self.kept = KeptReplies(EndpointRewriter(endpoint), path)
+        self.kept = KeptReplies(ChatModel(endpoint), path)
 
     async def complete(self, request: CompletionRequest, begin: Begin | None = None) -> Completion:
         return await self.kept.complete(request)
@@ -104,7 +105,7 @@ async def ask(
     classifier: AmbiguityClassifier,
 ) -> list[Asked]:
     """Ask the model about every question, one call at a time; let pgclarify rewrite it, and only detect."""
-    rewriter = _KeptRewriter(endpoint, replies)
+    chat = _KeptChat(endpoint, replies)
 
     async def embedders(_: str) -> Embedder:
         return embedder
@@ -114,11 +115,8 @@ async def ask(
     for row in rows:
         question = row["target_turn"]["question"]
         history = [text for turn in row["history_turns"] for text in (turn["question"], turn["answer"])]
-        said, completions = await rewriter.kept.ask(
-            lambda is_retry: rewriter.rewriting_request(question, history, retry=is_retry),  # noqa: B023 - called here
-            rewriter.read_rewriting,
-        )
-        rewriting, _ = await _rewrite(question, history, detector, rewriter)
+        said, completions = await chat.kept.ask(rewriting_prompt(question, history))
+        rewriting, _ = await _rewrite(question, history, detector, chat)
         _, seconds = await _rewrite(question, history, detector, None)
         asked.append(
             Asked(
@@ -136,14 +134,14 @@ async def ask(
 
 
 async def _rewrite(
-    question: str, history: Sequence[str], detector: Detector, rewriter: EndpointRewriter | None
+    question: str, history: Sequence[str], detector: Detector, chat: ChatModel | None
 ) -> tuple[Rewriting, float]:
     """Run the job `rewrite`; and the seconds that it took."""
     store = FakeStore()
     dialogue = FakeDialogueStore(store)
     run = store.add_run(question, operation="rewrite", settings={"history": list(history)})
     started = time.perf_counter()
-    await rewrite(run, store, dialogue, detector, rewriter)
+    await rewrite(run, store, dialogue, detector, chat)
     return dialogue.rewritings[run.run_id], time.perf_counter() - started
 
 

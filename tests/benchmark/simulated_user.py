@@ -33,12 +33,13 @@ from rich.table import Table
 
 from pgclarify.dialogue import MOST_TURNS, Form, PromptScheme, Turn
 from pgclarify.embedding import load_embedder
-from pgclarify.llm.endpoint import Endpoint
-from pgclarify.llm.fencing import line
-from pgclarify.llm.questioner import EndpointQuestioner
-from pgclarify.llm.rewriter import EndpointRewriter
 from pgclarify.model import CompletionRequest, Message
+from pgclarify.prompts.clarifying_questions import clarifying_questions
+from pgclarify.prompts.fencing import line
+from pgclarify.prompts.rewriting import reformulation
 from pgclarify.protocols import Embedder
+from pgclarify.providers.chat_model import ChatModel
+from pgclarify.providers.endpoint import Endpoint
 from tests.benchmark import product
 from tests.benchmark.clarifying_questions import sample
 from tests.benchmark.figures import mean_of, step
@@ -77,11 +78,9 @@ class _Simulation:
     """Leads conversations, one call at a time."""
 
     def __init__(self, endpoint: Endpoint, embedder: Embedder, replies: Path | None) -> None:
-        self._questioner = EndpointQuestioner(endpoint)
-        self._rewriter = EndpointRewriter(endpoint)
         self._embedder = embedder
         self._model = endpoint.model
-        self.kept = KeptReplies(self._questioner, replies)
+        self.kept = KeptReplies(ChatModel(endpoint), replies)
 
     async def converse(self, user: User, form: Form) -> Conversation:
         """Three turns, without a rule to stop."""
@@ -89,21 +88,8 @@ class _Simulation:
         for _ in range(MOST_TURNS):
             count = _CHOICES if form is Form.SELECT else 1
             proposed, _ = await self.kept.ask(
-                lambda is_retry: self._questioner.questions_request(
-                    questions[-1],
-                    # What is asked about stands in it already.
-                    history[:-1],  # noqa: B023 - called within the turn
-                    scheme=PromptScheme.AT_COT,
-                    form=form,
-                    count=count,  # noqa: B023 - called within the turn
-                    retry=is_retry,
-                ),
-                lambda completion: self._questioner.read_questions(
-                    completion,
-                    scheme=PromptScheme.AT_COT,
-                    form=form,
-                    count=count,  # noqa: B023 - called within the turn
-                ),
+                # What is asked about stands in the history already.
+                clarifying_questions(questions[-1], history[:-1], scheme=PromptScheme.AT_COT, form=form, count=count)
             )
             if proposed is None:
                 # A turn that fails leaves the question as it was.
@@ -117,10 +103,7 @@ class _Simulation:
             asked = proposed[0].clarifying_question or ""
             reply = (await self.kept.complete(self._reply_request(user, asked))).reply.strip()
             turns.append(Turn((asked,), reply))
-            question, _ = await self.kept.ask(
-                lambda is_retry: self._rewriter.reformulation_request(user.query, turns, retry=is_retry),
-                self._rewriter.read_reformulation,
-            )
+            question, _ = await self.kept.ask(reformulation(user.query, turns))
             questions.append(question or questions[-1])
             history += [asked, reply, questions[-1]]
         return Conversation(user, form, questions)

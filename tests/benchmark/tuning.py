@@ -23,9 +23,10 @@ from numpy.typing import NDArray
 from pgclarify.database import ExplorationTables, Presence, Runs, open_pool
 from pgclarify.embedding import load_embedder
 from pgclarify.language.quotes import find_quote
-from pgclarify.llm.extractive import ExtractiveVerifier
-from pgclarify.llm.extractive.scoring import THRESHOLD
 from pgclarify.model import Found
+from pgclarify.providers.extractive import ExtractiveVerifier
+from pgclarify.providers.extractive.scoring import THRESHOLD
+from pgclarify.providers.extractive.verifier import PROMPT_VERSION
 from tests.benchmark import kept, product
 from tests.benchmark.adaptive_clarify import CORPORA, Question, load_questions
 from tests.benchmark.figures import step
@@ -144,7 +145,7 @@ async def _judge(dsn: str, questions: Sequence[Question]) -> list[Judged]:
     entry: dict[str, Any] = {
         "provider": verifier.provider,
         "model": verifier.model,
-        "prompt_version": verifier.prompt_version,
+        "prompt_version": PROMPT_VERSION,
     }
     judged = []
     try:

@@ -18,7 +18,7 @@ from rich.console import Console
 from rich.table import Table
 
 from pgclarify.algorithms.metrics import covered_answers
-from pgclarify.llm.extractive.scoring import THRESHOLD
+from pgclarify.providers.extractive.scoring import THRESHOLD
 from tests.benchmark import tuning_simulation as simulation
 from tests.benchmark.readings_by_hand import FIRST, SECOND
 from tests.benchmark.tuning import Judged, Reading, embed, half, read_judged, share_interval

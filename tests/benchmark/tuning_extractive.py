@@ -21,10 +21,10 @@ from rich.table import Table
 from pgclarify.algorithms.metrics import covered_answers
 from pgclarify.embedding import load_embedder
 from pgclarify.language.words import content_stems, word_set, words
-from pgclarify.llm.extractive import ExtractiveVerifier
-from pgclarify.llm.extractive.answer_types import is_question
-from pgclarify.llm.extractive.scoring import THRESHOLD
 from pgclarify.model import Passage
+from pgclarify.providers.extractive import ExtractiveVerifier
+from pgclarify.providers.extractive.answer_types import is_question
+from pgclarify.providers.extractive.scoring import THRESHOLD
 from tests.benchmark.figures import step
 from tests.benchmark.ingest import MODEL
 from tests.benchmark.lexical_quality import read

@@ -11,7 +11,7 @@ from pgclarify.database import LedgerTables, Runs, open_pool
 from pgclarify.errors import CompletionError
 from pgclarify.model import Completion, CompletionRequest, Message
 from pgclarify.pipelines.completions import Pace, Paid, complete_all
-from pgclarify.testing import FakeVerifier
+from tests.fakes import scripts
 from tests.integration.by_hand import Connection, Hire, scalar
 from tests.integration.spending import budget, enter, price, status
 
@@ -32,7 +32,7 @@ async def test_a_reply_that_comes_late_spares_a_call_in_line(
     budget(connection, max_calls=10)
     run_id = enter(connection) if is_of_a_run else None
     gate = asyncio.Event()
-    verifier = FakeVerifier({"a": "anew", "b": "two"}, concurrency=1, gate=gate, gated={"b"})
+    verifier = scripts.verifier({"a": "anew", "b": "two"}, concurrency=1, gate=gate, gated={"b"})
     landed: dict[int, Paid | CompletionError] = {}
 
     async def land(index: int, result: Paid | CompletionError) -> None:

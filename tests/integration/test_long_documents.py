@@ -18,8 +18,8 @@ from pgclarify.pipelines.ingestion import Ingestion
 from pgclarify.pipelines.long_documents import LongIngestion
 from pgclarify.pipelines.reembedding import Reembedding
 from pgclarify.protocols import Embedder
-from pgclarify.testing import FakeEmbedder
 from pgclarify.worker.chores import every, ingest, ingest_long
+from tests.fakes import FakeEmbedder
 from tests.integration.by_hand import Connection, HandWorker, Hire, scalar
 from tests.integration.counts import assert_counts_agree
 

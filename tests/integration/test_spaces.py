@@ -12,8 +12,8 @@ import pytest
 from pgclarify.database import open_pool
 from pgclarify.embedding.registry import Embedders
 from pgclarify.errors import ModelNotFound
-from pgclarify.testing import FakeEmbedder
 from pgclarify.worker.spaces import Spaces
+from tests.fakes import FakeEmbedder
 from tests.integration.by_hand import Connection, scalar
 
 

@@ -12,10 +12,10 @@ from psycopg.conninfo import make_conninfo
 from pgclarify.database import LedgerTables, Runs, open_pool
 from pgclarify.database.pool import Pool
 from pgclarify.errors import DatabaseBusy
-from pgclarify.model import Completion, CompletionRequest, Message
+from pgclarify.model import CompletionRequest, Message
 from pgclarify.pipelines.completions import Pace, Paid, complete_all
-from pgclarify.protocols import Begin
-from pgclarify.testing.completer import FakeCompleter
+from tests.fakes import scripts
+from tests.fakes.completer import Prompt
 from tests.integration.by_hand import Connect, Connection, Hire, MakeRole, scalar, state_of
 from tests.integration.spending import budget, claim, enter, price, status, store
 
@@ -179,16 +179,6 @@ class TestWhileAnAdministratorLocks:
             holder.execute("begin")
             holder.execute("lock table pgclarify.budget in access exclusive mode")
 
-        class Locking(FakeCompleter):
-            """Locks budgets before it replies."""
-
-            is_called = asyncio.Event()
-
-            async def complete(self, request: CompletionRequest, begin: Begin | None = None) -> Completion:
-                lock()
-                self.is_called.set()
-                return await super().complete(request, begin)
-
         class Watched(Runs):
             """Tells when a lock stands in the way."""
 
@@ -199,7 +189,14 @@ class TestWhileAnAdministratorLocks:
             def warn_of_lock(self, busy: DatabaseBusy) -> None:
                 self.is_refused.set()
 
-        completer = Locking({}, "said")
+        is_called = asyncio.Event()
+
+        async def lock_budgets(_: Prompt) -> None:
+            lock()
+            is_called.set()
+
+        completer = scripts.verifier({"a question": "said"})
+        completer.before = lock_budgets
         async with open_pool(make_conninfo(database, user=worker.connection.info.user)) as pool:
             runs = Watched(pool, worker.worker_id)
             lock()
@@ -209,7 +206,7 @@ class TestWhileAnAdministratorLocks:
             await runs.is_refused.wait()
             assert not completer.calls
             holder.execute("commit")
-            await completer.is_called.wait()
+            await is_called.wait()
             runs.is_refused.clear()
             await runs.is_refused.wait()
             assert not landed

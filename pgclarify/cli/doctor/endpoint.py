@@ -67,9 +67,9 @@ async def _ask_endpoint(settings: Settings) -> Check:
     import httpx2
     import openai
 
-    from pgclarify.llm.bounded_client import BoundedClient, Call, Problem
-    from pgclarify.llm.chat_reply import read_models
-    from pgclarify.llm.endpoint import Endpoint
+    from pgclarify.providers.bounded_client import BoundedClient, Call, Problem
+    from pgclarify.providers.chat_reply import read_models
+    from pgclarify.providers.endpoint import Endpoint
 
     try:
         endpoint = Endpoint.from_settings(settings)

@@ -8,13 +8,13 @@ import pytest
 from pgclarify.errors import DatabaseError, EndpointUnavailable
 from pgclarify.evaluated import Case, Output, PredictedInterpretation
 from pgclarify.evaluation.baselines import AllAtOnce, Asked, DiversifyThenVerify
-from pgclarify.llm.baseline_model import EndpointBaselineModel
-from pgclarify.llm.endpoint import Endpoint
-from pgclarify.llm.verifier import EndpointVerifier
 from pgclarify.model import Passage, RunStatus
 from pgclarify.pipelines.completions import Pace
-from pgclarify.protocols import BaselineModel, Ledger
-from pgclarify.testing import FakeBaselineModel, FakeEmbedder, FakeLedger, FakeLedgerTable, FakeVerifier
+from pgclarify.protocols import Completer, Ledger
+from pgclarify.providers.chat_model import ChatModel
+from pgclarify.providers.endpoint import Endpoint
+from tests.fakes import FakeEmbedder, FakeLedger, FakeLedgerTable, scripts
+from tests.fakes.completer import ScriptedCompleter
 from tests.openai_server import serve
 
 QUESTION = "When does the museum open?"
@@ -64,7 +64,7 @@ class FakeRetriever:
         return list(self._found.get(question, ()))[:top_k]
 
 
-def asked(model: BaselineModel, retriever: FakeRetriever, ledger: Ledger | None = None) -> Asked:
+def asked(model: Completer, retriever: FakeRetriever, ledger: Ledger | None = None) -> Asked:
     return Asked(ledger or FakeLedger(), model, retriever, FakeEmbedder(), Pace(first=0.001, longest=0.002))
 
 
@@ -76,7 +76,7 @@ PROPOSED = {f"proposal: {QUESTION}": json.dumps([HOUR, YEAR])}
 VERIFIED = {f"verification: {HOUR}": "[0]", f"verification: {YEAR}": "[2]"}
 
 
-def purposes(model: FakeBaselineModel) -> list[str]:
+def purposes(model: ScriptedCompleter) -> list[str]:
     return [request.purpose.removeprefix("baseline_") for request in model.calls]
 
 
@@ -86,7 +86,7 @@ def read_out(output: Output) -> list[tuple[str, str | None, list[Passage]]]:
 
 async def test_dtv_reads_answers_out_of_what_was_verified():
     told = {f"disambiguation: {QUESTION}": json.dumps([[HOUR, "9 am", [0]], [YEAR, "1931", [0, 1]]])}
-    model = FakeBaselineModel(PROPOSED | VERIFIED | told)
+    model = scripts.baseline_model(PROPOSED | VERIFIED | told)
     retriever = found()
     output = await DiversifyThenVerify(asked(model, retriever)).answer(CASE)
 
@@ -94,12 +94,11 @@ async def test_dtv_reads_answers_out_of_what_was_verified():
     assert retriever.searches == [(HOUR, 5), (YEAR, 5)]
     assert purposes(model) == ["proposal", "verification", "verification", "disambiguation"]
     # Each verification sees all passages; the last call sees those that passed one of them, in order.
-    contents = "\n".join(passage.content for passage in (HOURS, MORE_HOURS, YEARS))
-    assert [request.messages[0].content for request in model.calls[1:3]] == [
-        f"{contents}\n{HOUR}",
-        f"{contents}\n{YEAR}",
-    ]
-    assert model.calls[3].messages[0].content == f"{HOURS.content}\n{YEARS.content}\n{QUESTION}"
+    contents = [passage.content for passage in (HOURS, MORE_HOURS, YEARS)]
+    verifications = model.asked("baseline_verification")
+    assert [(one.question, one.passages) for one in verifications] == [(HOUR, contents), (YEAR, contents)]
+    (last,) = model.asked("baseline_disambiguation")
+    assert (last.question, last.passages) == (QUESTION, [HOURS.content, YEARS.content])
     # Places of the last call are places of what it saw.
     assert read_out(output) == [(HOUR, "9 am", [HOURS]), (YEAR, "1931", [HOURS, YEARS])]
     assert [one.support for one in output.interpretations] == [1, 2]
@@ -109,13 +108,13 @@ async def test_dtv_reads_answers_out_of_what_was_verified():
 
 
 async def test_dtv_verifies_all_readings_at_once():
-    model = FakeBaselineModel(PROPOSED)
+    model = scripts.baseline_model(PROPOSED)
     await DiversifyThenVerify(asked(model, found())).answer(CASE)
     assert model.most_in_flight == 2
 
 
 async def test_dtv_gives_nothing_if_no_passage_is_verified():
-    model = FakeBaselineModel(PROPOSED)
+    model = scripts.baseline_model(PROPOSED)
     output = await DiversifyThenVerify(asked(model, found())).answer(CASE)
     assert output.interpretations == ()
     assert output.retrieved == (HOURS, MORE_HOURS, YEARS)
@@ -124,7 +123,7 @@ async def test_dtv_gives_nothing_if_no_passage_is_verified():
 
 async def test_a_verification_that_fails_keeps_nothing_and_the_others_count():
     told = {f"disambiguation: {QUESTION}": json.dumps([[YEAR, "1931", [0]]])}
-    model = FakeBaselineModel(PROPOSED | VERIFIED | {f"verification: {HOUR}": "which?"} | told)
+    model = scripts.baseline_model(PROPOSED | VERIFIED | {f"verification: {HOUR}": "which?"} | told)
     output = await DiversifyThenVerify(asked(model, found())).answer(CASE)
     assert read_out(output) == [(YEAR, "1931", [YEARS])]
     # It was asked twice, and both replies were paid for.
@@ -133,7 +132,7 @@ async def test_a_verification_that_fails_keeps_nothing_and_the_others_count():
 
 async def test_passages_are_pruned_to_those_nearest_to_all_readings():
     retriever = FakeRetriever({HOUR: [CHEESE, HOURS, CASTLE], YEAR: [BOATS, PIER, YEARS, MORE_HOURS]})
-    model = FakeBaselineModel(PROPOSED)
+    model = scripts.baseline_model(PROPOSED)
     dtv = DiversifyThenVerify(asked(model, retriever), passages_each=7, passages_kept=3)
     output = await dtv.answer(CASE)
     assert [number for _, number in retriever.searches] == [7, 7]
@@ -150,21 +149,21 @@ async def similarity_to_both(contents: Sequence[str]) -> list[float]:
 async def test_few_passages_need_no_embedding_and_each_is_there_once():
     retriever = FakeRetriever({HOUR: [HOURS, YEARS], YEAR: [YEARS, HOURS]})
     embedder = FakeEmbedder()
-    method = DiversifyThenVerify(Asked(FakeLedger(), FakeBaselineModel(PROPOSED), retriever, embedder))
+    method = DiversifyThenVerify(Asked(FakeLedger(), scripts.baseline_model(PROPOSED), retriever, embedder))
     assert (await method.answer(CASE)).retrieved == (HOURS, YEARS)
     assert embedder.calls == []
 
 
 @pytest.mark.parametrize("is_verified", [True, False])
 async def test_where_nothing_is_found_nothing_more_is_asked(is_verified: bool):
-    model = FakeBaselineModel(PROPOSED)
+    model = scripts.baseline_model(PROPOSED)
     output = await DiversifyThenVerify(asked(model, FakeRetriever({})), is_verified=is_verified).answer(CASE)
     assert (output.interpretations, output.retrieved, output.status) == ((), (), RunStatus.SUCCEEDED)
     assert purposes(model) == ["proposal"]
 
 
 async def test_unverified_readings_stay_as_proposed_and_cite_nothing():
-    model = FakeBaselineModel(PROPOSED | {f"answers: {HOUR} | {YEAR}": '["9 am", null]'})
+    model = scripts.baseline_model(PROPOSED | {f"answers: {HOUR} | {YEAR}": '["9 am", null]'})
     retriever = found()
     output = await DiversifyThenVerify(asked(model, retriever), is_verified=False).answer(CASE)
     assert purposes(model) == ["proposal", "answers"]
@@ -175,11 +174,11 @@ async def test_unverified_readings_stay_as_proposed_and_cite_nothing():
 
 async def test_rac_reads_everything_in_one_call():
     told = {f"disambiguation: {QUESTION}": json.dumps([[YEAR, "1931", [2, 1]], [HOUR, "9 am", []]])}
-    model = FakeBaselineModel(told)
+    model = scripts.baseline_model(told, relaxation=QUESTION)
     retriever = found()
-    output = await AllAtOnce(asked(model, retriever), FakeVerifier(), top_k=3).answer(CASE)
+    output = await AllAtOnce(asked(model, retriever), top_k=3).answer(CASE)
     assert retriever.searches == [(QUESTION, 3)]
-    assert purposes(model) == ["disambiguation"]
+    assert purposes(model) == ["relaxation", "disambiguation"]
     assert read_out(output) == [(YEAR, "1931", [CHEESE, YEARS]), (HOUR, "9 am", [])]
     assert [one.support for one in output.interpretations] == [2, 0]
     assert output.retrieved == (HOURS, CHEESE, YEARS)
@@ -187,29 +186,29 @@ async def test_rac_reads_everything_in_one_call():
 
 
 async def test_rac_searches_with_the_relaxed_question_and_asks_the_question():
-    model = FakeBaselineModel()
+    model = scripts.baseline_model(relaxation="museum opening")
     retriever = FakeRetriever({"museum opening": [HOURS]})
-    verifier = FakeVerifier(relaxation="museum opening")
-    output = await AllAtOnce(asked(model, retriever), verifier, top_k=20).answer(CASE)
+    output = await AllAtOnce(asked(model, retriever), top_k=20).answer(CASE)
     assert retriever.searches == [("museum opening", 20)]
-    assert model.calls[0].messages[0].content == f"{HOURS.content}\n{QUESTION}"
+    (last,) = model.asked("baseline_disambiguation")
+    assert (last.question, last.passages) == (QUESTION, [HOURS.content])
     assert output.notes == {"relaxed_question": "museum opening"}
     assert output.usage.calls == 2
 
 
 async def test_rac_goes_on_with_the_question_where_relaxing_fails():
     # The second is a reply that PostgreSQL could not keep as text.
-    verifier = FakeVerifier(relaxation=["", "half \ud800"])
+    model = scripts.baseline_model(relaxation=["", "half \ud800"])
     retriever = found()
-    output = await AllAtOnce(asked(FakeBaselineModel(), retriever), verifier, top_k=2).answer(CASE)
+    output = await AllAtOnce(asked(model, retriever), top_k=2).answer(CASE)
     assert retriever.searches == [(QUESTION, 2)]
     assert output.status is RunStatus.SUCCEEDED
 
 
 async def test_rac_asks_nothing_where_nothing_is_found():
-    model = FakeBaselineModel()
-    output = await AllAtOnce(asked(model, FakeRetriever({})), FakeVerifier(), top_k=20).answer(CASE)
-    assert (output.interpretations, model.calls, output.usage.calls) == ((), [], 0)
+    model = scripts.baseline_model()
+    output = await AllAtOnce(asked(model, FakeRetriever({})), top_k=20).answer(CASE)
+    assert (output.interpretations, purposes(model), output.usage.calls) == ((), ["relaxation"], 1)
 
 
 FAILING = [
@@ -223,7 +222,7 @@ FAILING = [
 
 @pytest.mark.parametrize(("is_verified", "replies", "calls"), FAILING)
 async def test_a_reply_that_does_not_fit_twice_fails_the_case(is_verified: bool, replies: dict[str, str], calls: int):
-    model = FakeBaselineModel(replies)
+    model = scripts.baseline_model(replies)
     output = await DiversifyThenVerify(asked(model, found()), is_verified=is_verified).answer(CASE)
     assert (output.status, output.interpretations) == (RunStatus.FAILED, ())
     assert output.error
@@ -236,21 +235,21 @@ async def test_a_reply_that_does_not_fit_twice_fails_the_case(is_verified: bool,
 async def test_an_endpoint_that_is_away_fails_the_case(key: str):
     replies = PROPOSED | VERIFIED | {f"disambiguation: {QUESTION}": "[]"}
     broken = {name: AWAY if name.startswith(key) else reply for name, reply in replies.items()}
-    output = await DiversifyThenVerify(asked(FakeBaselineModel(broken), found())).answer(CASE)
+    output = await DiversifyThenVerify(asked(scripts.baseline_model(broken), found())).answer(CASE)
     assert output.status is RunStatus.FAILED
     assert "cannot be reached" in (output.error or "")
 
 
 async def test_rac_fails_where_relaxing_finds_nobody():
-    method = AllAtOnce(asked(FakeBaselineModel(), found()), FakeVerifier(relaxation=AWAY), top_k=2)
+    method = AllAtOnce(asked(scripts.baseline_model(relaxation=AWAY), found()), top_k=2)
     assert (await method.answer(CASE)).status is RunStatus.FAILED
 
 
 async def test_a_search_that_fails_stops_the_evaluation():
     retriever = FakeRetriever({}, error=DatabaseError("the server is gone"))
     for method in (
-        DiversifyThenVerify(asked(FakeBaselineModel(PROPOSED), retriever)),
-        AllAtOnce(asked(FakeBaselineModel(), retriever), FakeVerifier(), top_k=2),
+        DiversifyThenVerify(asked(scripts.baseline_model(PROPOSED), retriever)),
+        AllAtOnce(asked(scripts.baseline_model(), retriever), top_k=2),
     ):
         with pytest.raises(DatabaseError):
             await method.answer(CASE)
@@ -259,8 +258,8 @@ async def test_a_search_that_fails_stops_the_evaluation():
 async def test_the_same_case_again_costs_nothing():
     told = {f"disambiguation: {QUESTION}": json.dumps([[HOUR, "9 am", [0]]])}
     table = FakeLedgerTable()
-    first = FakeBaselineModel(PROPOSED | VERIFIED | told)
-    second = FakeBaselineModel(otherwise="never asked")
+    first = scripts.baseline_model(PROPOSED | VERIFIED | told)
+    second = scripts.baseline_model(otherwise="never asked")
     outputs = [
         await DiversifyThenVerify(asked(model, found(), FakeLedger(table))).answer(CASE) for model in (first, second)
     ]
@@ -281,10 +280,10 @@ async def test_over_http():
         }
     )
     async with serve() as server, Endpoint(model="rules-1", base_url=server.base_url) as endpoint:
-        model = EndpointBaselineModel(endpoint)
+        model = ChatModel(endpoint)
         dtv = await DiversifyThenVerify(asked(model, retriever)).answer(CASE)
         unverified = await DiversifyThenVerify(asked(model, retriever), is_verified=False).answer(CASE)
-        rac = await AllAtOnce(asked(model, retriever), EndpointVerifier(endpoint), top_k=2).answer(CASE)
+        rac = await AllAtOnce(asked(model, retriever), top_k=2).answer(CASE)
     assert [(one.answer, [c.passage for c in one.citations]) for one in dtv.interpretations] == [
         ("9 am", [HOURS]),
         ("in 1931", [YEARS]),

@@ -6,7 +6,7 @@ from pgclarify.errors import EndpointUnavailable
 from pgclarify.evaluated import Stated
 from pgclarify.model import Passage
 from pgclarify.protocols import Judge
-from pgclarify.testing import FakeJudge
+from tests.fakes import FakeJudge
 
 ONE, OTHER, THIRD = Stated("When?"), Stated("At what time?"), Stated(None, ("9 am", "nine"))
 PASSAGE = Passage("a", 1, "At nine.")

@@ -1,16 +1,10 @@
 """The judge by words: what it takes for support, for a match, for a reading at all."""
 
-import ast
-import importlib
-import inspect
-import re
 from collections.abc import Sequence
-from types import ModuleType
 
 import pytest
 
 from pgclarify.evaluated import Stated
-from pgclarify.evaluation import lexical_judge
 from pgclarify.evaluation.lexical_judge import LexicalJudge, is_same_answer, states_answer
 from pgclarify.model import Passage
 from pgclarify.protocols import Judge
@@ -51,44 +45,6 @@ async def supports(judge: Judge, question: str | None, answers: Sequence[str], *
 
 def test_it_has_a_name(judge: Judge):
     assert (judge.name, judge.needs_answers) == ("lexical", True)
-
-
-def test_its_version_is_that_of_all_it_rests_on(judge: Judge, monkeypatch: pytest.MonkeyPatch):
-    used = {module.__name__ for module in lexical_judge._USED}
-    rested_on: set[str] = set()
-    left = [lexical_judge.__name__]
-    while left:
-        name = left.pop()
-        if name not in rested_on:
-            rested_on.add(name)
-            left += sources_of(importlib.import_module(name))
-    data = {"pgclarify.errors", "pgclarify.evaluated", "pgclarify.model", lexical_judge.__name__}
-    assert rested_on - data == used
-    before = judge.version
-    assert re.fullmatch(r"2-[0-9a-f]{8}", before)
-    lexical_judge._version.cache_clear()
-    assert judge.version == before
-    source = inspect.getsource
-    for module in lexical_judge._USED:
-        lexical_judge._version.cache_clear()
-        with monkeypatch.context() as patch:
-            patch.setattr(inspect, "getsource", lambda one, own=module: source(one) + "#" * (one is own))
-            assert judge.version != before
-    lexical_judge._version.cache_clear()
-
-
-def sources_of(module: ModuleType) -> list[str]:
-    """The modules of this project in which what it imports is written."""
-    found = []
-    for node in ast.walk(ast.parse(inspect.getsource(module))):
-        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("pgclarify"):
-            for imported in node.names:
-                package = importlib.import_module(node.module or "")
-                thing = getattr(package, imported.name)
-                home = thing.__name__ if isinstance(thing, ModuleType) else getattr(thing, "__module__", "")
-                # A constant does not say where it is from.
-                found.append(home if home.startswith("pgclarify") else package.__name__)
-    return found
 
 
 @pytest.mark.parametrize(

@@ -7,12 +7,14 @@ import pytest
 from pgclarify.errors import DatabaseError, EndpointUnavailable, RequestRefused
 from pgclarify.evaluated import Stated, Usage
 from pgclarify.evaluation.model_judge import ModelJudge
-from pgclarify.llm.endpoint import Endpoint
-from pgclarify.llm.judge_model import EndpointJudgeModel
 from pgclarify.model import Claim, CompletionRequest, Passage
 from pgclarify.pipelines.completions import Pace
+from pgclarify.prompts.versions import JUDGE_VERSIONS, combined
 from pgclarify.protocols import Judge
-from pgclarify.testing import FakeJudgeModel, FakeLedger, FakeLedgerTable
+from pgclarify.providers.chat_model import ChatModel
+from pgclarify.providers.endpoint import Endpoint
+from tests.fakes import FakeLedger, FakeLedgerTable, scripts
+from tests.fakes.completer import ScriptedCompleter
 from tests.openai_server import Chat, Reply, serve
 
 QUESTION = "When does the museum open?"
@@ -26,12 +28,8 @@ AWAY = EndpointUnavailable("the endpoint cannot be reached")
 FAST = Pace(first=0.001, longest=0.002)
 
 
-def judge_of(model: FakeJudgeModel, ledger: FakeLedger | None = None) -> ModelJudge:
+def judge_of(model: ScriptedCompleter, ledger: FakeLedger | None = None) -> ModelJudge:
     return ModelJudge(ledger or FakeLedger(), model, pace=FAST)
-
-
-def texts(model: FakeJudgeModel) -> list[str]:
-    return [request.messages[0].content for request in model.calls]
 
 
 async def every_judgement(judge: Judge, readings: Sequence[Stated]) -> tuple[object, ...]:
@@ -43,7 +41,7 @@ async def every_judgement(judge: Judge, readings: Sequence[Stated]) -> tuple[obj
     )
 
 
-def scripted(readings: str, *, otherwise: str = "no") -> FakeJudgeModel:
+def scripted(readings: str, *, otherwise: str = "no") -> ScriptedCompleter:
     script = {
         f"support: {HOUR.interpretation}": "true",
         f"support: {YEAR.interpretation}": "false",
@@ -51,7 +49,7 @@ def scripted(readings: str, *, otherwise: str = "no") -> FakeJudgeModel:
         f"distinct: {readings}": "[0, 1]",
         f"relevance: {readings}": "[true, false]",
     }
-    return FakeJudgeModel(dict(script), otherwise=otherwise)
+    return scripts.judge_model(dict(script), otherwise=otherwise)
 
 
 BOTH = f"{HOUR.interpretation} | {YEAR.interpretation}"
@@ -60,19 +58,21 @@ BOTH = f"{HOUR.interpretation} | {YEAR.interpretation}"
 async def test_judgements_are_the_models():
     model = scripted(BOTH)
     judge = judge_of(model)
-    assert (judge.name, judge.version) == ("fake", "1")
+    assert (judge.name, judge.version) == ("fake", combined(JUDGE_VERSIONS))
     assert await every_judgement(judge, [HOUR, YEAR]) == ([True, False], [False, True], [0, 1], [True, False])
     assert [request.purpose for request in model.calls] == [
         *("judge_support", "judge_support"),
         *("judge_match", "judge_distinct", "judge_relevance"),
     ]
     # All spellings of an answer are shown, and all passages.
-    assert texts(model)[0] == f"{HOUR.interpretation}\n9 am or nine\n{HOURS.content}\n{YEARS.content}"
-    assert texts(model)[1].startswith(f"{YEAR.interpretation}\n\n")
+    first, second = model.asked("judge_support")
+    assert (first.question, first.line("Answer")) == (HOUR.interpretation, "9 am or nine")
+    assert (second.question, second.line("Answer")) == (YEAR.interpretation, "")
+    assert first.passages == second.passages == [HOURS.content, YEARS.content]
 
 
 async def test_claims_are_asked_all_at_once():
-    model = FakeJudgeModel(otherwise="true")
+    model = scripts.judge_model(otherwise="true")
     ledger = FakeLedger()
     claims = [(Stated(f"Reading {number}?"), [HOURS]) for number in range(20)]
     assert await judge_of(model, ledger).supports(claims) == [True] * 20
@@ -80,7 +80,7 @@ async def test_claims_are_asked_all_at_once():
 
 
 async def test_equal_claims_are_asked_once():
-    model = FakeJudgeModel(otherwise="true")
+    model = scripts.judge_model(otherwise="true")
     judge = judge_of(model)
     assert await judge.supports([(HOUR, [HOURS]), (HOUR, [HOURS]), (HOUR, [YEARS])]) == [True] * 3
     assert judge.usage.calls == len(model.calls) == 2
@@ -88,7 +88,7 @@ async def test_equal_claims_are_asked_once():
 
 async def test_judging_again_costs_nothing():
     table = FakeLedgerTable()
-    first, second = scripted(BOTH), FakeJudgeModel(otherwise="never asked")
+    first, second = scripted(BOTH), scripts.judge_model(otherwise="never asked")
     judges = judge_of(first, FakeLedger(table)), judge_of(second, FakeLedger(table))
     assert await every_judgement(judges[0], [HOUR, YEAR]) == await every_judgement(judges[1], [HOUR, YEAR])
     assert second.calls == []
@@ -99,7 +99,7 @@ async def test_judging_again_costs_nothing():
 
 
 async def test_what_fails_twice_is_judged_as_unfounded():
-    model = FakeJudgeModel(otherwise="maybe")
+    model = scripts.judge_model(otherwise="maybe")
     judge = judge_of(model)
     assert await every_judgement(judge, [HOUR, YEAR]) == ([False, False], [False, False], [0, 1], [False, False])
     assert [request.sample for request in model.calls] == [0, 0, 1, 1, 0, 1, 0, 1, 0, 1]
@@ -113,7 +113,7 @@ async def test_what_the_endpoint_refuses_to_judge_is_judged_as_unfounded():
     refused = RequestRefused("the endpoint refused the request", detail="the context is full")
     kinds = ("match", "distinct", "relevance")
     script = {f"{kind}: {BOTH}": refused for kind in kinds} | {f"support: {HOUR.interpretation}": refused}
-    judge = judge_of(FakeJudgeModel(dict(script), otherwise="true"))
+    judge = judge_of(scripts.judge_model(dict(script), otherwise="true"))
     assert await every_judgement(judge, [HOUR, YEAR]) == ([False, True], [False, False], [0, 1], [False, False])
     assert judge.unjudged == 4
     assert judge.usage.calls == 1
@@ -121,24 +121,24 @@ async def test_what_the_endpoint_refuses_to_judge_is_judged_as_unfounded():
 
 async def test_a_second_reply_that_fits_counts():
     key = f"support: {HOUR.interpretation}"
-    assert await judge_of(FakeJudgeModel({key: ["maybe", "true"]})).supports([(HOUR, [HOURS])]) == [True]
+    assert await judge_of(scripts.judge_model({key: ["maybe", "true"]})).supports([(HOUR, [HOURS])]) == [True]
 
 
 async def test_one_failure_leaves_other_claims_alone():
-    model = FakeJudgeModel({f"support: {HOUR.interpretation}": "maybe"}, otherwise="true")
+    model = scripts.judge_model({f"support: {HOUR.interpretation}": "maybe"}, otherwise="true")
     assert await judge_of(model).supports([(HOUR, [HOURS]), (YEAR, [HOURS])]) == [False, True]
 
 
 @pytest.mark.parametrize("reply", ["[true]", "[true, true, true]", "[]", "[true, 1]", '"true"', "[true, false"])
 async def test_a_reply_about_other_readings_is_none(reply: str):
-    judge = judge_of(FakeJudgeModel(otherwise=reply))
+    judge = judge_of(scripts.judge_model(otherwise=reply))
     assert await judge.matches(QUESTION, [HOUR, YEAR], [MONTH]) == [False, False]
     assert await judge.relevant(QUESTION, [HOUR, YEAR]) == [False, False]
     assert await judge.distinct(QUESTION, [HOUR, YEAR]) == [0, 1]
 
 
 async def test_an_endpoint_that_is_away_stops_the_evaluation():
-    model = FakeJudgeModel({f"support: {HOUR.interpretation}": AWAY}, otherwise="true")
+    model = scripts.judge_model({f"support: {HOUR.interpretation}": AWAY}, otherwise="true")
     ledger = FakeLedger()
     with pytest.raises(EndpointUnavailable):
         await judge_of(model, ledger).supports([(HOUR, [HOURS]), (YEAR, [HOURS])])
@@ -146,7 +146,7 @@ async def test_an_endpoint_that_is_away_stops_the_evaluation():
     assert [row.completion is None for row in ledger.table.rows.values()] == [True, False]
     assert ledger.table.leased == []
     for judgement in ("matches", "distinct", "relevant"):
-        judge = judge_of(FakeJudgeModel({f"{key}: {BOTH}": AWAY for key in ("match", "distinct", "relevance")}))
+        judge = judge_of(scripts.judge_model({f"{key}: {BOTH}": AWAY for key in ("match", "distinct", "relevance")}))
         among = [[MONTH]] if judgement == "matches" else []
         with pytest.raises(EndpointUnavailable):
             await getattr(judge, judgement)(QUESTION, [HOUR, YEAR], *among)
@@ -158,11 +158,11 @@ async def test_a_ledger_that_fails_stops_it():
             raise DatabaseError("the server is gone")
 
     with pytest.raises(DatabaseError):
-        await judge_of(FakeJudgeModel(), Broken()).relevant(QUESTION, [HOUR])
+        await judge_of(scripts.judge_model(), Broken()).relevant(QUESTION, [HOUR])
 
 
 async def test_nothing_is_asked_about_nothing():
-    model = FakeJudgeModel()
+    model = scripts.judge_model()
     judge = judge_of(model)
     assert await every_judgement(judge, []) == ([], [], [], [])
     assert await judge.supports([(HOUR, [])]) == [False]
@@ -173,7 +173,7 @@ async def test_nothing_is_asked_about_nothing():
 
 
 async def test_answers_alone_are_compared_without_a_call():
-    model = FakeJudgeModel()
+    model = scripts.judge_model()
     judge = judge_of(model)
     known = [Stated(None, ("9 am", "nine in the morning")), Stated(None, ("1931",)), Stated(None)]
     assert await judge.supports([(stated, [HOURS]) for stated in known]) == [True, False, False]
@@ -190,7 +190,7 @@ async def test_only_what_is_not_plain_is_asked():
     # `same` asks what HOUR asks, and has another answer.
     distinct = f"distinct: {HOUR.interpretation} | {YEAR.interpretation} | {MONTH.interpretation}"
     relevance = f"relevance: {YEAR.interpretation} | {MONTH.interpretation}"
-    model = FakeJudgeModel({match: "[false, true]", distinct: "[0, 2]", relevance: "[false, true]"})
+    model = scripts.judge_model({match: "[false, true]", distinct: "[0, 2]", relevance: "[false, true]"})
     judge = judge_of(model)
     answer = Stated(None, ("10 pm",))
     same = Stated("at what time does the museum open", ("never",))
@@ -201,7 +201,7 @@ async def test_only_what_is_not_plain_is_asked():
 
 
 async def test_twenty_equal_readings_are_one():
-    model = FakeJudgeModel()
+    model = scripts.judge_model()
     judge = judge_of(model)
     assert await judge.distinct(QUESTION, [HOUR] * 20) == [0]
     assert await judge.matches(QUESTION, [HOUR] * 20, [HOUR]) == [True] * 20
@@ -216,7 +216,7 @@ def orders(chat: Chat) -> Reply:
 async def test_over_http():
     readings = [Stated(f"When did bridge {number} of the river open?") for number in range(20)]
     async with serve() as server, Endpoint(model="rules-1", base_url=server.base_url) as endpoint:
-        judge = ModelJudge(FakeLedger(), EndpointJudgeModel(endpoint))
+        judge = ModelJudge(FakeLedger(), ChatModel(endpoint))
         assert await judge.supports([(HOUR, [HOURS]), (Stated("Who?", ("Anna",)), [HOURS])]) == [False, False]
         assert await judge.supports([(Stated("When does it open?", ("museum",)), [HOURS])]) == [True]
         assert len(await judge.matches(QUESTION, readings, [YEAR])) == 20

@@ -6,9 +6,9 @@ import pytest
 
 from pgclarify.errors import CompletionError
 from pgclarify.evaluation.outages import Outage, outage_of
-from pgclarify.llm.endpoint import Endpoint
 from pgclarify.model import CompletionRequest, Message
 from pgclarify.pipelines.failures import cannot_load, describe, no_language_model, summarize
+from pgclarify.providers.endpoint import Endpoint
 from tests.openai_server import MODEL, Reply, serve
 
 REQUEST = CompletionRequest(

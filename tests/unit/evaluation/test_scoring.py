@@ -25,7 +25,7 @@ from pgclarify.evaluation.scoring import score
 from pgclarify.evaluation.summaries import summarize, summarize_in_parts
 from pgclarify.model import Passage, RunStatus
 from pgclarify.protocols import Judge
-from pgclarify.testing import FakeJudge
+from tests.fakes import FakeJudge
 from tests.unit.evaluation.by_the_book import ByTheBook
 
 USAGE = Usage(calls=4, reused_calls=1, prompt_tokens=900, completion_tokens=80, model_seconds=2.5)

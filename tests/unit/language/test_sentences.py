@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pgclarify.language.sentences import MAX_CHARS, MAX_SENTENCE_CHARS, Kind, split_sentences
-from pgclarify.llm.extractive.evidence import gather_evidence
+from pgclarify.providers.extractive.evidence import gather_evidence
 
 
 def texts(passage: str) -> list[str]:

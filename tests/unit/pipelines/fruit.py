@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pgclarify.errors import CompletionError
-from pgclarify.model import Candidate, Completion, CompletionRequest, Found, Passage, Reading, Run
+from pgclarify.model import Candidate, Found, Passage, Reading, Run
 from pgclarify.pipelines.reranking import Rerankers
-from pgclarify.protocols import Begin, Embedder
-from pgclarify.testing import FakeExplorationStore, FakeStore, FakeVerifier, RunRecord
+from pgclarify.protocols import Embedder
+from tests.fakes import FakeExplorationStore, FakeStore, RunRecord, scripts
+from tests.fakes.completer import Prompt
 from tests.unit.pipelines.rental_cars import clarify_with
 
 QUESTION = "which fruit"
@@ -24,16 +25,6 @@ def content(passage_id: int) -> str:
 
 def reading(fruit: str, passage_id: int) -> Reading:
     return Reading(f"What does {fruit} taste like?", fruit, content(passage_id))
-
-
-class Slow(FakeVerifier):
-    """Takes its time, by a passage's content: for a loop whose clock does not wait (`still_time`)."""
-
-    seconds: Mapping[str, float] = {}
-
-    async def complete(self, request: CompletionRequest, begin: Begin | None = None) -> Completion:
-        await asyncio.sleep(self.seconds.get(str((request.payload or {}).get("content")), 0))
-        return await super().complete(request, begin)
 
 
 class Rankings(FakeExplorationStore):
@@ -72,7 +63,7 @@ class Orchard:
         first: What a search finds, best first; None for all passages.
         neighbors: By passage, its neighbors.
         by_query: First rankings of particular queries.
-        relaxation: As of FakeVerifier.
+        relaxation: As of ScriptedCompleter.
         gate: Holds back the calls about `gated`; 0 among them is the relaxation.
         gated: Passages.
         seconds: How long a verdict takes, by passage, on a loop's clock.
@@ -108,7 +99,7 @@ class Orchard:
         )
         self.exploration.by_query = by_query or {}
         self.exploration.begun = []
-        self.verifier = Slow(
+        self.verifier = scripts.verifier(
             {
                 content(number): reading(named, number) if isinstance(named, str) else named
                 for number, named in fruit.items()
@@ -117,7 +108,13 @@ class Orchard:
             gate=gate,
             gated=None if gate is None else [content(number) if number else "" for number in gated],
         )
-        self.verifier.seconds = {content(number): taken for number, taken in (seconds or {}).items()}
+        taken = {content(number): each for number, each in (seconds or {}).items()}
+
+        async def take_time(prompt: Prompt) -> None:
+            """Sleep: for a loop whose clock does not wait (`still_time`)."""
+            await asyncio.sleep(taken.get(prompt.passage, 0))
+
+        self.verifier.before = take_time
         self.run = self.store.add_run(QUESTION, settings={"retrieval": "adaptive", **settings})
 
     @property

@@ -1,23 +1,24 @@
 """What the tests of asking back have in common: a vague question, what is proposed, and a small corpus."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from pgclarify.dialogue import AmbiguityType, ClarifyingQuestion, ProposedQuestion
-from pgclarify.model import CompletionRequest, Passage, Reading, Run
+from pgclarify.errors import CompletionError
+from pgclarify.model import Passage, Reading, Run
 from pgclarify.pipelines.clarifying_questions import propose_questions
 from pgclarify.pipelines.completions import Pace
 from pgclarify.protocols import Embedder
-from pgclarify.testing import (
+from tests.fakes import (
     FakeDialogueStore,
     FakeEmbedder,
     FakeExplorationStore,
     FakeLedgerTable,
-    FakeQuestioner,
     FakeStore,
-    FakeVerifier,
     RunRecord,
+    scripts,
 )
+from tests.fakes.completer import Line, Prompt, ScriptedCompleter
 
 QUESTION = "Lindvik harbor"
 NOVEL = "A novel of that name was written by Ida Holm."
@@ -56,12 +57,17 @@ READINGS: Mapping[str, Reading] = {
 }
 
 
-class HarborVerifier(FakeVerifier):
-    """Judges by a script whose keys are a question with a passage behind it."""
+def harbor(
+    proposed: Mapping[str, object], verdicts: Mapping[str, Reading | CompletionError] | None = None
+) -> ScriptedCompleter:
+    """Propose by question, and judge by a question with a passage behind it."""
+    known = READINGS if verdicts is None else verdicts
 
-    def verdict_request(self, question: str, passage: Passage, *, retry: bool = False) -> CompletionRequest:
-        key = question + passage.content
-        return self._request("verdict", question, passage.content, sample=int(retry), content=key)
+    def say(prompt: Prompt) -> Line:
+        line = known.get(prompt.question + prompt.passage)
+        return line if isinstance(line, CompletionError) else scripts.verdict_reply(line)
+
+    return ScriptedCompleter({**scripts.proposals(proposed), "verdict": say})
 
 
 @dataclass
@@ -72,8 +78,7 @@ class Asked:
     record: RunRecord
     questions: list[ClarifyingQuestion] | None
     exploration: FakeExplorationStore
-    questioner: FakeQuestioner
-    verifier: FakeVerifier
+    completer: ScriptedCompleter
 
     @property
     def said(self) -> list[str | None]:
@@ -84,9 +89,10 @@ class Asked:
 
 
 async def ask_back(
-    questioner: FakeQuestioner | None = None,
-    verifier: FakeVerifier | None = None,
+    proposed: object = PROPOSED,
+    verdicts: Mapping[str, Reading | CompletionError] | None = None,
     *,
+    before: Callable[[Prompt], Awaitable[None]] | None = None,
     is_checked: bool = True,
     first: Sequence[int] | None = None,
     gone: Sequence[int] = (),
@@ -97,13 +103,13 @@ async def ask_back(
     **settings: object,
 ) -> Asked:
     """Carry a run out; by default, two proposals of which the corpus answers both."""
-    questioner = questioner or FakeQuestioner({question: PROPOSED})
-    verifier = verifier or HarborVerifier(dict(READINGS))
+    completer = harbor({question: proposed}, verdicts)
+    completer.before = before
     store = store or FakeStore(table=table)
     passages = [Passage(f"d{number}", number, text, start_char=100 * number) for number, text in enumerate(CONTENTS, 1)]
     exploration = FakeExplorationStore(store, passages, first=first, gone=gone)
     dialogue = FakeDialogueStore(store)
     run = store.add_run(question, operation="clarifying_questions", settings={**SETTINGS, **settings})
     corpus_embedder = (embedder or FakeEmbedder()) if is_checked else None
-    await propose_questions(run, store, exploration, dialogue, questioner, verifier, corpus_embedder, pace=PACE)
-    return Asked(run, store.runs[run.run_id], dialogue.questions.get(run.run_id), exploration, questioner, verifier)
+    await propose_questions(run, store, exploration, dialogue, completer, corpus_embedder, pace=PACE)
+    return Asked(run, store.runs[run.run_id], dialogue.questions.get(run.run_id), exploration, completer)

@@ -11,16 +11,16 @@ from pgclarify.pipelines.investigation import investigate
 from pgclarify.pipelines.reranking import Rerankers
 from pgclarify.protocols import CrossEncoder, Embedder, Entailment, Ledger
 from pgclarify.steps import Evidence, Finding, FollowUp, Step
-from pgclarify.testing import (
+from tests.fakes import (
     FakeEmbedder,
     FakeEntailment,
     FakeExplorationStore,
-    FakeInvestigator,
     FakeLedgerTable,
     FakeStepStore,
     FakeStore,
     RunRecord,
 )
+from tests.fakes.completer import ScriptedCompleter
 
 QUESTION = "Where was the painter of the Lindvik Altar born?"
 WHO = "Who painted the Lindvik Altar?"
@@ -98,7 +98,7 @@ class Told:
 
 
 async def carry_out(
-    investigator: FakeInvestigator,
+    investigator: ScriptedCompleter,
     *,
     contents: Sequence[str] = CONTENTS,
     first: Sequence[int] | None = None,

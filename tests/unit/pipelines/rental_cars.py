@@ -11,7 +11,8 @@ from pgclarify.pipelines.clarification import clarify
 from pgclarify.pipelines.completions import Pace
 from pgclarify.pipelines.reranking import Rerankers
 from pgclarify.protocols import CrossEncoder, Embedder, ExplorationStore
-from pgclarify.testing import FakeEmbedder, FakeExplorationStore, FakeStore, FakeVerifier, RunRecord
+from tests.fakes import FakeEmbedder, FakeExplorationStore, FakeStore, RunRecord
+from tests.fakes.completer import ScriptedCompleter
 
 FAST = Pace(first=0.001, longest=0.002)
 
@@ -32,7 +33,7 @@ def passage(document_id: str, content: str, *, passage_id: int = 1, start_char: 
 
 async def carry_out(
     passages: Sequence[Passage],
-    verifier: FakeVerifier,
+    verifier: ScriptedCompleter,
     *,
     store: FakeStore | None = None,
     embedder: Embedder | None = None,
@@ -47,7 +48,7 @@ async def carry_out(
 async def clarify_with(
     store: FakeStore,
     run: Run,
-    verifier: FakeVerifier,
+    verifier: ScriptedCompleter,
     embedder: Embedder | None = None,
     *,
     exploration: ExplorationStore | None = None,
@@ -90,5 +91,5 @@ async def eventually(condition: Callable[[], bool]) -> None:
             await asyncio.sleep(0)
 
 
-async def until_in_flight(verifier: FakeVerifier, count: int) -> None:
+async def until_in_flight(verifier: ScriptedCompleter, count: int) -> None:
     await eventually(lambda: verifier.in_flight >= count)

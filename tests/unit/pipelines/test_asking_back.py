@@ -14,17 +14,16 @@ from pgclarify.pipelines.clarification import clarify
 from pgclarify.pipelines.detection import Detector
 from pgclarify.protocols import Embedder
 from pgclarify.steps import Evidence, Finding
-from pgclarify.testing import (
+from tests.fakes import (
     FakeClassifier,
     FakeDialogueStore,
     FakeEmbedder,
     FakeExplorationStore,
-    FakeInvestigator,
     FakeStore,
-    FakeVerifier,
     RunRecord,
+    scripts,
 )
-from pgclarify.testing.investigator import Line
+from tests.fakes.scripts import Told as Line
 from tests.unit.pipelines.rental_cars import FAST, no_rerankers
 
 QUESTION = "How long must a driver have held a license?"
@@ -60,8 +59,8 @@ class Desk:
         self.store = FakeStore(found)
         self.exploration = FakeExplorationStore(self.store, found, gone=self.gone)
         self.dialogue = FakeDialogueStore(self.store, rules=self.rules)
-        self.verifier = FakeVerifier(dict(self.verdicts), relaxation=self.relaxation)
-        self.investigator = FakeInvestigator(answers={QUESTION: self.answer})
+        self.verifier = scripts.verifier(dict(self.verdicts), relaxation=self.relaxation)
+        self.investigator = scripts.investigator(answers={QUESTION: self.answer})
         self.classifier = FakeClassifier({QUESTION: 0.9 if self.is_ambiguous else 0.2})
         self.embedder = FakeEmbedder()
 
@@ -155,7 +154,7 @@ async def test_an_ambiguous_question_is_clarified() -> None:
         # The second time it proves no more than the first.
         ([Finding("a fortnight", (Evidence(2, DRIVERS),))] * 2, 2, "the answer does not come from the passages"),
         ([Finding("two years", (Evidence(1, "Ask at the desk."),))] * 2, 2, "the quote does not occur in the passage"),
-        (["what?", "what?"], 2, "a reply has the wrong form"),
+        (["what?", "what?"], 2, "the model's reply does not fit its form"),
         (EndpointUnavailable("nobody is there"), 1, "nobody is there"),
     ],
 )
@@ -167,7 +166,7 @@ async def test_without_a_proof_it_is_clarified(answer: Line | list[Line], calls:
     assert {found.answer for found in record.interpretations} == {"two years", "30 dollars a day"}
     assert sorted(record.verdicts) == [1, 2, 3]
     assert desk.route == ("clarified", 0)
-    assert notes(record)["answering"] == f"one pass found no proof: {why}"
+    assert (notes(record)["answering"] or "").startswith(f"one pass found no proof: {why}")
     assert record.stop_reason is None
 
 
@@ -234,8 +233,8 @@ async def test_one_pass_reads_no_more_than_fits() -> None:
     desk = Desk(contents=(OFFICE, DRIVERS, long, COVERED))
     record = await desk.ask()
     (asked,) = desk.investigator.asked("answer")
-    assert asked["passages"] == [OFFICE, DRIVERS, long][: len(asked["passages"])]
-    assert COVERED not in asked["passages"] or sum(map(len, asked["passages"])) <= 12_000
+    assert asked.passages == [OFFICE, DRIVERS, long][: len(asked.passages)]
+    assert COVERED not in asked.passages or sum(map(len, asked.passages)) <= 12_000
     assert len(record.candidates) == 4
 
 
@@ -243,7 +242,7 @@ async def test_a_budget_bounds_what_it_reads() -> None:
     desk = Desk(settings={"budget": 2})
     record = await desk.ask()
     (asked,) = desk.investigator.asked("answer")
-    assert asked["passages"] == [OFFICE, DRIVERS]
+    assert asked.passages == [OFFICE, DRIVERS]
     assert len(record.candidates) == 2
     assert desk.route == ("answered", 2)
 
@@ -307,10 +306,10 @@ class TestReranked:
     async def test_it_reads_what_was_ranked_once_more(self) -> None:
         desk = Desk(settings={"reranker": "signal", "top_k": 2})
         desk.exploration = FakeExplorationStore(desk.store, passages(), signals={1: 0.1, 2: 0.9, 3: 0.8})
-        desk.investigator = FakeInvestigator(answers={QUESTION: Finding("two years", (Evidence(1, DRIVERS),))})
+        desk.investigator = scripts.investigator(answers={QUESTION: Finding("two years", (Evidence(1, DRIVERS),))})
         await desk.ask()
         (asked,) = desk.investigator.asked("answer")
-        assert asked["passages"] == [DRIVERS, COVERED]
+        assert asked.passages == [DRIVERS, COVERED]
         assert desk.route == ("answered", 2)
 
 
@@ -321,13 +320,13 @@ class TestWithoutAModel:
         (found,) = record.interpretations
         assert (found.interpretation, found.answer, found.support) == (LICENSE.interpretation, "two years", 1)
         # The third passage was not looked at.
-        assert [(call.payload or {})["content"] for call in desk.verifier.calls] == [OFFICE, DRIVERS]
+        assert [prompt.passage for prompt in desk.verifier.asked("verdict")] == [OFFICE, DRIVERS]
         assert list(record.verdicts) == [2]
         assert desk.route == ("answered", 1)
 
     async def test_a_passage_that_could_not_be_judged_is_passed_over(self) -> None:
         desk = Desk(has_model=False, relaxation=None)
-        desk.verifier = FakeVerifier({OFFICE: EndpointUnavailable("nobody is there"), DRIVERS: LICENSE})
+        desk.verifier = scripts.verifier({OFFICE: EndpointUnavailable("nobody is there"), DRIVERS: LICENSE})
         record = await desk.ask()
         assert [found.answer for found in record.interpretations] == ["two years"]
         assert record.status is RunStatus.SUCCEEDED

@@ -8,21 +8,13 @@ from collections.abc import Sequence
 import pytest
 
 from pgclarify.errors import BudgetSpent, EndpointUnavailable, PriceMissing
-from pgclarify.model import Claim, Completion, CompletionRequest, Outcome, Passage, RunStatus, StopCode, as_ended
+from pgclarify.model import Claim, CompletionRequest, Outcome, Passage, RunStatus, StopCode, as_ended
 from pgclarify.pipelines.completions import Pace
 from pgclarify.pipelines.reranking import Rerankers
 from pgclarify.pipelines.search import search
 from pgclarify.pipelines.trace import Tally
-from pgclarify.protocols import Begin
-from pgclarify.testing import (
-    FakeEmbedder,
-    FakeExplorationStore,
-    FakeLedger,
-    FakeLedgerTable,
-    FakeRelevanceJudge,
-    FakeStore,
-    FakeVerifier,
-)
+from tests.fakes import FakeEmbedder, FakeExplorationStore, FakeLedger, FakeLedgerTable, FakeStore, scripts
+from tests.fakes.completer import Prompt
 from tests.unit.pipelines.fruit import Orchard, content
 from tests.unit.pipelines.rental_cars import carry_out, clarify_with, corpus, eventually, script, until_in_flight
 from tests.unit.pipelines.test_completions import buy, replies, request
@@ -35,10 +27,10 @@ SPENT = 'budget "fake" is spent'
 class TestPurchases:
     async def test_what_may_come_to_fit_is_waited_for(self) -> None:
         table, gate = FakeLedgerTable(max_calls=2), asyncio.Event()
-        slow = FakeVerifier({"a": "one", "b": "two"}, gate=gate)
+        slow = scripts.verifier({"a": "one", "b": "two"}, gate=gate)
         first = asyncio.create_task(buy(FakeLedger(table, worker="one"), slow, [request("a"), request("b")]))
         await until_in_flight(slow, 2)
-        verifier = FakeVerifier()
+        verifier = scripts.verifier()
         second = asyncio.create_task(buy(FakeLedger(table, worker="two"), verifier, [request("c"), request("a")]))
         await eventually(lambda: table.claims >= 4)
         assert not second.done()
@@ -52,13 +44,15 @@ class TestPurchases:
     async def test_a_call_that_failed_makes_room(self) -> None:
         table = FakeLedgerTable(max_calls=1)
         results = await buy(
-            FakeLedger(table), FakeVerifier({"a": BudgetSpent("no"), "b": "two"}), [request("a"), request("b")]
+            FakeLedger(table), scripts.verifier({"a": BudgetSpent("no"), "b": "two"}), [request("a"), request("b")]
         )
         assert replies(results) == ["no", "two"]
 
     async def test_a_second_try_may_be_refused_too(self) -> None:
         table = FakeLedgerTable(max_calls=4)
-        record = await carry_out(corpus(), FakeVerifier(script() | {corpus()[0].content: "prose"}), store=store(table))
+        record = await carry_out(
+            corpus(), scripts.verifier(script() | {corpus()[0].content: "prose"}), store=store(table)
+        )
         assert (record.status, record.stop_reason) == (RunStatus.PARTIAL, SPENT)
         assert record.verdicts[1].error == SPENT
 
@@ -66,7 +60,7 @@ class TestPurchases:
 class TestClarify:
     async def test_it_ends_with_what_it_has(self) -> None:
         table = FakeLedgerTable(max_calls=2)
-        record = await carry_out(corpus(), FakeVerifier(script()), store=store(table))
+        record = await carry_out(corpus(), scripts.verifier(script()), store=store(table))
 
         assert (record.status, record.error, record.stop_reason) == (RunStatus.PARTIAL, None, SPENT)
         assert [record.verdicts[rank].outcome for rank in (1, 2, 3, 4)] == [
@@ -79,9 +73,9 @@ class TestClarify:
 
     async def test_nothing_left_leaves_what_was_paid_for(self) -> None:
         table = FakeLedgerTable()
-        await carry_out(corpus()[:2], FakeVerifier(script()), store=store(table, 2))
+        await carry_out(corpus()[:2], scripts.verifier(script()), store=store(table, 2))
         table.max_calls = 0
-        verifier = FakeVerifier(script(), relaxation="another")
+        verifier = scripts.verifier(script(), relaxation="another")
         record = await carry_out(corpus(), verifier, store=store(table))
 
         assert verifier.calls == []
@@ -90,11 +84,11 @@ class TestClarify:
         assert (record.status, record.stop_reason) == (RunStatus.PARTIAL, SPENT)
         assert len(record.interpretations) == 2
         # What is all there is as complete as ever.
-        record = await carry_out([], FakeVerifier(script()), store=store(table, 2))
+        record = await carry_out([], scripts.verifier(script()), store=store(table, 2))
         assert (record.status, record.stop_reason) == (RunStatus.SUCCEEDED, None)
 
     async def test_nothing_at_all_is_no_failure(self) -> None:
-        record = await carry_out(corpus(), FakeVerifier(script()), store=store(FakeLedgerTable(max_calls=0)))
+        record = await carry_out(corpus(), scripts.verifier(script()), store=store(FakeLedgerTable(max_calls=0)))
         assert (record.status, record.error, record.interpretations) == (RunStatus.PARTIAL, None, [])
         assert record.stop_reason == SPENT
 
@@ -107,7 +101,7 @@ class TestClarify:
         assert len(orchard.verifier.calls) == 5
 
     async def test_a_reranker_that_may_not_ask(self) -> None:
-        judge = FakeRelevanceJudge({"one": "0.9"})
+        judge = scripts.relevance_judge({"one": "0.9"})
         ledger, tally = FakeLedger(FakeLedgerTable(max_calls=2)), Tally()
         reranker = await Rerankers(judge, missing, Pace(0, 0)).get("model", ledger)
         assert reranker is not None
@@ -121,7 +115,7 @@ class TestClarify:
         await clarify_with(
             clarifying,
             run,
-            FakeVerifier(script()),
+            scripts.verifier(script()),
             exploration=FakeExplorationStore(clarifying, corpus()),
             rerankers=Rerankers(judge, missing, Pace(0, 0)),
         )
@@ -132,7 +126,7 @@ class TestClarify:
     async def test_grades_of_some_passages_say_nothing_about_the_others(self, retrieval: str) -> None:
         orchard = Orchard(50, {1: "apple"}, retrieval=retrieval, reranker="model", top_k=4)
         # The worst that there is, of the passage that the search ranks first; all others are not graded.
-        judge = FakeRelevanceJudge({content(1): "0.1"}, otherwise="0.9")
+        judge = scripts.relevance_judge({content(1): "0.1"}, otherwise="0.9")
         orchard.store.table.max_calls = 1
         record = await orchard.carry_out(rerankers=Rerankers(judge, missing, Pace(0, 0)))
 
@@ -146,7 +140,7 @@ class TestClarify:
         searching = FakeStore(found, table=FakeLedgerTable(max_calls=1))
         settings = {"search": "lexical", "reranker": "model", "budget": 4, "top_k": 3}
         run = searching.add_run("rental cars", operation="search", settings=settings)
-        judge = FakeRelevanceJudge({found[0].content: "0.1"}, otherwise="0.9")
+        judge = scripts.relevance_judge({found[0].content: "0.1"}, otherwise="0.9")
         rerankers = Rerankers(judge, missing, Pace(0, 0))
         await search(run, searching, FakeExplorationStore(searching, found), FakeEmbedder(), rerankers)
         record = searching.runs[run.run_id]
@@ -154,11 +148,8 @@ class TestClarify:
         assert [candidate.passage for candidate in record.candidates] == found[:3]
 
     async def test_a_budget_does_not_hide_an_endpoint_that_is_away(self) -> None:
-        class Away(FakeVerifier):
-            async def complete(self, request: CompletionRequest, begin: Begin | None = None) -> Completion:
-                if request.purpose != "relaxation":
-                    raise EndpointUnavailable("the endpoint cannot be reached")
-                return await super().complete(request, begin)
+        async def be_away(prompt: Prompt) -> None:
+            raise EndpointUnavailable("the endpoint cannot be reached")
 
         class Refused(FakeStore):
             async def claim_completions(self, requests: Sequence[CompletionRequest]) -> list[Claim]:
@@ -168,7 +159,9 @@ class TestClarify:
                     claims[1:] = [Claim(None, None, is_ours=False, refusal=self.refusal) for _ in claims[1:]]
                 return claims
 
-        record = await carry_out([], Away(script()), store=Refused(corpus()))
+        verifier = scripts.verifier(script())
+        verifier.before = be_away
+        record = await carry_out([], verifier, store=Refused(corpus()))
         assert (record.status, record.error) == (RunStatus.FAILED, "the endpoint cannot be reached")
 
     async def test_a_missing_price_is_mended_first(self) -> None:
@@ -177,7 +170,7 @@ class TestClarify:
                 self.refusal = PriceMissing("there is no price", detail="Insert one.")
                 return [Claim(None, None, is_ours=False, refusal=self.refusal) for _ in requests]
 
-        record = await carry_out([], FakeVerifier(script()), store=Unpriced(corpus()))
+        record = await carry_out([], scripts.verifier(script()), store=Unpriced(corpus()))
         assert record.status is RunStatus.FAILED
         assert record.error is not None
         assert "there is no price: Insert one." in record.error

@@ -14,8 +14,8 @@ from pgclarify.errors import EndpointUnavailable
 from pgclarify.model import Citation, Cluster, Outcome, Passage, Reading, RunStatus, StopCode
 from pgclarify.pipelines import interpretations
 from pgclarify.pipelines.clarification import clarify
-from pgclarify.protocols import Embedder, ExplorationStore, RunStore, Verifier
-from pgclarify.testing import FakeEmbedder, FakeExplorationStore, FakeLedgerTable, FakeStore, FakeVerifier
+from pgclarify.protocols import Completer, Embedder, ExplorationStore, RunStore
+from tests.fakes import FakeEmbedder, FakeExplorationStore, FakeLedgerTable, FakeStore, scripts
 from tests.unit.pipelines.rental_cars import (
     ALSO_COVERED,
     ASIDE,
@@ -38,7 +38,7 @@ from tests.unit.pipelines.rental_cars import (
 async def test_the_fakes_are_what_pipelines_expect() -> None:
     fake = FakeStore(corpus())
     store: RunStore = fake
-    verifier: Verifier = FakeVerifier(script())
+    verifier: Completer = scripts.verifier(script())
     embedder: Embedder = FakeEmbedder()
     exploration: ExplorationStore = FakeExplorationStore(fake)
     run = fake.add_run("rental cars")
@@ -47,7 +47,7 @@ async def test_the_fakes_are_what_pipelines_expect() -> None:
 
 
 async def test_readings_are_grouped_ordered_and_cited() -> None:
-    record = await carry_out(corpus(), FakeVerifier(script()))
+    record = await carry_out(corpus(), scripts.verifier(script()))
     assert record.status is RunStatus.SUCCEEDED
     assert record.error is None
     coverage, license_ = record.interpretations
@@ -66,7 +66,7 @@ async def test_readings_are_grouped_ordered_and_cited() -> None:
 
 
 async def test_every_candidate_has_its_verdict() -> None:
-    record = await carry_out(corpus(), FakeVerifier(script()))
+    record = await carry_out(corpus(), scripts.verifier(script()))
     assert [record.verdicts[rank].outcome for rank in (1, 2, 3, 4)] == [
         Outcome.GROUNDED,
         Outcome.GROUNDED,
@@ -82,7 +82,7 @@ async def test_every_candidate_has_its_verdict() -> None:
 
 
 async def test_equal_support_is_ordered_by_rank() -> None:
-    record = await carry_out([passage("a", DRIVERS), passage("b", COVERED)], FakeVerifier(script()))
+    record = await carry_out([passage("a", DRIVERS), passage("b", COVERED)], scripts.verifier(script()))
     assert [found.answer for found in record.interpretations] == [LICENSE.answer, COVERAGE.answer]
 
 
@@ -92,13 +92,13 @@ async def test_support_counts_documents_not_passages() -> None:
         passage("policy", ALSO_COVERED, passage_id=2, start_char=100),
         passage("drivers", DRIVERS),
     ]
-    record = await carry_out(passages, FakeVerifier(script()))
+    record = await carry_out(passages, scripts.verifier(script()))
     assert [found.support for found in record.interpretations] == [1, 1]
     assert [len(found.citations) for found in record.interpretations] == [2, 1]
 
 
 async def test_offsets_count_in_the_document() -> None:
-    record = await carry_out([passage("faq", ALSO_COVERED, start_char=1000)], FakeVerifier(script()))
+    record = await carry_out([passage("faq", ALSO_COVERED, start_char=1000)], scripts.verifier(script()))
     (citation,) = record.interpretations[0].citations
     assert (citation.start_char, citation.end_char) == (1010, 1057)
 
@@ -108,7 +108,7 @@ async def test_the_medoid_speaks_and_is_cited_first(monkeypatch: pytest.MonkeyPa
         return [Cluster(members=(0, 1, 2), medoid=1, cohesion=0.75)]
 
     monkeypatch.setattr(interpretations, "consolidate", all_together)
-    record = await carry_out(corpus(), FakeVerifier(script()))
+    record = await carry_out(corpus(), scripts.verifier(script()))
     (found,) = record.interpretations
     assert found.interpretation == COVERAGE.interpretation
     assert found.cohesion == 0.75
@@ -119,7 +119,7 @@ async def test_the_medoid_speaks_and_is_cited_first(monkeypatch: pytest.MonkeyPa
 async def test_the_quote_is_kept_as_the_document_spells_it() -> None:
     content = "Rental cars\n  are covered."
     reading = Reading("What is covered?", "rental cars", "rental cars are covered")
-    record = await carry_out([passage("a", content)], FakeVerifier({content: reading}))
+    record = await carry_out([passage("a", content)], scripts.verifier({content: reading}))
     verdict = record.verdicts[1]
     assert verdict.outcome is Outcome.GROUNDED
     assert verdict.quote == "Rental cars\n  are covered"
@@ -128,7 +128,7 @@ async def test_the_quote_is_kept_as_the_document_spells_it() -> None:
 
 async def test_a_quote_that_does_not_occur_is_an_abstention() -> None:
     invented = Reading(LICENSE.interpretation, LICENSE.answer, "Drivers need a license for three years.")
-    record = await carry_out([passage("a", DRIVERS)], FakeVerifier({DRIVERS: invented}))
+    record = await carry_out([passage("a", DRIVERS)], scripts.verifier({DRIVERS: invented}))
     verdict = record.verdicts[1]
     assert verdict.outcome is Outcome.ABSTAINED
     assert verdict.reason is not None
@@ -140,7 +140,7 @@ async def test_a_quote_that_does_not_occur_is_an_abstention() -> None:
 
 
 async def test_the_same_passage_in_two_documents_is_judged_once_and_cited_twice() -> None:
-    verifier = FakeVerifier(script())
+    verifier = scripts.verifier(script())
     record = await carry_out([passage("policy", COVERED), passage("mirror", COVERED, start_char=50)], verifier)
     assert len(verifier.calls) == 1
     (found,) = record.interpretations
@@ -150,35 +150,35 @@ async def test_the_same_passage_in_two_documents_is_judged_once_and_cited_twice(
 
 
 async def test_equal_text_under_another_title_is_judged_for_itself() -> None:
-    verifier = FakeVerifier(script())
+    verifier = scripts.verifier(script())
     passages = [Passage("a", 1, COVERED, title="Basic policy"), Passage("b", 1, COVERED, title="Premium policy")]
     await carry_out(passages, verifier)
     assert len(verifier.calls) == 2
 
 
 async def test_nothing_found_is_a_success() -> None:
-    verifier = FakeVerifier()
+    verifier = scripts.verifier()
     record = await carry_out([], verifier)
     assert (record.status, record.error, record.interpretations) == (RunStatus.SUCCEEDED, None, [])
     assert verifier.calls == []
 
 
 async def test_top_k_passages_are_judged() -> None:
-    verifier = FakeVerifier(script())
+    verifier = scripts.verifier(script())
     record = await carry_out(corpus(), verifier, settings={"top_k": 2})
     assert len(verifier.calls) == len(record.verdicts) == 2
 
 
 @pytest.mark.parametrize(("budget", "judged"), [(2, 2), (3, 3), (9, 3)])
 async def test_a_budget_bounds_what_is_judged(budget: int, judged: int) -> None:
-    record = await carry_out(corpus(), FakeVerifier(script()), settings={"top_k": 3, "budget": budget})
+    record = await carry_out(corpus(), scripts.verifier(script()), settings={"top_k": 3, "budget": budget})
     assert sorted(record.verdicts) == list(range(1, judged + 1))
     assert record.stop_reason is None
 
 
 async def test_all_calls_are_in_flight_together_and_verdicts_are_kept_as_they_land() -> None:
     gate = asyncio.Event()
-    verifier = FakeVerifier(script(), gate=gate)
+    verifier = scripts.verifier(script(), gate=gate)
     store = FakeStore(corpus())
     other = store.add_run("rental cars")
     clarification = asyncio.create_task(clarify_with(store, other, verifier))
@@ -191,7 +191,7 @@ async def test_all_calls_are_in_flight_together_and_verdicts_are_kept_as_they_la
 
 async def test_a_verdict_is_kept_before_the_last_one_is_there() -> None:
     gate = asyncio.Event()
-    verifier, store = FakeVerifier(script(), gate=gate, gated=[ASIDE]), FakeStore(corpus())
+    verifier, store = scripts.verifier(script(), gate=gate, gated=[ASIDE]), FakeStore(corpus())
     run = store.add_run("rental cars")
     clarification = asyncio.create_task(clarify_with(store, run, verifier))
     await eventually(lambda: len(store.runs[run.run_id].verdicts) == 3)
@@ -203,8 +203,8 @@ async def test_a_verdict_is_kept_before_the_last_one_is_there() -> None:
 
 async def test_a_run_that_is_paid_for_makes_no_call() -> None:
     store = FakeStore(corpus())
-    first = await carry_out([], FakeVerifier(script(), relaxation="rented cars"), store=store)
-    again = FakeVerifier(relaxation="another")
+    first = await carry_out([], scripts.verifier(script(), relaxation="rented cars"), store=store)
+    again = scripts.verifier(relaxation="another")
     second = await carry_out([], again, store=store)
     assert again.calls == []
     assert second.relaxed_question == "rented cars"
@@ -214,7 +214,7 @@ async def test_a_run_that_is_paid_for_makes_no_call() -> None:
 
 async def test_two_runs_at_once_pay_once() -> None:
     table = FakeLedgerTable()
-    verifiers = [FakeVerifier(script(), relaxation="rented cars") for _ in range(2)]
+    verifiers = [scripts.verifier(script(), relaxation="rented cars") for _ in range(2)]
     first, second = await asyncio.gather(
         *(
             carry_out([], verifier, store=FakeStore(corpus(), table=table, worker=str(number)))
@@ -227,34 +227,34 @@ async def test_two_runs_at_once_pay_once() -> None:
 
 
 async def test_the_relaxed_question_is_for_retrieval_and_the_question_itself_for_verdicts() -> None:
-    verifier = FakeVerifier(script(), relaxation="hired vehicles")
+    verifier = scripts.verifier(script(), relaxation="hired vehicles")
     embedder = FakeEmbedder()
     record = await carry_out(corpus(), verifier, embedder=embedder)
     assert record.relaxed_question == record.query == "hired vehicles"
     assert embedder.calls[0] == ["hired vehicles"]
-    assert all("rental cars" in call.messages[0].content for call in verifier.calls)
+    assert {prompt.question for prompt in verifier.asked("verdict")} == {"rental cars"}
 
 
 async def test_a_verifier_that_does_not_relax_leaves_the_question_as_it_is() -> None:
-    record = await carry_out(corpus(), FakeVerifier(script()))
+    record = await carry_out(corpus(), scripts.verifier(script()))
     assert record.relaxed_question is None
     assert record.query == "rental cars"
 
 
 async def test_a_relaxation_that_fits_at_the_second_ask_is_used() -> None:
-    record = await carry_out(corpus(), FakeVerifier(script(), relaxation=["", "hired vehicles"]))
+    record = await carry_out(corpus(), scripts.verifier(script(), relaxation=["", "hired vehicles"]))
     assert record.query == "hired vehicles"
 
 
 async def test_a_relaxation_that_never_fits_falls_back_to_the_question() -> None:
-    record = await carry_out(corpus(), FakeVerifier(script(), relaxation=["", "nul \x00"]))
+    record = await carry_out(corpus(), scripts.verifier(script(), relaxation=["", "nul \x00"]))
     assert record.query == record.relaxed_question == "rental cars"
     assert record.status is RunStatus.SUCCEEDED
     assert len(record.interpretations) == 2
 
 
 async def test_no_endpoint_for_the_relaxation_fails_the_run() -> None:
-    verifier = FakeVerifier(script(), relaxation=EndpointUnavailable("no endpoint", detail="It is off."))
+    verifier = scripts.verifier(script(), relaxation=EndpointUnavailable("no endpoint", detail="It is off."))
     record = await carry_out(corpus(), verifier)
     assert (record.status, record.error) == (RunStatus.FAILED, "no endpoint: It is off.")
     assert len(verifier.calls) == 1
@@ -263,7 +263,7 @@ async def test_no_endpoint_for_the_relaxation_fails_the_run() -> None:
 async def test_lexical_search_needs_no_vector() -> None:
     embedder = FakeEmbedder()
     record = await carry_out(
-        [passage("a", ASIDE)], FakeVerifier(script()), embedder=embedder, settings={"search": "lexical"}
+        [passage("a", ASIDE)], scripts.verifier(script()), embedder=embedder, settings={"search": "lexical"}
     )
     assert record.query_vector is None
     assert embedder.calls == []
@@ -279,7 +279,7 @@ async def test_lexical_search_needs_no_vector() -> None:
 async def test_what_readings_are_embedded_by(embed: str, text: str) -> None:
     embedder = FakeEmbedder()
     record = await carry_out(
-        [passage("a", DRIVERS)], FakeVerifier(script()), embedder=embedder, settings={"embed": embed}
+        [passage("a", DRIVERS)], scripts.verifier(script()), embedder=embedder, settings={"embed": embed}
     )
     assert embedder.calls == [["rental cars"], [text]]
     vector = record.verdicts[1].vector
@@ -288,13 +288,13 @@ async def test_what_readings_are_embedded_by(embed: str, text: str) -> None:
 
 
 async def test_singletons_are_dropped_on_request() -> None:
-    record = await carry_out(corpus(), FakeVerifier(script()), settings={"singletons": "drop"})
+    record = await carry_out(corpus(), scripts.verifier(script()), settings={"singletons": "drop"})
     assert [found.support for found in record.interpretations] == [2]
 
 
 async def test_singletons_stay_if_nothing_else_would() -> None:
     passages = [passage("a", DRIVERS), passage("b", COVERED)]
-    record = await carry_out(passages, FakeVerifier(script()), settings={"singletons": "drop"})
+    record = await carry_out(passages, scripts.verifier(script()), settings={"singletons": "drop"})
     assert [found.support for found in record.interpretations] == [1, 1]
 
 
@@ -309,5 +309,5 @@ async def test_consolidation_groups_by_its_mode_in_a_thread_of_its_own(
         return consolidate(vectors)
 
     monkeypatch.setattr(interpretations, "consolidate", noting)
-    await carry_out(corpus(), FakeVerifier(script()), settings={"consolidation": mode})
+    await carry_out(corpus(), scripts.verifier(script()), settings={"consolidation": mode})
     assert seen == [(GROUPINGS[mode], False)]

@@ -8,7 +8,7 @@ import pytest
 
 from pgclarify.errors import EndpointUnavailable, InvalidReply
 from pgclarify.model import Outcome, Reading, RunStatus
-from pgclarify.testing import FakeEmbedder, FakeStore, FakeVerifier
+from tests.fakes import FakeEmbedder, FakeStore, scripts
 from tests.unit.pipelines.rental_cars import (
     ALSO_COVERED,
     ASIDE,
@@ -27,7 +27,7 @@ from tests.unit.pipelines.rental_cars import (
 
 
 async def test_some_failures_make_a_run_partial() -> None:
-    verifier = FakeVerifier({**script(), DRIVERS: EndpointUnavailable("no endpoint")})
+    verifier = scripts.verifier({**script(), DRIVERS: EndpointUnavailable("no endpoint")})
     record = await carry_out(corpus(), verifier)
     assert (record.status, record.error) == (RunStatus.PARTIAL, None)
     assert [found.answer for found in record.interpretations] == [COVERAGE.answer]
@@ -36,7 +36,7 @@ async def test_some_failures_make_a_run_partial() -> None:
 
 
 async def test_an_abstention_is_enough_for_partial() -> None:
-    verifier = FakeVerifier({DRIVERS: EndpointUnavailable("no endpoint")})
+    verifier = scripts.verifier({DRIVERS: EndpointUnavailable("no endpoint")})
     record = await carry_out([passage("a", DRIVERS), passage("b", ASIDE)], verifier)
     assert (record.status, record.interpretations) == (RunStatus.PARTIAL, [])
 
@@ -44,7 +44,7 @@ async def test_an_abstention_is_enough_for_partial() -> None:
 async def test_no_endpoint_at_all_fails_the_run() -> None:
     down = EndpointUnavailable("no endpoint")
     passages = [*corpus(), passage("more", "More.")]
-    verifier = FakeVerifier({one.content: down for one in passages} | {DRIVERS: InvalidReply("odd")})
+    verifier = scripts.verifier({one.content: down for one in passages} | {DRIVERS: InvalidReply("odd")})
     record = await carry_out(passages, verifier)
     assert (record.status, record.error) == (RunStatus.FAILED, "no endpoint (4 of 5 passages)")
     assert record.interpretations == []
@@ -53,7 +53,7 @@ async def test_no_endpoint_at_all_fails_the_run() -> None:
 async def test_a_verdict_that_fits_at_the_second_ask_counts() -> None:
     content = DRIVERS
     store = FakeStore([passage("a", content)])
-    verifier = FakeVerifier({content: ["not json", LICENSE]})
+    verifier = scripts.verifier({content: ["not json", LICENSE]})
     record = await carry_out([], verifier, store=store)
     verdict = record.verdicts[1]
     assert (record.status, verdict.outcome) == (RunStatus.SUCCEEDED, Outcome.GROUNDED)
@@ -63,7 +63,7 @@ async def test_a_verdict_that_fits_at_the_second_ask_counts() -> None:
 
 
 async def test_a_verdict_that_never_fits_is_an_error() -> None:
-    verifier = FakeVerifier({**script(), DRIVERS: ["not json", "nor this"]})
+    verifier = scripts.verifier({**script(), DRIVERS: ["not json", "nor this"]})
     record = await carry_out(corpus(), verifier)
     assert record.status is RunStatus.PARTIAL
     assert record.verdicts[1].outcome is Outcome.FAILED
@@ -73,19 +73,19 @@ async def test_a_verdict_that_never_fits_is_an_error() -> None:
 
 async def test_characters_that_are_no_text_do_not_fit() -> None:
     bad = Reading("What\x00?", "two years", DRIVERS)
-    record = await carry_out([passage("a", DRIVERS)], FakeVerifier({DRIVERS: [bad, LICENSE]}))
+    record = await carry_out([passage("a", DRIVERS)], scripts.verifier({DRIVERS: [bad, LICENSE]}))
     assert record.verdicts[1].interpretation == LICENSE.interpretation
 
 
 async def test_a_reading_that_cannot_be_embedded_is_an_error() -> None:
-    record = await carry_out(corpus(), FakeVerifier(script()), embedder=FakeEmbedder(fails_on="two years"))
+    record = await carry_out(corpus(), scripts.verifier(script()), embedder=FakeEmbedder(fails_on="two years"))
     assert record.status is RunStatus.PARTIAL
     assert record.verdicts[1].outcome is Outcome.FAILED
     assert [found.answer for found in record.interpretations] == [COVERAGE.answer]
 
 
 async def test_a_question_that_cannot_be_embedded_fails_the_run() -> None:
-    verifier = FakeVerifier(script())
+    verifier = scripts.verifier(script())
     record = await carry_out(corpus(), verifier, embedder=FakeEmbedder(fails_on="rental cars"))
     assert record.status is RunStatus.FAILED
     assert record.error
@@ -95,7 +95,7 @@ async def test_a_question_that_cannot_be_embedded_fails_the_run() -> None:
 @pytest.mark.parametrize("loss", ["cancelled", "taken over"])
 async def test_a_lost_run_is_left_quietly(loss: str) -> None:
     # One verdict lands after the loss; the other calls would never end by themselves.
-    verifier = FakeVerifier(script(), gate=asyncio.Event(), gated=[DRIVERS, COVERED, ALSO_COVERED])
+    verifier = scripts.verifier(script(), gate=asyncio.Event(), gated=[DRIVERS, COVERED, ALSO_COVERED])
     store = FakeStore(corpus())
     run = store.add_run("rental cars")
     clarification = asyncio.create_task(clarify_with(store, run, verifier))
@@ -120,7 +120,7 @@ async def test_the_next_attempt_pays_only_for_what_was_in_flight() -> None:
     gate = asyncio.Event()
     store = FakeStore(corpus())
     run = store.add_run("rental cars")
-    slow = FakeVerifier(script(), gate=gate, concurrency=2)
+    slow = scripts.verifier(script(), gate=gate, concurrency=2)
     attempt = asyncio.create_task(clarify_with(store, run, slow))
     await until_in_flight(slow, 2)
     gate.set()
@@ -132,7 +132,7 @@ async def test_the_next_attempt_pays_only_for_what_was_in_flight() -> None:
     paid = sum(row.completion is not None for row in store.table.rows.values())
     assert paid >= 1
 
-    again = FakeVerifier(script())
+    again = scripts.verifier(script())
     await clarify_with(store, store.take_over(run), again)
     assert len(again.calls) == 4 - paid
     assert store.runs[run.run_id].status is RunStatus.SUCCEEDED

@@ -1,15 +1,12 @@
 """Asking back: what is proposed, and what of it the corpus answers."""
 
-import json
-from dataclasses import asdict
-
 import pytest
 
 from pgclarify.dialogue import EvidenceCitation
 from pgclarify.errors import CompletionError, EndpointUnavailable
-from pgclarify.model import Completion, CompletionRequest, Reading, RunStatus
-from pgclarify.protocols import Begin
-from pgclarify.testing import FakeEmbedder, FakeLedgerTable, FakeQuestioner, FakeStore
+from pgclarify.model import Reading, RunStatus
+from tests.fakes import FakeEmbedder, FakeLedgerTable, FakeStore, scripts
+from tests.fakes.completer import Prompt
 from tests.unit.pipelines.harbor import (
     BERTH,
     COST,
@@ -19,7 +16,6 @@ from tests.unit.pipelines.harbor import (
     QUESTION,
     READINGS,
     WHO,
-    HarborVerifier,
     ask_back,
     proposal,
 )
@@ -54,7 +50,7 @@ async def test_the_reformulations_are_embedded_together() -> None:
 
 
 async def test_what_no_document_answers_is_dropped() -> None:
-    asked = await ask_back(verifier=HarborVerifier({COST + BERTH: READINGS[COST + BERTH]}))
+    asked = await ask_back(verdicts={COST + BERTH: READINGS[COST + BERTH]})
 
     assert [(one.ordinal, one.proposed.reformulation) for one in asked.questions or []] == [(1, COST)]
     assert asked.record.status is RunStatus.SUCCEEDED
@@ -62,7 +58,7 @@ async def test_what_no_document_answers_is_dropped() -> None:
 
 
 async def test_or_marked() -> None:
-    asked = await ask_back(verifier=HarborVerifier({COST + BERTH: READINGS[COST + BERTH]}), check="mark")
+    asked = await ask_back(verdicts={COST + BERTH: READINGS[COST + BERTH]}, check="mark")
 
     assert [(one.proposed.reformulation, one.is_answerable) for one in asked.questions or []] == [
         (WHO, False),
@@ -72,7 +68,7 @@ async def test_or_marked() -> None:
 
 
 async def test_nothing_may_be_left() -> None:
-    asked = await ask_back(verifier=HarborVerifier())
+    asked = await ask_back(verdicts={})
 
     assert asked.questions == []
     assert asked.record.status is RunStatus.SUCCEEDED
@@ -86,8 +82,8 @@ async def test_a_corpus_in_which_nothing_is_found_answers_nothing() -> None:
 
 
 async def test_a_quote_that_the_passage_does_not_have_proves_nothing() -> None:
-    made_up = HarborVerifier({WHO + NOVEL: Reading(WHO, "Ida Holm", "written by Jon Dahl")})
-    assert (await ask_back(verifier=made_up)).questions == []
+    made_up = {WHO + NOVEL: Reading(WHO, "Ida Holm", "written by Jon Dahl")}
+    assert (await ask_back(verdicts=made_up)).questions == []
 
 
 async def test_without_a_check_nothing_is_judged() -> None:
@@ -100,7 +96,7 @@ async def test_without_a_check_nothing_is_judged() -> None:
 
 async def test_a_proposal_without_a_reformulation_cannot_be_checked() -> None:
     unclear = proposal("Which harbor?", None)
-    asked = await ask_back(FakeQuestioner({QUESTION: [unclear]}))
+    asked = await ask_back([unclear])
 
     assert [(one.proposed, one.is_answerable) for one in asked.questions or []] == [(unclear, None)]
     assert asked.exploration.searches == []
@@ -108,16 +104,12 @@ async def test_a_proposal_without_a_reformulation_cannot_be_checked() -> None:
 
 async def test_the_question_itself_is_not_proposed_and_nothing_twice() -> None:
     asked = await ask_back(
-        FakeQuestioner(
-            {
-                QUESTION: [
-                    proposal("lindvik harbor?"),
-                    proposal("Do you mean the novel?", "The Lindvik harbor."),
-                    proposal("Would you like to know if you mean the novel?", COST),
-                    proposal("Do you want to keep a boat there?", COST),
-                ]
-            }
-        )
+        [
+            proposal("lindvik harbor?"),
+            proposal("Do you mean the novel?", "The Lindvik harbor."),
+            proposal("Would you like to know if you mean the novel?", COST),
+            proposal("Do you want to keep a boat there?", COST),
+        ]
     )
 
     assert asked.said == ["Do you mean the novel?", "Do you want to keep a boat there?"]
@@ -127,44 +119,47 @@ async def test_the_question_itself_is_not_proposed_and_nothing_twice() -> None:
 
 
 async def test_reformulations_to_choose_from() -> None:
-    asked = await ask_back(
-        FakeQuestioner({QUESTION: [proposal(None, text) for text in (WHO, QUESTION, COST, WHO)]}), form="select"
-    )
+    asked = await ask_back([proposal(None, text) for text in (WHO, QUESTION, COST, WHO)], form="select")
     assert asked.said == [WHO, COST]
 
 
 async def test_the_history_is_told() -> None:
     asked = await ask_back(history=["Where is Lindvik?", "In the north."])
-    (request,) = asked.questioner.calls
-    assert request.messages[0].content.splitlines()[3:5] == ["Where is Lindvik?", "In the north."]
+    (request,) = [call for call in asked.completer.calls if call.purpose == "questions"]
+    assert request.messages[1].content.splitlines()[:2] == ["Turn 1: Where is Lindvik?", "Turn 2: In the north."]
 
 
 class TestTrouble:
     async def test_a_reply_that_cannot_be_read_is_asked_for_again(self) -> None:
-        good = json.dumps([asdict(one) for one in PROPOSED])
+        good = scripts.proposals_reply(PROPOSED)
         said: list[str | CompletionError] = ["prose", good]
-        asked = await ask_back(FakeQuestioner({QUESTION: said}))
+        asked = await ask_back(said)
         assert (asked.record.status, len(asked.said)) == (RunStatus.SUCCEEDED, 2)
         assert asked.stages()[0] == ("questioning", 2, 2)
 
     @pytest.mark.parametrize(
         ("said", "error"),
         [
-            ("prose", "a reply has the wrong form"),
+            ("prose", "the model's reply does not fit its form"),
             ([proposal("lindvik harbor")], "the model proposed nothing but the question itself"),
-            ([proposal("Which\x00?")], "a reply holds characters that are no text"),
+            ([proposal("Which\ud800?")], "the model's reply does not fit its form"),
             (GONE, "the endpoint cannot be reached"),
         ],
     )
     async def test_no_proposal_is_a_failure(self, said: object, error: str) -> None:
-        asked = await ask_back(FakeQuestioner({QUESTION: said}))  # type: ignore[dict-item]
-        assert (asked.record.status, asked.record.error) == (RunStatus.FAILED, error)
+        asked = await ask_back(said)
+        assert asked.record.status is RunStatus.FAILED
+        assert (asked.record.error or "").startswith(error)
         assert asked.questions is None
         assert [stage.name for stage in asked.record.stages] == ["questioning"]
 
     async def test_a_passage_that_could_not_be_judged_leaves_the_answer_open(self) -> None:
-        verifier = HarborVerifier({WHO + NOVEL: READINGS[WHO + NOVEL], WHO + FERRY: GONE, COST + BERTH: GONE})
-        asked = await ask_back(verifier=verifier)
+        verdicts: dict[str, Reading | CompletionError] = {
+            WHO + NOVEL: READINGS[WHO + NOVEL],
+            WHO + FERRY: GONE,
+            COST + BERTH: GONE,
+        }
+        asked = await ask_back(verdicts=verdicts)
 
         assert asked.record.status is RunStatus.PARTIAL
         # One other passage is enough.
@@ -174,7 +169,7 @@ class TestTrouble:
     async def test_a_passage_that_is_gone_cannot_be_cited(self) -> None:
         asked = await ask_back(gone=[1], check="mark")
         assert [one.is_answerable for one in asked.questions or []] == [False, True]
-        assert len(asked.verifier.calls) == 4
+        assert len(asked.completer.asked("verdict")) == 4
 
     async def test_what_cannot_be_embedded_fails_the_run(self) -> None:
         asked = await ask_back(embedder=FakeEmbedder(fails_on="berth"))
@@ -186,16 +181,15 @@ class TestTrouble:
         first = await ask_back(table=table)
         again = await ask_back(table=table)
         assert again.questions == first.questions
-        assert (again.questioner.calls, again.verifier.calls) == ([], [])
+        assert again.completer.calls == []
 
     async def test_a_run_that_is_lost_is_left_alone(self) -> None:
-        class LosingVerifier(HarborVerifier):
-            async def complete(self, request: CompletionRequest, begin: Begin | None = None) -> Completion:
+        async def lose(prompt: Prompt) -> None:
+            if prompt.purpose == "verdict":
                 store.cancel(store.runs[1].run)
-                return await super().complete(request, begin)
 
         store = FakeStore()
-        asked = await ask_back(verifier=LosingVerifier(dict(READINGS)), store=store)
+        asked = await ask_back(before=lose, store=store)
         assert asked.record.status is RunStatus.CANCELLED
         assert asked.questions is None
         assert asked.record.stages == []

@@ -15,7 +15,7 @@ from pgclarify.model import RunStatus
 from pgclarify.pipelines.detection import Detector, detect, summarize
 from pgclarify.pipelines.readings import Readings
 from pgclarify.protocols import Classifier
-from pgclarify.testing import FakeClassifier, FakeDialogueStore, FakeEmbedder, FakeStore
+from tests.fakes import FakeClassifier, FakeDialogueStore, FakeEmbedder, FakeStore
 
 VAGUE, CLEAR = "How much is it?", "How tall is the Varden Tower?"
 SAID = DetectionReason("classifier", "meaning", "it is 0.8 ambiguous")

@@ -15,7 +15,8 @@ from pgclarify.pipelines.entailment import Entailments
 from pgclarify.pipelines.failures import describe
 from pgclarify.pipelines.trace import Tally
 from pgclarify.protocols import CrossEncoder, Entailment
-from pgclarify.testing import FakeCrossEncoder, FakeEmbedder, FakeEntailmentJudge, FakeLedger
+from tests.fakes import FakeCrossEncoder, FakeEmbedder, FakeLedger, scripts
+from tests.fakes.completer import ScriptedCompleter
 
 QUESTION = "When did the bridge open?"
 PACE = Pace(first=0.0, longest=0.0)
@@ -29,7 +30,7 @@ async def by_embedding(embedder: FakeEmbedder) -> Entailment:
     return await Entailments(None, missing).get("embedding", FakeLedger(), embedder)
 
 
-async def by_model(judge: FakeEntailmentJudge, ledger: FakeLedger) -> Entailment:
+async def by_model(judge: ScriptedCompleter, ledger: FakeLedger) -> Entailment:
     return await Entailments(judge, missing, PACE).get("model", ledger, FakeEmbedder())
 
 
@@ -41,7 +42,7 @@ async def test_without_a_language_model_none_can_be_asked() -> None:
 
 async def test_any_other_name_is_a_cross_encoder() -> None:
     with pytest.raises(ModelNotFound, match="cross-encoder small") as caught:
-        await Entailments(FakeEntailmentJudge(), missing).get("small", FakeLedger(), FakeEmbedder())
+        await Entailments(scripts.entailment_judge(), missing).get("small", FakeLedger(), FakeEmbedder())
     said = describe(caught.value)
     assert 'Pass "embedding" or "model"' in said
     assert "the worker's log" in said
@@ -111,7 +112,7 @@ async def test_a_failing_embedder_is_an_error() -> None:
 
 
 async def test_a_model_is_asked_about_each_pair_at_once_and_once() -> None:
-    judge = FakeEntailmentJudge({"in May 1902 > 1902": "yes"})
+    judge = scripts.entailment_judge({"in May 1902 > 1902": "yes"})
     ledger, tally = FakeLedger(), Tally()
     entailment = await by_model(judge, ledger)
     pairs = [("in May 1902", "1902"), ("1902", "in May 1902"), ("in May 1902", "1902")]
@@ -123,7 +124,7 @@ async def test_a_model_is_asked_about_each_pair_at_once_and_once() -> None:
 
 
 async def test_no_pairs_cost_nothing() -> None:
-    judge, embedder = FakeEntailmentJudge(), FakeEmbedder()
+    judge, embedder = scripts.entailment_judge(), FakeEmbedder()
     assert await (await by_model(judge, FakeLedger())).entails(QUESTION, []) == []
     assert await (await by_embedding(embedder)).entails(QUESTION, []) == []
     assert not judge.calls
@@ -131,7 +132,7 @@ async def test_no_pairs_cost_nothing() -> None:
 
 
 async def test_what_cannot_be_read_is_held_to_be_different_and_noted() -> None:
-    judge = FakeEntailmentJudge({"a > b": "perhaps", "c > d": ["perhaps", "yes"]}, otherwise="yes")
+    judge = scripts.entailment_judge({"a > b": "perhaps", "c > d": ["perhaps", "yes"]}, otherwise="yes")
     tally = Tally()
     entailment = await by_model(judge, FakeLedger())
     pairs = [("a", "b"), ("c", "d"), ("e", "f")]
@@ -142,7 +143,7 @@ async def test_what_cannot_be_read_is_held_to_be_different_and_noted() -> None:
 @pytest.mark.parametrize("error", [InvalidReply("no"), EndpointUnavailable("no")])
 async def test_a_model_that_does_not_judge_is_an_error(error: InvalidReply | EndpointUnavailable) -> None:
     line = "perhaps" if isinstance(error, InvalidReply) else error
-    entailment = await by_model(FakeEntailmentJudge({"a > b": line}), FakeLedger())
+    entailment = await by_model(scripts.entailment_judge({"a > b": line}), FakeLedger())
     with pytest.raises(type(error)):
         await entailment.entails(QUESTION, [("a", "b")])
 

@@ -15,21 +15,19 @@ from pgclarify.pipelines.clarification import clarify
 from pgclarify.pipelines.detection import Detector
 from pgclarify.pipelines.estimation import estimate
 from pgclarify.pipelines.reranking import Rerankers
+from pgclarify.prompts.verdict import verdict
 from pgclarify.protocols import CrossEncoder, Embedder
 from pgclarify.steps import Evidence, Finding
-from pgclarify.testing import (
+from tests.fakes import (
     FakeClassifier,
     FakeDialogueStore,
     FakeEmbedder,
     FakeEstimateStore,
     FakeExplorationStore,
-    FakeInvestigator,
-    FakeRelevanceJudge,
     FakeStore,
-    FakeVerifier,
+    scripts,
 )
-from pgclarify.testing.investigator import Line as Said
-from pgclarify.testing.verifier import Line
+from tests.fakes.scripts import Said, Told
 from tests.unit.pipelines.rental_cars import FAST
 
 QUESTIONS = ("How long must a driver have held a license?", "What is covered?")
@@ -46,30 +44,34 @@ class Desk:
     """Where questions are estimated, and then asked."""
 
     contents: Sequence[str] = CONTENTS
-    verdicts: dict[str, Line | list[Line]] = field(default_factory=lambda: {DRIVERS: LICENSE})
-    relaxation: str | list[Line] | None = "driver license"
+    verdicts: dict[str, Said | list[Said]] = field(default_factory=lambda: {DRIVERS: LICENSE})
+    relaxation: str | list[Said] | None = "driver license"
     provider: str = "openai"
-    answers: Mapping[str, Said | list[Said]] = field(default_factory=dict)
+    answers: Mapping[str, Told | list[Told]] = field(default_factory=dict)
     ambiguous: Sequence[str] = ()
     settings: Mapping[str, object] = field(default_factory=dict)
-    has_relevance: bool = True
+    has_model: bool = True
     signals: Mapping[int, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        found = [Passage(f"document-{n}", n, content) for n, content in enumerate(self.contents, start=1)]
+        found = self.passages()
         self.store = FakeStore(found)
         self.exploration = FakeExplorationStore(self.store, found, signals=self.signals)
         self.estimates = FakeEstimateStore(self.store, self.exploration)
-        self.verifier = FakeVerifier(self.verdicts, relaxation=self.relaxation, provider=self.provider)
-        self.relevance = FakeRelevanceJudge({COVERED: "0.9"})
-        self.investigator = FakeInvestigator(answers=self.answers)
+        self.verifier = scripts.verifier(self.verdicts, relaxation=self.relaxation, provider=self.provider)
+        self.relevance = scripts.relevance_judge({COVERED: "0.9"})
+        self.investigator = scripts.investigator(answers=self.answers)
         self.embedder = FakeEmbedder()
         classifier = FakeClassifier(dict.fromkeys(self.ambiguous, 0.9), otherwise=0.2)
 
         async def embedders(_: str) -> Embedder:
             return self.embedder
 
-        self.gate = Gate(Detector(classifier, embedders), FakeDialogueStore(self.store), self.investigator)
+        chat = self.investigator if self.has_model else None
+        self.gate = Gate(Detector(classifier, embedders), FakeDialogueStore(self.store), chat)
+
+    def passages(self) -> list[Passage]:
+        return [Passage(f"document-{n}", n, content) for n, content in enumerate(self.contents, start=1)]
 
     @property
     def paid(self) -> int:
@@ -87,7 +89,6 @@ class Desk:
             self.estimates,
             self.verifier,
             self.embedder,
-            relevance=self.relevance if self.has_relevance else None,
             gate=self.gate,
         )
 
@@ -139,7 +140,9 @@ async def test_it_says_what_is_asked() -> None:
     assert figures(before) == (8, 8, 0)
     assert (before.sampled, before.calls_at_most_each) == (2, 4)
     assert {one.purpose: one.calls for one in before.purposes} == {"relaxation": 2, "verdict": 6}
-    length = sum(len(f"{question}\n{content}") for question in QUESTIONS for content in CONTENTS)
+    passages = desk.passages()
+    rendered = [verdict(question, passage).messages for question in QUESTIONS for passage in passages]
+    length = sum(len(message.content) for messages in rendered for message in messages)
     assert before.purposes[1] == Expected("verdict", 6, 0, length)
     # With the question itself: nothing is known of the relaxed one.
     assert desk.estimates.searches == [list(QUESTIONS)]
@@ -155,7 +158,7 @@ async def test_equal_texts_are_counted_once() -> None:
 
 
 @pytest.mark.parametrize("relaxation", [["", "license"], ["", ""]])
-async def test_what_does_not_fit_is_followed_to_its_end(relaxation: list[Line]) -> None:
+async def test_what_does_not_fit_is_followed_to_its_end(relaxation: list[Said]) -> None:
     desk = Desk(relaxation=relaxation, verdicts={DRIVERS: ["no JSON", LICENSE], OFFICE: ["no JSON", "none"]})
     question = QUESTIONS[:1]
     paid = await desk.clarify(question)
@@ -185,9 +188,7 @@ async def test_grades_are_followed_once_all_are_known() -> None:
     assert await desk.clarify() == 10
     assert figures(await desk.estimate()) == (0, 0, 10)
     # The best passage is the last one that the search finds, and the search alone would not have told.
-    assert {call.payload["content"] for call in desk.verifier.calls if call.payload and call.purpose == "verdict"} == {
-        COVERED
-    }
+    assert {prompt.passage for prompt in desk.verifier.asked("verdict")} == {COVERED}
 
 
 async def test_a_signal_ranks_as_it_does_for_clarify() -> None:
@@ -236,7 +237,7 @@ async def test_without_a_language_model_nothing_is_asked_and_nothing_looked_for(
 
 
 async def test_a_model_that_is_not_there_is_an_error() -> None:
-    desk = Desk(settings={"reranker": "model"}, has_relevance=False)
+    desk = Desk(settings={"reranker": "model"}, has_model=False)
     run = desk.enter()
     await desk.carry_out(run)
     record = desk.store.runs[run.run_id]

@@ -23,7 +23,7 @@ from pgclarify.pipelines.exploration import (
 )
 from pgclarify.pipelines.trace import Tally, Trace
 from pgclarify.protocols import Meter
-from pgclarify.testing import FakeExplorationStore, FakeStore
+from tests.fakes import FakeExplorationStore, FakeStore
 
 PASSAGES = [Passage(f"document {number}", number, f"passage {number}") for number in range(1, 41)]
 QUERY = Query("a question", np.ones(256, dtype=np.float32), "dense", "lexical")

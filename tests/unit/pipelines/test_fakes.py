@@ -8,18 +8,18 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pgclarify.errors import EmbeddingError, InvalidReply, RunLost
-from pgclarify.model import Candidate, Completion, Document, Outcome, Passage, RunStatus, Verdict
+from pgclarify.errors import EmbeddingError, RunLost
+from pgclarify.model import Candidate, Document, Outcome, Passage, RunStatus, Verdict
+from pgclarify.prompts.verdict import verdict
 from pgclarify.protocols import DocumentStore, Ledger
-from pgclarify.testing import (
+from tests.fakes import (
     FakeDocumentStore,
     FakeEmbedder,
     FakeExplorationStore,
     FakeLedger,
     FakeLedgerTable,
-    FakeRelevanceJudge,
     FakeStore,
-    FakeVerifier,
+    scripts,
 )
 
 
@@ -55,7 +55,7 @@ async def test_a_lease_is_given_back_by_its_holder_only() -> None:
     table = FakeLedgerTable()
     mine: Ledger = FakeLedger(table, worker="mine")
     other: Ledger = FakeLedger(table, worker="other")
-    request = FakeVerifier().verdict_request("a question", Passage("a", 1, "a passage"))
+    request = scripts.verifier().request(verdict("a question", Passage("a", 1, "a passage")))
     (claim,) = await mine.claim_completions([request])
     assert claim.completion_id is not None
     await other.release_completions([claim.completion_id])
@@ -124,13 +124,6 @@ async def test_a_rank_is_taken_once() -> None:
 def test_a_signal_score_is_between_0_and_1(score: float) -> None:
     with pytest.raises(ValueError, match="signal score"):
         FakeExplorationStore(FakeStore(), signals={1: score})
-
-
-@pytest.mark.parametrize("reply", ["7", "0", "1", "nan", "high"])
-def test_a_grade_is_between_0_and_1(reply: str) -> None:
-    completion = Completion(reply, prompt_tokens=1, completion_tokens=1, latency_ms=0.0)
-    with pytest.raises(InvalidReply):
-        FakeRelevanceJudge().read_relevance(completion)
 
 
 async def test_pending_documents_are_claimed_once() -> None:

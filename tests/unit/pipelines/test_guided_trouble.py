@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from pgclarify.errors import EndpointUnavailable
 from pgclarify.model import Outcome, RunStatus
-from pgclarify.testing import FakeEmbedder
+from tests.fakes import FakeEmbedder
 from tests.unit.pipelines.fruit import Orchard
 from tests.unit.pipelines.rental_cars import eventually
 from tests.unit.pipelines.still_time import carry_out

@@ -15,7 +15,7 @@ from pgclarify.ingest.chunking import Chunker
 from pgclarify.model import Chunk, Document, IndexedDocument
 from pgclarify.pipelines.ingestion import Ingestion, Splitter, chunker_of
 from pgclarify.protocols import DocumentStore, Embedder
-from pgclarify.testing import FakeDocumentStore, FakeEmbedder, FakeStore, FakeVerifier
+from tests.fakes import FakeDocumentStore, FakeEmbedder, FakeStore, scripts
 from tests.unit.pipelines.rental_cars import clarify_with
 
 SHORT = [
@@ -358,7 +358,7 @@ async def test_what_was_ingested_is_found() -> None:
     store, embedder = FakeStore(documents=SHORT), FakeEmbedder()
     await ingestion(store, embedder).ingest_once()
     run = store.add_run("rental cars")
-    await clarify_with(store, run, FakeVerifier(), embedder)
+    await clarify_with(store, run, scripts.verifier(), embedder)
     assert [candidate.passage.document_id for candidate in store.runs[run.run_id].candidates] == [
         "policy",
         "drivers",

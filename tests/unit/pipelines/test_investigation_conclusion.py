@@ -5,7 +5,8 @@ import pytest
 from pgclarify.model import Candidate, Passage, RunStatus
 from pgclarify.pipelines.conclusion import Chain, best_evidence
 from pgclarify.steps import LEAST_CONFIDENCE, Evidence, Finding, FollowUp, StepOutcome
-from pgclarify.testing import FakeInvestigator
+from tests.fakes import scripts
+from tests.fakes.completer import ScriptedCompleter
 from tests.unit.pipelines.investigating import (
     ALTAR,
     ANSWERS,
@@ -29,8 +30,8 @@ AT_LINDVIK = Finding("Lindvik", (Evidence(4, RIVAL),))
 AGAIN = "Where was actress Ida Holm born?"
 
 
-def script(conclusion: object = BOTH, follow_ups: object = FOLLOW_UPS, **answers: Finding) -> FakeInvestigator:
-    return FakeInvestigator(
+def script(conclusion: object = BOTH, follow_ups: object = FOLLOW_UPS, **answers: Finding) -> ScriptedCompleter:
+    return scripts.investigator(
         follow_ups,  # type: ignore[arg-type]
         answers={**ANSWERS, **answers},
         samples=SAMPLES,
@@ -48,10 +49,10 @@ async def test_the_reasoner_sees_the_chain_and_the_best_evidence_with_what_is_ci
     investigator = script()
     await carry_out(investigator, signals={1: 0.5, 2: 0.3, 3: 0.9, 4: 0.7}, top_k=4)
     (asked,) = investigator.asked("conclusion")
-    assert asked["question"] == QUESTION
-    assert asked["steps"] == [f"{WHO} Ida Holm", f"{WHERE} Ortval"]
+    assert asked.question == QUESTION
+    assert asked.lines("Fact") == [f"{WHO} Ida Holm", f"{WHERE} Ortval"]
     # The two steps came upon the same four passages, which are shown once.
-    assert asked["passages"] == [ALTAR, BIRTH, CASTLE, RIVAL]
+    assert asked.passages == [ALTAR, BIRTH, CASTLE, RIVAL]
 
 
 async def test_the_reasoner_may_set_the_chain_right():
@@ -66,7 +67,7 @@ async def test_the_reasoner_may_set_the_chain_right():
 
 async def test_an_answer_of_the_reasoner_is_as_sure_as_the_steps_that_it_rests_on():
     samples = {WHO: ["Ida Holm", "Johan"], WHERE: ["Ortval", "Lindvik"]}
-    investigator = FakeInvestigator(FOLLOW_UPS, answers=ANSWERS, samples=samples, conclusion=BOTH)
+    investigator = scripts.investigator(FOLLOW_UPS, answers=ANSWERS, samples=samples, conclusion=BOTH)
     told = await carry_out(investigator)
     assert [step.confidence for step in told.steps[:2]] == [pytest.approx(2 / 3), pytest.approx(2 / 3)]
     assert told.end.confidence == pytest.approx(4 / 9)
@@ -107,7 +108,7 @@ async def test_neither_proof_nor_chain_is_not_in_the_corpus():
 
 
 async def test_the_reasoner_may_find_what_the_steps_did_not():
-    investigator = FakeInvestigator([FollowUp(WHO), FollowUp(WHERE)], conclusion=BOTH)
+    investigator = scripts.investigator([FollowUp(WHO), FollowUp(WHERE)], conclusion=BOTH)
     told = await carry_out(investigator, signals={1: 0.9, 2: 0.8})
     assert [step.outcome for step in told.steps[:2]] == [StepOutcome.NOT_IN_CORPUS] * 2
     assert told.end.answer == "Ortval"
@@ -143,7 +144,7 @@ async def test_what_no_step_says_is_not_concluded_from_the_chain():
 
 
 async def test_what_is_concluded_without_any_answer_is_from_memory():
-    told = await carry_out(FakeInvestigator([FollowUp(WHO), FollowUp(answer="Lindvik")]), reasoner=False)
+    told = await carry_out(scripts.investigator([FollowUp(WHO), FollowUp(answer="Lindvik")]), reasoner=False)
     assert told.end.outcome is StepOutcome.NOT_IN_CORPUS
 
 
@@ -202,8 +203,8 @@ async def test_more_evidence_than_fits_leaves_the_weakest_out():
     investigator = script()
     await carry_out(investigator, top_k=3, signals={1: 0.5, 2: 0.3, 3: 0.9, 4: 0.1}, contents=CONTENTS)
     (asked,) = investigator.asked("conclusion")
-    assert RIVAL not in asked["passages"]
-    assert ALTAR in asked["passages"]
+    assert RIVAL not in asked.passages
+    assert ALTAR in asked.passages
 
 
 def test_evidence_of_a_step_that_was_sampled_compares_with_that_of_one_that_was_not():

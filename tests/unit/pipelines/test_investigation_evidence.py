@@ -10,8 +10,9 @@ from pgclarify.pipelines.calls import Calls
 from pgclarify.pipelines.reranking import Rerankers
 from pgclarify.protocols import Ledger, Meter, Reranker
 from pgclarify.steps import LEAST_CONFIDENCE, Evidence, Finding, StepOutcome
-from pgclarify.testing import FakeInvestigator
-from pgclarify.testing.investigator import Line
+from tests.fakes import scripts
+from tests.fakes.completer import ScriptedCompleter
+from tests.fakes.scripts import Told as Line
 from tests.unit.pipelines.investigating import (
     ALTAR,
     BIRTH,
@@ -29,13 +30,13 @@ FOUND = Finding("Ortval", (Evidence(1, BIRTH),))
 SIGNALS = {1: 0.8, 2: 0.6, 3: 0.4, 4: 0.2}
 
 
-async def direct(investigator: FakeInvestigator, **settings: object) -> Told:
+async def direct(investigator: ScriptedCompleter, **settings: object) -> Told:
     return await carry_out(investigator, question=WHERE, **settings)  # type: ignore[arg-type]
 
 
-def answering(*lines: object, samples: object = ("Ortval",)) -> FakeInvestigator:
+def answering(*lines: object, samples: object = ("Ortval",)) -> ScriptedCompleter:
     by_batch = samples if isinstance(samples, dict) else {WHERE: list(samples)}  # type: ignore[call-overload]
-    return FakeInvestigator(answers={WHERE: list(lines)}, samples=by_batch)  # type: ignore[arg-type]
+    return scripts.investigator(answers={WHERE: list(lines)}, samples=by_batch)  # type: ignore[arg-type]
 
 
 def batch(*contents: str) -> str:
@@ -112,7 +113,7 @@ async def test_each_sample_is_a_row_of_its_own_over_the_same_passages():
     samples = [call for call in investigator.calls if call.purpose == "sample"]
     assert [call.sample for call in samples] == [0, 1, 2]
     assert len({call.messages for call in samples}) == 1
-    assert investigator.asked("sample")[0]["passages"] == list(CONTENTS)
+    assert investigator.asked("sample")[0].passages == list(CONTENTS)
 
 
 async def test_samples_that_cannot_be_had_leave_the_scores_as_they_are():
@@ -186,7 +187,7 @@ async def test_a_passage_that_is_gone_is_neither_shown_nor_cited():
     investigator = answering(FOUND)
     told = await direct(investigator, gone=[1])
     assert [one.rank for one in told.candidates(1)] == [2, 3, 4]
-    assert investigator.asked("answer")[0]["passages"] == [BIRTH, CASTLE, RIVAL]
+    assert investigator.asked("answer")[0].passages == [BIRTH, CASTLE, RIVAL]
     assert told.steps[0].citations[0].candidate_rank == 2
 
 

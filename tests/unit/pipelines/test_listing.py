@@ -9,19 +9,13 @@ import pytest
 
 from pgclarify.dialogue import ListedAnswer
 from pgclarify.errors import CompletionError, EndpointUnavailable, ModelNotFound
-from pgclarify.model import Candidate, Completion, CompletionRequest, Passage, RunStatus
+from pgclarify.model import Candidate, Passage, RunStatus
 from pgclarify.pipelines.listing import cut_evidence, list_answers
 from pgclarify.pipelines.reranking import Rerankers
-from pgclarify.protocols import Begin, CrossEncoder
+from pgclarify.protocols import CrossEncoder
 from pgclarify.steps import Evidence, Finding
-from pgclarify.testing import (
-    FakeAnswerLister,
-    FakeDialogueStore,
-    FakeEmbedder,
-    FakeExplorationStore,
-    FakeStore,
-    RunRecord,
-)
+from tests.fakes import FakeDialogueStore, FakeEmbedder, FakeExplorationStore, FakeStore, RunRecord, scripts
+from tests.fakes.completer import Prompt, ScriptedCompleter
 
 QUESTION = "Who played the queen in Lindvik Castle?"
 FILM = "In the film of 2003, Ida Holm played the queen."
@@ -59,14 +53,14 @@ class World:
         *lines: Line | list[Line],
         contents: Sequence[str] = CONTENTS,
         question: str = QUESTION,
-        lister: FakeAnswerLister | None = None,
+        lister: ScriptedCompleter | None = None,
         **settings: object,
     ) -> None:
         self.store = FakeStore(passages(contents))
         self.run = self.store.add_run(question, operation="list_answers", settings=SETTINGS | settings)
         self.exploration = FakeExplorationStore(self.store, passages(contents), gone=())
         self.dialogue = FakeDialogueStore(self.store)
-        self.lister = FakeAnswerLister(list(lines)) if lister is None else lister
+        self.lister = scripts.lister(list(lines)) if lister is None else lister
         self.embedder = FakeEmbedder()
 
     async def carry_out(self) -> RunRecord:
@@ -113,12 +107,9 @@ class TestRounds:
     async def test_all_read_the_same_passages_and_the_answers_so_far(self) -> None:
         world = World(HOLM, BERG)
         await world.carry_out()
-        asked = [request.messages[-1].content.splitlines() for request in world.lister.calls]
-        assert asked == [
-            [*CONTENTS, QUESTION],
-            [*CONTENTS, QUESTION, "Ida Holm"],
-            [*CONTENTS, QUESTION, "Ida Holm", "Ada Berg"],
-        ]
+        asked = world.lister.asked("listing")
+        assert [(one.question, one.passages) for one in asked] == [(QUESTION, list(CONTENTS))] * 3
+        assert [one.line("Found so far") for one in asked] == ["", "Ida Holm", "Ida Holm; Ada Berg"]
 
     async def test_no_call_comes_after_the_last_answer_that_is_wanted(self) -> None:
         world = World(HOLM, BERG, max_answers=1)
@@ -160,8 +151,8 @@ class TestVariants:
         assert ended(await world.carry_out()) == (RunStatus.SUCCEEDED, "no further answer")
         assert [one.variants for one in world.answers] == [("Ida Holm", "Holm"), ("Ada Berg",)]
         # The second time, the model is shown what it said the first time.
-        asked = [request.messages[-1].content.splitlines()[len(CONTENTS) + 1 :] for request in world.lister.calls]
-        assert asked == [[], ["Ida Holm"], ["Ida Holm", "Holm"], ["Ida Holm", "Holm", "Ada Berg"]]
+        asked = [one.line("Found so far") for one in world.lister.asked("listing")]
+        assert asked == ["", "Ida Holm", "Ida Holm; Holm", "Ida Holm; Holm; Ada Berg"]
 
     async def test_are_kept_where_the_model_then_has_no_more(self) -> None:
         world = World(HOLM, HOLM_AGAIN, [BERG, Finding()])
@@ -329,13 +320,12 @@ class TestTrouble:
         assert "no-such-encoder" in (record.error or "")
 
     async def test_a_cancelled_run_is_left_quietly(self) -> None:
-        class Cancelling(FakeAnswerLister):
-            async def complete(self, request: CompletionRequest, begin: Begin | None = None) -> Completion:
-                if len(self.calls) == 1:
-                    world.store.cancel(world.run)
-                return await super().complete(request, begin)
+        async def cancel(prompt: Prompt) -> None:
+            if len(world.lister.calls) == 1:
+                world.store.cancel(world.run)
 
-        world = World(lister=Cancelling([HOLM, BERG]))
+        world = World(HOLM, BERG)
+        world.lister.before = cancel
         record = await world.carry_out()
         assert record.status is RunStatus.CANCELLED
         assert [one.answer for one in world.answers] == ["Ida Holm"]

@@ -10,7 +10,8 @@ from pgclarify.dialogue import DetectionReason
 from pgclarify.errors import CompletionError, EmbeddingError, InvalidReply, RunLost
 from pgclarify.model import Passage, Reading
 from pgclarify.pipelines.readings import Readings, count_readings
-from pgclarify.testing import FakeEmbedder, FakeExplorationStore, FakeStore, FakeVerifier
+from tests.fakes import FakeEmbedder, FakeExplorationStore, FakeStore, scripts
+from tests.fakes.completer import ScriptedCompleter
 from tests.unit.pipelines.rental_cars import ALSO_COVERED, ASIDE, COVERAGE, COVERED, DRIVERS, LICENSE
 
 QUESTION = "rental cars"
@@ -19,7 +20,7 @@ QUESTION = "rental cars"
 class Counter:
     """A corpus, and who judges its passages."""
 
-    def __init__(self, contents: Sequence[str], verifier: FakeVerifier) -> None:
+    def __init__(self, contents: Sequence[str], verifier: ScriptedCompleter) -> None:
         self.store = FakeStore()
         self.verifier = verifier
         self.exploration = FakeExplorationStore(
@@ -33,8 +34,8 @@ class Counter:
         )
 
 
-def verifier() -> FakeVerifier:
-    return FakeVerifier({COVERED: COVERAGE, ALSO_COVERED: COVERAGE, DRIVERS: LICENSE})
+def verifier() -> ScriptedCompleter:
+    return scripts.verifier({COVERED: COVERAGE, ALSO_COVERED: COVERAGE, DRIVERS: LICENSE})
 
 
 async def test_what_means_the_same_is_counted_once() -> None:
@@ -62,11 +63,11 @@ async def test_only_the_first_passages_are_looked_at() -> None:
 
 async def test_a_quote_that_is_not_there_is_no_reading() -> None:
     made_up = Reading("How long?", "nine years", "Nine years, says nobody.")
-    assert (await Counter([DRIVERS], FakeVerifier({DRIVERS: made_up})).count()).count == 0
+    assert (await Counter([DRIVERS], scripts.verifier({DRIVERS: made_up})).count()).count == 0
 
 
 async def test_a_passage_that_cannot_be_judged_is_counted() -> None:
-    counter = Counter([DRIVERS, COVERED], FakeVerifier({DRIVERS: InvalidReply("no"), COVERED: COVERAGE}))
+    counter = Counter([DRIVERS, COVERED], scripts.verifier({DRIVERS: InvalidReply("no"), COVERED: COVERAGE}))
     readings = await counter.count()
     assert (readings.interpretations, readings.judged, readings.failed) == ((COVERAGE.interpretation,), 2, 1)
     # A reading that cannot be embedded was not judged either.
@@ -75,7 +76,7 @@ async def test_a_passage_that_cannot_be_judged_is_counted() -> None:
 
 
 async def test_where_no_passage_can_be_judged_nothing_is_said_of_the_corpus() -> None:
-    failing = FakeVerifier({DRIVERS: InvalidReply("no"), COVERED: InvalidReply("no")})
+    failing = scripts.verifier({DRIVERS: InvalidReply("no"), COVERED: InvalidReply("no")})
     with pytest.raises(CompletionError):
         await Counter([DRIVERS, COVERED], failing).count()
 

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from pgclarify.model import Run, RunStatus, Verdict
 from pgclarify.pipelines.reconsolidation import reconsolidate
-from pgclarify.testing import FakeEmbedder, FakeStore, FakeVerifier
+from tests.fakes import FakeEmbedder, FakeStore, scripts
 from tests.unit.pipelines.rental_cars import (
     COVERAGE,
     LICENSE,
@@ -19,7 +19,7 @@ from tests.unit.pipelines.rental_cars import (
 
 async def finished(store: FakeStore) -> Run:
     run = store.add_run("rental cars")
-    await clarify_with(store, run, FakeVerifier(script()))
+    await clarify_with(store, run, scripts.verifier(script()))
     return run
 
 

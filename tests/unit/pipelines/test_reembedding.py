@@ -10,7 +10,7 @@ import pytest
 from pgclarify.errors import DatabaseBusy, DatabaseError, ModelNotFound, ServerUnavailable
 from pgclarify.pipelines.reembedding import Reembedding
 from pgclarify.protocols import Embedder, SpaceStore
-from pgclarify.testing import FakeEmbedder, FakeSpaceStore
+from tests.fakes import FakeEmbedder, FakeSpaceStore
 
 CONTENTS = ["Cars are insured.", "Boats are not.", "Planes are, if they stay on the ground."]
 

@@ -11,7 +11,8 @@ from pgclarify.pipelines.failures import describe
 from pgclarify.pipelines.reranking import Rerankers, passage_text
 from pgclarify.pipelines.trace import Tally
 from pgclarify.protocols import CrossEncoder, Reranker
-from pgclarify.testing import FakeCrossEncoder, FakeLedger, FakeRelevanceJudge
+from tests.fakes import FakeCrossEncoder, FakeLedger, scripts
+from tests.fakes.completer import ScriptedCompleter
 
 QUESTION = "When did the bridge open?"
 PACE = Pace(first=0.0, longest=0.0)
@@ -25,7 +26,7 @@ async def missing(name: str) -> CrossEncoder:
     raise ModelNotFound(f"no cross-encoder {name}")
 
 
-async def asking(judge: FakeRelevanceJudge, ledger: FakeLedger) -> Reranker:
+async def asking(judge: ScriptedCompleter, ledger: FakeLedger) -> Reranker:
     reranker = await Rerankers(judge, missing, PACE).get("model", ledger)
     assert reranker is not None
     return reranker
@@ -43,14 +44,14 @@ async def test_without_a_language_model_none_can_be_asked() -> None:
 
 async def test_any_other_name_is_a_cross_encoder() -> None:
     with pytest.raises(ModelNotFound, match="cross-encoder small") as caught:
-        await Rerankers(FakeRelevanceJudge(), missing).get("small", FakeLedger())
+        await Rerankers(scripts.relevance_judge(), missing).get("small", FakeLedger())
     said = describe(caught.value)
     assert 'Pass "signal" or "model"' in said
     assert "the worker's log" in said
 
 
 async def test_a_model_asked_grades_every_passage_at_once() -> None:
-    judge = FakeRelevanceJudge({"one": "0.9", "two": "0.3"})
+    judge = scripts.relevance_judge({"one": "0.9", "two": "0.3"})
     tally = Tally()
     reranker = await asking(judge, FakeLedger())
     assert await reranker.score(QUESTION, passages("one", "two", "three"), tally=tally) == [0.9, 0.3, 0.1]
@@ -59,13 +60,13 @@ async def test_a_model_asked_grades_every_passage_at_once() -> None:
 
 
 async def test_no_passages_cost_nothing() -> None:
-    judge = FakeRelevanceJudge()
+    judge = scripts.relevance_judge()
     assert await (await asking(judge, FakeLedger())).score(QUESTION, []) == []
     assert not judge.calls
 
 
 async def test_equal_passages_and_those_graded_before_are_paid_once() -> None:
-    judge, ledger, tally = FakeRelevanceJudge({"one": "0.9"}), FakeLedger(), Tally()
+    judge, ledger, tally = scripts.relevance_judge({"one": "0.9"}), FakeLedger(), Tally()
     reranker = await asking(judge, ledger)
     assert await reranker.score(QUESTION, passages("one", "one", "two"), tally=tally) == [0.9, 0.9, 0.1]
     again = await asking(judge, ledger)
@@ -75,7 +76,7 @@ async def test_equal_passages_and_those_graded_before_are_paid_once() -> None:
 
 
 async def test_a_reply_that_does_not_fit_is_asked_for_again() -> None:
-    judge = FakeRelevanceJudge({"one": ["great!", "0.7"]})
+    judge = scripts.relevance_judge({"one": ["great!", "0.7"]})
     tally = Tally()
     reranker = await asking(judge, FakeLedger())
     assert await reranker.score(QUESTION, passages("one", "two"), tally=tally) == [0.7, 0.1]
@@ -84,7 +85,7 @@ async def test_a_reply_that_does_not_fit_is_asked_for_again() -> None:
 
 
 async def test_what_cannot_be_read_comes_last_and_is_noted() -> None:
-    judge = FakeRelevanceJudge({"one": "great!"})
+    judge = scripts.relevance_judge({"one": "great!"})
     tally = Tally()
     reranker = await asking(judge, FakeLedger())
     unread, worst = await reranker.score(QUESTION, passages("one", "two"), tally=tally)
@@ -93,13 +94,13 @@ async def test_what_cannot_be_read_comes_last_and_is_noted() -> None:
 
 
 async def test_a_model_that_nobody_can_read_is_an_error() -> None:
-    reranker = await asking(FakeRelevanceJudge(otherwise="great!"), FakeLedger())
+    reranker = await asking(scripts.relevance_judge(otherwise="great!"), FakeLedger())
     with pytest.raises(InvalidReply):
         await reranker.score(QUESTION, passages("one", "two"))
 
 
 async def test_a_call_that_fails_is_an_error_and_the_others_are_kept() -> None:
-    judge = FakeRelevanceJudge({"one": EndpointUnavailable("the endpoint failed")})
+    judge = scripts.relevance_judge({"one": EndpointUnavailable("the endpoint failed")})
     ledger = FakeLedger()
     with pytest.raises(EndpointUnavailable):
         await (await asking(judge, ledger)).score(QUESTION, passages("one", "two"))

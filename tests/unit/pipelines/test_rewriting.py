@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from pgclarify.algorithms.ambiguity import Reason
-from pgclarify.dialogue import HISTORY_LENGTH, Rewriting
+from pgclarify.dialogue import Rewriting
 from pgclarify.errors import EndpointUnavailable, InvalidReply
 from pgclarify.model import RunStatus
 from pgclarify.pipelines.detection import Detector
 from pgclarify.pipelines.rewriting import rewrite
-from pgclarify.testing import FakeClassifier, FakeDialogueStore, FakeEmbedder, FakeRewriter, FakeStore
+from tests.fakes import FakeClassifier, FakeDialogueStore, FakeEmbedder, FakeStore, scripts
 
 HISTORY = ["Who painted the Lindvik Altar?", "Ida Holm, in 1903"]
 VAGUE = " Where was  she born?\n"
@@ -40,7 +40,7 @@ async def carry_out(
 
 class TestWhatIsNotRewritten:
     async def test_a_clear_question_comes_back_to_the_byte_without_a_call(self) -> None:
-        model = FakeRewriter({CLEAR: "What?"})
+        model = scripts.rewriter({CLEAR: "What?"})
         rewriting, record, (detection,) = await carry_out(CLEAR, rewriter=model)
 
         assert rewriting == Rewriting(CLEAR, was_ambiguous=False, reason=None)
@@ -50,7 +50,7 @@ class TestWhatIsNotRewritten:
 
     @pytest.mark.parametrize("history", [[], ["", " \n"]])
     async def test_nor_one_before_which_nothing_was_said(self, history) -> None:
-        model = FakeRewriter({VAGUE: REWRITTEN})
+        model = scripts.rewriter({VAGUE: REWRITTEN})
         rewriting, record, _ = await carry_out(history=history, rewriter=model)
 
         assert rewriting.rewritten == VAGUE
@@ -59,7 +59,7 @@ class TestWhatIsNotRewritten:
         assert (record.status, model.calls) == (RunStatus.SUCCEEDED, [])
 
     async def test_a_rule_makes_a_clear_question_one_that_is_rewritten(self) -> None:
-        model = FakeRewriter({CLEAR: "Where was the painter Ida Holm born?"})
+        model = scripts.rewriter({CLEAR: "Where was the painter Ida Holm born?"})
         rewriting, _, (detection,) = await carry_out(CLEAR, rewriter=model, rules=[("holm", "lexical", None)])
 
         assert rewriting.rewritten == "Where was the painter Ida Holm born?"
@@ -89,7 +89,7 @@ class Unknowing(Settled):
 
 class TestWhatOnlyTheHistorySettles:
     async def test_is_rewritten_since_it_will_be_read_alone(self) -> None:
-        model = FakeRewriter({VAGUE: REWRITTEN})
+        model = scripts.rewriter({VAGUE: REWRITTEN})
         rewriting, _, (detection,) = await carry_out(rewriter=model, classifier=Settled(kind="pragmatic"))
 
         assert (rewriting.rewritten, rewriting.was_ambiguous) == (REWRITTEN, True)
@@ -125,14 +125,14 @@ class TestWhatOnlyTheHistorySettles:
 
     @pytest.mark.parametrize("question", ["And in 1950?", " what about the museum", "Or in May?"])
     async def test_so_is_one_that_goes_on(self, question) -> None:
-        model = FakeRewriter({question: None})
+        model = scripts.rewriter({question: None})
         rewriting, _, _ = await carry_out(question, rewriter=model, classifier=Settled(kind="syntactic"))
 
         assert rewriting.was_ambiguous
         assert len(model.calls) == 1
 
     async def test_unless_it_is_vague_rather_than_pointing_back(self) -> None:
-        model = FakeRewriter({VAGUE: REWRITTEN})
+        model = scripts.rewriter({VAGUE: REWRITTEN})
         rewriting, _, (detection,) = await carry_out(rewriter=model, classifier=Settled(kind="syntactic"))
 
         assert (rewriting.rewritten, rewriting.was_ambiguous) == (VAGUE, False)
@@ -141,7 +141,7 @@ class TestWhatOnlyTheHistorySettles:
 
 class TestWithAModel:
     async def test_the_question_is_rewritten_by_one_call(self) -> None:
-        model = FakeRewriter({VAGUE: REWRITTEN})
+        model = scripts.rewriter({VAGUE: REWRITTEN})
         rewriting, record, (detection,) = await carry_out(rewriter=model)
 
         assert (rewriting.rewritten, rewriting.was_ambiguous) == (REWRITTEN, True)
@@ -153,20 +153,20 @@ class TestWithAModel:
         ]
 
     async def test_from_the_last_five_turns(self) -> None:
-        model = FakeRewriter({VAGUE: None})
+        model = scripts.rewriter({VAGUE: None})
         await carry_out(history=[f"said {number}" for number in range(30)], rewriter=model)
 
-        (message,) = model.calls[0].messages
-        assert message.content.split("\n")[:HISTORY_LENGTH] == [f"said {number}" for number in range(20, 30)]
+        (asked,) = model.asked("rewriting")
+        assert asked.lines("Turn") == [f"said {number}" for number in range(20, 30)]
 
     async def test_what_turns_do_not_tell_stays(self) -> None:
-        rewriting, record, _ = await carry_out(rewriter=FakeRewriter({VAGUE: None}))
+        rewriting, record, _ = await carry_out(rewriter=scripts.rewriter({VAGUE: None}))
 
         assert rewriting == Rewriting(VAGUE, True, "what was said before does not tell what is meant")
         assert record.status is RunStatus.SUCCEEDED
 
     async def test_what_the_model_leaves_as_it_was_stays_to_the_byte(self) -> None:
-        rewriting, _, _ = await carry_out(rewriter=FakeRewriter({VAGUE: "Where was she born?"}))
+        rewriting, _, _ = await carry_out(rewriter=scripts.rewriter({VAGUE: "Where was she born?"}))
 
         assert rewriting == Rewriting(VAGUE, True, "the model left it as it was")
 
@@ -179,7 +179,7 @@ class TestWithAModel:
         ],
     )
     async def test_what_is_not_faithful_is_refused_without_another_call(self, reply, fault) -> None:
-        model = FakeRewriter({VAGUE: reply})
+        model = scripts.rewriter({VAGUE: reply})
         rewriting, record, _ = await carry_out(rewriter=model)
 
         assert (rewriting.rewritten, rewriting.was_ambiguous) == (VAGUE, True)
@@ -189,14 +189,14 @@ class TestWithAModel:
     @pytest.mark.parametrize("lost", ["1850", '"Blue Night"', "Karl"])
     async def test_names_numbers_and_quoted_words_of_the_question_must_survive(self, lost) -> None:
         question = f"Did she know {lost} then?"
-        rewriting, _, _ = await carry_out(question, rewriter=FakeRewriter({question: "Did Ida Holm know then?"}))
+        rewriting, _, _ = await carry_out(question, rewriter=scripts.rewriter({question: "Did Ida Holm know then?"}))
 
         assert rewriting.rewritten == question
         assert "has lost" in rewriting.reason
 
     async def test_a_reply_of_a_wrong_form_is_asked_for_once_more(self) -> None:
         script: Any = {VAGUE: [["a list"], REWRITTEN]}
-        model = FakeRewriter(script)
+        model = scripts.rewriter(script)
         rewriting, record, _ = await carry_out(rewriter=model)
 
         assert rewriting.rewritten == REWRITTEN
@@ -204,7 +204,7 @@ class TestWithAModel:
         assert record.stages[1].calls == 2
 
     async def test_a_reply_is_not_paid_for_twice(self) -> None:
-        store, model = FakeStore(), FakeRewriter({VAGUE: REWRITTEN})
+        store, model = FakeStore(), scripts.rewriter({VAGUE: REWRITTEN})
         for _ in range(2):
             rewriting, record, _ = await carry_out(rewriter=model, store=store)
 
@@ -225,7 +225,7 @@ class TestWithoutAModel:
 
 class TestTrouble:
     async def test_a_model_that_is_not_reached_leaves_the_question_and_a_partial_run(self) -> None:
-        model = FakeRewriter({VAGUE: EndpointUnavailable("the endpoint is down", detail="It said 503.")})
+        model = scripts.rewriter({VAGUE: EndpointUnavailable("the endpoint is down", detail="It said 503.")})
         rewriting, record, _ = await carry_out(rewriter=model)
 
         assert (rewriting.rewritten, rewriting.was_ambiguous) == (VAGUE, True)
@@ -234,14 +234,14 @@ class TestTrouble:
         assert record.stop_reason == "the endpoint is down: It said 503."
 
     async def test_so_does_one_that_is_not_understood_twice(self) -> None:
-        model = FakeRewriter({VAGUE: [InvalidReply("it is prose"), InvalidReply("it is prose")]})
+        model = scripts.rewriter({VAGUE: [InvalidReply("it is prose"), InvalidReply("it is prose")]})
         rewriting, record, _ = await carry_out(rewriter=model)
 
         assert rewriting.rewritten == VAGUE
         assert (record.status, len(model.calls)) == (RunStatus.PARTIAL, 2)
 
     async def test_text_that_no_database_keeps_is_no_question(self) -> None:
-        rewriting, record, _ = await carry_out(rewriter=FakeRewriter({VAGUE: "Where was Ida Holm\x00 born?"}))
+        rewriting, record, _ = await carry_out(rewriter=scripts.rewriter({VAGUE: "Where was Ida Holm\x00 born?"}))
 
         assert rewriting.rewritten == VAGUE
         assert record.status is RunStatus.PARTIAL

@@ -12,14 +12,8 @@ from pgclarify.model import Passage, Run, RunStatus
 from pgclarify.pipelines.reranking import Rerankers
 from pgclarify.pipelines.search import search
 from pgclarify.protocols import CrossEncoder
-from pgclarify.testing import (
-    FakeCrossEncoder,
-    FakeEmbedder,
-    FakeExplorationStore,
-    FakeRelevanceJudge,
-    FakeStore,
-    RunRecord,
-)
+from tests.fakes import FakeCrossEncoder, FakeEmbedder, FakeExplorationStore, FakeStore, RunRecord, scripts
+from tests.fakes.completer import ScriptedCompleter
 
 PASSAGES = [Passage(str(number), number, f"passage {number}") for number in range(1, 41)]
 ENCODER = FakeCrossEncoder(scores={("a question", f"passage {number}"): number / 10 for number in range(1, 9)})
@@ -40,7 +34,7 @@ class World:
         self.run: Run = self.store.add_run("a question", operation="search", settings=settings)
         self.exploration = FakeExplorationStore(self.store, PASSAGES, **corpus)  # type: ignore[arg-type]
         self.embedder = FakeEmbedder()
-        self.judge: FakeRelevanceJudge | None = None
+        self.judge: ScriptedCompleter | None = None
 
     async def search(self) -> RunRecord:
         await search(self.run, self.store, self.exploration, self.embedder, Rerankers(self.judge, encoder))
@@ -147,7 +141,7 @@ class TestAdaptive:
 
     async def test_what_was_done_is_told_of_a_search_that_failed(self) -> None:
         world = World(adaptive(reranker="model"))
-        world.judge = FakeRelevanceJudge({"passage 1": EndpointUnavailable("no endpoint")})
+        world.judge = scripts.relevance_judge({"passage 1": EndpointUnavailable("no endpoint")})
         record = await world.search()
         assert (record.status, record.error) == (RunStatus.FAILED, "no endpoint")
         assert [(stage.name, stage.calls) for stage in record.stages] == [("retrieval", 0), ("reranking", 15)]

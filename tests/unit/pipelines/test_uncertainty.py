@@ -9,7 +9,8 @@ from pgclarify.pipelines.completions import Pace
 from pgclarify.pipelines.entailment import ModelEntailment
 from pgclarify.pipelines.trace import Tally
 from pgclarify.pipelines.uncertainty import Samples, SemanticEquivalence, draw_samples
-from pgclarify.testing import FakeEntailment, FakeEntailmentJudge, FakeInvestigator, FakeLedger
+from tests.fakes import FakeEntailment, FakeLedger, scripts
+from tests.fakes.completer import ScriptedCompleter
 
 QUESTION = "Where was Ida Holm born?"
 PASSAGES = [Passage("a", 1, "Ida Holm was born in Ortval.")]
@@ -17,18 +18,17 @@ UNREADABLE = InvalidReply("a reply has the wrong form")
 PACE = Pace(first=0.001, longest=0.001)
 
 
-def calls(investigator: FakeInvestigator, most: int = 10) -> Calls:
+def calls(investigator: ScriptedCompleter, most: int = 10) -> Calls:
     return Calls(FakeLedger(), investigator, most=most, pace=PACE)
 
 
 async def sampled(*said: object, entailment: FakeEntailment | None = None) -> Samples:
-    investigator = FakeInvestigator(samples={QUESTION: list(said)})  # type: ignore[arg-type]
+    investigator = scripts.investigator(samples={QUESTION: list(said)})  # type: ignore[arg-type]
     return await draw_samples(
         QUESTION,
         PASSAGES,
         samples=len(said),
         calls=calls(investigator),
-        investigator=investigator,
         equivalence=SemanticEquivalence(entailment or FakeEntailment()),
         tally=Tally(),
     )
@@ -83,14 +83,13 @@ async def test_a_judge_that_fails_is_an_error():
 
 
 async def test_groups_are_the_rows_of_the_stage():
-    investigator = FakeInvestigator(samples={QUESTION: ["Ortval", "Lindvik"]})
+    investigator = scripts.investigator(samples={QUESTION: ["Ortval", "Lindvik"]})
     tally = Tally()
     await draw_samples(
         QUESTION,
         PASSAGES,
         samples=2,
         calls=calls(investigator),
-        investigator=investigator,
         equivalence=SemanticEquivalence(FakeEntailment()),
         tally=tally,
     )
@@ -114,8 +113,8 @@ async def test_answers_agree_if_each_entails_the_other():
 
 
 async def test_what_a_model_as_judge_is_asked_is_taken_from_the_calls_of_the_run():
-    judge = FakeEntailmentJudge(otherwise="yes")
-    limited = calls(FakeInvestigator(), most=3)
+    judge = scripts.entailment_judge(otherwise="yes")
+    limited = calls(scripts.investigator(), most=3)
     equivalence = SemanticEquivalence(ModelEntailment(FakeLedger(), judge, PACE, limited))
     assert await equivalence.agree(QUESTION, "Ortval", "in Ortval", Tally())
     # Two of three are gone, one for each direction, and one is not enough for the next pair.
@@ -126,8 +125,8 @@ async def test_what_a_model_as_judge_is_asked_is_taken_from_the_calls_of_the_run
 
 
 async def test_calls_that_failed_are_gone():
-    judge = FakeEntailmentJudge({"Ortval > in Ortval": EndpointUnavailable("no")})
-    limited = calls(FakeInvestigator())
+    judge = scripts.entailment_judge({"Ortval > in Ortval": EndpointUnavailable("no")})
+    limited = calls(scripts.investigator())
     with pytest.raises(EndpointUnavailable):
         await SemanticEquivalence(ModelEntailment(FakeLedger(), judge, PACE, limited)).agree(
             QUESTION, "Ortval", "in Ortval", Tally()
@@ -137,8 +136,8 @@ async def test_calls_that_failed_are_gone():
 
 @pytest.mark.parametrize(("most", "asked"), [(3, 3), (2, 2)])
 async def test_a_second_try_takes_a_call_too(most: int, asked: int):
-    judge = FakeEntailmentJudge({"Ortval > in Ortval": ["perhaps", "yes"]}, otherwise="yes")
-    limited = calls(FakeInvestigator(), most=most)
+    judge = scripts.entailment_judge({"Ortval > in Ortval": ["perhaps", "yes"]}, otherwise="yes")
+    limited = calls(scripts.investigator(), most=most)
     equivalence = SemanticEquivalence(ModelEntailment(FakeLedger(), judge, PACE, limited))
     # Without one for it, what cannot be read is held to be different.
     assert await equivalence.agree(QUESTION, "Ortval", "in Ortval", Tally()) is (most == 3)
@@ -146,7 +145,7 @@ async def test_a_second_try_takes_a_call_too(most: int, asked: int):
 
 
 def test_calls_that_are_kept_cannot_be_taken_meanwhile():
-    limited = calls(FakeInvestigator(), most=5)
+    limited = calls(scripts.investigator(), most=5)
     with limited.keeping(2), limited.keeping(1):
         assert (limited.left, limited.take(3), limited.take(2)) == (2, False, True)
     assert limited.left == 3

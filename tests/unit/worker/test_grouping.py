@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from pgclarify.errors import ConfigurationError, EmbeddingError, PgclarifyError
-from pgclarify.testing import FakeEmbedder
 from pgclarify.worker import grouping
 from pgclarify.worker.grouping import Grouping
+from tests.fakes import FakeEmbedder
 
 GOOD, BAD = "good", "bad"
 

@@ -1,1 +1,0 @@
-"""Language models: the endpoint, the prompts, and the verifiers on top of them."""

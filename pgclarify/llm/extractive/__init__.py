@@ -1,5 +1,0 @@
-"""A verifier that works with no language model at all. docs/methods/extractive.md tells how, and how well."""
-
-from pgclarify.llm.extractive.verifier import ExtractiveVerifier
-
-__all__ = ["ExtractiveVerifier"]

@@ -1,0 +1,65 @@
+"""What all prompts have in common: a system message, the lines of a user message, and the form of the reply."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
+
+from pgclarify.model import Completion, Message, ModelCall, Passage
+from pgclarify.prompts.versions import version_of
+
+T = TypeVar("T")
+
+
+def model_call(
+    purpose: str,
+    system: str,
+    lines: Sequence[str],
+    schema: Mapping[str, Any],
+    read: Callable[[Completion], T],
+    *,
+    max_tokens: int,
+    reminder: str | None = None,
+    temperature: float = 0,
+    sample: int = 0,
+    passages: Sequence[Passage] = (),
+    payload: Mapping[str, Any] | None = None,
+) -> ModelCall[T]:
+    """Render a prompt: what is the same for every input first, so that a server can reuse what it has read.
+
+    Args:
+        purpose: See ModelCall.
+        system: The same for every input.
+        lines: Of the user message.
+        schema: See ModelCall.
+        read: See ModelCall.
+        max_tokens: See ModelCall.
+        reminder: See ModelCall.
+        temperature: See ModelCall.
+        sample: See ModelCall.
+        passages: Those that the lines show.
+        payload: See ModelCall.
+    """
+    return ModelCall(
+        purpose=purpose,
+        version=version_of(purpose),
+        messages=(Message("system", system), Message("user", "\n".join(lines))),
+        schema=schema,
+        read=read,
+        max_tokens=max_tokens,
+        reminder=reminder,
+        temperature=temperature,
+        sample=sample,
+        document_ids=tuple(dict.fromkeys(passage.document_id for passage in passages)),
+        payload=payload,
+    )
+
+
+def object_schema(**properties: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Describe a JSON object that has these keys, all of them, and no others."""
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }

@@ -1,0 +1,77 @@
+"""Reads what a chat model replied: one JSON object of a given form, whatever the model wrapped around it."""
+
+from __future__ import annotations
+
+import re
+from typing import Final, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from pgclarify.errors import InvalidReply
+from pgclarify.model import Completion
+
+# What a chat model wraps around its JSON where the server does not constrain it.
+_REASONING: Final = re.compile(r"\A\s*<think>.*?</think>", re.DOTALL)
+_CODE_BLOCK: Final = "```"
+
+_Form = TypeVar("_Form", bound=BaseModel)
+
+
+def read_form(form: type[_Form], completion: Completion) -> _Form:
+    """Take the JSON out of its wrapping, and nothing but the JSON.
+
+    PostgreSQL can keep every text that is read: JSON with half of a surrogate pair is refused here, and each form
+    refuses NUL, by `one_line` or `text_or_null`.
+
+    Args:
+        form: What the reply has to be.
+        completion: The reply.
+
+    Raises:
+        InvalidReply: If it is anything else.
+    """
+    try:
+        return form.model_validate_json(_unwrapped(completion.reply))
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+        where = ".".join(str(part) for part in first["loc"])
+        # The reply is a model's, and may repeat a passage: it is shown short, and not as the cause.
+        raise InvalidReply(
+            "the model's reply does not fit its form",
+            detail=f"{where + ': ' if where else ''}{first['msg']}. It replied: {shown(completion.reply)}",
+            hint="A model that fails at this often is too small, or its server ignores response_format.",
+        ) from None
+
+
+def _unwrapped(reply: str) -> str:
+    """A reply without thoughts before it and a code block around it.
+
+    Without an expression for the block: models repeat white space until they are stopped, and looking for the end of a
+    block in thousands of line breaks takes minutes.
+    """
+    text = _REASONING.sub("", reply).strip()
+    if not (text.startswith(_CODE_BLOCK) and text.endswith(_CODE_BLOCK)):
+        return text
+    first, _, rest = text.partition("\n")
+    return rest.removesuffix(_CODE_BLOCK) if first.strip() in (_CODE_BLOCK, f"{_CODE_BLOCK}json") else text
+
+
+def text_or_null(value: object) -> object:
+    """Validate before the type: blank and the word null count as null; NUL has no place in PostgreSQL's text."""
+    if not isinstance(value, str):
+        return value
+    if "\0" in value:
+        raise ValueError("a NUL character")
+    value = value.strip()
+    return None if value.lower() in ("", "null") else value
+
+
+def one_line(value: object) -> object:
+    """Validate before the type, as text_or_null does, and put it on one line."""
+    return text_or_null(" ".join(value.split()) if isinstance(value, str) else value)
+
+
+def shown(reply: str) -> str:
+    """The reply on one line, cut to what an error can carry."""
+    line = " ".join(reply.split())
+    return f'"{line}"' if len(line) <= 200 else f'"{line[:200]}…"'

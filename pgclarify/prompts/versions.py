@@ -1,0 +1,54 @@
+"""The version of each prompt. The ledger keeps replies by it.
+
+Whoever changes the text, the form or the decoding of a prompt raises its version here, and that of no other: then the
+replies to the others are not paid for again. A test fails where a prompt changed and its version did not.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Final
+
+VERSIONS: Final[Mapping[str, str]] = {
+    "relaxation": "1",
+    "verdict": "1",
+    "relevance": "1",
+    "entailment": "1",
+    "follow_up": "1",
+    "sample": "1",
+    "answer": "1",
+    "conclusion": "1",
+    "listing": "1",
+    "rewriting": "1",
+    "reformulation": "1",
+    "questions": "1",
+    "baseline_proposal": "1",
+    "baseline_verification": "1",
+    "baseline_answers": "1",
+    "baseline_disambiguation": "1",
+}
+"""By purpose: the prompts that answer questions."""
+
+JUDGE_VERSIONS: Final[Mapping[str, str]] = {
+    "judge_support": "1",
+    "judge_match": "1",
+    "judge_distinct": "1",
+    "judge_relevance": "1",
+}
+"""By purpose: the prompts that judge answers in an evaluation."""
+
+
+def version_of(purpose: str) -> str:
+    """Look up the version of one prompt."""
+    return VERSIONS.get(purpose) or JUDGE_VERSIONS[purpose]
+
+
+def combined(versions: Mapping[str, str]) -> str:
+    """Write several versions as one text, which differs whenever one of them does.
+
+    It is the version that most prompts have, and then each prompt that has another: "1, verdict 2".
+    """
+    ((most, _),) = Counter(versions.values()).most_common(1)
+    others = (f"{purpose} {version}" for purpose, version in sorted(versions.items()) if version != most)
+    return ", ".join((most, *others))

@@ -1,0 +1,58 @@
+"""The provider that asks a chat model."""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+from pgclarify.model import Completion, CompletionRequest, ModelCall
+from pgclarify.protocols import Begin
+from pgclarify.providers.endpoint import Endpoint
+
+T = TypeVar("T")
+
+
+class ChatModel:
+    """Answers calls with a chat model behind an OpenAI-compatible endpoint. Implements protocols.Completer.
+
+    Args:
+        endpoint: Shared by all runs of a worker; whoever made it closes it.
+    """
+
+    def __init__(self, endpoint: Endpoint) -> None:
+        self._endpoint = endpoint
+
+    @property
+    def provider(self) -> str:
+        """Always openai."""
+        return "openai"
+
+    @property
+    def model(self) -> str:
+        """Name of the model behind the endpoint."""
+        return self._endpoint.model
+
+    def adapt(self, call: ModelCall[T]) -> ModelCall[T]:
+        """Give the call as it is: a chat model can be asked anything."""
+        return call
+
+    def request(self, call: ModelCall[Any]) -> CompletionRequest:
+        """Address a call to this model."""
+        return CompletionRequest(
+            purpose=call.purpose,
+            model=self.model,
+            parameters={"temperature": call.temperature, "max_tokens": call.max_tokens},
+            prompt_version=call.version,
+            messages=call.messages,
+            schema=call.schema,
+            sample=call.sample,
+            max_output_tokens=self._endpoint.most_output_tokens(call.max_tokens),
+            document_ids=call.document_ids,
+        )
+
+    async def complete(self, request: CompletionRequest, begin: Begin | None = None) -> Completion:
+        """Make the call, as soon as the endpoint's limit allows.
+
+        Raises:
+            EndpointUnavailable: If no completion came back, after all retries.
+        """
+        return await self._endpoint.complete(request, begin)

@@ -1,0 +1,204 @@
+"""Questions that a statement answers: how they are put together."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from pgclarify.language.words import word_set, words
+from pgclarify.providers.extractive.answer_types import AnswerType
+from pgclarify.providers.extractive.grammar import (
+    AUXILIARIES,
+    CONDITIONS,
+    FINITE_FORMS,
+    PREPOSITIONS,
+    Clause,
+    ask_for_oneself,
+    invert,
+    is_base_verb,
+    parse_clause,
+)
+from pgclarify.providers.extractive.topics import Topic, lower_first, with_article
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A question that a sentence answers.
+
+    Attributes:
+        question: Without what only the title or heading says; ends with "?".
+        answer: Part of the sentence, or "Yes" or "No".
+        kind: What the answer is.
+        is_found: True for a question that the passage itself asks.
+    """
+
+    question: str
+    answer: str
+    kind: AnswerType
+    is_found: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A sentence with what is needed to read it.
+
+    Attributes:
+        text: The sentence, its lines joined.
+        clause: Its grammar, or None if it is not understood.
+        topic: Title and headings around it.
+        passage: The whole passage.
+        antecedent: What "it", "she" and "they" mean here, as a question names it; or "".
+    """
+
+    text: str
+    clause: Clause | None
+    topic: Topic
+    passage: str
+    antecedent: str = ""
+
+
+_PRONOUNS = word_set("it he she they its his her their")
+_DEMONSTRATIVES = word_set("this that these those")
+_SCHEMES_DO = word_set("pay cover reimburse provide protect insure replace refund")
+_PEOPLE_DO = word_set(
+    """approve appoint ask buy choose cover drive handle insure lead live manage meet offer own pay play provide
+    refund run sell sign write"""
+)
+# A mass noun that begins a sentence has a capital, too.
+_ABSTRACT = ("ing", "ment", "tion", "sion", "ance", "ence", "ity", "age", "ness", "ship", "sm", "ry")
+_VAGUE_NOUNS = word_set(
+    "one ones coverage cover policy plan benefit protection insurance section option endorsement membership program"
+)
+_CUT = re.compile(
+    r"[;:()\"“”\u2013—|]|,(?!\d)|\.(?=\s)| (?:unless|but|which|because|although|so|including|such as"
+    r"|whichever|provided) "
+)
+SERIES = re.compile(r",[^,.;]{1,80}(?:,| and | or )")
+_AND = re.compile(r" and ")
+_LIMITS = word_set("after before for from during since until within with without")
+
+
+def as_question(question: str) -> str:
+    """A capital in front, a question mark behind, and no mark-up between."""
+    question = " ".join(question.replace("*", "").replace("`", "").split()).rstrip(" .,;:!?")
+    question = question.removesuffix(" as well").removesuffix(" too")
+    return question[:1].upper() + question[1:] + "?"
+
+
+def asked(
+    statement: Statement, clause: Clause, wh: str, before: str, after: str, answer: str, kind: AnswerType
+) -> Draft | None:
+    """Put wh-word, verb, subject and what remains of the predicate in the order of a question."""
+    verb = clause.verb
+    subject = subject_of(statement, clause, verb.base)
+    if not subject:
+        return None
+    auxiliary = verb.auxiliary
+    # "We pay" becomes "the policy pays"; what "they" stands for is a plural, too.
+    if subject.lower() != clause.subject.lower() != "they" and auxiliary == "do":
+        auxiliary = "does"
+    inverted = invert(auxiliary, subject)
+    negation = "not " if verb.is_negated and wh else ""
+    rest = negation + ask_for_oneself(f"{verb.base} {before} {after}{condition_of(statement)}".strip())
+    return Draft(as_question(f"{wh} {inverted} {rest}"), answer.strip(" .,;"), kind)
+
+
+def subject_of(statement: Statement, clause: Clause, base: str) -> str:
+    """The subject as the question names it, pronouns replaced; "" if nothing tells whom or what they mean."""
+    subject = clause.subject
+    lowers = subject.lower()
+    first, _, rest = lowers.partition(" ")
+    scheme = with_article(statement.topic.scheme)
+    if first in _PRONOUNS:
+        meant = statement.antecedent
+        if not meant or (rest and first in ("it", "he", "she", "they")):
+            return ""
+        return f"{meant}'s {subject.partition(' ')[2]}" if rest else meant
+    if first in _DEMONSTRATIVES:
+        # "This" alone means all that was said before, and no question can name that.
+        return scheme if rest and rest.split()[-1] in _VAGUE_NOUNS else ""
+    if lowers == "we" and base in _SCHEMES_DO and scheme:
+        return scheme
+    return subject if _is_name(clause) else lower_first(subject, statement.passage)
+
+
+def _is_name(clause: Clause) -> bool:
+    """Whether a sentence begins with a person's name: one bare word that did something, "Alice was", "Alice signs".
+
+    Of what holds at all times, mass nouns are subjects, too ("Payment is due", "Fuel costs extra").
+    """
+    found = words(clause.subject)
+    is_bare = len(found) == 1 and found[0].is_content and found[0].is_capitalized
+    verb = clause.verb
+    happened = verb.auxiliary in ("was", "did", "had") or (verb.auxiliary == "does" and verb.base in _PEOPLE_DO)
+    # "Premiums rose": a plural has no other verb form in the past. "Rent was": what is a verb, too, is no name.
+    is_noun = (found[0].lower.endswith("s") and verb.auxiliary == "did") or is_base_verb(found[0].lower)
+    return is_bare and happened and not is_noun and not found[0].lower.endswith(_ABSTRACT)
+
+
+def condition_of(statement: Statement) -> str:
+    """The opening phrase of a sentence, if it limits what is said: " if I cancel early", " after 14 days"."""
+    lead = statement.clause.lead if statement.clause else ""
+    if not lead or lead.split()[0].lower() not in CONDITIONS | _LIMITS:
+        return ""
+    return " " + lower_first(lead, statement.passage)
+
+
+def rest_end(text: str, start: int) -> int:
+    """Where the predicate stops saying more about the same thing."""
+    cut = _CUT.search(text, start)
+    end = cut.start() if cut else len(text)
+    for match in _AND.finditer(text, start, end):
+        following = words(text[match.end() : match.end() + 40])
+        if (
+            _goes_elsewhere(text, match.end())
+            or not text[match.end()].isalpha()
+            or text.startswith(("up to ", "at most ", "at least "), match.end())
+            or following[0].lower in (*PREPOSITIONS, "we", "you", "they", "it")
+        ):
+            end = match.start()
+            break
+    rest = text[start:end].rstrip(" .!?,")
+    # "to the account from which they came"
+    if text[end:].startswith(" which ") and rest.rpartition(" ")[2].lower() in PREPOSITIONS:
+        rest = rest.rpartition(" ")[0]
+    return start + len(rest)
+
+
+def _goes_elsewhere(text: str, start: int) -> bool:
+    """Whether a verb follows: another thing is said from there on."""
+    following = words(text[start : start + 40])[:2]
+    return any(word.lower in AUXILIARIES or word.lower in FINITE_FORMS for word in following)
+
+
+def is_cut_between(text: str, start: int, end: int) -> bool:
+    """Whether another clause begins between the verb and the answer, so that the answer is not the verb's."""
+    between = text[start:end]
+    if _CUT.search(between) or any(_goes_elsewhere(between, match.end()) for match in _AND.finditer(between)):
+        return True
+    return any(
+        word.lower in CONDITIONS or word.lower in ("that", "who", "where", "while", "than") for word in words(between)
+    )
+
+
+def draft_lead(lead: str, answer: str, topic: Topic) -> Draft | None:
+    """What a list answers, by the sentence that introduces it: "You need the following documents:"."""
+    text = " ".join(lead.split()).rstrip(" :")
+    for filler in (" the following", " these", " as follows"):
+        text = text.replace(filler, "")
+    clause = parse_clause(text)
+    if clause is None:
+        return None
+    statement = Statement(text, clause, topic, lead)
+    rest = text[clause.verb.end :].strip()
+    if clause.subject.lower() == "the following" and not clause.verb.base:
+        negation = "not " if clause.verb.is_negated else ""
+        return Draft(as_question(f"what is {negation}{ask_for_oneself(rest)}"), answer, AnswerType.LIST)
+    head, _, last = rest.rpartition(" ")
+    if last.lower() in ("if", "when", "unless"):
+        return None if last == "unless" else asked(statement, clause, "When", head, "", answer, AnswerType.LIST)
+    if clause.verb.base and rest and last.lower() not in PREPOSITIONS:
+        return asked(statement, clause, f"What {rest}", "", "", answer, AnswerType.LIST)
+    if not head or last.lower() in PREPOSITIONS:
+        return asked(statement, clause, "What", rest, "", answer, AnswerType.LIST)
+    return None

@@ -1,0 +1,96 @@
+"""Pieces of a passage that can stand as a quote: sentences, and lists together with what introduces them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pgclarify.language.sentences import MAX_SENTENCE_CHARS, Kind, Sentence, split_sentences
+from pgclarify.providers.extractive.answer_types import AnswerType
+from pgclarify.providers.extractive.spans import find_spans
+
+_LABEL = re.compile(r"(?:A|Answer)\s?\d{0,3}[:.]\s+(?=\S)")
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """A verbatim slice of a passage.
+
+    Attributes:
+        text: Exactly passage[start:end].
+        start: Offset in the passage.
+        kind: Of a list with its introduction, the kind of its items.
+        lead: The sentence that introduces a list or an item ("You need:"), or "".
+        items: The items of a whole list; empty for a single sentence, item or row.
+        header: Header row of a table, for its rows.
+        before: The sentence before it, or "": where questions and answers alternate, it is the question.
+        antecedent: The name that an earlier sentence begins with, for "it" and "she"; or "".
+    """
+
+    text: str
+    start: int
+    kind: Kind
+    lead: str = ""
+    items: tuple[str, ...] = ()
+    header: str = ""
+    before: str = ""
+    antecedent: str = ""
+
+
+def gather_evidence(passage: str) -> list[Evidence]:
+    """All sentences of a passage in order, each list followed by its items."""
+    sentences = split_sentences(passage)
+    gathered: list[Evidence] = []
+    antecedent = ""
+    index = 0
+    while index < len(sentences):
+        sentence = sentences[index]
+        before = sentences[index - 1].text if index else ""
+        if sentence.kind not in (Kind.ITEM, Kind.STEP):
+            label = _LABEL.match(sentence.text)
+            skip = label.end() if label else 0
+            gathered.append(
+                Evidence(
+                    sentence.text[skip:],
+                    sentence.start + skip,
+                    sentence.kind,
+                    header=sentence.header,
+                    before=before,
+                    antecedent=antecedent,
+                )
+            )
+            antecedent = _leading_name(sentence.text) or antecedent
+            index += 1
+            continue
+        end = index
+        while end < len(sentences) and sentences[end].kind is sentence.kind:
+            end += 1
+        introduces = before.rstrip().endswith(":")
+        lead = before if introduces else ""
+        if introduces:
+            gathered.pop()
+        whole = _whole_list(passage, sentences[index - 1 if introduces else index : end], sentences[index:end], lead)
+        if whole:
+            gathered.append(whole)
+        gathered += [Evidence(item.text, item.start, item.kind, lead) for item in sentences[index:end]]
+        index = end
+    return gathered
+
+
+def _leading_name(sentence: str) -> str:
+    """The name that a sentence begins with, if it is one of more than one word."""
+    first = next(iter(find_spans(sentence, AnswerType.NAME)), None)
+    name = sentence[: first.end] if first and first.start in (0, len("The ")) else ""
+    return name if len(name.split()) > 1 else ""
+
+
+def _whole_list(passage: str, quoted: Sequence[Sentence], items: Sequence[Sentence], lead: str) -> Evidence | None:
+    """A list as one piece, if it is short enough to be quoted and has more than one item."""
+    start, end = quoted[0].start, quoted[-1].end
+    blocks: dict[int, str] = {}
+    for item in items:
+        blocks.setdefault(item.block, item.text)
+    if end - start > MAX_SENTENCE_CHARS or len(blocks) < 2:
+        return None
+    return Evidence(passage[start:end], start, items[0].kind, lead, tuple(blocks.values()))

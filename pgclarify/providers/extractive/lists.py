@@ -1,0 +1,86 @@
+"""Readings of lists and of the rows of tables."""
+
+from __future__ import annotations
+
+import re
+
+from pgclarify.language.sentences import Kind
+from pgclarify.language.words import words
+from pgclarify.providers.extractive.answer_types import AnswerType
+from pgclarify.providers.extractive.drafts import Draft, as_question, draft_lead
+from pgclarify.providers.extractive.evidence import Evidence
+from pgclarify.providers.extractive.grammar import ask_for_oneself, base_of_gerund, is_base_verb
+from pgclarify.providers.extractive.spans import find_spans
+from pgclarify.providers.extractive.topics import Topic
+
+_TO_DO = re.compile(r"\b(?:how to|steps to|to) ([a-z]{3,12}(?: [^,.;:]{2,60})?)", re.IGNORECASE)
+_MEASURES = (AnswerType.AMOUNT, AnswerType.PERCENTAGE, AnswerType.DURATION, AnswerType.DATE)
+
+
+def draft_list(evidence: Evidence, topic: Topic) -> list[Draft]:
+    """What a whole list answers: "What does the plan cover?", or, for steps, "How do I file a claim?"."""
+    answer = "; ".join(" ".join(item.split()).rstrip(" .;,") for item in evidence.items)
+    task = _task(evidence.lead) or _heading_task(topic.name)
+    if task and (evidence.kind is Kind.STEP or evidence.lead or _are_commands(evidence.items)):
+        kind = AnswerType.STEPS if evidence.kind is Kind.STEP or _are_commands(evidence.items) else AnswerType.LIST
+        wh = "how do I" if kind is AnswerType.STEPS else "what do I need to"
+        return [Draft(as_question(f"{wh} {ask_for_oneself(task)}"), answer, kind)]
+    draft = draft_lead(evidence.lead, answer, topic) if evidence.lead else None
+    return [draft] if draft else []
+
+
+def draft_command(evidence: Evidence, topic: Topic) -> Draft | None:
+    """What a command right below a heading such as "How to file a claim" answers: "How do I file a claim?"."""
+    task = _heading_task(topic.name)
+    if evidence.before or " " not in task or not _are_commands((evidence.text,)):
+        return None
+    return Draft(as_question(f"how do I {ask_for_oneself(task)}"), evidence.text, AnswerType.STEPS)
+
+
+def _heading_task(heading: str) -> str:
+    """What a heading says is to be done; "" for "If you have to stay at home"."""
+    first = words(heading)[:1]
+    is_task = bool(first) and (first[0].lower in ("how", "steps", "to") or not _TO_DO.search(heading))
+    return _task(heading) if is_task else ""
+
+
+def _task(phrase: str) -> str:
+    """What is to be done: "cancel my policy" of "To cancel your policy:", "How to cancel", "Canceling your policy"."""
+    phrase = phrase.strip(" :?#*")
+    match = _TO_DO.search(phrase)
+    if match and is_base_verb(match[1].split()[0].lower()):
+        return match[1]
+    found = words(phrase)
+    if not 0 < len(found) <= 7:
+        return ""
+    base = base_of_gerund(found[0].lower)
+    rest = (
+        phrase[found[0].end :].lower() if not any(word.is_capitalized for word in found[1:]) else phrase[found[0].end :]
+    )
+    if base:
+        return base + rest
+    return found[0].lower + rest if is_base_verb(found[0].lower) and len(found) > 1 else ""
+
+
+def _are_commands(items: tuple[str, ...]) -> bool:
+    first = [words(item)[0].lower for item in items if words(item)]
+    return sum(is_base_verb(lower) for lower in first) * 2 > len(first)
+
+
+def draft_row(evidence: Evidence) -> list[Draft]:
+    """What a row of a table answers: "What is the daily limit for rental cars?"; one draft a cell."""
+    names, cells = _cells(evidence.header), _cells(evidence.text)
+    drafts = []
+    for name, cell in list(zip(names, cells, strict=False))[1:]:
+        # A bare number says nothing without the unit that a reader of the whole table may guess.
+        if not (name and cells[0]) or not any(character.isalpha() or character in "$€£¥%" for character in cell):
+            continue
+        kind = next((kind for kind in _MEASURES if find_spans(cell, kind)), AnswerType.CLAUSE)
+        verb = "are" if name.lower().endswith("s") and not name.lower().endswith("ss") else "is"
+        label = cells[0] if any(word.is_capitalized for word in words(cells[0])[1:]) else cells[0].lower()
+        drafts.append(Draft(as_question(f"what {verb} the {name.lower()} for {label}"), cell, kind))
+    return drafts
+
+
+def _cells(row: str) -> list[str]:
+    return [cell.strip(" *`") for cell in row.strip().strip("|").split("|")]

@@ -1,0 +1,205 @@
+"""The reading of a question that one piece of evidence supports, if it supports one."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from pgclarify.language.words import content_stems, coverage, words
+from pgclarify.model import Reading
+from pgclarify.providers.extractive.answer_types import AnswerType, expected_type, is_question
+from pgclarify.providers.extractive.answers import TYPED, pick_answer
+from pgclarify.providers.extractive.drafts import Draft
+from pgclarify.providers.extractive.evidence import Evidence
+from pgclarify.providers.extractive.grammar import is_base_verb
+from pgclarify.providers.extractive.lists import draft_command, draft_list, draft_row
+from pgclarify.providers.extractive.scoring import Query
+from pgclarify.providers.extractive.statements import draft_readings
+from pgclarify.providers.extractive.topics import Topic, stand_alone
+
+# Kinds of answers that say more than "yes" or a clause.
+_TELLING = TYPED | {AnswerType.LIST, AnswerType.STEPS}
+_MIN_SPECIFIC_WORDS = 4
+_MIN_SPECIFIC_STEMS = 2
+# Share of the words of two questions that are the same, from which on the questions are.
+_SAME = 0.75
+# Least share of the words asked for that a reading has.
+_MIN_RELEVANCE = 0.5
+# Least share of them that the reading has together with its quote and the headings above it.
+_MIN_SAID = 0.6
+_MAX_ANSWER_CHARS = 240
+
+# Which answers fit a question of a kind, besides those of the kind itself. A question of no kind takes all.
+_FITTING = {
+    AnswerType.AMOUNT: {AnswerType.PERCENTAGE},
+    AnswerType.PERCENTAGE: {AnswerType.AMOUNT},
+    AnswerType.DURATION: {AnswerType.DATE, AnswerType.FREQUENCY},
+    AnswerType.DATE: {AnswerType.DURATION, AnswerType.CLAUSE},
+    AnswerType.LIST: {AnswerType.CLAUSE},
+    AnswerType.PERSON: {AnswerType.ORGANIZATION},
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A user's question and what it is like.
+
+    Attributes:
+        query: The question, read.
+        kind: What it asks for.
+        is_specific: True for a whole question, which is its own reading; false for a few words, whose reading has to
+            come from the passage.
+    """
+
+    query: Query
+    kind: AnswerType
+    is_specific: bool
+
+    @classmethod
+    def read(cls, question: str) -> Asked:
+        """Read a user's question."""
+        query = Query.read(question)
+        is_whole = is_question(query.text) and len(words(query.text)) >= _MIN_SPECIFIC_WORDS
+        return cls(query, expected_type(query.text), is_whole and len(query.stems) >= _MIN_SPECIFIC_STEMS)
+
+
+def read_evidence(asked: Asked, evidence: Evidence, topic: Topic, passage: str) -> tuple[Reading, bool] | None:
+    """Read one piece of evidence.
+
+    Returns:
+        The reading, with whether its answer has a shape of its own; or None if the evidence supports no reading of
+        the question.
+    """
+    if evidence.text.rstrip().endswith("?") or _is_personal(evidence.text):
+        return None
+    if not asked.is_specific or asked.kind in (AnswerType.STEPS, AnswerType.YES_NO):
+        reading = _from_passage(asked, evidence, topic, passage)
+        if reading or not asked.is_specific:
+            return reading
+    return _from_question(asked, evidence, topic, passage)
+
+
+def _is_personal(text: str) -> bool:
+    """Whether somebody tells his own story: what holds for him need not hold for anybody else."""
+    return '"' not in text and any(word.text in ("I", "I'm", "I've", "I\u2019m", "I\u2019ve") for word in words(text))
+
+
+def _from_question(asked: Asked, evidence: Evidence, topic: Topic, passage: str) -> tuple[Reading, bool] | None:
+    """The user's own question, with the answer that the evidence has."""
+    if evidence.items or evidence.header or asked.kind is AnswerType.STEPS:
+        return None
+    question = asked.query.text[0].upper() + asked.query.text[1:].rstrip(" ?.!")
+    same = next((draft for draft in _drafts(evidence, topic, passage) if _is_same(asked, draft)), None)
+    span = None if same else pick_answer(question, evidence.text, asked.kind, topic.text)
+    if same:
+        answer = same.answer
+    elif span and asked.kind is not AnswerType.YES_NO:
+        answer = evidence.text[span.start : span.end]
+    else:
+        return None
+    is_scheme_itself = content_stems(answer) <= content_stems(topic.scheme)
+    whole = stand_alone(topic, f"{question}?") if topic.scheme and not is_scheme_itself else f"{question}?"
+    return Reading(whole, _tidy(answer), evidence.text), asked.kind in TYPED
+
+
+def _is_same(asked: Asked, draft: Draft) -> bool:
+    """Whether a sentence answers just what was asked, in nearly the same words."""
+    stems = content_stems(draft.question)
+    shared = len(stems & asked.query.stems)
+    return _fits(asked.kind, draft.kind) and shared >= _SAME * max(len(stems), len(asked.query.stems))
+
+
+def _from_passage(asked: Asked, evidence: Evidence, topic: Topic, passage: str) -> tuple[Reading, bool] | None:
+    """A question that the evidence answers and that the user may have meant."""
+    best: tuple[float, Draft, str] | None = None
+    for draft in _drafts(evidence, topic, passage):
+        if not _fits(asked.kind, draft.kind):
+            continue
+        is_definition = draft.kind is AnswerType.DEFINITION
+        question = draft.question if is_definition else stand_alone(topic, draft.question)
+        # A question that the passage asks need not share a word with what stands below it.
+        relevance = _relevance(asked, question, "" if draft.is_found else draft.answer)
+        said = topic.stems | content_stems(f"{question} {evidence.text}")
+        if coverage(asked.query.stems, said) < _MIN_SAID:
+            continue
+        if relevance is not None and (best is None or relevance > best[0]):
+            best = (relevance, draft, question)
+    if best is None:
+        return None
+    _, draft, question = best
+    return Reading(question, _tidy(draft.answer), evidence.text), draft.kind in _TELLING
+
+
+def _relevance(asked: Asked, question: str, answer: str) -> float | None:
+    """How much of what was asked a reading says; None if too little.
+
+    Readings whose question alone says enough are in [0.5, 1]. Those that need their answer for it are second choice,
+    in [-0.5, 0].
+    """
+    alone = coverage(asked.query.stems, content_stems(question))
+    if alone >= _MIN_RELEVANCE:
+        return alone
+    together = coverage(asked.query.stems, content_stems(f"{question} {answer}"))
+    return together - 1.0 if together >= _MIN_RELEVANCE else None
+
+
+def _drafts(evidence: Evidence, topic: Topic, passage: str) -> list[Draft]:
+    if evidence.items:
+        drafts = draft_list(evidence, topic)
+    elif evidence.header:
+        drafts = draft_row(evidence)
+    else:
+        command = draft_command(evidence, topic)
+        drafts = [*([command] if command else []), *draft_readings(evidence, topic, passage)]
+    question = _question_before(evidence, topic)
+    found = _draft_found(question, evidence, drafts, topic) if question else None
+    if found is None:
+        return drafts
+    # "Yes" and whole sentences tell less than a sum or a time does.
+    return [found, *drafts] if found.kind in _TELLING else [*drafts, found]
+
+
+def _draft_found(question: str, evidence: Evidence, drafts: list[Draft], topic: Topic) -> Draft | None:
+    """The question that the passage asks itself, if what follows answers it."""
+    kind = expected_type(question)
+    if kind in TYPED:
+        fitting = (draft.answer for draft in drafts if draft.kind in TYPED and _fits(kind, draft.kind))
+        answer = next(fitting, "")
+        span = None if answer or evidence.items else pick_answer(question, evidence.text, kind, topic.text)
+        if span:
+            answer = evidence.text[span.start : span.end]
+        return Draft(question, answer, kind, is_found=True) if answer else None
+    if evidence.items:
+        return Draft(question, "; ".join(evidence.items), kind, is_found=True)
+    first = words(evidence.text[:40])
+    says_so = kind is AnswerType.YES_NO and first[:1] != [] and first[0].lower in ("yes", "no")
+    is_command = kind is AnswerType.STEPS and first[:1] != [] and is_base_verb(first[0].lower)
+    is_bound = kind in (AnswerType.YES_NO, AnswerType.STEPS) and not (says_so or is_command)
+    if is_bound and not content_stems(question) & content_stems(evidence.text):
+        return None
+    return Draft(question, evidence.text, kind, is_found=True)
+
+
+def _question_before(evidence: Evidence, topic: Topic) -> str:
+    """The question that stands right above: as the sentence before, or as the heading."""
+    before = evidence.before.strip("*_ ")
+    heading = topic.text.split(" > ")[-1]
+    for text in (before, heading if not before else ""):
+        question = re.sub(r"^(?:Q|Question)\s?\d{0,3}[:.]\s{1,5}", "", text)
+        if question.endswith("?") and is_question(question) and len(words(question)) >= 3:
+            return " ".join(question.split())
+    return ""
+
+
+def _fits(wanted: AnswerType, given: AnswerType) -> bool:
+    if wanted in (given, AnswerType.CLAUSE, AnswerType.NAME):
+        return True
+    return given in _FITTING.get(wanted, ())
+
+
+def _tidy(answer: str) -> str:
+    """One line, no dangling punctuation, at most some two lines long."""
+    answer = " ".join(answer.replace("**", "").split()).strip(" ,;:")
+    if len(answer) > _MAX_ANSWER_CHARS:
+        answer = answer[: answer.rfind(" ", 0, _MAX_ANSWER_CHARS)] + " …"
+    return answer

@@ -1,0 +1,267 @@
+"""Everything that a statement answers, the most telling question first."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+
+from pgclarify.language.words import word_set, words
+from pgclarify.providers.extractive.answer_types import AnswerType
+from pgclarify.providers.extractive.drafts import (
+    SERIES,
+    Draft,
+    Statement,
+    as_question,
+    asked,
+    is_cut_between,
+    rest_end,
+    subject_of,
+)
+from pgclarify.providers.extractive.evidence import Evidence
+from pgclarify.providers.extractive.grammar import (
+    FINITE_FORMS,
+    PARTICIPLES,
+    PREPOSITIONS,
+    Clause,
+    ask_for_oneself,
+    is_base_verb,
+    parse_clause,
+)
+from pgclarify.providers.extractive.measures import draft_attributes, draft_labels, draft_measures
+from pgclarify.providers.extractive.spans import clause_end, find_spans
+from pgclarify.providers.extractive.topics import Topic, is_scheme, lower_first, with_article
+
+_OBJECT_VERBS = word_set("cover insure include exclude require need offer provide contain protect")
+_STATES = word_set(
+    """covered included excluded required allowed permitted refunded reimbursed insured available eligible
+    deductible responsible entitled refundable transferable mandatory optional liable valid waived prohibited"""
+)
+_DEFINING = re.compile(r"(?:an?|the|any|one of|when|what|how|[a-z]{3,20} (?:that|which|who))\s", re.IGNORECASE)
+_TO_DO = re.compile(r"To ([a-z]{3,12}) ([^,.;:]{2,80}), (?=\w)")
+_ONLY = re.compile(r"\bonly (?:if|with|when|after|until|for|in|by|on)\b")
+_IF = re.compile(r"\bif\b")
+_BY_DOING = re.compile(r"\b(?:by|through|via) (?:[a-z]{3,12}ing|calling|phone|mail|email|post|our|the app)\b")
+_MANNERS = (
+    (_ONLY, "When", AnswerType.CLAUSE), (_IF, "When", AnswerType.CLAUSE), (_BY_DOING, "How", AnswerType.STEPS),
+)  # fmt: skip
+_EXCEPTION = re.compile(r"\W{0,3}(?:unless|except|but|provided|if|when|while|only|until)\b", re.IGNORECASE)
+_MEANT_BEFORE = word_set("it they he she this that one ones them")
+_NEXT_CLAUSE = re.compile(r",? (?:and|but) (?:it|they|he|she|we|you)\b")
+_OBJECT_PRONOUNS = word_set("it them him these those")
+_NEVER_LAST = word_set("and or but the a an its their his her our your my")
+_MOST_BEFORE_OPEN = 3
+_MAX_QUESTION_WORDS = 24
+
+
+def draft_readings(evidence: Evidence, topic: Topic, passage: str) -> Iterator[Draft]:
+    """All questions that a sentence answers, the most telling first; none if it is not understood."""
+    text = " ".join(evidence.text.replace("**", "").split())
+    clause = parse_clause(text)
+    # "If it succeeds, ...", "Without one, ...": a question could not say what that means.
+    if clause and _means_before(clause.lead):
+        clause = None
+    if clause and _is_one_case(text, clause):
+        return
+    statement = Statement(text, clause, topic, passage, _antecedent(evidence, topic, passage))
+    for attempt in _ATTEMPTS:
+        for draft in attempt(statement):
+            is_short = len(draft.question.split()) <= _MAX_QUESTION_WORDS
+            is_open = _is_open(draft.question) or draft.answer.endswith((" this", " that"))
+            if draft.answer and is_short and not is_open and not _is_cut(draft.question):
+                yield draft
+
+
+def _means_before(lead: str) -> bool:
+    """Whether an opening phrase means something said before: "If it succeeds", "After that", "Without one"."""
+    found = words(lead)
+    for index, word in enumerate(found):
+        # "After an accident that you caused" does not.
+        is_relative = word.lower == "that" and index > 0 and found[index - 1].is_content
+        if word.lower in _MEANT_BEFORE and not is_relative:
+            return True
+    return False
+
+
+def _is_one_case(text: str, clause: Clause) -> bool:
+    """Whether a sentence tells what became of its one reader, as letters do: "You canceled on 2 April".
+
+    So does one that tells what did not come about: "The money should have reached you within 14 days".
+    """
+    if clause.subject.lower() == "you" and clause.verb.auxiliary in ("did", "were", "had"):
+        return True
+    is_wish = clause.verb.auxiliary in ("should", "would", "could")
+    return is_wish and text.startswith(" have ", clause.verb.end)
+
+
+def _is_open(question: str) -> bool:
+    """Whether a question has an "it" or "that" with hardly anything before it that could be meant."""
+    found = words(question)
+    if found and found[-1].lower in ("this", "that"):
+        return True
+    position = next((index for index, word in enumerate(found) if word.lower in _OBJECT_PRONOUNS), None)
+    return position is not None and sum(word.is_content for word in found[:position]) < _MOST_BEFORE_OPEN
+
+
+def _is_cut(question: str) -> bool:
+    """Whether a question ends in the middle: within parentheses, or with a word that something must follow."""
+    found = words(question)
+    return question.count("(") != question.count(")") or (bool(found) and found[-1].lower in _NEVER_LAST)
+
+
+def _antecedent(evidence: Evidence, topic: Topic, passage: str) -> str:
+    """What a pronoun at the beginning of a sentence means: the subject of the sentence before it.
+
+    Without such a sentence it is the policy or plan that the heading names; after another pronoun, or a sentence that
+    is not understood, the name that an earlier sentence begins with.
+    """
+    if not evidence.before:
+        is_meant = is_scheme(topic.name) and not evidence.text.startswith("The")
+        return with_article(topic.name) if is_meant else evidence.antecedent
+    clause = parse_clause(" ".join(evidence.before.split()))
+    if clause is None or clause.subject.lower() in ("it", "he", "she", "they"):
+        return evidence.antecedent
+    first = words(clause.subject)[0].lower
+    is_plural = clause.verb.auxiliary in ("do", "are", "were", "have")
+    if first in ("we", "you", "this", "that", "these", "those") or is_plural != evidence.text.startswith("The"):
+        return ""
+    return lower_first(clause.subject, passage)
+
+
+def _steps(statement: Statement) -> Iterator[Draft]:
+    """Read "To cancel your policy, call us." answers "How do I cancel my policy?"."""
+    match = _TO_DO.match(statement.text)
+    if match and is_base_verb(match[1]):
+        answer = statement.text[match.end() :].rstrip(" .")
+        yield Draft(as_question(ask_for_oneself(f"how do I {match[1]} {match[2]}")), answer, AnswerType.STEPS)
+
+
+def _definition(statement: Statement) -> Iterator[Draft]:
+    """Read "A deductible is the amount you pay first." answers "What is a deductible?"."""
+    clause = statement.clause
+    if clause is None or clause.verb.is_negated or clause.lead:
+        return
+    verb = clause.verb
+    after = statement.text[verb.end :].lstrip()
+    means = verb.base == "mean" or (verb.base == "refer" and after.startswith("to "))
+    is_a = verb.auxiliary in ("is", "are") and not verb.base and _DEFINING.match(after)
+    subject = subject_of(statement, clause, "")
+    is_thing = subject and ask_for_oneself(subject) != "I" and len(subject.split()) <= 6
+    if not (means or is_a) or not is_thing:
+        return
+    start = statement.text.index(after, verb.end)
+    end = clause_end(statement.text, start)
+    # "Water that rises from the sea, a river or the street" is cut nowhere.
+    answer = statement.text[start:].rstrip(" .") if SERIES.match(statement.text, end) else statement.text[start:end]
+    # "A car is a loss if it cannot be repaired" does not tell what a car is.
+    says_what = " if " not in answer and not answer.startswith("the same ")
+    if len(answer.split()) >= 3 and says_what:
+        plural = verb.auxiliary in ("are", "do")
+        yield Draft(
+            as_question(f"What {'are' if plural else 'is'} {ask_for_oneself(subject)}"), answer, AnswerType.DEFINITION
+        )
+
+
+def _conditions(statement: Statement) -> Iterator[Draft]:
+    """Read "If you cancel early, we keep the fee." answers "What happens if I cancel early?"."""
+    clause = statement.clause
+    if clause is None or not clause.lead:
+        return
+    first = clause.lead.split()[0].lower()
+    if first in ("if", "when", "once"):
+        lead = lower_first(clause.lead, statement.passage)
+        answer = statement.text[clause.subject_start :].rstrip(" .")
+        yield Draft(as_question(f"What happens {ask_for_oneself(lead)}"), answer, AnswerType.CLAUSE)
+
+
+def _manners(statement: Statement) -> Iterator[Draft]:
+    """Read "You may drive abroad only with our consent." answers "When may I drive abroad?"; "by calling us", "How"."""
+    clause = statement.clause
+    if clause is None or clause.verb.is_negated:
+        return
+    for pattern, wh, kind in _MANNERS:
+        match = pattern.search(statement.text, clause.verb.end)
+        if pattern is _IF and (clause.verb.base or clause.verb.auxiliary not in ("is", "are")):
+            continue
+        if match and not is_cut_between(statement.text, clause.verb.end, match.start()):
+            before = statement.text[clause.verb.end : match.start()].strip()
+            answer = statement.text[match.start() : clause_end(statement.text, match.end())]
+            draft = asked(statement, clause, wh, before, "", answer, kind) if before or clause.verb.base else None
+            if draft:
+                yield draft
+
+
+def _objects(statement: Statement) -> Iterator[Draft]:
+    """Read "The policy covers fire, theft and hail." answers "What does the policy cover?"."""
+    clause = statement.clause
+    if clause is None or clause.verb.base not in _OBJECT_VERBS or clause.verb.is_negated:
+        return
+    answer = _NEXT_CLAUSE.split(statement.text[clause.verb.end :])[0].strip(" .")
+    if len(answer) < 3 or (words(answer)[:1] and words(answer)[0].lower in PREPOSITIONS):
+        return
+    is_series = bool(re.search(r", | and | or ", answer))
+    kind = AnswerType.LIST if is_series else AnswerType.CLAUSE
+    draft = asked(statement, clause, "What", "", "", answer if is_series else answer[: clause_end(answer, 0)], kind)
+    if draft:
+        yield draft
+
+
+def _yes_or_no(statement: Statement) -> Iterator[Draft]:
+    """Read "Floods are not covered." answers "Are floods covered?" with "No"."""
+    clause = statement.clause
+    if clause is None:
+        return
+    verb = clause.verb
+    after = words(statement.text[verb.end :])
+    says_state = not verb.base and bool({word.lower for word in after[:2]} & _STATES)
+    pays_for = verb.base == "pay" and bool(after) and after[0].lower == "for"
+    # "A complaint may be about anything" permits nothing; "it may be canceled" does.
+    is_possibility = bool(after) and after[0].lower == "be" and (len(after) < 2 or after[1].lower not in PARTICIPLES)
+    says_permission = verb.auxiliary in ("can", "may", "must", "should") and not verb.base and bool(after)
+    says_permission = says_permission and not is_possibility
+    if not (says_state or says_permission or verb.base in _OBJECT_VERBS | {"apply", "extend"} or pays_for):
+        return
+    end = rest_end(statement.text, verb.end)
+    # Without its exception, "yes" or "no" would be wrong.
+    if SERIES.match(statement.text, end) or _EXCEPTION.match(statement.text, end):
+        return
+    draft = asked(
+        statement,
+        clause,
+        "",
+        statement.text[verb.end : end].strip(),
+        "",
+        "No" if verb.is_negated else "Yes",
+        AnswerType.YES_NO,
+    )
+    if draft:
+        yield draft
+
+
+def _doers(statement: Statement) -> Iterator[Draft]:
+    """Read "The claims team approves rentals." answers "Who approves rentals?"; "is approved by", "Who is ... by?"."""
+    clause = statement.clause
+    if clause is None or clause.verb.is_negated:
+        return
+    text, verb = statement.text, clause.verb
+    people = find_spans(text, AnswerType.PERSON)
+    for span in people:
+        if any(word.lower in FINITE_FORMS for word in words(text[span.start : span.end])[2:]):
+            continue
+        if span.start <= clause.subject_start and span.end >= clause.subject_start + len(clause.subject):
+            rest = text[verb.start : rest_end(text, verb.end)]
+            acts = bool(verb.base) or verb.auxiliary not in ("is", "are", "was", "were")
+            if acts and len(rest.split()) > 1:
+                yield Draft(as_question(f"Who {ask_for_oneself(rest)}"), text[span.start : span.end], AnswerType.PERSON)
+        elif text[: span.start].endswith(" by ") and span.start > verb.end:
+            passive = words(text[verb.end : span.start])
+            if passive and passive[0].lower in PARTICIPLES:
+                done = passive[0].text + " by"
+                draft = asked(statement, clause, "Who", done, "", text[span.start : span.end], AnswerType.PERSON)
+                if draft:
+                    yield draft
+
+
+_ATTEMPTS: tuple[Callable[[Statement], Iterator[Draft]], ...] = (
+    draft_labels, _steps, draft_attributes, draft_measures, _definition, _manners, _doers, _conditions, _objects,
+    _yes_or_no,
+)  # fmt: skip

@@ -1,0 +1,234 @@
+"""What a passage is about, from its title and headings, and how a question can name it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from pgclarify.language.words import STOP_WORDS, content_stems, word_set, words
+from pgclarify.providers.extractive.grammar import PREPOSITIONS, ask_for_oneself, base_of_gerund, is_base_verb
+
+_GENERIC = word_set(
+    """about appendix article background chapter contents detail document faq faqs frequently asked general
+    guide handbook help important index information introduction invoice key letter memo minutes more note
+    notes other overview page part point question questions answers readme reference report section summary
+    table terms text welcome what how when why who where works work conditions need know untitled page step
+    steps miscellaneous item items update news meeting coverage cover policy plan insurance agreement contract
+    program benefits deductions included"""
+)
+# A question asks for something "under" these, and they can pay and cover. The first group takes an article.
+_COUNTED_SCHEMES = word_set(
+    """policy plan agreement contract program programme warranty scheme guarantee package membership lease
+    rider act endorsement"""
+)
+_MASS_SCHEMES = word_set("coverage cover insurance reimbursement protection assistance benefits membership")
+_NUMBERING = re.compile(
+    r"^(?:(?:section|chapter|article|part|step)\s)?[\divx]{1,5}(?:\.\d{1,3}){0,3}[.):]\s+", re.IGNORECASE
+)
+# "Endorsement RR-3: Rental Reimbursement" is the Rental Reimbursement endorsement.
+_LABELED = re.compile(r"(?P<kind>[A-Za-z]{3,20})(?: [\w./-]{0,12}\d[\w./-]{0,12})?: (?P<name>[^:]{3,80})$")
+# A number of a form, a file or an issue: "Personal Auto Policy, Form PA-12", "Invoice 2291, March 2026".
+_EDITION = re.compile(r",[^,]{0,30}\d[^,]{0,30}$")
+_FILE_ENDING = re.compile(r"\.(?:md|txt|html?|pdf|jsonl?)$", re.IGNORECASE)
+_MAX_TOPIC_WORDS = 7
+# Small words that a noun phrase has inside.
+_LINKS = word_set("of and in on at")
+_HOW = re.compile(r"how (?:to|(?:do|can) (?:I|you|we)) ([a-z]{3,12} [^?!,;:()|/]{2,60})\??$", re.IGNORECASE)
+_HAPPENS = "What happens "
+
+
+@dataclass(frozen=True, slots=True)
+class Topic:
+    """What surrounds the sentences of a passage.
+
+    Attributes:
+        title: Cleaned title, "" if there is none that says anything.
+        headings: Cleaned headings, outermost first, those left out that say nothing or repeat the title.
+        text: All of it, as context of every sentence.
+        stems: Stems of its words.
+    """
+
+    title: str
+    headings: tuple[str, ...]
+    text: str
+    stems: frozenset[str]
+
+    @property
+    def name(self) -> str:
+        """The innermost phrase that says what the passage is about, or ""."""
+        return self.headings[-1] if self.headings else self.title
+
+    @property
+    def scheme(self) -> str:
+        """The innermost phrase that names a policy, a coverage or the like, something that pays and covers; or ""."""
+        phrases = (*reversed(self.headings), self.title)
+        return next((phrase for phrase in phrases if is_scheme(phrase) and phrase_fits(phrase)), "")
+
+
+def read_topic(title: str | None, heading: str | None, passage: str) -> Topic:
+    """Clean the title and the headings of a passage, and write them as they would stand inside a question."""
+    plain_title = _clean(title or "")
+    plain_headings = [_clean(part) for part in (heading or "").split(" > ")]
+    text = " > ".join(part for part in (plain_title, *plain_headings) if part)
+    cores = [_core(part) for part in (plain_title, *plain_headings)]
+    named = [_in_sentence(part, passage) if _says_something(part) else "" for part in cores]
+    headings = tuple(part for part in named[1:] if part and part.lower() != named[0].lower())
+    return Topic(named[0], headings, text, content_stems(text) if text else frozenset())
+
+
+def is_scheme(phrase: str) -> bool:
+    """True for "Gold Auto Policy", "rental reimbursement"; "coverage" alone names none."""
+    found = words(phrase)
+    is_plain = len(found) > 1 and not any(word.lower in PREPOSITIONS for word in found)
+    return is_plain and _last_word(phrase) in _COUNTED_SCHEMES | _MASS_SCHEMES
+
+
+def with_article(phrase: str) -> str:
+    """The phrase as the subject of a sentence: "the Gold Auto Policy", but "rental reimbursement"."""
+    found = words(phrase)
+    if found and found[0].lower in ("the", "a", "an", "my", "your", "our"):
+        return phrase[0].lower() + phrase[1:]
+    return f"the {phrase}" if _last_word(phrase) in _COUNTED_SCHEMES else phrase
+
+
+def stand_alone(topic: Topic, question: str) -> str:
+    """Make a question understood without the passage: "under rental reimbursement", "when canceling an order".
+
+    A scheme in the title or a heading always belongs to a question, since another scheme answers otherwise. Any other
+    topic is added only to a question that shares no word with it.
+    """
+    scheme = topic.scheme
+    if scheme and _names_scheme(question):
+        return question
+    if scheme:
+        plain = re.compile(rf"\b(?:the|this) {re.escape(_last_word(scheme))}\b", re.IGNORECASE)
+        if not content_stems(scheme) <= content_stems(question):
+            if plain.search(question):
+                return plain.sub(lambda _: with_article(scheme), question, count=1)
+            if question.startswith(_HAPPENS):
+                return f"{_HAPPENS}under {with_article(scheme)} {question.removeprefix(_HAPPENS)}"
+            return f"{question[:-1]} under {with_article(scheme)}?"
+        return question
+    if _names_topic(topic, question):
+        return question
+    for phrase in (*reversed(topic.headings), topic.title):
+        doing = _doing(phrase)
+        if doing:
+            return f"{question[:-1]} when I {ask_for_oneself(doing)}?"
+        if _tells_apart(phrase):
+            return question if " for " in question else f"{question[:-1]} for {phrase}?"
+    return question
+
+
+def _names_scheme(question: str) -> bool:
+    """Whether a question names a policy or the like itself, be it the one around it or another one."""
+    found = words(question)
+    return any(
+        word.lower in _COUNTED_SCHEMES and (word.is_capitalized or (index > 1 and found[index - 1].is_capitalized))
+        for index, word in enumerate(found)
+    )
+
+
+def _names_topic(topic: Topic, question: str) -> bool:
+    """Whether a question says what it is about: with a name, or with a word of the title or the headings."""
+    if any(word.is_capitalized and word.is_content for word in words(question)[1:]):
+        return True
+    return bool(topic.stems & content_stems(question))
+
+
+def _doing(phrase: str) -> str:
+    """What "Canceling a policy" and "How do I cancel a policy?" are about: "cancel a policy"; "" for other phrases."""
+    asked = _HOW.match(phrase)
+    if asked:
+        return asked[1] if is_base_verb(words(asked[1])[0].lower) else ""
+    found = words(phrase)
+    is_short = 1 < len(found) <= _MAX_TOPIC_WORDS and not any(mark in phrase for mark in "?!,;:()|/")
+    base = base_of_gerund(found[0].lower) if is_short else None
+    return base + phrase[found[0].end :] if base else ""
+
+
+def _tells_apart(phrase: str) -> bool:
+    """True for a noun phrase in the plural, of more than one word, none as general as "report" or "claims".
+
+    One in the singular would need an article, and nothing tells which.
+    """
+    found = words(phrase)
+    says_much = len(found) > 1 and not any(word.lower in _GENERIC or word.text[0].isdigit() for word in found)
+    is_plural = says_much and found[-1].lower.endswith("s") and not found[-1].lower.endswith("ss")
+    return is_plural and phrase_fits(phrase) and all(word.is_content or word.lower in _LINKS for word in found)
+
+
+def phrase_fits(phrase: str) -> bool:
+    """True for a noun phrase short enough to stand in a question: no verb in front, no question, no list."""
+    found = words(phrase)
+    if not 0 < len(found) <= _MAX_TOPIC_WORDS or any(mark in phrase for mark in "?!,;:()|/"):
+        return False
+    return base_of_gerund(found[0].lower) is None and found[0].lower not in STOP_WORDS - {
+        "the",
+        "a",
+        "an",
+        "your",
+        "our",
+    }
+
+
+def _last_word(phrase: str) -> str:
+    found = words(phrase)
+    return found[-1].lower if found else ""
+
+
+def _clean(phrase: str) -> str:
+    phrase = _FILE_ENDING.sub("", " ".join(phrase[:200].replace("_", " ").split()))
+    return _NUMBERING.sub("", phrase.strip("#*` ")).strip(" .:#*`-\u2013—")
+
+
+def _core(phrase: str) -> str:
+    """What a title names, without the number of the form and without a slogan behind a colon."""
+    phrase = _EDITION.sub("", phrase)
+    labeled = _LABELED.match(phrase)
+    if labeled and labeled["kind"].lower() in _COUNTED_SCHEMES:
+        return f"{labeled['name']} {labeled['kind'].lower()}"
+    return phrase.split(": ")[0]
+
+
+def _says_something(phrase: str) -> bool:
+    return any(
+        word.is_content and word.lower not in _GENERIC and len(word.text) > 1 and not word.text.isdigit()
+        for word in words(phrase)
+    )
+
+
+def _in_sentence(phrase: str, passage: str) -> str:
+    """In lower case, unless it is a name: written with capitals inside a sentence, too, or never seen without."""
+    found = words(phrase)
+    lowered = phrase[0].lower() + phrase[1:]
+    if lowered.lower() in passage:
+        return lowered.lower()
+    has_inner_capitals = any(word.is_capitalized for word in found[1:])
+    is_acronym = found[0].text[1:2].isupper()
+    is_name = has_inner_capitals or is_acronym or _stands_capitalized(found[0].text, passage)
+    return phrase if is_name else lowered
+
+
+def _stands_capitalized(word: str, passage: str) -> bool:
+    """Whether a capitalized word also stands within a sentence, where only names have capitals."""
+    position = passage.find(" " + word)
+    while position > 0:
+        is_whole = not passage[position + 1 + len(word) :][:1].isalnum()
+        if is_whole and passage[position - 1] not in ".!?:\n*-|>#":
+            return True
+        position = passage.find(" " + word, position + 1)
+    return False
+
+
+def lower_first(text: str, passage: str) -> str:
+    """A sentence's beginning as it would stand further inside one."""
+    found = words(text[:60])
+    if not found or found[0].text[1:2].isupper() or found[0].text == "I":
+        return text
+    # "Gold Policy", "Alice and Bob", but "The Gold Policy".
+    following = next((word for word in found[1:] if word.lower not in ("and", "or")), None)
+    followed_by_name = following is not None and following.is_capitalized and found[0].lower not in STOP_WORDS
+    if followed_by_name or _stands_capitalized(found[0].text, passage):
+        return text
+    return text[: found[0].start] + text[found[0].start].lower() + text[found[0].start + 1 :]

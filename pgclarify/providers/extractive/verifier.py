@@ -1,0 +1,175 @@
+"""A verifier with no language model: it picks a sentence, a span in it, and the question that both answer."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, Final, TypeVar, cast
+
+from pgclarify.errors import InvalidReply
+from pgclarify.language.stems import stem
+from pgclarify.language.words import coverage, words
+from pgclarify.model import Completion, CompletionRequest, ModelCall, Passage, Reading, StopCode
+from pgclarify.protocols import Begin, Embedder
+from pgclarify.providers.extractive.evidence import Evidence, gather_evidence
+from pgclarify.providers.extractive.readings import Asked, read_evidence
+from pgclarify.providers.extractive.scoring import THRESHOLD, features, probability
+from pgclarify.providers.extractive.topics import Topic, read_topic
+
+T = TypeVar("T")
+
+MODEL: Final = "extractive-1"
+PROMPT_VERSION: Final = "extractive-6"
+"""Changes with every change of what the verifier makes of a passage, so that old completions are not served."""
+
+MAX_ENCODED: Final = 8
+"""Most pieces of one passage that are embedded; those that share most words with the question."""
+
+_PURPOSE: Final = "verdict"
+
+_GOES_ON: Final = re.compile(r"(?:It|They|This|That|These|Those|He|She|Its|Their|His|Her)\b")
+"""A sentence that begins so says nothing without the one before it."""
+
+_FIELDS: Final = ("interpretation", "answer", "quote")
+
+
+class ExtractiveVerifier:
+    """Judges passages by sentence embeddings, shared words and the shape of answers. Implements protocols.Completer.
+
+    Args:
+        embedder: The model that compares the question with sentences. Its name is part of every request, so that a
+            completion made with another one is not taken for this one's.
+    """
+
+    def __init__(self, embedder: Embedder) -> None:
+        self._embedder = embedder
+
+    @property
+    def provider(self) -> str:
+        """Always extractive."""
+        return "extractive"
+
+    @property
+    def model(self) -> str:
+        """Name of the method and its version."""
+        return MODEL
+
+    def adapt(self, call: ModelCall[T]) -> ModelCall[T] | None:
+        """Take a verdict, and nothing else: the rules read what the prompt is rendered from, not its text."""
+        if call.purpose != _PURPOSE:
+            return None
+        # What a verdict is read as is what the rules give.
+        read = cast("Callable[[Completion], T]", _read)
+        return replace(call, version=PROMPT_VERSION, messages=(), reminder=None, read=read)
+
+    def request(self, call: ModelCall[Any]) -> CompletionRequest:
+        """Address a verdict to the rules; a retry is the same input as sample 1."""
+        return CompletionRequest(
+            purpose=call.purpose,
+            model=MODEL,
+            parameters={"embedding_model": self._embedder.model},
+            prompt_version=call.version,
+            messages=call.messages,
+            sample=call.sample,
+            payload=call.payload,
+            document_ids=call.document_ids,
+        )
+
+    async def complete(self, request: CompletionRequest, begin: Begin | None = None) -> Completion:
+        """Judge the passage in the request.
+
+        Raises:
+            EmbeddingError: If the embedding model fails.
+        """
+        if begin is not None:
+            await begin()
+        started = time.perf_counter()
+        payload = request.payload or {}
+        best = await self._most_probable(payload["question"], payload["title"], payload["heading"], payload["content"])
+        reading = best[1] if best and best[0] >= THRESHOLD else None
+        reply: dict[str, object] = {name: getattr(reading, name) if reading else None for name in _FIELDS}
+        reply["is_improbable"] = best is not None and reading is None
+        latency_ms = (time.perf_counter() - started) * 1000.0
+        return Completion(json.dumps(reply, ensure_ascii=False), 0, 0, latency_ms)
+
+    async def rate(self, question: str, passage: Passage) -> tuple[float, Reading] | None:
+        """Find the most probable reading of a passage, however improbable.
+
+        Returns:
+            How probable it is that it answers the question, in (0, 1), and the reading; None if the passage has none.
+            It is the passage's verdict if it is probable enough.
+
+        Raises:
+            EmbeddingError: If the embedding model fails.
+        """
+        return await self._most_probable(question, passage.title, passage.heading, passage.content)
+
+    async def _most_probable(
+        self, question: str, title: str | None, heading: str | None, content: str
+    ) -> tuple[float, Reading] | None:
+        asked = Asked.read(question)
+        topic = read_topic(title, heading, content)
+        shortlist = _shortlist(asked, gather_evidence(content), topic, content)
+        if not shortlist:
+            return None
+        vectors = await self._embedder.encode(
+            [asked.query.text, *(_context(evidence, topic) for evidence, _, _ in shortlist)]
+        )
+        similarities = vectors[1:] @ vectors[0]
+        best: tuple[float, Reading] | None = None
+        for (evidence, reading, has_shape), similarity in zip(shortlist, similarities, strict=True):
+            measured = features(asked.query, _context(evidence, topic), topic.text, float(similarity), has_shape)
+            likely = probability(measured)
+            if best is None or likely > best[0]:
+                best = (likely, reading)
+        return best
+
+
+def _read(completion: Completion) -> Reading | StopCode:
+    """Read the reading, or why there is none: threshold if it was too improbable, else no_language_model."""
+    try:
+        reply = json.loads(completion.reply)
+        interpretation, answer, quote = (reply[name] for name in _FIELDS)
+        is_improbable = reply["is_improbable"]
+    except (ValueError, KeyError, TypeError) as error:
+        raise InvalidReply("the reply is not that of the extractive verifier") from error
+    if interpretation is None and answer is None and quote is None:
+        return StopCode.THRESHOLD if is_improbable else StopCode.NO_LANGUAGE_MODEL
+    if not (isinstance(interpretation, str) and isinstance(answer, str) and isinstance(quote, str)):
+        raise InvalidReply("the reply is not that of the extractive verifier")
+    return Reading(interpretation, answer, quote)
+
+
+def _context(evidence: Evidence, topic: Topic) -> str:
+    """A piece as it is compared: with what it goes on from, be it a heading, an introduction or the sentence before."""
+    if evidence.items:
+        return evidence.text if evidence.lead else f"{topic.name}\n{evidence.text}"
+    lead = evidence.lead or evidence.header
+    if evidence.before.endswith("?") or _GOES_ON.match(evidence.text):
+        lead = evidence.before
+    return f"{lead} {evidence.text}" if lead else evidence.text
+
+
+def _shortlist(
+    asked: Asked, pieces: list[Evidence], topic: Topic, content: str
+) -> list[tuple[Evidence, Reading, bool]]:
+    """The pieces that support a reading and share most words with the question; in falling order of that share."""
+    shared = []
+    for piece in pieces:
+        stems = frozenset(stem(word.lower) for word in words(_context(piece, topic)))
+        own = coverage(asked.query.stems, stems)
+        known = coverage(asked.query.stems, stems | topic.stems)
+        if known > 0.0:
+            shared.append((known, own, piece))
+    shared.sort(key=lambda one: one[:2], reverse=True)
+    kept: list[tuple[Evidence, Reading, bool]] = []
+    for _, _, piece in shared[: 3 * MAX_ENCODED]:
+        found = read_evidence(asked, piece, topic, content)
+        if found:
+            kept.append((piece, *found))
+        if len(kept) == MAX_ENCODED:
+            break
+    return kept

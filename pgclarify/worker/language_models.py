@@ -1,0 +1,88 @@
+"""What a worker may ask: one language model for everything, or rules that judge passages without one."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+from pgclarify.config import Provider, Settings
+from pgclarify.embedding.registry import Embedders
+from pgclarify.errors import ConfigurationError
+from pgclarify.prompts.versions import VERSIONS, combined
+from pgclarify.protocols import Completer
+
+
+@dataclass(frozen=True, slots=True)
+class LanguageModels:
+    """What a worker may ask.
+
+    Attributes:
+        completer: Judges passages.
+        extractive: Gives a completer that asks nobody; None if completer is one, or if nobody will ask for it.
+    """
+
+    completer: Completer
+    extractive: Callable[[], Awaitable[Completer]] | None = None
+
+    @property
+    def chat(self) -> Completer | None:
+        """The completer if it is a language model, which answers every call; None if the rules stand in for one."""
+        return None if self.completer.provider == Provider.EXTRACTIVE else self.completer
+
+    @property
+    def prompt_version(self) -> str:
+        """The versions of all prompts, as the worker announces them."""
+        if self.chat is not None:
+            return combined(VERSIONS)
+        from pgclarify.providers.extractive.verifier import PROMPT_VERSION
+
+        return PROMPT_VERSION
+
+    async def asking_nobody(self) -> Completer:
+        """Give a completer whose calls need no ledger, since it makes none.
+
+        Raises:
+            ConfigurationError: If there is none.
+            EmbeddingError: If it needs an embedding model that cannot be loaded.
+        """
+        if self.chat is None:
+            return self.completer
+        if self.extractive is None:
+            raise ConfigurationError("this worker has no completer that asks nobody")
+        return await self.extractive()
+
+
+@asynccontextmanager
+async def open_language_models(settings: Settings, embedders: Embedders) -> AsyncIterator[LanguageModels]:
+    """Open the language models that the settings ask for.
+
+    Raises:
+        ConfigurationError: If that is an endpoint which is not set, or if nothing is set for a server of one's own: a
+            lost key must not pass for an answer.
+        EmbeddingError: If it needs an embedding model that cannot be loaded.
+    """
+
+    async def extractive() -> Completer:
+        from pgclarify.providers.extractive import ExtractiveVerifier
+
+        return ExtractiveVerifier(await embedders.get(settings.embedding_model))
+
+    provider = settings.llm_provider
+    if provider is Provider.AUTO:
+        has_endpoint = settings.openai_api_key is not None or settings.openai_base_url is not None
+        if not has_endpoint and settings.database_url is not None:
+            raise ConfigurationError(
+                "no language model is set",
+                detail="Neither OPENAI_API_KEY nor OPENAI_BASE_URL is set.",
+                hint="Set them and PGCLARIFY_LLM_MODEL, or PGCLARIFY_LLM_PROVIDER=extractive to do without a model.",
+            )
+        provider = Provider.OPENAI if has_endpoint else Provider.EXTRACTIVE
+    if provider is Provider.OPENAI:
+        from pgclarify.providers.chat_model import ChatModel
+        from pgclarify.providers.endpoint import Endpoint
+
+        async with Endpoint.from_settings(settings) as endpoint:
+            yield LanguageModels(ChatModel(endpoint), extractive)
+    else:
+        yield LanguageModels(await extractive())

@@ -1,0 +1,33 @@
+"""Fakes of what pipelines expect of the world, for tests: no database, no model, no network, milliseconds."""
+
+from tests.fakes.classifier import FakeClassifier
+from tests.fakes.cross_encoder import FakeCrossEncoder
+from tests.fakes.dialogue import FakeDialogueStore
+from tests.fakes.documents import FakeDocumentStore
+from tests.fakes.embedder import FakeEmbedder
+from tests.fakes.entailment import FakeEntailment
+from tests.fakes.estimates import FakeEstimateStore
+from tests.fakes.exploration import FakeExplorationStore
+from tests.fakes.judge import FakeJudge
+from tests.fakes.ledger import FakeLedger, FakeLedgerTable
+from tests.fakes.spaces import FakeSpaceStore
+from tests.fakes.steps import FakeStepStore
+from tests.fakes.store import FakeStore, RunRecord
+
+__all__ = [
+    "FakeClassifier",
+    "FakeCrossEncoder",
+    "FakeDialogueStore",
+    "FakeDocumentStore",
+    "FakeEmbedder",
+    "FakeEntailment",
+    "FakeEstimateStore",
+    "FakeExplorationStore",
+    "FakeJudge",
+    "FakeLedger",
+    "FakeLedgerTable",
+    "FakeSpaceStore",
+    "FakeStepStore",
+    "FakeStore",
+    "RunRecord",
+]

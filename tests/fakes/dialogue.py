@@ -1,0 +1,121 @@
+"""The tables of a dialogue, in memory."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+from pgclarify.dialogue import (
+    ClarifyingQuestion,
+    Detection,
+    EvidenceCitation,
+    ListedAnswer,
+    MatchedRule,
+    Rewriting,
+    Turn,
+)
+from pgclarify.model import Run
+from tests.fakes.store import FakeStore
+
+
+class FakeDialogueStore:
+    """The tables of a dialogue of the runs of a `FakeStore`, in memory.
+
+    Args:
+        store: Whose runs these are.
+        rules: Rules of ambiguity for all corpora, in order: pattern (a Python regular expression), kind, note.
+        conversations: By run_id of a reply: the first question, and the turns.
+
+    Attributes:
+        detections: By run_id.
+        routes: By run_id, with the calls that were spared.
+        rewritings: By run_id.
+        questions: By run_id.
+        answers: By run_id, in order.
+    """
+
+    def __init__(
+        self,
+        store: FakeStore,
+        *,
+        rules: Sequence[tuple[str, str, str | None]] = (),
+        conversations: Mapping[int, tuple[str, list[Turn]]] | None = None,
+    ) -> None:
+        self.detections: dict[int, list[Detection]] = {}
+        self.routes: dict[int, tuple[str, int]] = {}
+        self.rewritings: dict[int, Rewriting] = {}
+        self.questions: dict[int, list[ClarifyingQuestion]] = {}
+        self.answers: dict[int, list[ListedAnswer]] = {}
+        self._store = store
+        self._rules = list(rules)
+        self._conversations = dict(conversations or {})
+
+    async def match_rules(self, run: Run, questions: Sequence[str]) -> list[MatchedRule]:
+        """Match the rules."""
+        await self._store.record(run)
+        found = []
+        for ordinal, question in enumerate(questions, start=1):
+            for number, (pattern, kind, note) in enumerate(self._rules, start=1):
+                match = re.search(pattern, question, re.IGNORECASE)
+                if match is not None:
+                    found.append(MatchedRule(ordinal, number, kind, note, match[0]))
+        return found
+
+    async def record_detections(self, run: Run, detections: Sequence[Detection]) -> None:
+        """Keep what was found.
+
+        Raises:
+            ValueError: If it is none that the table takes.
+        """
+        await self._store.record(run)
+        if not all(one.is_ambiguous == (one.kind is not None) and 0 <= one.probability <= 1 for one in detections):
+            raise ValueError(f"no table takes {detections}")
+        self.detections[run.run_id] = list(detections)
+
+    async def record_route(self, run: Run, route: str, saved_completions: int) -> None:
+        """Keep the route.
+
+        Raises:
+            ValueError: If it is none that the table takes.
+        """
+        await self._store.record(run)
+        if route not in ("answered", "clarified") or saved_completions < 0:
+            raise ValueError(f"no table takes {route} and {saved_completions}")
+        self.routes[run.run_id] = (route, saved_completions)
+
+    async def record_rewriting(self, run: Run, rewriting: Rewriting) -> None:
+        """Keep the question."""
+        await self._store.record(run)
+        self.rewritings[run.run_id] = rewriting
+
+    async def record_clarifying_questions(self, run: Run, questions: Sequence[ClarifyingQuestion]) -> None:
+        """Keep what is to be asked back.
+
+        Raises:
+            ValueError: If it is none that the table takes.
+        """
+        for question in questions:
+            await self._check_citations(run, question.citations)
+        self.questions[run.run_id] = list(questions)
+
+    async def turns(self, run: Run) -> tuple[str, list[Turn]]:
+        """Read the conversation."""
+        await self._store.record(run)
+        return self._conversations[run.run_id]
+
+    async def record_answer(self, run: Run, answer: ListedAnswer) -> None:
+        """Keep an answer.
+
+        Raises:
+            ValueError: If it is none that the table takes.
+        """
+        await self._check_citations(run, answer.citations)
+        if answer.variants[:1] != (answer.answer,) or not answer.citations:
+            raise ValueError(f"no table takes {answer}")
+        kept = [one for one in self.answers.get(run.run_id, []) if one.ordinal != answer.ordinal]
+        self.answers[run.run_id] = sorted([*kept, answer], key=lambda one: one.ordinal)
+
+    async def _check_citations(self, run: Run, citations: Sequence[EvidenceCitation]) -> None:
+        ranks = {candidate.rank for candidate in (await self._store.record(run)).candidates}
+        if not all(citation.candidate_rank in ranks for citation in citations):
+            raise ValueError(f"no table takes {citations}")

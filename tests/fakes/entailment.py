@@ -1,0 +1,36 @@
+"""Entailment as it was told."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Collection, Sequence
+
+from pgclarify.protocols import Meter
+
+
+class FakeEntailment:
+    """Knows which answers entail which.
+
+    Args:
+        pairs: Premise and hypothesis. Equal answers entail each other without being listed; nothing else does.
+        error: Raised instead of any judgement.
+
+    Attributes:
+        calls: Question and pairs of every call of `entails` so far.
+    """
+
+    def __init__(self, pairs: Collection[tuple[str, str]] = (), *, error: Exception | None = None) -> None:
+        self.calls: list[tuple[str, list[tuple[str, str]]]] = []
+        self._pairs = frozenset(pairs)
+        self._error = error
+
+    async def entails(
+        self, question: str, pairs: Sequence[tuple[str, str]], *, tally: Meter | None = None
+    ) -> Sequence[bool]:
+        """Judge pairs; nothing is counted."""
+        self.calls.append((question, list(pairs)))
+        # A real model gives way to others here.
+        await asyncio.sleep(0)
+        if self._error is not None:
+            raise self._error
+        return [premise == hypothesis or (premise, hypothesis) in self._pairs for premise, hypothesis in pairs]

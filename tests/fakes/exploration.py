@@ -1,0 +1,122 @@
+"""A fake of the passages that an exploration goes through."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pgclarify.model import Candidate, Found, Neighbors, Passage, Run
+from tests.fakes.store import FakeStore
+
+_METHODS = frozenset({"dense", "lexical", "hybrid"})
+_SIGNALS = frozenset({None, "dense", "lexical", "both"})
+
+
+class FakeExplorationStore:
+    """A corpus with its graph, in memory, for the runs of a `FakeStore`. What the real one refuses is a ValueError.
+
+    Args:
+        store: Whose runs these are: candidates are recorded there, and what it lost is lost here.
+        passages: What there is; their passage_ids differ.
+        first: passage_ids that a search finds, best first; None for all passages in the order they came.
+        neighbors: By passage_id, those of its neighbors, nearest first. Those that there is no passage of are passed
+            over, as the real one does with what the requester may not read.
+        signals: By passage_id, its signal score, in (0, 1); 0.5 for those that are left out.
+        gone: passage_ids of those that are gone when candidates are recorded.
+
+    Attributes:
+        searches: Of each search, its query, method, depth and signal.
+        lookups: Of each request for neighbors, the passage_ids asked about.
+    """
+
+    def __init__(
+        self,
+        store: FakeStore,
+        passages: Sequence[Passage] = (),
+        *,
+        first: Sequence[int] | None = None,
+        neighbors: Mapping[int, Sequence[int]] | None = None,
+        signals: Mapping[int, float] | None = None,
+        gone: Collection[int] = (),
+    ) -> None:
+        self.searches: list[tuple[str, str, int, str | None]] = []
+        self.lookups: list[list[int]] = []
+        self._store = store
+        self._passages = {passage.passage_id: passage for passage in passages}
+        self._first = list(self._passages) if first is None else list(first)
+        self._neighbors = neighbors or {}
+        self._signals = signals or {}
+        self._gone = gone
+        if not all(0 < score < 1 for score in self._signals.values()):
+            raise ValueError("a signal score is not in (0, 1)")
+
+    async def find_passages(
+        self,
+        run: Run,
+        query: str,
+        vector: NDArray[np.float32] | None,
+        *,
+        method: str,
+        depth: int,
+        signal: str | None = None,
+    ) -> list[Found]:
+        """Return the first ranking."""
+        if method not in _METHODS:
+            raise ValueError(f"there is no method {method}")
+        _check(depth, vector, signal, needs_vector=method != "lexical")
+        record = await self._store.record(run)
+        record.query, record.query_vector = query, vector
+        self.searches.append((query, method, depth, signal))
+        return [
+            self._found(passage_id, 1 / rank, "lexical" if method == "lexical" else "dense", signal)
+            for rank, passage_id in enumerate(self._first[:depth], start=1)
+        ]
+
+    async def find_neighbors(
+        self,
+        run: Run,
+        passages: Sequence[Passage],
+        *,
+        k: int,
+        known: Collection[int],
+        query: str,
+        vector: NDArray[np.float32] | None,
+        signal: str | None = None,
+    ) -> Neighbors:
+        """Return the edges of a batch."""
+        _check(k, vector, signal, needs_vector=False)
+        await self._store.record(run)
+        self.lookups.append([passage.passage_id for passage in passages])
+        edges = {
+            passage.passage_id: self._readable(self._neighbors.get(passage.passage_id, ()))[:k] for passage in passages
+        }
+        new = dict.fromkeys(near for found in edges.values() for near in found if near not in known)
+        return Neighbors(edges, [self._found(passage_id, 0.5, "neighbor", signal) for passage_id in new])
+
+    async def record_candidates(self, run: Run, candidates: Sequence[Candidate]) -> list[int]:
+        """Keep candidates in the run's record."""
+        record = await self._store.record(run)
+        ranks = [candidate.rank for candidate in (*record.candidates, *candidates)]
+        if min(ranks, default=1) < 1 or len(set(ranks)) < len(ranks):
+            raise ValueError(f"ranks that are taken, or below 1: {ranks}")
+        kept = [candidate for candidate in candidates if candidate.passage.passage_id not in self._gone]
+        record.candidates = sorted([*record.candidates, *kept], key=lambda candidate: candidate.rank)
+        return sorted(candidate.rank for candidate in kept)
+
+    def _readable(self, passage_ids: Sequence[int]) -> list[int]:
+        return [passage_id for passage_id in passage_ids if passage_id in self._passages]
+
+    def _found(self, passage_id: int, score: float, origin: str, signal: str | None) -> Found:
+        signal_score = None if signal is None else self._signals.get(passage_id, 0.5)
+        return Found(self._passages[passage_id], score, origin, signal_score)
+
+
+def _check(most: int, vector: NDArray[np.float32] | None, signal: str | None, *, needs_vector: bool) -> None:
+    if most < 1:
+        raise ValueError(f"nothing is asked for: {most}")
+    if signal not in _SIGNALS:
+        raise ValueError(f"there is no signal {signal}")
+    if vector is None and (needs_vector or signal in ("dense", "both")):
+        raise ValueError("the query has no vector")

@@ -1,0 +1,94 @@
+"""A judge of evaluations that says what it was told to."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Collection, Sequence
+
+from pgclarify.evaluated import Stated
+from pgclarify.model import Passage
+
+
+class FakeJudge:
+    """Knows what is supported, the same, and irrelevant. A reading goes by its question, or else by its first answer.
+
+    Args:
+        supported: Reading and content of a passage that supports it; nothing else is supported.
+        matching: Pairs of readings that are the same, in either order. Equal ones are without being listed.
+        irrelevant: Readings that are none; all others are.
+        error: Raised instead of any judgement.
+
+    Attributes:
+        calls: What was asked so far: the judgement and its readings.
+    """
+
+    def __init__(
+        self,
+        *,
+        supported: Collection[tuple[str, str]] = (),
+        matching: Collection[tuple[str, str]] = (),
+        irrelevant: Collection[str] = (),
+        error: Exception | None = None,
+    ) -> None:
+        self.calls: list[tuple[str, list[str]]] = []
+        self._supported = frozenset(supported)
+        self._matching = frozenset(matching)
+        self._irrelevant = frozenset(irrelevant)
+        self._error = error
+
+    @property
+    def name(self) -> str:
+        """Always fake."""
+        return "fake"
+
+    @property
+    def version(self) -> str:
+        """Always the same."""
+        return "1"
+
+    @property
+    def needs_answers(self) -> bool:
+        """It looks readings up by their question."""
+        return False
+
+    async def supports(self, claims: Sequence[tuple[Stated, Sequence[Passage]]]) -> list[bool]:
+        """Look every reading up with its passages."""
+        readings = await self._ask("supports", [stated for stated, _ in claims])
+        return [
+            any((reading, passage.content) in self._supported for passage in passages)
+            for reading, (_, passages) in zip(readings, claims, strict=True)
+        ]
+
+    async def matches(self, question: str, readings: Sequence[Stated], among: Sequence[Stated]) -> list[bool]:
+        """Look every reading up with the others."""
+        said = await self._ask("matches", readings)
+        return [any(self._is_same(reading, _said(other)) for other in among) for reading in said]
+
+    async def distinct(self, question: str, readings: Sequence[Stated]) -> list[int]:
+        """Leave out what is the same as one that remains."""
+        said = await self._ask("distinct", readings)
+        remaining: list[int] = []
+        for place, reading in enumerate(said):
+            if not any(self._is_same(reading, said[other]) for other in remaining):
+                remaining.append(place)
+        return remaining
+
+    async def relevant(self, question: str, readings: Sequence[Stated]) -> list[bool]:
+        """Look every reading up."""
+        return [reading not in self._irrelevant for reading in await self._ask("relevant", readings)]
+
+    async def _ask(self, judgement: str, readings: Sequence[Stated]) -> list[str]:
+        said = [_said(stated) for stated in readings]
+        self.calls.append((judgement, said))
+        # A real model gives way to others here.
+        await asyncio.sleep(0)
+        if self._error is not None:
+            raise self._error
+        return said
+
+    def _is_same(self, one: str, other: str) -> bool:
+        return one == other or not self._matching.isdisjoint({(one, other), (other, one)})
+
+
+def _said(stated: Stated) -> str:
+    return stated.interpretation if stated.interpretation is not None else stated.answers[0]

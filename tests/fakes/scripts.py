@@ -1,0 +1,340 @@
+"""Scripted completers for each kind of prompt: what is meant to be said, written as a model would reply.
+
+Where a script may have a list, that has one line for each time it is asked (the second for a retry).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any, TypeAlias, cast
+
+from pgclarify.dialogue import ProposedQuestion
+from pgclarify.errors import CompletionError
+from pgclarify.model import Reading
+from pgclarify.steps import Finding, FollowUp
+from tests.fakes.completer import Line, Prompt, Script, ScriptedCompleter
+
+Told: TypeAlias = FollowUp | Finding | str | CompletionError | None
+Said: TypeAlias = Reading | str | CompletionError | None
+
+
+def verifier(
+    verdicts: Mapping[str, Said | list[Said]] | None = None,
+    *,
+    relaxation: Said | list[Said] = None,
+    model: str = "fake",
+    provider: str = "openai",
+    concurrency: int | None = None,
+    gate: asyncio.Event | None = None,
+    gated: Collection[str] | None = None,
+) -> ScriptedCompleter:
+    """Judge passages by their content.
+
+    Args:
+        verdicts: By a passage's content: a reading, a raw reply, an error, or None for an abstention, which is also
+            said of all others.
+        relaxation: The relaxed question, or an error; without one, questions are not relaxed.
+        model: See ScriptedCompleter.
+        provider: See ScriptedCompleter.
+        concurrency: See ScriptedCompleter.
+        gate: See ScriptedCompleter.
+        gated: The contents of the passages that the gate is for; None for every call.
+    """
+    known = dict(verdicts or {})
+
+    def key(prompt: Prompt) -> str:
+        # Some tests ask for verdicts with a text of their own.
+        return prompt.passage or (prompt.text if prompt.purpose == "verdict" else "")
+
+    scripts: dict[str, Script] = {"verdict": lambda prompt: _each(known.get(key(prompt)), verdict_reply)}
+    if relaxation is not None:
+        scripts["relaxation"] = lambda _: _each(relaxation, lambda said: json.dumps({"query": said}))
+    return ScriptedCompleter(
+        scripts,
+        model=model,
+        provider=provider,
+        concurrency=concurrency,
+        gate=gate,
+        gated=None if gated is None else lambda prompt: key(prompt) in gated,
+    )
+
+
+def relevance_judge(
+    script: Mapping[str, str | CompletionError | list[Line]] | None = None, *, otherwise: str = "0.1"
+) -> ScriptedCompleter:
+    """Grade passages by their content: 0.1, 0.3, 0.5, 0.7 or 0.9 as text; any other reply does not fit."""
+    return _by_key({"relevance": lambda prompt: prompt.passage}, script, otherwise, {"relevance": _grade})
+
+
+def entailment_judge(
+    script: Mapping[str, str | CompletionError | list[Line]] | None = None, *, otherwise: str = "no"
+) -> ScriptedCompleter:
+    """Compare answers by "premise > hypothesis": yes or no; any other reply does not fit."""
+
+    def key(prompt: Prompt) -> str:
+        return f"{prompt.line('First answer')} > {prompt.line('Second answer')}"
+
+    def say(line: str) -> str:
+        return json.dumps({"entails": line == "yes"}) if line in ("yes", "no") else line
+
+    return _by_key({"entailment": key}, script, otherwise, {"entailment": say})
+
+
+def rewriter(
+    rewritten: Mapping[str, str | CompletionError | list[str | CompletionError | None] | None],
+) -> ScriptedCompleter:
+    """Rewrite by question, and reformulate by the last reply; None says that this cannot be told."""
+
+    # Prompts show questions on one line.
+    known = {" ".join(key.split()): line for key, line in rewritten.items()}
+
+    def say(key: str) -> Line | list[Line]:
+        return _each(known.get(key), lambda said: json.dumps({"question": said}))
+
+    return ScriptedCompleter(
+        {"rewriting": lambda prompt: say(prompt.question), "reformulation": lambda prompt: say(prompt.line("Reply"))}
+    )
+
+
+def proposals(proposed: Mapping[str, object]) -> dict[str, Script]:
+    """Propose by question: what is proposed, a raw reply, an error, or a list of the latter two."""
+
+    def say(prompt: Prompt) -> Line | list[Line]:
+        line = proposed.get(prompt.question, "{}")
+        if isinstance(line, str | CompletionError):
+            return line
+        items = list(cast("Sequence[Any]", line))
+        replies: list[Line] = [one for one in items if isinstance(one, str | CompletionError)]
+        return replies or proposals_reply(items)
+
+    return {"questions": say}
+
+
+def lister(
+    answers: Sequence[Finding | str | CompletionError | list[Finding | str | CompletionError]],
+) -> ScriptedCompleter:
+    """List by the number of answers found so far; where there is nothing, there is none further."""
+
+    def say(prompt: Prompt) -> Line | list[Line]:
+        found = prompt.line("Found so far")
+        place = found.count("; ") + 1 if found else 0
+        return _each(answers[place] if place < len(answers) else Finding(), _finding)
+
+    return ScriptedCompleter({"listing": say})
+
+
+def investigator(
+    follow_ups: Sequence[Told | list[Told]] = (),
+    *,
+    answers: Mapping[str, Told | list[Told]] | None = None,
+    samples: Mapping[str, Sequence[Told]] | None = None,
+    conclusion: Told | list[Told] = None,
+    gate: asyncio.Event | None = None,
+    gated: str = "answer",
+) -> ScriptedCompleter:
+    """Take a question apart.
+
+    Args:
+        follow_ups: What is asked next, by the number of steps so far; where there is nothing, no further question.
+        answers: What is read out of the passages, by the question; what is not in it is not to be found.
+        samples: The sampled answers, by the question, or by the question and the contents of the passages, joined by
+            newlines; None says "not here", and so does what is not in it.
+        conclusion: What the evidence says.
+        gate: See ScriptedCompleter.
+        gated: The purpose that the gate is for.
+    """
+    known, drawn = dict(answers or {}), dict(samples or {})
+
+    def next_question(prompt: Prompt) -> Line | list[Line]:
+        place = len(prompt.lines("Fact"))
+        return _each(follow_ups[place] if place < len(follow_ups) else FollowUp(), _follow_up)
+
+    def sample(prompt: Prompt) -> Line:
+        lines = drawn.get("\n".join((prompt.question, *prompt.passages)), drawn.get(prompt.question, ()))
+        line = lines[prompt.sample % len(lines)] if lines else None
+        return line if isinstance(line, CompletionError) else json.dumps({"answer": line})
+
+    return ScriptedCompleter(
+        {
+            "follow_up": next_question,
+            "sample": sample,
+            "answer": lambda prompt: _each(known.get(prompt.question), _finding),
+            "conclusion": lambda _: _each(conclusion, _conclusion),
+        },
+        gate=gate,
+        gated=lambda prompt: prompt.purpose == gated,
+    )
+
+
+def judge_model(
+    script: Mapping[str, str | CompletionError | list[Line]] | None = None, *, otherwise: str = "no"
+) -> ScriptedCompleter:
+    """Judge readings.
+
+    Args:
+        script: JSON, any other reply, which does not fit, or an error. The key is "support: " and the reading, or
+            "match: ", "distinct: " or "relevance: " and the readings, divided by " | ". Places count from 0.
+        otherwise: What is said of all others.
+    """
+    return _by_key(
+        {
+            "judge_support": lambda prompt: f"support: {prompt.question}",
+            "judge_match": lambda prompt: f"match: {' | '.join(prompt.lines('Check'))}",
+            "judge_distinct": lambda prompt: f"distinct: {' | '.join(prompt.lines('Reading'))}",
+            "judge_relevance": lambda prompt: f"relevance: {' | '.join(prompt.lines('Reading'))}",
+        },
+        script,
+        otherwise,
+        {
+            "judge_support": _json("supported"),
+            "judge_match": _json("matched"),
+            "judge_distinct": _json("distinct", _numbers),
+            "judge_relevance": _json("relevant"),
+        },
+    )
+
+
+def baseline_model(
+    script: Mapping[str, str | CompletionError | list[Line]] | None = None,
+    *,
+    otherwise: str = "[]",
+    relaxation: str | CompletionError | list[Line] = "relaxed",
+) -> ScriptedCompleter:
+    """Do what baselines ask.
+
+    Args:
+        script: JSON, any other reply, which does not fit, or an error. The key is "proposal: ", "verification: " or
+            "disambiguation: " and the question, or "answers: " and the questions, divided by " | ". Replies: a list of
+            readings; of places, from 0; of [reading, answer, places]; of answers.
+        otherwise: What is said of all others.
+        relaxation: The relaxed question.
+    """
+
+    def disambiguated(value: Any) -> Any:
+        return [
+            {"interpretation": reading, "answer": answer, "passages": _numbers(places)}
+            for reading, answer, places in value
+        ]
+
+    return _by_key(
+        {
+            "baseline_proposal": lambda prompt: f"proposal: {prompt.question}",
+            "baseline_verification": lambda prompt: f"verification: {prompt.question}",
+            "baseline_answers": lambda prompt: f"answers: {' | '.join(prompt.lines('Question'))}",
+            "baseline_disambiguation": lambda prompt: f"disambiguation: {prompt.question}",
+        },
+        script,
+        otherwise,
+        {
+            "baseline_proposal": _json("interpretations"),
+            "baseline_verification": _json("passages", _numbers),
+            "baseline_answers": _json("answers"),
+            "baseline_disambiguation": _json("interpretations", disambiguated),
+        },
+        {"relaxation": lambda _: _each(relaxation, lambda said: json.dumps({"query": said}))},
+    )
+
+
+def _by_key(
+    keys: Mapping[str, Callable[[Prompt], str]],
+    script: Mapping[str, str | CompletionError | list[Line]] | None,
+    otherwise: str,
+    say: Mapping[str, Callable[[str], str]],
+    others: Mapping[str, Script] | None = None,
+) -> ScriptedCompleter:
+    known = dict(script or {})
+
+    def scripted(purpose: str) -> Script:
+        return lambda prompt: _each(known.get(keys[purpose](prompt), otherwise), say[purpose])
+
+    return ScriptedCompleter({**{purpose: scripted(purpose) for purpose in keys}, **(others or {})})
+
+
+def _each(line: Any, say: Callable[[Any], str]) -> Line | list[Line]:
+    if isinstance(line, list):
+        return [one if isinstance(one, CompletionError) else say(one) for one in line]
+    return line if isinstance(line, CompletionError) else say(line)
+
+
+def _json(key: str, shown: Callable[[Any], Any] = lambda value: value) -> Callable[[str], str]:
+    """Put a value under its key; what is no JSON stays the reply that it is."""
+
+    def say(line: str) -> str:
+        try:
+            return json.dumps({key: shown(json.loads(line))})
+        except (ValueError, TypeError):
+            return line
+
+    return say
+
+
+def _numbers(places: Sequence[int]) -> list[int]:
+    # True and false are numbers to Python, and places to nobody.
+    return [place if isinstance(place, bool) else place + 1 for place in places]
+
+
+def verdict_reply(said: Reading | str | None) -> str:
+    """Write a verdict as a model would; what is a text stays the raw reply that it is."""
+    if isinstance(said, str):
+        return said
+    return json.dumps({key: getattr(said, key, None) for key in ("interpretation", "answer", "quote")})
+
+
+def _grade(line: str) -> str:
+    try:
+        return json.dumps({"grade": round(5 * float(line) - 0.5)})
+    except ValueError:
+        return line
+
+
+def proposals_reply(proposed: Sequence[ProposedQuestion]) -> str:
+    """Write proposals as a model would."""
+    types = {one.ambiguity_type: one.reasoning for one in proposed if one.ambiguity_type is not None}
+    return json.dumps(
+        {
+            "reasoning": next((one.reasoning for one in proposed), None),
+            "types": [{"type": kind, "reasoning": reasoning} for kind, reasoning in types.items()],
+            "questions": [
+                {
+                    "type": one.ambiguity_type,
+                    "question": one.clarifying_question,
+                    "reformulation": one.reformulation,
+                }
+                for one in proposed
+            ],
+        }
+    )
+
+
+def _follow_up(said: FollowUp | str | None) -> str:
+    if isinstance(said, str):
+        return said
+    return json.dumps({"next": said and said.question, "answer": said and said.answer})
+
+
+def _finding(said: Finding | str | None) -> str:
+    if isinstance(said, str):
+        return said
+    evidence = said.evidence[0] if said is not None and said.evidence else None
+    return json.dumps(
+        {
+            "quote": evidence and evidence.quote,
+            "passage": evidence and evidence.passage,
+            "answer": said and said.answer,
+        }
+    )
+
+
+def _conclusion(said: Finding | str | None) -> str:
+    if isinstance(said, str):
+        return said
+    finding = said or Finding()
+    return json.dumps(
+        {
+            "evidence": [{"passage": one.passage, "quote": one.quote} for one in finding.evidence],
+            "answer": finding.answer,
+            "contradiction": finding.contradiction,
+        }
+    )

@@ -1,0 +1,214 @@
+"""The whole database, in memory: corpus, runs and ledger."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pgclarify.errors import RunLost
+from pgclarify.model import (
+    Candidate,
+    Document,
+    Interpretation,
+    Outcome,
+    Passage,
+    Run,
+    RunStatus,
+    Stage,
+    StopCode,
+    Verdict,
+    as_ended,
+)
+from tests.fakes.documents import FakeDocumentStore
+from tests.fakes.ledger import FakeLedger, FakeLedgerTable
+
+_DEFAULTS = {
+    "top_k": 20,
+    "search": "hybrid",
+    "consolidation": "default",
+    "embed": "question_answer",
+    "singletons": "keep",
+}
+
+
+@dataclass(slots=True)
+class RunRecord:
+    """What is known of one run.
+
+    Attributes:
+        run: As its worker got it.
+        status: Where it stands.
+        query: What was retrieved with, relaxed or not.
+        query_vector: Its vector; None before retrieval, and for lexical search.
+        relaxed_question: As recorded; None if nothing was.
+        candidates: By rank.
+        verdicts: By rank of their candidates.
+        interpretations: In order.
+        error: Why it failed.
+        stages: What it did; there once it has ended.
+        stop_reason: Why it went no further.
+        stop_code: The same in one word, as far as the tables do not tell it.
+    """
+
+    run: Run
+    status: RunStatus = RunStatus.RUNNING
+    query: str | None = None
+    query_vector: NDArray[np.float32] | None = None
+    relaxed_question: str | None = None
+    candidates: list[Candidate] = field(default_factory=list)
+    verdicts: dict[int, Verdict] = field(default_factory=dict)
+    interpretations: list[Interpretation] = field(default_factory=list)
+    error: str | None = None
+    stages: list[Stage] = field(default_factory=list)
+    stop_reason: str | None = None
+    stop_code: StopCode | None = None
+
+
+class FakeStore(FakeLedger, FakeDocumentStore):
+    """A database in memory, as one worker sees it. Retrieval returns passages in the order they came.
+
+    Args:
+        passages: What there is to find.
+        documents: What is pending, and there to find once it is stored.
+        table: The ledger's rows, to share them with another worker's store; None for rows of its own.
+        worker: The worker's name.
+
+    Attributes:
+        runs: By run_id.
+    """
+
+    def __init__(
+        self,
+        passages: Sequence[Passage] = (),
+        *,
+        documents: Sequence[Document] = (),
+        table: FakeLedgerTable | None = None,
+        worker: str = "worker",
+    ) -> None:
+        FakeLedger.__init__(self, table, worker=worker)
+        FakeDocumentStore.__init__(self, documents)
+        self.runs: dict[int, RunRecord] = {}
+        self._passages = list(passages)
+
+    def add_run(
+        self,
+        question: str = "",
+        *,
+        operation: str = "clarify",
+        parent: Run | None = None,
+        settings: Mapping[str, object] | None = None,
+    ) -> Run:
+        """Start a run.
+
+        Args:
+            question: What is asked.
+            operation: clarify, search or consolidate.
+            parent: The run whose verdicts a `consolidate` groups again.
+            settings: Those that are not as by default.
+        """
+        run = Run(
+            run_id=len(self.runs) + 1,
+            attempt=1,
+            operation=operation,
+            question=question,
+            settings={**_DEFAULTS, **(settings or {})},
+            corpus_id=1,
+            embedding_model="fake",
+            dimensions=256,
+            parent_run_id=None if parent is None else parent.run_id,
+        )
+        self.runs[run.run_id] = RunRecord(run)
+        return run
+
+    def cancel(self, run: Run) -> None:
+        """Cancel a run, as a user does: its worker loses it."""
+        self.runs[run.run_id].status = RunStatus.CANCELLED
+
+    def take_over(self, run: Run) -> Run:
+        """Give a run to another worker, as if its own were dead: who had it loses it, with its candidates."""
+        record = self.runs[run.run_id]
+        record.run = replace(record.run, attempt=record.run.attempt + 1)
+        record.candidates = []
+        return record.run
+
+    async def record(self, run: Run) -> RunRecord:
+        """Give the record of a run that is in this worker's hands.
+
+        Raises:
+            RunLost: If it is in them no longer.
+        """
+        # A real server gives way to others here.
+        await asyncio.sleep(0)
+        record = self.runs[run.run_id]
+        if record.run.attempt != run.attempt or record.status is not RunStatus.RUNNING:
+            raise RunLost(f"run {run.run_id} is no longer this worker's")
+        return record
+
+    async def retrieve(self, run: Run, query: str, vector: NDArray[np.float32] | None) -> list[Candidate]:
+        """Return the first settings["top_k"] passages, or settings["budget"] if that is less.
+
+        Raises:
+            ValueError: If the run has candidates, whose ranks the table would not give twice.
+        """
+        record = await self.record(run)
+        if record.candidates:
+            raise ValueError("ranks that are taken")
+        record.query, record.query_vector = query, vector
+        depth = min(run.settings["top_k"], run.settings.get("budget", run.settings["top_k"]))
+        record.candidates = [
+            Candidate(rank, passage, score=1 / rank, origin="lexical" if vector is None else "dense")
+            for rank, passage in enumerate(self._searchable()[:depth], start=1)
+        ]
+        return list(record.candidates)
+
+    async def record_relaxation(self, run: Run, relaxed_question: str, completion_id: int | None) -> None:
+        """Keep the relaxed question."""
+        (await self.record(run)).relaxed_question = relaxed_question
+
+    async def record_verdict(self, run: Run, verdict: Verdict) -> None:
+        """Keep a verdict."""
+        (await self.record(run)).verdicts[verdict.rank] = verdict
+
+    async def verdicts(self, run: Run) -> list[tuple[str, Verdict]]:
+        """Copy the grounded verdicts of the run's parent."""
+        record = await self.record(run)
+        if run.parent_run_id is None:
+            return []
+        parent = self.runs[run.parent_run_id]
+        record.candidates = list(parent.candidates)
+        record.verdicts = {
+            rank: verdict for rank, verdict in parent.verdicts.items() if verdict.outcome is Outcome.GROUNDED
+        }
+        documents = {candidate.rank: candidate.passage.document_id for candidate in record.candidates}
+        return [(documents[rank], verdict) for rank, verdict in record.verdicts.items()]
+
+    async def finish_run(
+        self,
+        run: Run,
+        status: RunStatus,
+        interpretations: Sequence[Interpretation],
+        error: str | None,
+        *,
+        stages: Sequence[Stage] = (),
+        stop_reason: str | None = None,
+        stop_code: StopCode | None = None,
+    ) -> None:
+        """End the run."""
+        status, stop_reason, stop_code = as_ended(status, stop_reason, stop_code, self.refusal)
+        record = await self.record(run)
+        # The invariant that the table checks.
+        if (status is RunStatus.FAILED) != (error is not None):
+            raise ValueError(f"a run that {status} with the error {error!r}")
+        record.status, record.interpretations, record.error = status, list(interpretations), error
+        record.stages, record.stop_reason, record.stop_code = list(stages), stop_reason, stop_code
+
+    def _searchable(self) -> list[Passage]:
+        return self._passages + [
+            Passage(document_id, chunk.ordinal, chunk.content, entry.document.title, chunk.heading, chunk.start_char)
+            for document_id, entry in self.indexed.items()
+            for chunk in entry.chunks
+        ]

@@ -1,0 +1,127 @@
+"""An investigation: what it asks, over real HTTP, and what it believes of the replies."""
+
+import pytest
+
+from pgclarify.errors import InvalidReply
+from pgclarify.model import Passage
+from pgclarify.prompts.investigation import answer, conclusion, follow_up, sample
+from pgclarify.steps import Evidence, Finding, FollowUp, Step, StepKind, StepOutcome
+from tests.unit.prompts.asking import body_over_http, said
+
+QUESTION = "Where was Ida Holm born?"
+PASSAGES = [Passage("a", 1, "Ida Holm was born in Ortval.")]
+READ_FOLLOW_UP = follow_up(QUESTION, ()).read
+READ_SAMPLE = sample(QUESTION, PASSAGES, number=0).read
+READ_ANSWER = answer(QUESTION, PASSAGES).read
+READ_CONCLUSION = conclusion(QUESTION, (), PASSAGES).read
+
+
+async def test_a_request_goes_over_http_with_its_schema():
+    body = await body_over_http(sample(QUESTION, PASSAGES, number=3))
+    assert body["temperature"] == 0.3
+    assert body["response_format"]["json_schema"]["name"] == "sample"
+    assert body["messages"][1]["content"].endswith(f"Question: {QUESTION}")
+
+
+def test_no_answer_is_taken_where_there_are_no_facts():
+    step = Step(1, StepKind.DIRECT, QUESTION, StepOutcome.NOT_IN_CORPUS)
+    first, second = (follow_up(QUESTION, steps).schema for steps in ((), (step,)))
+    assert first["properties"]["answer"] == {"type": "null"}
+    assert second["properties"]["answer"] == {"type": ["string", "null"]}
+
+
+def test_samples_are_rows_of_their_own_over_one_input():
+    one, other = (sample(QUESTION, PASSAGES, number=number) for number in (0, 1))
+    assert one.messages == other.messages
+    assert (one.sample, other.sample) == (0, 1)
+
+
+@pytest.mark.parametrize(
+    ("reply", "expected"),
+    [
+        ({"next": "Who  painted\nit?", "answer": None}, FollowUp("Who painted it?")),
+        ({"next": None, "answer": "Ortval"}, FollowUp(answer="Ortval")),
+        ({"next": "", "answer": "null"}, FollowUp()),
+        ({"next": None, "answer": "not found"}, FollowUp()),
+    ],
+)
+def test_follow_ups_are_read(reply: object, expected: FollowUp):
+    assert READ_FOLLOW_UP(said(reply)) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        None,
+        "",
+        "null",
+        "Unknown",
+        "not found",
+        "Not mentioned in the passages.",
+        "The answer is not given in the passages",
+        "not explicitly stated in the provided text",
+        "not in the passages",
+        "No information",
+        "No information about her birth is given.",
+        "no passage tells it",
+        "None",
+        "N/A",
+        "none",
+    ],
+)
+def test_there_are_many_ways_to_say_no(text: str | None):
+    assert READ_SAMPLE(said({"answer": text})) is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("Ortval", "no", "No. 5", "The Unknown Soldier", "Nonesuch Palace", "knot", "Not Given Up"),
+        *("not in the Netherlands", "not available in stores", "No Information Society", "not known for painting"),
+    ],
+)
+def test_what_only_looks_like_no_is_an_answer(text: str):
+    assert READ_SAMPLE(said({"answer": text})) == text
+
+
+def test_an_answer_is_read_with_its_evidence():
+    reply: dict[str, object] = {"passage": 1, "quote": "born in Ortval", "answer": "Ortval"}
+    assert READ_ANSWER(said(reply)) == Finding("Ortval", (Evidence(1, "born in Ortval"),))
+    assert READ_ANSWER(said({**reply, "answer": None})) == Finding()
+    # Where it is, is found out.
+    assert READ_ANSWER(said({**reply, "passage": None})).evidence == (Evidence(0, "born in Ortval"),)
+
+
+def test_a_conclusion_is_read_with_all_its_evidence():
+    evidence = [{"passage": 2, "quote": "one"}, {"passage": 1, "quote": ""}, {"passage": 3, "quote": "two"}]
+    reply: dict[str, object] = {"evidence": evidence, "answer": "Ortval", "contradiction": "none"}
+    assert READ_CONCLUSION(said(reply)) == Finding("Ortval", (Evidence(2, "one"), Evidence(3, "two")))
+
+
+def test_a_conclusion_may_be_a_contradiction():
+    reply: dict[str, object] = {"evidence": [], "answer": None, "contradiction": "Fact 1 and fact 2 name two places."}
+    assert READ_CONCLUSION(said(reply)) == Finding(contradiction="Fact 1 and fact 2 name two places.")
+
+
+@pytest.mark.parametrize("reply", ["Ortval", "{}", {"next": 1, "answer": None}, {"next": None}, {"answer": "x\0"}])
+def test_what_does_not_fit_is_no_reply(reply: object):
+    for read in (
+        READ_FOLLOW_UP,
+        READ_SAMPLE,
+        READ_ANSWER,
+        READ_CONCLUSION,
+    ):
+        with pytest.raises(InvalidReply):
+            read(said(reply))
+
+
+def test_an_answer_without_a_quote_is_no_reply():
+    with pytest.raises(InvalidReply):
+        READ_ANSWER(said({"passage": 1, "quote": None, "answer": "Ortval"}))
+    with pytest.raises(InvalidReply):
+        READ_CONCLUSION(said({"evidence": [], "answer": "Ortval", "contradiction": None}))
+
+
+def test_what_a_chat_model_wraps_around_its_reply_is_taken_off():
+    reply = '<think>So.</think>\n```json\n{"answer": "Ortval"}\n```'
+    assert READ_SAMPLE(said(reply)) == "Ortval"

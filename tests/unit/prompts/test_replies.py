@@ -1,0 +1,81 @@
+"""A form is read out of whatever a model wraps around it, in a time that its length explains."""
+
+import importlib
+import inspect
+from pkgutil import iter_modules
+from typing import Annotated, Any
+
+import pytest
+from pydantic import BaseModel, TypeAdapter, ValidationError
+
+from pgclarify import prompts
+from pgclarify.errors import InvalidReply
+from pgclarify.model import Completion
+from pgclarify.prompts.replies import read_form
+
+FORM = '{"answer": "``` yes"}'
+
+
+class Form(BaseModel):
+    answer: str
+
+
+def read(reply: str) -> Form:
+    return read_form(Form, Completion(reply, None, None, 1.0))
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        FORM,
+        f"  {FORM}\n",
+        f"```json\n{FORM}\n```",
+        f"\n``` \n\n {FORM} ```\n",
+        f"<think>{{}} ``` </think>\n```json\n{FORM}```",
+    ],
+)
+def test_what_is_wrapped_around_a_form_is_left_out(reply: str) -> None:
+    assert read(reply).answer == "``` yes"
+
+
+@pytest.mark.parametrize(
+    "reply", ["```", "``````", f"```sql\n{FORM}\n```", f"```{FORM}```", f"```\n{FORM}", f"Yes: {FORM}"]
+)
+def test_what_is_no_such_wrapping_is_not_taken_off(reply: str) -> None:
+    with pytest.raises(InvalidReply):
+        read(reply)
+
+
+# Models repeat themselves until they are stopped. An expression that tries all ends of a block takes hours over these.
+@pytest.mark.parametrize(
+    "reply", ["```" + "\n" * 50_000, "```\n" + " " * 50_000 + "x", "```\n" * 20_000, "<think>" * 20_000, "[" * 100_000]
+)
+def test_a_reply_that_repeats_itself_is_read_at_once(reply: str) -> None:
+    with pytest.raises(InvalidReply):
+        read(reply)
+
+
+def forms() -> list[type[BaseModel]]:
+    modules = [importlib.import_module(f"{prompts.__name__}.{one.name}") for one in iter_modules(prompts.__path__)]
+    return [
+        form
+        for module in modules
+        for _, form in inspect.getmembers(module, inspect.isclass)
+        if issubclass(form, BaseModel) and form.__module__ == module.__name__
+    ]
+
+
+@pytest.mark.parametrize("form", forms(), ids=lambda form: f"{form.__module__}.{form.__name__}")
+def test_no_form_lets_a_text_through_that_no_database_keeps(form: type[BaseModel]):
+    # What is cut off is read once more, by the form of a whole reading.
+    for field in (one for one in form.model_fields.values() if one.annotation != list[Any]):
+        kind: Any = Annotated[field.annotation, *field.metadata, "a field"]
+        adapter = TypeAdapter(kind)
+        for value in ("a\0b", ["a\0b"]):
+            with pytest.raises(ValidationError):
+                adapter.validate_python(value)
+
+
+def test_half_of_a_pair_is_no_text():
+    with pytest.raises(InvalidReply):
+        read('{"answer": "\\ud800"}')

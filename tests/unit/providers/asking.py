@@ -1,0 +1,34 @@
+"""An endpoint that asks a RawServer, without the usual pauses between its tries."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from pgclarify.model import CompletionRequest, Message
+from pgclarify.providers.endpoint import Endpoint
+from tests.raw_server import RawServer
+
+
+@pytest.fixture(autouse=True, scope="module")
+def short_pauses() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("openai._base_client.INITIAL_RETRY_DELAY", 0.001)
+        yield
+
+
+def request(max_tokens: int = 64) -> CompletionRequest:
+    return CompletionRequest(
+        purpose="verdict",
+        model="m",
+        parameters={"temperature": 0, "max_tokens": max_tokens},
+        prompt_version="1",
+        messages=(Message("user", "Question: what?"),),
+    )
+
+
+def endpoint_of(server: RawServer, **changes: Any) -> Endpoint:
+    # One connection: one that a fault holds on to would block the next try.
+    return Endpoint(
+        **{"model": "m", "base_url": server.base_url, "max_retries": 1, "concurrency": 1, "timeout": 20, **changes}
+    )

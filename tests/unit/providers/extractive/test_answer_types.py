@@ -1,0 +1,96 @@
+from __future__ import annotations
+
+import pytest
+
+from pgclarify.providers.extractive.answer_types import AnswerType, expected_type, is_question
+from pgclarify.providers.extractive.answers import pick_answer
+from pgclarify.providers.extractive.spans import find_spans
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("How much does towing cost?", AnswerType.AMOUNT),
+        ("What is the price of a rental car?", AnswerType.AMOUNT),
+        ("What percentage of the bill is paid?", AnswerType.PERCENTAGE),
+        ("How long does it last?", AnswerType.DURATION),
+        ("How many days do I have?", AnswerType.DURATION),
+        ("How often are premiums due?", AnswerType.FREQUENCY),
+        ("In what year was it founded?", AnswerType.DATE),
+        ("When does coverage start?", AnswerType.DATE),
+        ("How many drivers are insured?", AnswerType.COUNT),
+        ("Who approves a claim?", AnswerType.PERSON),
+        ("Where is the office?", AnswerType.PLACE),
+        ("Which company runs the line?", AnswerType.ORGANIZATION),
+        ("What is a deductible?", AnswerType.DEFINITION),
+        ("How do I cancel my policy?", AnswerType.STEPS),
+        ("Does the policy cover floods?", AnswerType.YES_NO),
+        ("What documents do I need?", AnswerType.LIST),
+        ("Why did the premium rise?", AnswerType.REASON),
+        ("China announced what in 2006?", AnswerType.CLAUSE),
+    ],
+)
+def test_a_question_tells_what_it_asks_for(question: str, expected: AnswerType) -> None:
+    assert expected_type(question) is expected
+    assert is_question(question)
+
+
+@pytest.mark.parametrize("text", ["rental cars", "deductible", "", "?", "can opener"])
+def test_a_few_words_are_no_question(text: str) -> None:
+    assert not is_question(text)
+
+
+@pytest.mark.parametrize(
+    ("kind", "sentence", "expected"),
+    [
+        (AnswerType.AMOUNT, "We pay up to $1,250.50 per trip.", ["up to $1,250.50 per trip"]),
+        (AnswerType.AMOUNT, "It was sold for 3.5 million dollars, or €20.", ["3.5 million dollars", "€20"]),
+        (AnswerType.PERCENTAGE, "About 12.5% of it, and 3 percent more.", ["About 12.5%", "3 percent"]),
+        (
+            AnswerType.DURATION,
+            "It takes 10 business days or at least two weeks.",
+            ["10 business days", "at least two weeks"],
+        ),
+        (AnswerType.DURATION, "We pay $40 a day.", []),
+        (AnswerType.FREQUENCY, "Billed every three months, twice a year.", ["every three months", "twice a year"]),
+        (
+            AnswerType.DATE,
+            "From 2 November 2006 to May 3, 2010 at 5 p.m.",
+            ["2 November 2006", "May 3, 2010", "5 p.m."],
+        ),
+        (AnswerType.DATE, "In the late 19th century and the 1920s.", ["late 19th century", "1920s"]),
+        (AnswerType.COUNT, "It has 1,200 employees and two dogs but $5.", ["1,200", "two"]),
+        (AnswerType.PERSON, "In 1921 Ada Quill founded it.", ["Ada Quill"]),
+        (AnswerType.PLACE, "The office is at 12 Harbor Street, Salem.", ["12 Harbor Street, Salem"]),
+        (AnswerType.ORGANIZATION, "She left the Harbor Insurance Company.", ["Harbor Insurance Company"]),
+        (AnswerType.REASON, "It rose because of two storms, they said.", ["because of two storms"]),
+    ],
+)
+def test_spans_of_each_kind(kind: AnswerType, sentence: str, expected: list[str]) -> None:
+    assert [sentence[span.start : span.end] for span in find_spans(sentence, kind)] == expected
+
+
+@pytest.mark.parametrize(
+    ("question", "sentence", "expected"),
+    [
+        ("Who founded Quill Mutual?", "Quill Mutual was founded in 1921 by Ada Brill in Portland.", "Ada Brill"),
+        ("When was Quill Mutual founded?", "Quill Mutual was founded in 1921 by Ada Brill.", "1921"),
+        ("How many dogs does it have?", "It has 12 cats and 30 dogs.", "30"),
+        ("Who approves rentals?", "The claims team approves rentals.", "The claims team"),
+        ("who leads the board?", "it is led by former minister jo brill in salem", "former minister jo brill"),
+        ("who is the prime minister?", "it was unveiled by the second prime minister, jo brill.", "jo brill"),
+        ("who is chairman of the union?", "the union is chaired by jo brill of salem.", "jo brill"),
+        ("who took power in 1922?", "the brown party came to power in 1922.", "the brown party"),
+        ("who took power in 1922?", "it came to power in 1922.", None),
+        (
+            "What does architecture involve?",
+            "Architecture involves the creation of large buildings.",
+            "the creation of large buildings",
+        ),
+        ("When was it founded?", "It was founded by Ada Brill.", None),
+        ("How many dogs does it have?", "It has 12 cats.", None),
+    ],
+)
+def test_picks_the_span_that_the_question_does_not_say(question: str, sentence: str, expected: str | None) -> None:
+    span = pick_answer(question, sentence, expected_type(question), "")
+    assert (span and sentence[span.start : span.end]) == expected

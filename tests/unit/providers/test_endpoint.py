@@ -1,0 +1,391 @@
+"""The endpoint, against a real server over HTTP: what it sends, how many at once, and what failures become."""
+
+import asyncio
+import json
+import logging
+import socket
+import traceback
+from typing import Any
+
+import pytest
+from pydantic import SecretStr
+
+from pgclarify.config import Settings
+from pgclarify.errors import ConfigurationError, EndpointUnavailable, RequestRefused
+from pgclarify.model import CompletionRequest, Message
+from pgclarify.providers.endpoint import Endpoint
+from tests import openai_server
+from tests.openai_server import Behavior, Chat, Reply, Server, by_rules, serve
+
+KEY = "sk-very-secret-0123456789"
+SCHEMA = {"type": "object", "properties": {"query": {"type": "string"}}, "required": ["query"]}
+
+
+def request(text: str = "Question: what?", **changes: Any) -> CompletionRequest:
+    settings: dict[str, Any] = {
+        "purpose": "relaxation",
+        "parameters": {"temperature": 0, "max_tokens": 64},
+        "schema": SCHEMA,
+        **changes,
+    }
+    return CompletionRequest(
+        model="rules-1",
+        prompt_version="1",
+        messages=(Message("system", "Be brief."), Message("user", text)),
+        **settings,
+    )
+
+
+def endpoint_of(server: Server, **changes: Any) -> Endpoint:
+    return Endpoint(**{"model": "rules-1", "base_url": server.base_url, "max_retries": 0, **changes})
+
+
+@pytest.fixture
+async def server():
+    async with serve() as running:
+        yield running
+
+
+async def test_a_call_sends_the_request_and_counts_tokens(server):
+    async with endpoint_of(server, api_key=SecretStr(KEY)) as endpoint:
+        completion = await endpoint.complete(request())
+    assert json.loads(completion.reply) == {"query": "what? overview"}
+    assert completion.prompt_tokens
+    assert completion.completion_tokens
+    assert completion.latency_ms > 0
+    assert server.keys == {KEY}
+    assert server.bodies == [
+        {
+            "model": "rules-1",
+            "messages": [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Question: what?"}],
+            "temperature": 0,
+            "max_tokens": 64,
+            "response_format": {
+                "type": "json_schema",
+                "json_schema": {"name": "relaxation", "strict": True, "schema": SCHEMA},
+            },
+        }
+    ]
+
+
+async def test_without_a_schema_no_form_is_asked_for(server):
+    async with endpoint_of(server) as endpoint:
+        await endpoint.complete(request(schema=None))
+    assert "response_format" not in server.bodies[0]
+
+
+async def test_a_server_that_needs_no_key_gets_a_placeholder(server):
+    async with endpoint_of(server) as endpoint:
+        await endpoint.complete(request())
+    assert server.keys == {"no-key-set"}
+
+
+async def arrivals(server: Server, number: int) -> None:
+    async with asyncio.timeout(30):
+        for _ in range(number):
+            await server.arrivals.get()
+
+
+async def test_no_more_calls_are_in_flight_than_the_limit_and_they_keep_their_order(server):
+    server.script.extend([openai_server.HANG] * 3)
+    async with endpoint_of(server, concurrency=3) as endpoint:
+        calls = [asyncio.create_task(endpoint.complete(request(f"Question: {number}"))) for number in range(12)]
+        await arrivals(server, 3)
+        await settled()
+        assert server.calls == 3
+        for call in calls[:3]:
+            call.cancel()
+        assert len(await asyncio.gather(*calls[3:])) == 9
+    asked = [int(body["messages"][1]["content"].removeprefix("Question: ")) for body in server.bodies]
+    # Among three that are under way the network decides; nobody overtakes those who had come before.
+    assert all(abs(number - place) < 3 for place, number in enumerate(asked))
+
+
+async def test_what_opens_a_run_does_not_wait_for_the_verdicts_of_all_others(server):
+    server.script.append(openai_server.HANG)
+    async with endpoint_of(server, concurrency=1) as endpoint:
+        asked = [*(("verdict", f"Question: {number}") for number in range(4)), ("relaxation", "Question: opens")]
+        calls = [asyncio.create_task(endpoint.complete(request(text, purpose=purpose))) for purpose, text in asked]
+        await arrivals(server, 1)
+        await settled()
+        calls[0].cancel()
+        await asyncio.gather(*calls, return_exceptions=True)
+    order = [body["messages"][1]["content"].removeprefix("Question: ") for body in server.bodies]
+    assert order == ["0", "opens", "1", "2", "3"]
+
+
+async def test_what_stands_in_line_is_asked_about_when_its_turn_has_come(server):
+    class Refused(Exception):
+        """It is not to be made."""
+
+    begun = []
+
+    async def begin() -> None:
+        begun.append(server.calls)
+        if len(begun) == 1:
+            raise Refused
+
+    server.script.append(openai_server.HANG)
+    async with endpoint_of(server, concurrency=1) as endpoint:
+        first = asyncio.create_task(endpoint.complete(request("Question: 0")))
+        await arrivals(server, 1)
+        others = [asyncio.create_task(endpoint.complete(request(f"Question: {place}"), begin)) for place in (1, 2)]
+        await settled()
+        assert not begun
+        first.cancel()
+        results = await asyncio.gather(*others, return_exceptions=True)
+    assert isinstance(results[0], Refused)
+    assert begun == [1, 1]
+    assert [body["messages"][1]["content"] for body in server.bodies] == ["Question: 0", "Question: 2"]
+
+
+async def settled() -> None:
+    """Give everything that could run the chance to, a round trip included."""
+    for _ in range(200):
+        await asyncio.sleep(0)
+
+
+async def test_as_many_connections_as_calls_may_be_in_flight(server):
+    # More than the 100 that aiohttp allows when it is not told.
+    server.script.extend([openai_server.HANG] * 150)
+    async with endpoint_of(server, concurrency=150) as endpoint:
+        calls = [asyncio.create_task(endpoint.complete(request(f"Question: {number}"))) for number in range(150)]
+        await arrivals(server, 150)
+        for call in calls:
+            call.cancel()
+        await asyncio.gather(*calls, return_exceptions=True)
+    assert server.most_in_flight == 150
+
+
+async def test_the_limit_is_free_again_after_a_call_that_was_cancelled(server):
+    server.script.append(openai_server.HANG)
+    async with endpoint_of(server, concurrency=1) as endpoint:
+        hanging = asyncio.create_task(endpoint.complete(request()))
+        await arrivals(server, 1)
+        hanging.cancel()
+        await asyncio.gather(hanging, return_exceptions=True)
+        assert (await endpoint.complete(request())).reply
+
+
+FAULTS = {
+    "401": (Reply.error(401, f"Incorrect API key provided: {KEY}"), "OPENAI_API_KEY"),
+    "403": (Reply.error(403, f"{KEY} may not"), "OPENAI_API_KEY"),
+    "404": (Reply.error(404, "The model does not exist"), "PGCLARIFY_LLM_MODEL"),
+    "429": (Reply.error(429, f"Rate limit of {KEY}"), "PGCLARIFY_LLM_CONCURRENCY"),
+    "500": (Reply.error(500, f"Out of memory, key {KEY}"), "log"),
+    "413": (Reply.error(413, f"Too long {KEY}"), "PGCLARIFY_LLM_MODEL"),
+    "no choices": (Reply(body='{"object": "chat.completion", "choices": []}'), "/v1"),
+    "an error as a success": (Reply(body='{"error": {"message": "provider down"}}'), "/v1"),
+    "null choices": (Reply(body='{"object": "chat.completion", "choices": null}'), "/v1"),
+    "not JSON": (Reply(body="<html>Welcome</html>"), "/v1"),
+    "a list": (Reply(body="[1]"), "/v1"),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+async def test_a_failure_says_what_to_do_and_never_the_key(server, caplog, fault):
+    reply, hint = FAULTS[fault]
+    server.behavior = lambda chat: reply
+    with caplog.at_level(logging.DEBUG):
+        async with endpoint_of(server, api_key=SecretStr(KEY)) as endpoint:
+            with pytest.raises(EndpointUnavailable) as caught:
+                await endpoint.complete(request())
+            assert KEY not in repr(endpoint)
+    assert hint in str(caught.value.hint)
+    shown = "".join(traceback.format_exception(caught.value)) + repr(caught.value) + caplog.text
+    assert KEY not in shown
+    assert all(KEY not in repr(record.__dict__) for record in caplog.records)
+
+
+async def test_a_server_that_wants_a_key_is_told_apart_from_a_wrong_key(server):
+    server.behavior = lambda chat: Reply.error(401)
+    async with endpoint_of(server) as endpoint:
+        with pytest.raises(EndpointUnavailable) as caught:
+            await endpoint.complete(request())
+    assert "set OPENAI_API_KEY" in str(caught.value.hint)
+
+
+async def test_nobody_listens():
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        address = f"http://127.0.0.1:{unused.getsockname()[1]}/v1"
+        async with Endpoint(model="m", base_url=address, max_retries=0) as endpoint:
+            with pytest.raises(EndpointUnavailable) as caught:
+                await endpoint.complete(request())
+    assert caught.value.message == "the endpoint cannot be reached"
+    assert address in str(caught.value.detail)
+
+
+async def test_a_server_that_hangs(server):
+    server.script.append(openai_server.HANG)
+    async with endpoint_of(server, timeout=0.05) as endpoint:
+        with pytest.raises(EndpointUnavailable) as caught:
+            await endpoint.complete(request())
+    assert "PGCLARIFY_LLM_TIMEOUT" in str(caught.value.hint)
+
+
+async def test_a_busy_server_is_asked_again_when_it_says_so(server):
+    server.script.extend([Reply.error(429, retry_after=0.01), Reply.error(503, retry_after=0.01)])
+    async with endpoint_of(server, max_retries=2) as endpoint:
+        assert (await endpoint.complete(request())).reply
+    assert server.calls == 3
+
+
+async def test_a_call_ends_within_its_longest_time(server):
+    server.script.append(Reply.error(429, retry_after=60))
+    async with endpoint_of(server, timeout=0.05, max_retries=1) as endpoint:
+        assert endpoint.longest_call == pytest.approx(0.1)
+        with pytest.raises(EndpointUnavailable):
+            await asyncio.wait_for(endpoint.complete(request()), timeout=30)
+
+
+@pytest.mark.parametrize(
+    ("reply", "kept"),
+    [
+        (openai_server.HALF_JSON, openai_server.HALF_JSON.content),
+        (openai_server.PROSE, openai_server.PROSE.content),
+        (Reply(refusal="I cannot help with that."), "I cannot help with that."),
+        (Reply(finish_reason="content_filter"), ""),
+        (Reply("a\0b\ud800"), "a\ufffdb?"),
+    ],
+    ids=["half JSON", "prose", "refusal", "filtered", "unstorable"],
+)
+async def test_whatever_was_paid_for_is_returned(server, reply, kept):
+    server.script.append(reply)
+    async with endpoint_of(server) as endpoint:
+        assert (await endpoint.complete(request())).reply == kept
+
+
+def refusing(*refused: str) -> Behavior:
+    """A server that does not take these parameters, or these forms of structured output."""
+
+    def behavior(chat: Chat) -> Reply:
+        form = chat.body.get("response_format", {}).get("type")
+        for name in refused:
+            if name in chat.body or name == form:
+                return Reply.error(400, f"Unsupported: {name}")
+        return by_rules(chat)
+
+    return behavior
+
+
+@pytest.mark.parametrize(
+    ("refused", "tries"), [(["json_schema"], ["json_object"]), (["json_schema", "json_object"], ["json_object", None])]
+)
+async def test_a_server_without_structured_output_is_asked_in_a_simpler_form_from_then_on(server, refused, tries):
+    server.behavior = refusing(*refused)
+    async with endpoint_of(server) as endpoint:
+        await endpoint.complete(request())
+        await endpoint.complete(request("Question: more?"))
+    forms = [body.get("response_format", {}).get("type") for body in server.bodies]
+    assert forms == ["json_schema", *tries, tries[-1]]
+
+
+async def test_a_parameter_that_a_model_does_not_take_is_left_out_from_then_on(server):
+    server.behavior = refusing("temperature", "max_tokens")
+    async with endpoint_of(server) as endpoint:
+        await endpoint.complete(request())
+        await endpoint.complete(request("Question: more?"))
+    assert server.calls == 4
+    last = server.bodies[-1]
+    assert "temperature" not in last
+    assert "max_tokens" not in last
+    assert last["response_format"]["type"] == "json_schema"
+
+
+async def test_a_limit_goes_by_the_name_that_the_model_takes_with_room_for_its_thoughts(server):
+    server.behavior = refusing("max_tokens")
+    async with endpoint_of(server) as endpoint:
+        assert endpoint.most_output_tokens(64) == 64
+        await endpoint.complete(request())
+        most = endpoint.most_output_tokens(64)
+        await endpoint.complete(request("Question: more?"))
+    assert server.calls == 3
+    assert most > 64
+    assert [body.get("max_completion_tokens") for body in server.bodies] == [None, most, most]
+
+
+async def test_a_server_that_takes_no_limit_is_reckoned_with_a_large_one_and_that_is_said_once(server, caplog):
+    server.behavior = refusing("max_tokens", "max_completion_tokens")
+    async with endpoint_of(server) as endpoint:
+        await endpoint.complete(request())
+        await endpoint.complete(request("Question: more?"))
+        assert endpoint.most_output_tokens(64) > 10_000
+    assert server.calls == 4
+    assert not {"max_tokens", "max_completion_tokens"} & server.bodies[-1].keys()
+    assert sum("takes neither" in record.message for record in caplog.records) == 1
+
+
+@pytest.mark.parametrize(
+    "usage",
+    [None, {"prompt_tokens": -5, "completion_tokens": 2**40, "total_tokens": 0}, {"prompt_tokens": "many"}],
+    ids=["missing", "impossible", "no numbers"],
+)
+async def test_tokens_that_nobody_has_counted_are_not_known(server, usage):
+    choice = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": "yes"}}
+    body = {"id": "1", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice], "usage": usage}
+    server.script.append(Reply(body=json.dumps(body)))
+    async with endpoint_of(server) as endpoint:
+        completion = await endpoint.complete(request())
+    assert (completion.reply, completion.prompt_tokens, completion.completion_tokens) == ("yes", None, None)
+
+
+@pytest.mark.parametrize(
+    ("status", "is_its_own_fault"),
+    [
+        *((status, True) for status in (400, 413, 422)),
+        *((status, False) for status in (401, 402, 403, 404, 409, 429, 500, 503)),
+    ],
+)
+async def test_what_is_wrong_with_the_request_is_told_from_an_endpoint_that_is_away(server, status, is_its_own_fault):
+    server.script.extend([Reply.error(status, "no")] * 3)
+    async with endpoint_of(server) as endpoint:
+        with pytest.raises(EndpointUnavailable) as caught:
+            await endpoint.complete(request())
+    assert isinstance(caught.value, RequestRefused) is is_its_own_fault
+
+
+async def test_a_request_refused_for_its_own_sake_changes_nothing_for_the_next(server):
+    server.script.extend([Reply.error(400, "the context is full")] * 3)
+    async with endpoint_of(server) as endpoint:
+        with pytest.raises(RequestRefused):
+            await endpoint.complete(request())
+        await endpoint.complete(request("Question: short?"))
+    assert server.bodies[-1]["response_format"]["type"] == "json_schema"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        ({"model": "m"}, "OPENAI_BASE_URL"),
+        ({"model": "m", "base_url": " "}, "OPENAI_API_KEY"),
+        ({"model": None, "base_url": "http://127.0.0.1:1/v1"}, "PGCLARIFY_LLM_MODEL"),
+        ({"model": " ", "api_key": SecretStr(KEY)}, "PGCLARIFY_LLM_MODEL"),
+        ({"model": "m", "base_url": "127.0.0.1:8000/v1"}, "http://"),
+        ({"model": "m", "base_url": "ftp://host/v1"}, "http://"),
+        ({"model": "m", "base_url": f"http://me:{KEY}@host/v1"}, "OPENAI_API_KEY"),
+        ({"model": "m", "base_url": f"http://host/v1?key={KEY}"}, "OPENAI_API_KEY"),
+    ],
+)
+def test_settings_that_make_no_endpoint_are_refused(arguments, named):
+    with pytest.raises(ConfigurationError) as caught:
+        Endpoint(**arguments)
+    assert named in str(caught.value.hint)
+    assert KEY not in str(caught.value)
+
+
+async def test_it_is_made_from_settings(server):
+    settings = Settings(
+        _env_file=None, llm_model="rules-1", openai_base_url=server.base_url, openai_api_key=SecretStr(KEY)
+    )
+    async with Endpoint.from_settings(settings) as endpoint:
+        assert endpoint.model == "rules-1"
+        assert (await endpoint.complete(request())).reply
+    assert server.keys == {KEY}
+
+
+async def test_openai_itself_needs_no_address(monkeypatch):
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:1/v1")
+    async with Endpoint(model="m", api_key=SecretStr(KEY)) as endpoint:
+        # What the settings say counts, not what the client finds in the environment.
+        assert endpoint.base_url == "https://api.openai.com/v1"

@@ -1,0 +1,338 @@
+"""Whatever an endpoint says is a completion, another try, or EndpointUnavailable; no more is read than needed."""
+
+import asyncio
+import gzip
+import json
+import tracemalloc
+import zlib
+from collections.abc import AsyncIterator, Awaitable, Callable
+from email.utils import formatdate
+from time import time
+from typing import Any
+
+import pytest
+
+from pgclarify.errors import EndpointUnavailable, RequestRefused
+from pgclarify.model import Completion
+from tests.raw_server import Answer, RawServer, completion, http, serve_raw
+from tests.unit.providers.asking import endpoint_of, request, short_pauses  # noqa: F401
+
+
+@pytest.fixture
+async def server() -> AsyncIterator[RawServer]:
+    async with serve_raw() as running:
+        yield running
+
+
+async def ask(server: RawServer, **changes: Any) -> Completion:
+    async with endpoint_of(server, **changes) as endpoint:
+        return await endpoint.complete(request())
+
+
+def message(**fields: object) -> bytes:
+    return http({"choices": [{"message": fields}]})
+
+
+def encoded(body: bytes, encoding: str) -> bytes:
+    return http(body, "200 OK", f"Content-Encoding: {encoding}")
+
+
+OK = json.dumps(completion()).encode()
+
+READ = {
+    "plain": (http(completion()), "yes"),
+    "parts": (message(content=[{"type": "text", "text": "ye"}, {"type": "output_text", "text": "s"}]), "yes"),
+    "parts without types": (message(content=["y", {"text": "es"}]), "yes"),
+    "a thought and a text": (
+        message(content=[{"type": "thinking", "thinking": [1]}, {"type": "text", "text": "yes"}]),
+        "yes",
+    ),
+    "a part that refuses": (message(content=[{"type": "refusal", "refusal": "no"}]), "no"),
+    "parts without text": (message(content=[{"type": [], "text": "x"}, {"type": "text", "text": None}]), ""),
+    "no parts": (message(content=[], refusal="no"), "no"),
+    "a refusal that is no text": (message(content=None, refusal=7), ""),
+    "a message without content": (message(role="assistant", tool_calls=[]), ""),
+    "only what is needed": (http({"choices": [{"message": {"content": "yes"}}]}), "yes"),
+    "cut off": (http({"choices": [{"message": {"content": "ye"}, "finish_reason": "length"}]}), "ye"),
+    "NUL and half a pair": (message(content="a\0\ud800"), "a\ufffd?"),
+    "a byte that is no UTF-8": (http(OK.replace(b"yes", b"y\xffs")), "y\ufffds"),
+    "a byte order mark": (http(b"\xef\xbb\xbf" + OK), "yes"),
+    "white space around": (http(b"\n \r\n" + OK + b"\n\n"), "yes"),
+    "line breaks after the body": (http(OK) + b"\r\n", "yes"),
+    "NaN elsewhere": (http(b'{"logprobs": [NaN, -Infinity], ' + OK[1:]), "yes"),
+    "another success": (http(OK, "201 Created"), "yes"),
+    "an interim answer first": (b"HTTP/1.1 102 Processing\r\n\r\n" + http(OK), "yes"),
+    "gzip that nobody asked for": (encoded(gzip.compress(OK), "gzip"), "yes"),
+    "deflate": (encoded(zlib.compress(OK), "deflate"), "yes"),
+    "chunks": (
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+        + b"".join(b"1\r\n%c\r\n" % byte for byte in OK)
+        + b"0\r\n\r\n",
+        "yes",
+    ),
+}
+
+
+@pytest.mark.parametrize("shape", READ)
+async def test_what_real_servers_send_is_read(server: RawServer, shape: str) -> None:
+    server.answer, reply = READ[shape]
+    assert (await ask(server)).reply == reply
+    assert server.calls == 1
+
+
+TRIED_AGAIN: dict[str, bytes] = {
+    "nothing": b"",
+    "no HTTP": b"SSH-2.0-OpenSSH_9.6\r\n",
+    "half a head": b"HTTP/1.1 200 OK\r\nContent-Le",
+    "a byte too many": http(OK) + b"x",
+    "a byte too few": http(OK, length=len(OK) + 1),
+    "a bad length": http(OK, length=-1),
+    "a bad chunk": b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n" + OK + b"\r\n0\r\n\r\n",
+    "a chunk cut off": b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nff\r\n" + OK,
+    "a long header": http(OK, "200 OK", f"X-Long: {'a' * 9000}"),
+    "many headers": http(OK, "200 OK", *(f"X-{number}: a" for number in range(300))),
+    "a reason that is no text": http(OK, "200 ", reason=b"\xff\xfe"),
+    "an empty body": http(b""),
+    "no content": b"HTTP/1.1 204 No Content\r\n\r\n",
+    "a page": http(b"<html>502 Bad Gateway</html>"),
+    "half a body": http(OK[:20]),
+    "a list": http([1]),
+    "null": http(None),
+    "a string": http("yes"),
+    "choices NaN": http(b'{"choices": NaN}'),
+    "choices a number": http({"choices": 5}),
+    "choices null": http({"choices": None}),
+    "no choices": http({"choices": []}),
+    "a choice null": http({"choices": [None]}),
+    "choices an object": http({"choices": {"0": {"message": {"content": "yes"}}}}),
+    "no message": http({"choices": [{}]}),
+    "message null": http({"choices": [{"message": None}]}),
+    "message a list": http({"choices": [{"message": ["yes"]}]}),
+    "content a number": message(content=5),
+    "content an object": message(content={"text": "yes"}),
+    "a part that is a number": message(content=[5]),
+    "an error as a success": http({"error": {"message": "the provider is down", "code": 502}}),
+    "an error that is a list": http({"error": [1, {}], "choices": 0}),
+    "deep": http(b"[" * 100_000),
+    "deep, in a completion": http(OK[:-1] + b', "x": ' + b'{"a":' * 100_000 + b"1" + b"}" * 100_000 + b"}"),
+    "a number of many digits": http(b'{"choices": ' + b"9" * 10_000 + b"}"),
+    "another encoding": encoded(OK, "br"),
+    "no gzip": encoded(OK, "gzip"),
+    "gzip cut off": encoded(gzip.compress(OK)[:-12], "gzip"),
+    "UTF-16": http(OK.decode().encode("utf-16")),
+    "too large": http(b'{"x": "' + b"a" * 2**20 + b'"}'),
+    "much white space": http(b" " * 2**20 + OK),
+    "a bomb": encoded(gzip.compress(b'{"x": "' + b"a" * 2**24), "gzip"),
+    "429": http({"error": {"message": "slow down"}}, "429 Too Many Requests"),
+    "503 with a page": http(b"<html>", "503 Service Unavailable"),
+    "500, cut off": http(b"<html>", "500 Oh", length=100),
+}
+
+
+@pytest.mark.parametrize("fault", TRIED_AGAIN)
+async def test_an_answer_that_is_no_completion_is_asked_for_again(server: RawServer, fault: str) -> None:
+    server.script.append(TRIED_AGAIN[fault])
+    assert (await ask(server)).reply == "yes"
+    assert server.calls == 2
+
+
+@pytest.mark.parametrize("fault", TRIED_AGAIN)
+async def test_an_endpoint_that_never_completes_is_unavailable_after_all_tries(server: RawServer, fault: str) -> None:
+    server.answer = TRIED_AGAIN[fault]
+    with pytest.raises(EndpointUnavailable) as caught:
+        await ask(server, max_retries=2)
+    assert server.calls == 3
+    assert not isinstance(caught.value, RequestRefused)
+
+
+REFUSED = {
+    "a string": (b'{"error": "no"}', RequestRefused),
+    "a list": (b'{"error": [1]}', RequestRefused),
+    "null": (b'{"error": null}', RequestRefused),
+    "deep": (b'{"error": ' + b"[" * 100_000, RequestRefused),
+    "a body that is a list": (b'[{"error": {"message": "no"}}]', RequestRefused),
+    "FastAPI's": (b'{"detail": [{"loc": ["body", "messages"], "msg": "no"}]}', RequestRefused),
+    "a message that is an object": (b'{"error": {"message": {"a": 1}, "param": [2]}}', RequestRefused),
+    "half a pair": (b'{"error": {"message": "\\ud800\\u0000", "param": "\\ud800"}}', RequestRefused),
+    "NaN": (b"NaN", RequestRefused),
+    "text": (b"no", RequestRefused),
+    "much": (b'{"error": "' + b"a" * 2**20, RequestRefused),
+}
+
+
+@pytest.mark.parametrize("shape", REFUSED)
+async def test_refusals_of_any_shape_are_refusals(server: RawServer, shape: str) -> None:
+    body, error = REFUSED[shape]
+    server.answer = http(body, "400 Bad Request")
+    with pytest.raises(error):
+        await ask(server)
+    assert server.calls == 1
+
+
+async def test_a_redirect_is_not_followed(server: RawServer) -> None:
+    server.answer = http(b"", "307 Temporary Redirect", "Location: /v1/elsewhere")
+    with pytest.raises(EndpointUnavailable) as caught:
+        await ask(server)
+    assert server.calls == 1
+    assert "/v1/elsewhere" in str(caught.value.detail)
+
+
+async def test_no_cookie_is_kept_and_no_compression_asked_for(server: RawServer) -> None:
+    server.answer = http(OK, "200 OK", "Set-Cookie: a=b; Path=/")
+    async with endpoint_of(server) as endpoint:
+        await endpoint.complete(request())
+        await endpoint.complete(request())
+    heads = [head.lower() for head in server.requests]
+    assert not any(b"cookie" in head for head in heads)
+    assert all(b"accept-encoding: identity\r\n" in head for head in heads)
+
+
+@pytest.mark.parametrize(
+    "usage",
+    [
+        [1],
+        7,
+        "many",
+        {"prompt_tokens": -1, "completion_tokens": 2**31},
+        {"prompt_tokens": 1.5, "completion_tokens": float("nan")},
+        {"prompt_tokens": "12", "completion_tokens": True},
+        {"prompt_tokens": [1], "completion_tokens": 10**400},
+    ],
+    ids=repr,
+)
+async def test_tokens_that_are_no_numbers_are_not_known(server: RawServer, usage: object) -> None:
+    server.answer = http(completion(usage=usage))
+    said = await ask(server)
+    assert (said.reply, said.prompt_tokens, said.completion_tokens) == ("yes", None, None)
+
+
+async def test_whole_numbers_are_tokens_however_they_are_written(server: RawServer) -> None:
+    server.answer = http(completion(usage={"prompt_tokens": 12.0, "completion_tokens": 0}))
+    said = await ask(server)
+    assert (said.prompt_tokens, said.completion_tokens) == (12, 0)
+
+
+HOUR = 3600
+WAITS = {
+    "an hour": f"Retry-After: {HOUR}",
+    "an hour in milliseconds": f"Retry-After-Ms: {HOUR * 1000}",
+    "a date in an hour": f"Retry-After: {formatdate(time() + HOUR, usegmt=True)}",
+    "a date that was": "Retry-After: Wed, 21 Oct 2015 07:28:00 GMT",
+    "a date in the year 9999": "Retry-After: Fri, 31 Dec 9999 23:59:59 GMT",
+    "less than nothing": "Retry-After: -5",
+    "nothing": "Retry-After: 0",
+    "infinity": "Retry-After: inf",
+    "too much": "Retry-After: 1e999",
+    "no number": "Retry-After: NaN",
+    "words": "Retry-After: soon, \xff",
+}
+
+
+@pytest.mark.parametrize("wait", WAITS)
+async def test_a_wait_that_is_long_or_none_does_not_end_the_call(server: RawServer, wait: str) -> None:
+    server.script.append(http({"error": {"message": "no"}}, "429 Too Many Requests", WAITS[wait]))
+    assert (await ask(server)).reply == "yes"
+    assert server.calls == 2
+
+
+async def test_how_long_a_server_asks_to_wait_is_said(server: RawServer) -> None:
+    server.answer = http({"error": {"message": "no"}}, "429 Too Many Requests", f"Retry-After: {HOUR}")
+    with pytest.raises(EndpointUnavailable) as caught:
+        await ask(server)
+    assert str(HOUR) in str(caught.value.detail)
+
+
+def dripping(data: bytes, *, before: bytes = b"") -> Callable[[asyncio.StreamWriter], Awaitable[None]]:
+    async def drip(writer: asyncio.StreamWriter) -> None:
+        writer.write(before)
+        for byte in data:
+            writer.write(bytes([byte]))
+            await writer.drain()
+            await asyncio.sleep(0.02)
+
+    return drip
+
+
+HEAD = f"HTTP/1.1 200 OK\r\nContent-Length: {len(OK)}\r\n\r\n".encode()
+
+
+@pytest.mark.parametrize(
+    "drip",
+    [dripping(OK, before=HEAD), dripping(http(OK)), dripping(b"HTTP/1.1 102 Processing\r\n\r\n" * 99)],
+    ids=["the body", "the head", "interim answers"],
+)
+async def test_an_answer_that_drips_is_asked_for_again(server: RawServer, drip: Answer) -> None:
+    server.script.append(drip)
+    # Tries enough for a slow machine.
+    assert (await ask(server, timeout=0.5, max_retries=20)).reply == "yes"
+    assert server.calls > 1
+
+
+async def test_white_space_keeps_a_try_alive_but_not_for_the_whole_call(server: RawServer) -> None:
+    async def alive(writer: asyncio.StreamWriter) -> None:
+        writer.write(f"HTTP/1.1 200 OK\r\nContent-Length: {len(OK) + 13}\r\n\r\n".encode())
+        for _ in range(13):
+            writer.write(b" ")
+            await asyncio.sleep(0.2)
+        writer.write(OK)
+
+    server.script.append(alive)
+    assert (await ask(server, timeout=2)).reply == "yes"
+    assert server.calls == 1
+    server.script.append(dripping(b" " * 999, before=b"HTTP/1.1 200 OK\r\n\r\n"))
+    assert (await ask(server, timeout=1, max_retries=5)).reply == "yes"
+    assert server.calls == 3
+
+
+def flooding(sent: list[int]) -> Answer:
+    """256 MiB, and how much of them was taken."""
+    piece = b"a" * 2**16
+
+    async def flood(writer: asyncio.StreamWriter) -> None:
+        writer.write(b"HTTP/1.1 200 OK\r\n\r\n")
+        for _ in range(2**12):
+            writer.write(piece)
+            await writer.drain()
+            sent.append(len(piece))
+
+    return flood
+
+
+async def test_what_a_reply_cannot_need_is_not_read(server: RawServer) -> None:
+    sent: list[int] = []
+    server.answer = flooding(sent)
+    with pytest.raises(EndpointUnavailable):
+        await ask(server)
+    # Two tries; what is beyond the limit lay in buffers on the way.
+    assert sum(sent) < 2**26
+
+
+async def test_as_much_as_max_tokens_can_need_is_read(server: RawServer) -> None:
+    server.answer = http(completion("\n" * 100 * 2000))
+    async with endpoint_of(server) as endpoint:
+        assert len((await endpoint.complete(request(max_tokens=2000))).reply) == 200_000
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [flooding([]), encoded(gzip.compress(b'{"x": "' + b"a" * 2**27), "gzip")],
+    ids=["large", "a bomb"],
+)
+async def test_large_answers_take_little_memory_however_many_there_are(server: RawServer, answer: Answer) -> None:
+    server.answer = answer
+    async with endpoint_of(server, concurrency=16, max_retries=0) as endpoint:
+        tracemalloc.start()
+        try:
+            said = await asyncio.gather(*(endpoint.complete(request()) for _ in range(16)), return_exceptions=True)
+            _, peak = tracemalloc.get_traced_memory()
+        finally:
+            tracemalloc.stop()
+    assert all(isinstance(one, EndpointUnavailable) for one in said)
+    assert peak < 2**24
+
+
+async def test_large_replies_that_are_none_too_large_wait_for_each_other(server: RawServer) -> None:
+    server.answer = http(completion("a" * 300_000))
+    async with endpoint_of(server, concurrency=8) as endpoint:
+        said = await asyncio.gather(*(endpoint.complete(request()) for _ in range(8)))
+    assert {len(one.reply) for one in said} == {300_000}
