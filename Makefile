@@ -57,7 +57,7 @@ system: ## Install what tests need of the system: Chromium, PgBouncer, a JDK, Po
 	fi
 
 bench: install ## Measure speed, as ratios against something run in the same minute
-	$(BIN)/python -m tests.benchmark
+	$(BIN)/python -m benchmarks
 
 dbt: $(DBT_VENV)/.installed ## Install dbt into .venv-dbt
 

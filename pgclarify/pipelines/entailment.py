@@ -22,7 +22,7 @@ SAME_ANSWER_SIMILARITY = 0.4
 """Least cosine similarity of two answers that say the same in other words, apart from their question.
 
 Chosen with all-MiniLM-L6-v2, as what has the best F1 among pairs whose words do not tell, on one half of the questions
-of tests/benchmark/entailment_quality.py; the other half is reported there.
+of benchmarks/entailment_quality.py; the other half is reported there.
 """
 
 _PACE = Pace()

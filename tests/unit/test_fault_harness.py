@@ -7,10 +7,10 @@ import json
 import httpx2
 import pytest
 
-from tests.benchmark.faults import wire
-from tests.benchmark.faults.accounts import Stored, account, slope
-from tests.benchmark.faults.catalog import FAULTS
-from tests.benchmark.faults.endpoint import Call, Endpoint, Spoiling
+from benchmarks.faults import wire
+from benchmarks.faults.accounts import Stored, account, slope
+from benchmarks.faults.catalog import FAULTS
+from benchmarks.faults.endpoint import Call, Endpoint, Spoiling
 
 QUESTION = {"model": "rules-1", "messages": [{"role": "user", "content": "Question: rental cars"}]}
 

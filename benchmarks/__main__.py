@@ -1,0 +1,44 @@
+"""All benchmarks that need no data from elsewhere: `make bench`."""
+
+from __future__ import annotations
+
+from benchmarks import (
+    capture,
+    churn,
+    clarify_latency,
+    clarify_throughput,
+    detection,
+    edits,
+    exploration,
+    graph,
+    ingest,
+    lexical,
+    many_corpora,
+    product,
+    readers,
+    repeat,
+)
+from benchmarks.figures import show
+
+with product.made_up_corpus() as (dsn, corpus):
+    figures = [
+        *clarify_latency.measure(dsn, corpus),
+        *clarify_throughput.measure(dsn, corpus),
+        *repeat.measure(dsn, corpus),
+        *lexical.measure(dsn),
+        *readers.measure(dsn),
+        *graph.measure(dsn, sizes=(10_000,)),
+        *exploration.measure(dsn),
+        # The last one here: it leaves a thousand corpora behind.
+        *many_corpora.measure(dsn),
+    ]
+show(
+    [
+        *figures,
+        *capture.measure(),
+        *ingest.measure(),
+        *detection.measure(questions=4_000),
+        *edits.measure(rows=2_000, seconds=12),
+        *churn.measure(seconds=20),
+    ]
+)

@@ -1,0 +1,421 @@
+"""What guidance by verdicts is worth: known answers that are covered, calls that this takes, and how long it takes.
+
+python -m benchmarks.adaptive_clarify DATA_DIR, where the data sets are (.jsonl.gz): ambignq.corpus and
+ambignq.questions, of several answers each; squad2.corpus and squad2.ambiguous, of one; with --corpora musique, those in
+several steps, of which each step is taken for a reading. Two verifiers judge: an oracle, which knows the answers and so
+shows what the exploration itself can do, and the extractive one. With --model, the worker in use does: `pgclarify up
+--detach` with a language model first.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeAlias, TypeVar
+
+from psycopg.types.json import Jsonb
+from rich.console import Console
+from rich.table import Table
+
+from benchmarks import product
+from benchmarks.figures import Figure, show, step
+from benchmarks.ingest import MODEL
+from benchmarks.lexical_quality import read
+from pgclarify.algorithms.ambiguity import AmbiguityClassifier
+from pgclarify.algorithms.metrics import cover_exact_match
+from pgclarify.cli.connection import load_settings, running_dsn
+from pgclarify.database import Presence, Runs, open_pool
+from pgclarify.embedding.cross_encoders import CrossEncoders
+from pgclarify.embedding.registry import Embedders
+from pgclarify.model import Completion, CompletionRequest, ModelCall
+from pgclarify.protocols import Begin
+from pgclarify.providers.extractive import ExtractiveVerifier
+from pgclarify.worker.hand import Hand
+from pgclarify.worker.language_models import LanguageModels
+from pgclarify.worker.quarantine import Quarantine
+from tests import openai_server
+
+CORPORA = ("ambignq", "squad2", "musique")
+CALL_SECONDS = 0.2
+TOP_K = 20
+BUDGETS = (8, 12, 16, 20)
+T = TypeVar("T")
+
+_AT_ONCE = 8
+_TIMED = 40
+
+Carry: TypeAlias = Callable[[Sequence[int]], Awaitable[None]]
+
+
+@dataclass(frozen=True)
+class Known:
+    """One answer that is known.
+
+    Attributes:
+        reading: The question that it answers.
+        names: Its spellings.
+        gold: The documents that give it; none if it is not known which do.
+    """
+
+    reading: str
+    names: tuple[str, ...]
+    gold: frozenset[str] = frozenset()
+
+    def is_given_by(self, document_id: str, text: str) -> bool:
+        """Whether a document is one that gives it or, where that is not known, whether a text of it has it."""
+        return document_id in self.gold if self.gold else cover_exact_match(text, self.names)
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question, in which corpus it is asked, and what is known of it."""
+
+    corpus: str
+    text: str
+    known: tuple[Known, ...]
+
+    def covered(self, grounded: Sequence[tuple[str, str]]) -> int:
+        """How many known answers the verdicts give, of which the documents and answers are given."""
+        return sum(any(one.is_given_by(*verdict) for verdict in grounded) for one in self.known)
+
+
+def load_questions(data_dir: Path, corpora: Collection[str]) -> list[Question]:
+    """All questions of some data sets; of equal ones the first."""
+    questions = []
+    if "ambignq" in corpora:
+        for row in read(data_dir / "ambignq.questions.jsonl.gz"):
+            known = [(one["question"], one["answers"]) for one in row["interpretations"]]
+            known = known or [(row["question"], names) for names in row["single_answers"]]
+            answers = tuple(Known(reading, tuple(names)) for reading, names in known)
+            questions.append(Question("ambignq", row["question"], answers))
+    if "squad2" in corpora:
+        for row in read(data_dir / "squad2.ambiguous.jsonl.gz"):
+            answer = Known(row["question"], (row["answer"],), frozenset(row["gold"]))
+            questions.append(Question("squad2", row["question"], (answer,)))
+    if "musique" in corpora:
+        for row in read(data_dir / "musique.questions.jsonl.gz"):
+            steps = tuple(
+                Known(step["question"], (step["answer"],), frozenset([document_id]))
+                for step, document_id in zip(row["decomposition"], row["gold"], strict=True)
+            )
+            questions.append(Question("musique", row["question"], steps))
+    return list({(one.corpus, one.text): one for one in questions}.values())
+
+
+class Oracle:
+    """A completer that knows: it reads the known answer in a passage, and abstains on all others. It takes its time.
+
+    Args:
+        questions: What is known.
+        model: Under which its replies are kept: what another one has paid for is not taken.
+        seconds: How long a call takes.
+    """
+
+    provider = "oracle"
+
+    def __init__(self, questions: Iterable[Question], *, model: str = "oracle", seconds: float = 0.0) -> None:
+        self.model = model
+        self._questions = {one.text: one for one in questions}
+        self._seconds = seconds
+
+    def adapt(self, call: ModelCall[T]) -> ModelCall[T]:
+        """Take all calls: a question is as relaxed as it can be, which takes a call to find out."""
+        return call
+
+    def request(self, call: ModelCall[Any]) -> CompletionRequest:
+        """Decide already, to answer later."""
+        payload = {"asked": [one.content for one in call.messages], "reply": self.reply(call)}
+        return CompletionRequest(call.purpose, self.model, {}, call.version, (), sample=call.sample, payload=payload)
+
+    async def complete(self, request: CompletionRequest, begin: Begin | None = None) -> Completion:
+        """Say what was decided."""
+        await asyncio.sleep(self._seconds)
+        assert request.payload is not None
+        return Completion(json.dumps(request.payload["reply"]), 0, 0, 1000 * self._seconds)
+
+    def known(self, question: str) -> Sequence[Known]:
+        """What is known of a question."""
+        return self._questions[question].known
+
+    def reply(self, call: ModelCall[Any]) -> dict[str, object]:
+        """Say what is known."""
+        if call.purpose == "relaxation":
+            return {"query": call.messages[1].content.removeprefix("Question: ")}
+        assert call.payload is not None
+        question, content = call.payload["question"], call.payload["content"]
+        known = self.known(question)
+        given = next((one for one in known if one.is_given_by(call.document_ids[0], content)), None)
+        if given is None:
+            return {"interpretation": None, "answer": None, "quote": None}
+        return {"interpretation": given.reading, "answer": given.names[0], "quote": content[:200]}
+
+
+@dataclass
+class Row:
+    """What one way of asking comes to, over some questions.
+
+    Attributes:
+        covered: Known answers that were found.
+        calls: Verdicts and relaxations, paid for or not, each question.
+        rounds: Batches, each question.
+    """
+
+    covered: int = 0
+    calls: list[int] = field(default_factory=list)
+    rounds: list[int] = field(default_factory=list)
+
+
+@asynccontextmanager
+async def hand(
+    dsn: str, models: LanguageModels, embedders: Embedders, classifier: AmbiguityClassifier | None = None
+) -> AsyncIterator[Carry]:
+    """A worker in this process, which carries out the runs that it is told of; None means the classifier that ships."""
+    completer = models.completer
+    entry: dict[str, Any] = {
+        "provider": completer.provider,
+        "model": completer.model,
+        "prompt_version": models.prompt_version,
+    }
+    async with open_pool(dsn) as pool, Presence.enter(dsn, version="", **entry) as presence:
+        runs = Runs(pool, presence.worker_id)
+        quarantine = Quarantine(asyncio.Lock())
+        worker = Hand(runs, models, embedders, CrossEncoders(), classifier or AmbiguityClassifier.load(), quarantine)
+        slots = asyncio.Semaphore(_AT_ONCE)
+
+        async def carry_out(run_id: int) -> None:
+            async with slots:
+                await worker.carry_out(run_id)
+
+        async def carry(run_ids: Sequence[int]) -> None:
+            async with asyncio.TaskGroup() as tasks:
+                for run_id in dict.fromkeys(run_ids):
+                    tasks.create_task(carry_out(run_id))
+
+        yield carry
+
+
+def submit(
+    connection: product.Connection, questions: Sequence[Question], retrieval: str, budget: int
+) -> Mapping[Question, int]:
+    """Submit questions, and say which run is whose."""
+    run_ids: dict[Question, int] = {}
+    for corpus in sorted({one.corpus for one in questions}):
+        mine = [one for one in questions if one.corpus == corpus]
+        (row,) = connection.execute(
+            "select pgclarify.submit_many(%s, %s, %s, %s) as ids",
+            [[one.text for one in mine], corpus, TOP_K, Jsonb({"retrieval": retrieval, "budget": budget})],
+        ).fetchall()
+        run_ids |= dict(zip(mine, row["ids"], strict=True))
+    return run_ids
+
+
+def look(connection: product.Connection, run_ids: Mapping[Question, int]) -> Row:
+    """See what runs came to."""
+    ids = list(run_ids.values())
+    states = {
+        row["status"] for row in connection.execute("select status from pgclarify.run where run_id = any(%s)", [ids])
+    }
+    assert states == {"succeeded"}, states
+    grounded: dict[int, list[tuple[str, str]]] = {run_id: [] for run_id in ids}
+    for row in connection.execute(
+        "select run_id, document_id, answer from pgclarify.verdict inner join pgclarify.candidate using (run_id, rank)"
+        " where run_id = any(%s) and outcome = 'grounded'",
+        [ids],
+    ):
+        grounded[row["run_id"]].append((row["document_id"], row["answer"]))
+    counted = connection.execute(
+        "select sum(calls + reused_calls)::integer as calls, count(*) filter (where name = 'judgement') as rounds"
+        " from pgclarify.stage where run_id = any(%s) group by run_id",
+        [ids],
+    ).fetchall()
+    return Row(
+        sum(question.covered(grounded[run_id]) for question, run_id in run_ids.items()),
+        [row["calls"] for row in counted],
+        [row["rounds"] for row in counted],
+    )
+
+
+async def compare(dsn: str, questions: Sequence[Question], carry: Carry) -> Mapping[tuple[str, int], Row]:
+    """Ask all questions in every way."""
+    rows = {}
+    with product.connect(dsn) as connection:
+        for retrieval in ("fixed", "adaptive"):
+            for budget in BUDGETS:
+                with step(f"{retrieval} {budget}"):
+                    run_ids = submit(connection, questions, retrieval, budget)
+                    await carry(list(run_ids.values()))
+                rows[retrieval, budget] = look(connection, run_ids)
+    return rows
+
+
+def table(title: str, questions: Sequence[Question], rows: Mapping[tuple[str, int], Row]) -> Table:
+    """Show what each way came to, beside fixed retrieval of TOP_K passages."""
+    known = sum(len(one.known) for one in questions)
+    most = rows["fixed", TOP_K]
+    shown = Table("retrieval", "budget", "covered", "of fixed 20", "calls", "of fixed 20", "rounds", title=title)
+    for column in shown.columns[1:]:
+        column.justify = "right"
+    for (retrieval, budget), row in rows.items():
+        calls = statistics.mean(row.calls)
+        shown.add_row(
+            retrieval,
+            str(budget),
+            f"{row.covered} of {known}",
+            f"{row.covered / max(1, most.covered):.2f}",
+            f"{calls:.1f}",
+            f"{calls / statistics.mean(most.calls):.2f}",
+            f"{statistics.mean(row.rounds):.2f}",
+        )
+    return shown
+
+
+async def judge_here(dsn: str, questions: Sequence[Question]) -> list[Table]:
+    """Compare with the oracle and with the extractive verifier."""
+    embedders = Embedders()
+    shown = []
+    try:
+        for name, verifier in (
+            ("oracle", Oracle(questions)),
+            ("extractive", ExtractiveVerifier(await embedders.get(MODEL))),
+        ):
+            async with hand(dsn, LanguageModels(verifier), embedders) as carry:
+                for corpus in sorted({one.corpus for one in questions}):
+                    mine = [one for one in questions if one.corpus == corpus]
+                    shown.append(
+                        table(f"{name}, {len(mine)} questions of {corpus}", mine, await compare(dsn, mine, carry))
+                    )
+            with product.connect(dsn) as connection:
+                # Another verifier's answers are not to be served for this one's.
+                connection.execute("delete from pgclarify.run")
+    finally:
+        embedders.close()
+    return shown
+
+
+async def time_here(dsn: str, questions: Sequence[Question]) -> list[Figure]:
+    """Time one run after another, each call of the oracle taking CALL_SECONDS, in both ways."""
+    embedders = Embedders()
+    seconds: dict[str, list[float]] = {"fixed": [], "adaptive": []}
+    try:
+        for retrieval, taken in seconds.items():
+            oracle = Oracle(questions, model=f"slow oracle, {retrieval}", seconds=CALL_SECONDS)
+            async with hand(dsn, LanguageModels(oracle), embedders) as carry:
+                with product.connect(dsn) as connection, step(f"{len(questions)} questions, {retrieval}"):
+                    run_ids = list(submit(connection, questions, retrieval, TOP_K).values())
+                    await carry(run_ids[:1])
+                    for run_id in run_ids[1:]:
+                        started = time.perf_counter()
+                        await carry([run_id])
+                        taken.append(time.perf_counter() - started)
+    finally:
+        embedders.close()
+    return _compared("oracle of 200 ms a call", seconds["fixed"], seconds["adaptive"])
+
+
+def time_served(dsn: str, questions: Sequence[Question]) -> list[Figure]:
+    """Time one call of clarify after another over a model server that reads something in three of four passages."""
+    seconds: dict[str, list[float]] = {"fixed": [], "adaptive": []}
+    with (
+        openai_server.spawn(latency=CALL_SECONDS) as endpoint,
+        product.worker(dsn, endpoint, concurrency=64),
+        product.connect(dsn) as connection,
+        step(f"{len(questions)} questions over a server"),
+    ):
+        # No question twice, whose verdicts would be there.
+        for place, question in enumerate(questions):
+            retrieval = "adaptive" if place % 2 else "fixed"
+            started = time.perf_counter()
+            connection.execute(
+                "select * from pgclarify.clarify(%s, %s, %s, options => %s)",
+                [question.text, question.corpus, TOP_K, Jsonb({"retrieval": retrieval})],
+            )
+            if place > 1:
+                seconds[retrieval].append(time.perf_counter() - started)
+    return _compared("server of 200 ms a call", seconds["fixed"], seconds["adaptive"])
+
+
+def _compared(what: str, fixed: Sequence[float], adaptive: Sequence[float]) -> list[Figure]:
+    medians = statistics.median(fixed), statistics.median(adaptive)
+    return [
+        Figure(f"{what}: fixed {TOP_K}, median", medians[0], "s"),
+        Figure(f"{what}: adaptive {TOP_K}, median", medians[1], "s"),
+        Figure(f"{what}: adaptive over fixed, medians", medians[1] / medians[0], aim="≤ 1.5"),
+        Figure(f"{what}: adaptive over fixed, means", statistics.mean(adaptive) / statistics.mean(fixed)),
+    ]
+
+
+def load(dsn: str, data_dir: Path, corpora: Iterable[str]) -> None:
+    """Load corpora with a worker that is alive, and wait until they are linked."""
+    command = [sys.executable, "-m", "pgclarify.cli", "load"]
+    environment = os.environ | {"PGCLARIFY_DATABASE_URL": dsn}
+    linked = "select passages > 0 and linked = passages as are_all from pgclarify.corpus_status where corpus = %s"
+    with product.connect(dsn) as connection:
+        for corpus in corpora:
+            with step(f"loading {corpus}"):
+                path = str(data_dir / f"{corpus}.corpus.jsonl.gz")
+                subprocess.run([*command, corpus, path], env=environment, check=True)
+                while not connection.execute(linked, [corpus]).fetchall()[0]["are_all"]:
+                    time.sleep(0.2)
+
+
+async def judge_in_use(data_dir: Path, questions: Sequence[Question]) -> list[Table]:
+    """Compare with the model of the worker in use: fixed TOP_K first, so that most of the rest is paid for."""
+    dsn = running_dsn(load_settings())
+    corpora = sorted({one.corpus for one in questions})
+    load(dsn, data_dir, corpora)
+
+    async def carry(run_ids: Sequence[int]) -> None:
+        with product.connect(dsn) as connection:
+            connection.execute("select pgclarify.wait(%s::bigint[], null)", [list(run_ids)])
+
+    shown = []
+    for corpus in corpora:
+        mine = [one for one in questions if one.corpus == corpus]
+        shown.append(table(f"model in use, {len(mine)} questions of {corpus}", mine, await compare(dsn, mine, carry)))
+    return shown
+
+
+def _chosen(questions: Sequence[Question], most: int | None, half: int | None) -> list[Question]:
+    """Of each data set, the first so many, or every other of them."""
+    by_corpus: dict[str, list[Question]] = {}
+    for one in questions:
+        by_corpus.setdefault(one.corpus, []).append(one)
+    step = slice(half, None, 1 if half is None else 2)
+    return [one for mine in by_corpus.values() for one in mine[:most][step]]
+
+
+def _main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("data_dir", type=Path)
+    parser.add_argument("--corpora", nargs="+", choices=CORPORA, default=["ambignq", "squad2"])
+    parser.add_argument("--model", action="store_true", help="ask the model of the worker in use")
+    parser.add_argument("--questions", type=int, help="of each data set, the first so many only")
+    parser.add_argument("--half", type=int, choices=[0, 1], help="every other question only")
+    arguments = parser.parse_args()
+    questions = load_questions(arguments.data_dir, arguments.corpora)
+    questions = _chosen(questions, arguments.questions, arguments.half)
+    console = Console(width=120)
+    if arguments.model:
+        console.print(*asyncio.run(judge_in_use(arguments.data_dir, questions)))
+        return
+    with product.database() as dsn:
+        with openai_server.spawn() as idle, product.worker(dsn, idle, concurrency=1):
+            load(dsn, arguments.data_dir, arguments.corpora)
+        console.print(*asyncio.run(judge_here(dsn, questions)))
+        # Some of each data set.
+        timed = questions[:: max(1, len(questions) // _TIMED)][:_TIMED]
+        show([*asyncio.run(time_here(dsn, timed)), *time_served(dsn, timed)])
+
+
+if __name__ == "__main__":
+    _main()

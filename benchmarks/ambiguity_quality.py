@@ -1,0 +1,319 @@
+"""How well ambiguous questions are told from clear ones, and in what time.
+
+python -m benchmarks.ambiguity_quality DATA_DIR [--classifier FILE], where clamber, abg-coqa and squad2.* are. What
+ships is trained on all rows, and cannot be tested on any of them. So the same script trains the same method on one side
+of the split here, in some minutes, and everything is measured on the other one; FILE is such a one that was trained
+before. Beside ours: a logistic regression on the vector of the question and three features (words, referential words,
+Coleman-Liau index), trained on that side of the same data set.
+
+With --base-url a chat model is asked too, with a few examples, about --questions of each data set. Its replies are kept
+in --replies, so that a benchmark that was cut off goes on where it was.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import hashlib
+import os
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import BaseModel, SecretStr
+from rich.console import Console
+from rich.table import Table
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from benchmarks.figures import Figure, show, step
+from benchmarks.kept_replies import KeptReplies
+from pgclarify.algorithms.ambiguity import AmbiguityClassifier, AmbiguityKind
+from pgclarify.algorithms.ambiguity.shipped import pack
+from pgclarify.algorithms.ambiguity.wording import coleman_liau, take_apart
+from pgclarify.algorithms.metrics import accuracy, average_precision, f1_of_labels
+from pgclarify.embedding import SentenceTransformerEmbedder, load_embedder
+from pgclarify.errors import InvalidReply
+from pgclarify.model import CompletionRequest, Message
+from pgclarify.prompts.replies import read_form
+from pgclarify.providers.chat_model import ChatModel
+from pgclarify.providers.endpoint import Endpoint
+from training.examples import Example, clamber, coqa
+from training.splits import is_for_training
+from training.train_ambiguity_classifier import train, training_data
+
+_RESAMPLES = 2_000
+_BATCH = 256
+_ONE_BY_ONE = 100
+
+_SYSTEM = """\
+You get a question, and sometimes the turns of the conversation before it. Decide whether the question is ambiguous: \
+whether somebody who wants to answer it would first have to ask back, because it could mean several things, leaves \
+open what it is about, or points to something that nobody has named. Reply with one JSON object and nothing else: \
+{"ambiguous": true} or {"ambiguous": false}
+
+Question: Where do I hand in the form?
+{"ambiguous": true}
+
+Question: In which year did Marie Curie receive the Nobel Prize in Chemistry?
+{"ambiguous": false}
+
+Question: How long is the bow?
+{"ambiguous": true}
+
+Question: Ella phoned Ruth after she missed the train. Who missed the train?
+{"ambiguous": true}
+
+Turns: Who painted the mural? / Ida Holm.
+Question: When was she born?
+{"ambiguous": false}
+
+Turns: Did Tom and his uncle get home? / Yes.
+Question: What did he cook?
+{"ambiguous": true}
+
+Question: Sort these by size, smallest first: elephant, mouse, cat.
+{"ambiguous": false}
+
+Turns: Were there other guests? / Yes.
+Question: Which?
+{"ambiguous": true}"""
+_SCHEMA = {
+    "type": "object",
+    "properties": {"ambiguous": {"type": "boolean"}},
+    "required": ["ambiguous"],
+    "additionalProperties": False,
+}
+
+Scores = NDArray[np.float64]
+
+
+class _Reply(BaseModel):
+    ambiguous: bool
+
+
+def trained_on_one_side(data_dir: Path) -> AmbiguityClassifier:
+    """Train as what ships is trained, on fewer rows."""
+    with step("training on one side of the split"):
+        return AmbiguityClassifier(pack(train(*training_data(data_dir, only_training_side=True))))
+
+
+async def measure(data_dir: Path, classifier: AmbiguityClassifier) -> tuple[Table, list[Figure]]:
+    """Judge the unseen side, and take the time."""
+    table = _table()
+    embedder = load_embedder(AmbiguityClassifier.embedding_model)
+    try:
+        for name, rows in (("clamber", clamber(data_dir)), ("abg-coqa", coqa(data_dir))):
+            unseen = [row for row in rows if not is_for_training(row.group)]
+            with step(f"{name}: {len(unseen)} of {len(rows)} questions"):
+                ours = await _judge(classifier, embedder, unseen)
+                plain = await _plain(embedder, [row for row in rows if is_for_training(row.group)], unseen)
+            labels = _labels(unseen)
+            _add(table, name, "pgclarify", labels, ours, classifier.threshold)
+            _add(table, name, "logistic regression", labels, plain, 0.5)
+        unseen = [row for row in clamber(data_dir) if not is_for_training(row.group)]
+        return table, [*await _kinds(classifier, embedder, unseen), *await _time(classifier, embedder, unseen)]
+    finally:
+        embedder.close()
+
+
+async def _judge(
+    classifier: AmbiguityClassifier, embedder: SentenceTransformerEmbedder, rows: Sequence[Example]
+) -> Scores:
+    asked = [(row.question, row.history) for row in rows]
+    vectors = await embedder.encode([text for question in asked for text in classifier.inputs(*question)])
+    return np.array([judgement.probability for judgement in classifier.judge(asked, vectors)])
+
+
+async def _plain(
+    embedder: SentenceTransformerEmbedder, trained_on: Sequence[Example], rows: Sequence[Example]
+) -> Scores:
+    """What any toolbox offers. Classes count alike, or it would call nothing ambiguous where few questions are."""
+    model = make_pipeline(StandardScaler(), LogisticRegression(C=0.001, max_iter=2_000, class_weight="balanced"))
+    model.fit(await _three_features(embedder, trained_on), _labels(trained_on))
+    probabilities: Scores = model.predict_proba(await _three_features(embedder, rows))[:, 1]
+    return probabilities
+
+
+async def _three_features(embedder: SentenceTransformerEmbedder, rows: Sequence[Example]) -> NDArray[np.float32]:
+    wordings = [take_apart(row.question, ()) for row in rows]
+    features = [[len(one.words), len(one.referential), coleman_liau(one.question)] for one in wordings]
+    return np.hstack([await embedder.encode([row.question for row in rows]), np.array(features, dtype=np.float32)])
+
+
+async def _kinds(
+    classifier: AmbiguityClassifier, embedder: SentenceTransformerEmbedder, rows: Sequence[Example]
+) -> list[Figure]:
+    """How many kinds of ambiguous questions are named right."""
+    ambiguous = [row for row in rows if row.is_ambiguous]
+    asked = [(row.question, row.history) for row in ambiguous]
+    vectors = await embedder.encode([text for question in asked for text in classifier.inputs(*question)])
+    named = [judgement.kind for judgement in classifier.judge(asked, vectors)]
+    figures = []
+    for kind in AmbiguityKind:
+        right = sum(one is kind and row.kind is kind for one, row in zip(named, ambiguous, strict=True))
+        figures += [
+            Figure(f"{kind}: recall among ambiguous ones", right / sum(row.kind is kind for row in ambiguous)),
+            Figure(f"{kind}: precision", right / max(1, sum(one is kind for one in named))),
+        ]
+    return figures
+
+
+async def _time(
+    classifier: AmbiguityClassifier, embedder: SentenceTransformerEmbedder, rows: Sequence[Example]
+) -> list[Figure]:
+    """Milliseconds a question, without history."""
+    asked: list[tuple[str, Sequence[str]]] = [(row.question, ()) for row in rows[:_BATCH]]
+    texts = [text for question in asked for text in classifier.inputs(*question)]
+    vectors = await embedder.encode(texts)
+    classifier.judge(asked, vectors)
+
+    started = time.perf_counter()
+    for question, vector in zip(asked[:_ONE_BY_ONE], vectors, strict=False):
+        classifier.judge([question], vector[None])
+    alone = time.perf_counter() - started
+
+    started = time.perf_counter()
+    classifier.judge(asked, vectors)
+    together = time.perf_counter() - started
+
+    started = time.perf_counter()
+    for question in asked[:_ONE_BY_ONE]:
+        classifier.judge([question], await embedder.encode(classifier.inputs(*question)))
+    embedded_alone = time.perf_counter() - started
+
+    started = time.perf_counter()
+    classifier.judge(asked, await embedder.encode(texts))
+    embedded_together = time.perf_counter() - started
+    return [
+        Figure("classifier, one at a time", 1000 * alone / _ONE_BY_ONE, "ms a question"),
+        Figure(f"classifier, {len(asked)} at once", 1000 * together / len(asked), "ms a question"),
+        Figure("with the embedder, one at a time", 1000 * embedded_alone / _ONE_BY_ONE, "ms a question"),
+        Figure(f"with the embedder, {len(asked)} at once", 1000 * embedded_together / len(asked), "ms a question"),
+    ]
+
+
+async def ask(given: argparse.Namespace, classifier: AmbiguityClassifier) -> Table:
+    """Let a chat model judge, and ours on the same questions."""
+    table = _table()
+    key = SecretStr(os.environ.get("OPENAI_API_KEY", "none"))
+    embedder = load_embedder(AmbiguityClassifier.embedding_model)
+    try:
+        async with Endpoint(model=given.model, base_url=given.base_url, api_key=key, concurrency=1) as endpoint:
+            kept = KeptReplies(ChatModel(endpoint), given.replies)
+            for name, rows in (("clamber", clamber(given.data_dir)), ("abg-coqa", coqa(given.data_dir))):
+                unseen = [row for row in rows if not is_for_training(row.group)]
+                chosen = sorted(unseen, key=_digest)[: given.questions]
+                judged = []
+                for row in chosen:
+                    judged.append(await _ask(kept, endpoint.model, row))
+                    if given.verbose:
+                        print(f"{row.is_ambiguous!s:5} {judged[-1]!s:5} {row.history} {row.question}", file=sys.stderr)
+                labels = _labels(chosen)
+                _add(table, name, "pgclarify", labels, await _judge(classifier, embedder, chosen), classifier.threshold)
+                # What cannot be read counts as clear: nobody is asked back.
+                _add(
+                    table, name, f"{given.model}, few-shot", labels, np.array([float(bool(one)) for one in judged]), 0.5
+                )
+                print(f"{name}: {sum(one is None for one in judged)} of {len(judged)} replies could not be read")
+    finally:
+        embedder.close()
+    return table
+
+
+async def _ask(kept: KeptReplies, model: str, row: Example) -> bool | None:
+    """What the model says; None if its reply cannot be read."""
+    turns = f"Turns: {' / '.join(row.history)}\n" if row.history else ""
+    request = CompletionRequest(
+        purpose="ambiguity",
+        model=model,
+        parameters={"temperature": 0.0, "max_tokens": 32},
+        prompt_version="1",
+        messages=(Message("system", _SYSTEM), Message("user", f"{turns}Question: {row.question}")),
+        schema=_SCHEMA,
+    )
+    try:
+        return read_form(_Reply, await kept.complete(request)).ambiguous
+    except InvalidReply:
+        return None
+
+
+def _digest(row: Example) -> str:
+    return hashlib.sha256("\0".join((*row.history, row.question)).encode()).hexdigest()
+
+
+def _labels(rows: Sequence[Example]) -> NDArray[np.bool_]:
+    return np.array([row.is_ambiguous for row in rows])
+
+
+def _table() -> Table:
+    return Table("data", "method", "questions", *_MEASURES)
+
+
+def _add(table: Table, data: str, method: str, labels: NDArray[np.bool_], scores: Scores, threshold: float) -> None:
+    """A row, with intervals of 95 % by percentile bootstrap over questions."""
+    chance = np.random.default_rng(7)
+    draws = [chance.integers(len(labels), size=len(labels)) for _ in range(_RESAMPLES)]
+    draws = [draw for draw in draws if labels[draw].any()]
+    cells = []
+    for measured in _MEASURES.values():
+        value = measured(labels, scores, threshold)
+        low, high = np.quantile([measured(labels[draw], scores[draw], threshold) for draw in draws], [0.025, 0.975])
+        cells.append(f"{value:.3f} ({low:.2f} to {high:.2f})")
+    table.add_row(data, method, str(len(labels)), *cells)
+
+
+def _accuracy(labels: NDArray[np.bool_], scores: Scores, threshold: float) -> float:
+    return accuracy(labels, scores >= threshold)
+
+
+def _precision(labels: NDArray[np.bool_], scores: Scores, threshold: float) -> float:
+    called = scores >= threshold
+    return float((called & labels).sum() / max(1, called.sum()))
+
+
+def _recall(labels: NDArray[np.bool_], scores: Scores, threshold: float) -> float:
+    return float(((scores >= threshold) & labels).sum() / labels.sum())
+
+
+def _f1(labels: NDArray[np.bool_], scores: Scores, threshold: float) -> float:
+    return f1_of_labels(labels, scores >= threshold)
+
+
+def _average_precision(labels: NDArray[np.bool_], scores: Scores, _: float) -> float:
+    return average_precision(labels, scores)
+
+
+_MEASURES: Mapping[str, Callable[[NDArray[np.bool_], Scores, float], float]] = {
+    "accuracy": _accuracy,
+    "F1": _f1,
+    "precision": _precision,
+    "recall": _recall,
+    "average precision": _average_precision,
+}
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("data_dir", type=Path)
+    parser.add_argument("--classifier", type=Path, help="trained with --part training before")
+    parser.add_argument("--base-url")
+    parser.add_argument("--model", default="local")
+    parser.add_argument("--questions", type=int, default=100, help="of each data set that the model is asked about")
+    parser.add_argument("--replies", type=Path, help="keep the model's replies here, and go on from there")
+    parser.add_argument("--verbose", action="store_true", help="print every question that the model is asked")
+    given = parser.parse_args()
+    if given.classifier:
+        tested = AmbiguityClassifier(given.classifier.read_bytes())
+    else:
+        tested = trained_on_one_side(given.data_dir)
+    if given.base_url:
+        Console(width=160).print(asyncio.run(ask(given, tested)))
+    else:
+        table, figures = asyncio.run(measure(given.data_dir, tested))
+        Console(width=160).print(table)
+        show(figures)

@@ -1,0 +1,319 @@
+"""Every view for dashboards over many runs: its newest page, the rows that a tool samples, an aggregate, a week of it;
+and the queries that docs/dashboards.md prints.
+
+python -m benchmarks.dashboards [--runs 1000000] [--database DIR] [--view NAME...]
+
+As the owner of all, as a reader who has asked a fiftieth of the runs, and as the analyst of all corpora. Milliseconds,
+and how often a plain count of all runs, in the same minute, would fit into them. With a folder, the server stays, and
+the runs are made only once.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import statistics
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import psycopg
+from psycopg import sql
+from rich.console import Console
+from rich.table import Table
+
+from benchmarks import product
+from benchmarks.figures import step
+from pgclarify import embedded
+from pgclarify.install import install
+from tests.pages import CHECKOUT, blocks
+
+RUNS = 1_000_000
+_CORPORA = 4
+_DOCUMENTS = 20_000
+_REPEATS = 3
+_READER, _ANALYST = "benchmark_reader", "benchmark_analyst"
+_COUNT = "select count(*) from pgclarify.run"
+# Metabase samples so many rows of each view to see what is in its columns.
+_SAMPLE = 10_000
+
+
+@dataclass(frozen=True)
+class _View:
+    """What a dashboard asks of a view.
+
+    Args:
+        name: The view.
+        newest: What its top page is ordered by.
+        aggregate: Select list, condition and grouping of its usual chart; None where it is one by itself.
+        filtered: The condition of a week.
+    """
+
+    name: str
+    newest: str
+    aggregate: str | None = None
+    filtered: str | None = None
+
+    def queries(self) -> Iterator[tuple[str, str]]:
+        """What is asked, and how."""
+        yield "page", f"select * from pgclarify.{self.name} order by {self.newest} limit 100"  # noqa: S608 - constants
+        yield "sample", f"select * from pgclarify.{self.name} limit {_SAMPLE}"  # noqa: S608 - constants
+        if self.aggregate is not None:
+            chosen, _, grouping = self.aggregate.partition(" by ")
+            columns, where, condition = chosen.partition(" where ")
+            yield "aggregate", f"select {columns} from pgclarify.{self.name}{where}{condition} group by {grouping}"  # noqa: S608 - constants
+        if self.filtered is not None:
+            yield "week", f"select * from pgclarify.{self.name} where {self.filtered}"  # noqa: S608 - constants
+
+
+def _printed(view: str) -> Iterator[tuple[str, str]]:
+    """The queries of docs/dashboards.md that ask this view."""
+    for block in blocks(CHECKOUT / "docs" / "dashboards.md", "sql"):
+        for query in block.code.split(";"):
+            if re.search(rf"pgclarify\.{view}\b", query):
+                yield "as printed", query
+
+
+def _week(column: str) -> str:
+    return f"{column} between now() - interval '9 days' and now() - interval '2 days'"
+
+
+_VIEWS = (
+    _View(
+        "run_summary",
+        "created_at desc",
+        "corpus, status, count(*), sum(interpretations), sum(candidates) by corpus, status",
+        _week("created_at"),
+    ),
+    _View(
+        "interpretation_citation",
+        "created_at desc",
+        # Of a month: what was cited altogether is in cited_document.
+        "corpus, count(*), count(distinct document_id) where created_at > now() - interval '30 days' by corpus",
+        f"{_week('created_at')} limit {_SAMPLE}",
+    ),
+    _View("asked_question", "times_asked desc", "corpus, sum(times_asked) by corpus", _week("last_asked_at")),
+    _View("content_gap", "times_asked desc", "corpus, is_open, count(*) by corpus, is_open", _week("last_asked_at")),
+    _View(
+        "ambiguous_question", "interpretations desc", "corpus, avg(interpretations) by corpus", _week("last_asked_at")
+    ),
+    _View("stale_answer", "created_at desc", "corpus, count(*) by corpus", _week("created_at")),
+    _View("cited_document", "citations desc", "corpus, citations = 0, count(*) by corpus, citations = 0"),
+    _View("usage", "day desc", "corpus, sum(cost_usd) by corpus", "day between current_date - 9 and current_date - 2"),
+    _View("budget_status", "name"),
+    _View("corpus_status", "corpus"),
+    _View("queue_status", "queued"),
+    _View("worker_status", "seen_at desc"),
+)
+
+_MAKE = (
+    """
+    insert into pgclarify_private.worker (host, process_id, version, provider, model, prompt_version)
+    select 'host', number, '0', 'openai', 'model', '1' from generate_series(1, 20) as number
+    """,
+    """
+    insert into pgclarify.document (corpus_id, id, title, uri, content, content_hash, created_at, updated_at)
+    select
+        1 + number % %(corpora)s, number::text, 'Document ' || number, 'https://example.com/' || number,
+        (select string_agg(md5(number || ' ' || line), ' ' order by line) from generate_series(1, 60) as line),
+        sha256(number::text::bytea), now() - interval '400 days', now() - random() * interval '400 days'
+    from generate_series(1, %(documents)s) as number
+    """,
+    """
+    create temporary table drawn as
+    select place, (select array_agg(random() - 0.5)::real[]::vector::halfvec from generate_series(place, place + 383))
+        as vector
+    from generate_series(0, 99) as place
+    """,
+    """
+    insert into pgclarify.run (
+        operation, corpus_id, corpus_name, question, question_vector, embedding_model, settings, requested_by,
+        requested_by_oid, reuse_key, status, error, attempt, worker_id, corpus_revision, model, prompt_version,
+        completions, reused_completions, prompt_tokens, completion_tokens, cost_usd, created_at, started_at,
+        finished_at, interpretations, candidates, verdicts, served, last_served_at, question_group_id, stop_reason,
+        stop_code
+    )
+    select
+        operation, 1 + meaning %% %(corpora)s, 'corpus ' || 1 + meaning %% %(corpora)s,
+        'What about ' || md5(meaning::text) || ', and where does it say so?', vector, 'all-MiniLM-L6-v2',
+        '{"embed": "question_answer", "top_k": 20, "budget": 20, "search": "hybrid", "retrieval": "fixed", "refresh": 0,
+          "singletons": "keep", "consolidation": "default"}',
+        asker, pgclarify_private.role_oid(asker), sha256(number::text::bytea), status,
+        case when status = 'failed' then 'the endpoint was gone' end, 1,
+        1 + number %% 20, number / 1000, 'model-' || number %% 3, '1', 20, 3, 20000, 800, 0.0123, asked_at,
+        asked_at + interval '1 second', asked_at + interval '4 seconds',
+        case
+            when operation = 'clarify' and status in ('succeeded', 'partial')
+                then case when meaning %% 5 = 0 then 0 else 1 + meaning %% 5 end
+        end,
+        20, 20, served, case when served > 0 then asked_at + interval '2 days' end, meaning,
+        case when number %% 7 = 0 then 'no new reading in a batch' end,
+        case
+            when status = 'partial' then 'failed_calls'
+            when operation = 'clarify' and status = 'succeeded' and meaning %% 5 = 0 then 'not_answered'
+        end
+    from (
+        select
+            number,
+            case when chance < 0.85 then 'clarify' when chance < 0.95 then 'search' else 'investigate' end as operation,
+            case
+                when number %% 50 = 0 then 'failed' when number %% 25 = 1 then 'partial'
+                when number %% 100 = 2 then 'cancelled' else 'succeeded'
+            end as status,
+            case when number %% 50 = 7 then %(reader)s else 'role_' || number %% 49 end as asker,
+            (300000 * power(chance_of_meaning, 2))::bigint as meaning,
+            case when number %% 4 = 0 then number %% 9 else 0 end as served,
+            now() - interval '365 days' * (1 - number::double precision / %(runs)s) as asked_at
+        from generate_series(1, %(runs)s) as number
+        cross join lateral (
+            select random() + 0 * number as chance, random() + 0 * number as chance_of_meaning
+        ) as chances
+    ) as made
+    -- A part of them: searches by words alone have none.
+    left join drawn on drawn.place * 10 = made.number %% 1000
+    order by made.number
+    """,
+    """
+    insert into pgclarify.interpretation (run_id, ordinal, interpretation, answer, support, cohesion)
+    select
+        run.run_id, ordinal,
+        'What about ' || md5(run.run_id || ' ' || ordinal) || ' when it is the case of number ' || ordinal,
+        'It is so, as far as ' || md5(ordinal::text), 2, 0.9
+    from pgclarify.run
+    cross join lateral generate_series(1, run.interpretations) as ordinal
+    order by run.run_id, ordinal
+    """,
+    """
+    insert into pgclarify.citation (
+        run_id, ordinal, rank, candidate_rank, corpus_id, document_id, passage_id, heading, is_medoid, quote,
+        start_char, end_char
+    )
+    select
+        run_id, ordinal, rank, rank, corpus_id, document, document, 'Part > Chapter', rank = 1,
+        concat_ws(
+            ' ', md5(document || ' ' || line), md5(document || ' ' || line + 1), md5(document || ' ' || line + 2)
+        ),
+        (line - 1) * 33, (line - 1) * 33 + 98
+    from (
+        select
+            run.run_id, interpretation.ordinal, rank, run.corpus_id,
+            -- Of its corpus, some far oftener than others, and the last ones never.
+            (%(documents)s * 0.9 / %(corpora)s * power(random(), 2))::bigint * %(corpora)s + run.corpus_id - 1
+                as document,
+            1 + run.run_id %% 50 as line
+        from pgclarify.run
+        inner join pgclarify.interpretation on interpretation.run_id = run.run_id
+        cross join lateral generate_series(1, 1 + interpretation.ordinal %% 2) as rank
+    ) as cited
+    order by run_id, ordinal, rank
+    """,
+    """
+    insert into pgclarify_private.citation_tally
+        (corpus_id, document_id, requested_by, requested_by_oid, citations, runs, last_cited_at)
+    select
+        citation.corpus_id, citation.document_id, run.requested_by, run.requested_by_oid, count(*),
+        count(distinct run.run_id), max(run.finished_at)
+    from pgclarify.citation
+    inner join pgclarify.run on citation.run_id = run.run_id
+    group by citation.corpus_id, citation.document_id, run.requested_by, run.requested_by_oid
+    """,
+    "insert into pgclarify_private.corpus_tally (corpus_id, revision) select corpus_id, %(runs)s / 1000"
+    " from pgclarify.corpus",
+    "select pgclarify_private.fold_tallies()",
+)
+
+
+def make(dsn: str, runs: int) -> None:
+    """Make the runs, all at once: what they hang on is not checked."""
+    given = {"runs": runs, "corpora": _CORPORA, "documents": _DOCUMENTS, "reader": _READER}
+    with product.connect(dsn) as connection:
+        for role in (_READER, _ANALYST):
+            connection.execute(sql.SQL("create role {} in role pgclarify_reader").format(sql.Identifier(role)))
+        for number in range(1, _CORPORA + 1):
+            connection.execute(
+                "select pgclarify.create_corpus(%s, options => jsonb_build_object('analyst', %s::text))",
+                [f"corpus {number}", _ANALYST],
+            )
+        connection.execute("set session_replication_role = replica")
+        connection.execute("set synchronous_commit = off")
+        connection.execute("select setseed(0.5)")
+        for statement in _MAKE:
+            with step(" ".join(statement.split()[:4])):
+                connection.execute(_bound(statement, given))
+        with step("vacuum"):
+            connection.execute("vacuum analyze")
+
+
+def _bound(statement: str, given: dict[str, object]) -> bytes:
+    # What is bound by the server would have no type here.
+    text = statement
+    for name, value in given.items():
+        text = text.replace(f"%({name})s", f"'{value}'" if isinstance(value, str) else str(value))
+    return text.replace("%%", "%").encode()
+
+
+def measure(dsn: str, views: Sequence[str] = ()) -> Table:
+    """Ask every view everything, as everyone; views: names of some, or none for all."""
+    table = Table("view", "query", "rows", *(f"{who}, ms" for who in ("owner", "reader", "analyst")), "most over count")
+    for column in table.columns[2:]:
+        column.justify = "right"
+    with product.connect(dsn) as connection:
+        connection.execute("set statement_timeout = '60s'")
+        for view in (view for view in _VIEWS if not views or view.name in views):
+            count, _ = _milliseconds(connection, None, _COUNT)
+            for what, query in (*view.queries(), *_printed(view.name)):
+                with step(f"{view.name}: {what}"):
+                    measured = [_milliseconds(connection, role, query) for role in (None, _READER, _ANALYST)]
+                times = [each for each, _ in measured]
+                table.add_row(
+                    view.name,
+                    what,
+                    f"{measured[2][1]:,}",
+                    *(f"{each:,.0f}" for each in times),
+                    f"{max(times) / count:.2f}",
+                )
+        table.add_row("run", "count", "1", f"{count:,.0f}", "", "", "1")
+    return table
+
+
+def _milliseconds(connection: product.Connection, role: str | None, query: str) -> tuple[float, int]:
+    """Median over some repeats, and how many rows come."""
+    connection.execute(sql.SQL("set role {}").format(sql.SQL("none") if role is None else sql.Identifier(role)))
+    seconds = []
+    for _ in range(_REPEATS):
+        started = time.perf_counter()
+        try:
+            rows = len(connection.execute(query.encode()).fetchall())
+        except psycopg.errors.QueryCanceled:
+            return float("inf"), 0
+        seconds.append(time.perf_counter() - started)
+        if seconds[0] > 10:
+            break
+    return statistics.median(seconds) * 1000, rows
+
+
+@contextmanager
+def _database(folder: Path | None, runs: int) -> Iterator[str]:
+    if folder is None:
+        with product.database() as dsn:
+            make(dsn, runs)
+            yield dsn
+        return
+    is_new = not folder.exists()
+    dsn = embedded.start(folder)
+    install(dsn)
+    if is_new:
+        make(dsn, runs)
+    yield dsn
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--runs", type=int, default=RUNS)
+    parser.add_argument("--database", type=Path)
+    parser.add_argument("--view", nargs="*", default=())
+    given = parser.parse_args()
+    with _database(given.database, given.runs) as dsn:
+        Console(width=140).print(measure(dsn, given.view))

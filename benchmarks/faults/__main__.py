@@ -1,0 +1,37 @@
+"""`python -m benchmarks.faults`."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+
+from benchmarks import faults
+from benchmarks.faults import kills, partition, soak, table
+
+parser = argparse.ArgumentParser(description=faults.__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+parser.add_argument("--nice", type=int, default=10, help="how far other processes go first")
+commands = parser.add_subparsers(dest="command", required=True)
+one = commands.add_parser("table")
+one.add_argument("--runs", type=int, default=200, help="runs under each fault")
+one.add_argument("--only", default="", help="faults whose names contain this")
+one.add_argument("--bound", type=float, default=table.BOUND_SECONDS, help="seconds that runs have")
+two = commands.add_parser("kills")
+two.add_argument("--kills", type=int, default=kills.KILLS, help="how many")
+two.add_argument("--life", type=float, default=kills.MOST_LIFE_SECONDS, help="most seconds that a worker lives")
+three = commands.add_parser("partition")
+three.add_argument("--bound", type=float, default=partition.BOUND_SECONDS, help="seconds to wait for the takeover")
+four = commands.add_parser("soak")
+four.add_argument("--hours", type=float, default=soak.HOURS, help="how long")
+given = parser.parse_args()
+# Workers and the server inherit it.
+os.nice(given.nice)
+match given.command:
+    case "table":
+        table.measure(given.runs, given.only, given.bound)
+    case "kills":
+        sys.exit(not kills.measure(given.kills, given.life))
+    case "partition":
+        sys.exit(not partition.measure(given.bound))
+    case "soak":
+        sys.exit(not soak.measure(given.hours))

@@ -1,0 +1,107 @@
+"""Workers that are killed all the time while runs are asked: every run ends, and nothing is paid for twice."""
+
+from __future__ import annotations
+
+import itertools
+import random
+import time
+from threading import Event, Lock, Thread
+
+from benchmarks.faults.accounts import ENDS
+from benchmarks.faults.stage import Stage, staged
+from tests.workers import Worker
+
+KILLS = 300
+_WORKERS = 3
+_LATENCY = 0.1
+# A worker lives for at least so long after it is ready.
+_LEAST_LIFE_SECONDS = 0.1
+MOST_LIFE_SECONDS = 3.0
+_BOUND_SECONDS = 600.0
+_MOST_WAIT_SECONDS = 30.0
+# So many runs are open all the time.
+_OPEN = 24
+
+
+def measure(kills: int = KILLS, life: float = MOST_LIFE_SECONDS) -> bool:
+    """Kill, and print what became of the runs.
+
+    Args:
+        kills: How often, in all.
+        life: Most seconds that a worker lives after it is ready. On a machine too slow to do anything within them,
+            runs are started in vain so often that they count as what kills workers.
+
+    Returns:
+        Whether every run has succeeded and nothing was lost or paid for twice.
+    """
+    with staged() as stage:
+        stage.endpoint.latency = _LATENCY
+        stage.begin()
+        started = time.perf_counter()
+        counter = _Counter(kills)
+        killers = [Thread(target=_live_and_die, args=(stage, counter, life)) for _ in range(_WORKERS)]
+        for killer in killers:
+            killer.start()
+        run_ids: list[int] = []
+        while not counter.spent.wait(0.1):
+            stage.crew.look()
+            open_runs = sum(state not in ENDS for state in stage.states(run_ids).values())
+            first = len(run_ids)
+            if open_runs < _OPEN:
+                run_ids += stage.ask([f"killed: question {first + number}" for number in range(_OPEN - open_runs)])
+        for killer in killers:
+            killer.join()
+        asked_for = time.perf_counter() - started
+        stage.crew.hire(stage.dsn)
+        stage.wait(run_ids, _BOUND_SECONDS)
+        account = stage.account(run_ids)
+        print(f"{counter.done} kills of {_WORKERS} workers in {asked_for:.0f} s, {len(run_ids)} runs asked")
+        print(f"runs: {dict(account.states)}, lost {account.lost}, open {account.still_open}")
+        print(
+            f"calls {account.calls}, stored {account.stored}, paid twice {account.paid_twice}, answered in vain"
+            f" {account.in_vain} (in flight at a kill), peak {stage.crew.peak_megabytes:.0f} MB"
+        )
+        for line in account.twice[:10]:
+            print(f"    paid twice: {line}", flush=True)
+        for count, error in stage.errors(run_ids):
+            print(f"    {count} failed: {error}")
+        return account.states.get("succeeded") == len(run_ids) and not account.paid_twice
+
+
+class _Counter:
+    """How many kills there are left."""
+
+    def __init__(self, kills: int) -> None:
+        self.done = 0
+        self.spent = Event()
+        self._kills = kills
+        self._lock = Lock()
+
+    def count(self) -> None:
+        with self._lock:
+            self.done += 1
+            if self.done % 20 == 0:
+                print(f"{self.done} kills", flush=True)
+            if self.done >= self._kills:
+                self.spent.set()
+
+
+def _live_and_die(stage: Stage, counter: _Counter, life: float) -> None:
+    """Start a worker, kill it some moments later, and so on."""
+    turns = itertools.count()
+    while not counter.spent.is_set():
+        member = stage.crew.hire(stage.dsn)
+        # Every other one is killed while it has calls in flight, if the machine lets it come so far.
+        if next(turns) % 2:
+            _wait_for_call(stage, member)
+            time.sleep(random.uniform(0, 2 * _LATENCY))  # noqa: S311 - not for secrets
+        else:
+            time.sleep(random.uniform(_LEAST_LIFE_SECONDS, life))  # noqa: S311
+        stage.crew.kill(member)
+        counter.count()
+
+
+def _wait_for_call(stage: Stage, member: Worker) -> None:
+    key, deadline = stage.crew.key_of(member), time.monotonic() + _MOST_WAIT_SECONDS
+    while time.monotonic() < deadline and not any(call.caller == key for call in stage.calls[-100:]):
+        time.sleep(0.05)

@@ -1,0 +1,246 @@
+"""Where faults happen: a server with a small corpus, a faulty endpoint, and worker processes."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import random
+import signal
+import tempfile
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import psycopg
+
+from benchmarks.faults import wire
+from benchmarks.faults.accounts import ENDS, Account, Stored, account
+from benchmarks.faults.endpoint import Call, Endpoint
+from pgclarify import embedded
+from pgclarify.install import install
+from tests import workers
+from tests.small_model import save_small_model
+
+CORPUS = "rental"
+TOP_K = 4
+CONCURRENCY = 8
+# A call that the endpoint never answers costs so many seconds, four times over.
+_CALL_SECONDS = "3"
+_NAME = "fault harness"
+_PATIENCE_SECONDS = 120.0
+# The connection broke, or the server shuts down or starts.
+_GONE = ("08", "57P")
+_STATES = "select run_id, status from pgclarify.run where run_id = any(%s)"
+_STORED = """
+    select left(reply, 64), extract(epoch from finished_at)::float8 from pgclarify.completion
+    where reply is not null and finished_at >= to_timestamp(%s)
+"""
+
+
+class Crew:
+    """Worker processes that may be killed, and replaced.
+
+    Attributes:
+        peak_megabytes: The most memory that one of them had, as far as was looked.
+        spared: One that `replace` leaves alone; None if there is none.
+    """
+
+    def __init__(self, base_url: str, folder: Path, embedding_model: str) -> None:
+        self.peak_megabytes = 0.0
+        self.spared: workers.Worker | None = None
+        self._base_url = base_url
+        self._folder = folder
+        self._settings = {"PGCLARIFY_LLM_TIMEOUT": _CALL_SECONDS, "PGCLARIFY_EMBEDDING_MODEL": embedding_model}
+        self._lock = threading.Lock()
+        self._members: dict[workers.Worker, ExitStack] = {}
+        self._keys: dict[workers.Worker, str] = {}
+        self._hired = itertools.count(1)
+
+    @property
+    def members(self) -> list[workers.Worker]:
+        """Those that are ready."""
+        with self._lock:
+            return list(self._members)
+
+    def hire(self, dsn: str) -> workers.Worker:
+        """Start one, and wait until it is ready."""
+        stack = ExitStack()
+        key = f"worker-{next(self._hired)}"
+        settings = self._settings | {"OPENAI_API_KEY": key}
+        member = stack.enter_context(
+            workers.worker(dsn, self._base_url, self._folder, concurrency=CONCURRENCY, settings=settings)
+        )
+        with self._lock:
+            self._members[member] = stack
+            self._keys[member] = key
+        return member
+
+    def key_of(self, member: workers.Worker) -> str:
+        """The API key that a worker calls with, which is no other worker's."""
+        return self._keys[member]
+
+    def kill(self, member: workers.Worker) -> None:
+        """End one by SIGKILL."""
+        self.look()
+        with self._lock:
+            stack = self._members.pop(member)
+        stack.close()
+
+    def replace(self, dsn: str) -> None:
+        """Kill one by chance and start another."""
+        members = [member for member in self.members if member is not self.spared]
+        if members:
+            self.kill(random.choice(members))  # noqa: S311 - not for secrets
+        self.hire(dsn)
+
+    def dismiss(self) -> None:
+        """Kill all."""
+        for member in self.members:
+            self.kill(member)
+
+    def look(self) -> None:
+        """Note how much memory they have taken at most."""
+        for member in self.members:
+            with suppress(OSError):
+                self.peak_megabytes = max(self.peak_megabytes, megabytes(member, "VmHWM"))
+
+
+def megabytes(member: workers.Worker, what: str = "VmRSS") -> float:
+    """Resident memory of a worker, now (VmRSS) or at most so far (VmHWM)."""
+    status = Path(f"/proc/{member.process.pid}/status").read_text()
+    return next(int(line.split()[1]) for line in status.splitlines() if line.startswith(f"{what}:")) / 1024
+
+
+@dataclass
+class Stage:
+    """The server, the endpoint and the workers.
+
+    Attributes:
+        dsn: The server, as a superuser.
+        data_dir: Where its data are.
+        endpoint: What workers ask.
+        crew: The workers; none at first.
+        embedding_model: A small one, for corpora.
+    """
+
+    dsn: str
+    data_dir: Path
+    endpoint: Endpoint
+    crew: Crew
+    embedding_model: str
+    _since: float = field(default_factory=time.time)
+    _first_call: int = 0
+
+    def query(self, statement: str, *parameters: object) -> list[tuple[Any, ...]]:
+        """Send one statement through a connection of its own, again while the server does not take connections."""
+        deadline = time.monotonic() + _PATIENCE_SECONDS
+        while True:
+            try:
+                with psycopg.connect(self.dsn, autocommit=True, application_name=_NAME) as connection:
+                    cursor = connection.execute(statement.encode(), parameters)
+                    return cursor.fetchall() if cursor.description else []
+            except psycopg.OperationalError as error:
+                is_gone = error.sqlstate is None or error.sqlstate.startswith(_GONE)
+                if not is_gone or time.monotonic() > deadline:
+                    raise
+                time.sleep(0.5)
+
+    def cut_sessions(self) -> None:
+        """End all sessions but those of this process."""
+        self.query(
+            "select pg_terminate_backend(pid) from pg_stat_activity"
+            " where backend_type = 'client backend' and datname = current_database() and application_name <> %s",
+            _NAME,
+        )
+
+    def restart_server(self) -> None:
+        """Stop the server, which ends all sessions, and start it again."""
+        embedded.stop(self.data_dir)
+        embedded.start(self.data_dir)
+
+    def ask(self, questions: Sequence[str]) -> list[int]:
+        """Submit questions; the ids of their runs."""
+        statement = "select pgclarify.submit_many(%s, corpus => %s, top_k => %s)"
+        ((run_ids,),) = self.query(statement, list(questions), CORPUS, TOP_K)
+        return list(run_ids)
+
+    def states(self, run_ids: Sequence[int]) -> dict[int, str]:
+        """The state of each run that there is."""
+        return dict(self.query(_STATES, list(run_ids)))
+
+    def wait(self, run_ids: Sequence[int], seconds: float) -> bool:
+        """Wait for the end of runs; false if some are still open after so many seconds."""
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline:
+            self.crew.look()
+            if all(state in ENDS for state in self.states(run_ids).values()):
+                return True
+            time.sleep(0.5)
+        return False
+
+    def errors(self, run_ids: Sequence[int]) -> list[tuple[int, str]]:
+        """Why runs failed, and how many for each reason, the most frequent first."""
+        counted = self.query(
+            "select count(*), left(error, 200) as error from pgclarify.run where run_id = any(%s) and status = 'failed'"
+            " group by 2 order by 1 desc limit 20",
+            list(run_ids),
+        )
+        return [(count, error) for count, error in counted]
+
+    def begin(self) -> None:
+        """From here on calls count for `account`."""
+        self._since, self._first_call = time.time() - 1, len(self.endpoint.calls)
+
+    @property
+    def calls(self) -> list[Call]:
+        """Calls since `begin`."""
+        return self.endpoint.calls[self._first_call :]
+
+    def account(self, run_ids: Sequence[int]) -> Account:
+        """What became of these runs, and of all calls since `begin`."""
+        calls = self.calls
+        stored = [
+            Stored(serial, at)
+            for reply, at in self.query(_STORED, self._since)
+            if (serial := wire.serial_of(reply)) is not None
+        ]
+        return account(run_ids, self.states(run_ids), calls, stored)
+
+
+@contextmanager
+def staged() -> Iterator[Stage]:
+    """A stage with a searchable corpus and no worker; gone at the end."""
+    with tempfile.TemporaryDirectory(prefix="pgclarify-faults-") as name, ExitStack() as stack:
+        folder = Path(name)
+        folder.chmod(0o711)  # the server may run as a user of its own
+        for part in ("model", "logs"):
+            (folder / part).mkdir()
+        data_dir = folder / "data"
+        stack.callback(embedded.stop, data_dir)
+        dsn = embedded.start(data_dir)
+        install(dsn)
+        endpoint = Endpoint()
+        stack.enter_context(endpoint.serving())
+        embedding_model = save_small_model(folder / "model")
+        crew = Crew(endpoint.base_url, folder / "logs", embedding_model)
+        stack.callback(crew.dismiss)
+        stage = Stage(dsn, data_dir, endpoint, crew, embedding_model)
+        stage.query("select pgclarify.create_corpus(%s, %s)", CORPUS, embedding_model)
+        for document_id, (title, content) in workers.DOCUMENTS.items():
+            add = "select pgclarify.add_document(%s, %s, %s, title => %s)"
+            stage.query(add, CORPUS, str(document_id), content, title)
+        crew.hire(dsn)
+        ready = "select pending = 0 and passages > 0 from pgclarify.corpus_status where corpus = %s"
+        workers.until(lambda: stage.query(ready, CORPUS)[0][0])
+        crew.dismiss()
+        yield stage
+
+
+def send(member: workers.Worker, number: signal.Signals) -> None:
+    """Send a worker a signal."""
+    assert member.process.pid is not None
+    os.kill(member.process.pid, number)

@@ -1,0 +1,152 @@
+"""How fast documents become searchable: the worker against `SentenceTransformer.encode` of the same texts.
+
+python -m benchmarks.ingest [--passages N]
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from itertools import islice
+from typing import Any
+
+from tokenizers import Tokenizer
+
+from benchmarks import made_up, product
+from benchmarks.figures import Figure, show, step
+from pgclarify.config import EmbeddingBackend
+from pgclarify.embedding.linear import runs_here
+from pgclarify.embedding.loading import load_model
+from pgclarify.ingest.chunking import Chunker
+from pgclarify.model import Document
+from tests import openai_server
+
+PASSAGES = 2_000
+MODEL = "all-MiniLM-L6-v2"
+_AIMS = {EmbeddingBackend.TORCH: "≥ 0.95", EmbeddingBackend.BFLOAT16: "≥ 2.5", EmbeddingBackend.INT8: "≥ 2.5"}
+_DOCUMENTS_A_CALL = 100
+_PATIENCE_SECONDS = 3600.0
+
+
+def measure(passages: int = PASSAGES) -> list[Figure]:
+    """Load the same documents with every backend that this processor has the instructions for.
+
+    The plain model embeds a part of the texts before each backend and one after the last, so that a machine that slows
+    down meanwhile does so for all.
+    """
+    documents = list(islice(_sectioned(), passages // made_up.PASSAGES_A_DOCUMENT))
+    plain = load_model(MODEL)
+    # A copy: the model's own cuts and pads.
+    tokenizer = Tokenizer.from_str(plain.tokenizer.backend_tokenizer.to_str())
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+    texts = list(_texts(documents, Chunker(tokenizer, plain.max_seq_length)))
+    plain.encode(texts[:32])
+    backends = list(filter(runs_here, EmbeddingBackend))
+    parts = [texts[first :: len(backends) + 1] for first in range(len(backends) + 1)]
+    plain_seconds = _encode(plain, parts.pop())
+    seconds = {}
+    with product.database() as dsn:
+        for backend, part in zip(backends, parts, strict=True):
+            with step(f"{len(texts):,} passages, {backend}"):
+                seconds[backend] = _load(dsn, backend, documents, len(texts))
+            plain_seconds += _encode(plain, part)
+    return [
+        *(
+            Figure(f"ingest, {backend}: passages a second over plain encode", plain_seconds / taken, aim=_AIMS[backend])
+            for backend, taken in seconds.items()
+        ),
+        Figure("plain encode", len(texts) / plain_seconds, "passages/s"),
+        *(
+            Figure(f"ingest, {backend}, of {len(texts):,}", len(texts) / taken, "passages/s")
+            for backend, taken in seconds.items()
+        ),
+    ]
+
+
+@contextmanager
+def worker_of(dsn: str, backend: EmbeddingBackend) -> Iterator[int]:
+    """A worker whose models compute so, and its process id."""
+    name = "PGCLARIFY_EMBEDDING_BACKEND"
+    before = os.environ.get(name)
+    os.environ[name] = backend
+    try:
+        with openai_server.spawn() as endpoint, product.worker(dsn, endpoint, concurrency=1) as process:
+            yield process.pid
+    finally:
+        del os.environ[name]
+        if before is not None:
+            os.environ[name] = before
+
+
+def add(connection: product.Connection, corpus: str, documents: Iterator[Document]) -> None:
+    """Add documents, a hundred in a transaction."""
+    while some := list(islice(documents, _DOCUMENTS_A_CALL)):
+        with connection.transaction(), connection.cursor() as cursor:
+            cursor.executemany(
+                "select pgclarify.add_document(%s, %s, %s, %s)",
+                [(corpus, one.document_id, one.content, one.title) for one in some],
+            )
+
+
+def wait_until_searchable(connection: product.Connection, corpus: str) -> int:
+    """Wait until nothing is pending.
+
+    Returns:
+        How many passages the corpus has.
+    """
+    deadline = time.monotonic() + _PATIENCE_SECONDS
+    while time.monotonic() < deadline:
+        (status,) = connection.execute(
+            "select pending, failed, passages from pgclarify.corpus_status where corpus = %s", [corpus]
+        ).fetchall()
+        assert not status["failed"], status
+        if not status["pending"]:
+            return int(status["passages"])
+        time.sleep(0.05)
+    raise TimeoutError(f"corpus {corpus} is not searchable in time")
+
+
+def _sectioned() -> Iterator[Document]:
+    """Documents in Markdown: a section a passage, under a heading of its first words."""
+    for document in made_up.documents():
+        sections = (f"## {' '.join(line.split()[:3])}\n\n{line}\n" for line in document.content.splitlines())
+        yield Document(document.document_id, "\n".join(sections), title=document.title)
+
+
+def _texts(documents: Sequence[Document], chunker: Chunker) -> Iterator[str]:
+    """What the worker embeds."""
+    for document in documents:
+        for chunk in chunker.split(document.content):
+            yield chunker.embedding_text(document.title, chunk.heading, chunk.content)
+
+
+def _encode(model: Any, texts: Sequence[str]) -> float:
+    with step(f"{len(texts):,} passages, plain encode"):
+        started = time.perf_counter()
+        model.encode(list(texts), normalize_embeddings=True, show_progress_bar=False)
+        return time.perf_counter() - started
+
+
+def _load(dsn: str, backend: EmbeddingBackend, documents: Sequence[Document], passages: int) -> float:
+    """Seconds from the first document that is added until all can be searched; the model is loaded before."""
+    corpus = f"ingest {backend}"
+    with worker_of(dsn, backend), product.connect(dsn) as connection:
+        connection.execute("select pgclarify.create_corpus(%s, %s)", [corpus, MODEL])
+        connection.execute("select pgclarify.add_document(%s, 'warm-up', 'Something to begin with.')", [corpus])
+        before = wait_until_searchable(connection, corpus)
+        started = time.perf_counter()
+        add(connection, corpus, iter(documents))
+        after = wait_until_searchable(connection, corpus)
+        seconds = time.perf_counter() - started
+    assert after - before == passages, (after, before, passages)
+    return seconds
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--passages", type=int, default=PASSAGES)
+    show(measure(parser.parse_args().passages))

@@ -1,0 +1,89 @@
+"""What benchmarks with a real model share: a server whose data may stay, a corpus in it, and what calls cost."""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmarks import product
+from benchmarks.figures import step
+from benchmarks.ingest import MODEL
+from benchmarks.lexical_quality import read
+from pgclarify import embedded
+from pgclarify.database import RunTables
+from pgclarify.embedding import load_embedder
+from pgclarify.install import install
+from pgclarify.model import Claim, Completion, CompletionRequest, Document
+
+
+class MeteredTables(RunTables):
+    """RunTables that adds up what the run's replies cost when they were made, whoever paid for them.
+
+    Attributes:
+        calls: Replies.
+        seconds: What these took, when they were made.
+    """
+
+    calls = 0
+    seconds = 0.0
+
+    async def claim_completions(self, requests: Sequence[CompletionRequest]) -> list[Claim]:
+        claims = await super().claim_completions(requests)
+        for claim in claims:
+            if claim.completion is not None:
+                self._add(claim.completion)
+        return claims
+
+    async def store_completion(self, completion_id: int, completion: Completion) -> None:
+        self._add(completion)
+        await super().store_completion(completion_id, completion)
+
+    def _add(self, completion: Completion) -> None:
+        self.calls += 1
+        self.seconds += completion.latency_ms / 1000
+
+
+@contextmanager
+def database(folder: Path | None) -> Iterator[tuple[str, Callable[[str], Path]]]:
+    """A server of its own, or one whose data stay: its URL, and where files beside it go."""
+    if folder is None:
+        with product.database() as dsn, tempfile.TemporaryDirectory() as beside:
+            yield dsn, Path(beside).joinpath
+        return
+    folder.mkdir(parents=True, exist_ok=True)
+    folder.chmod(0o711)  # the server may run as a user of its own
+    dsn = embedded.start(folder / "data")
+    try:
+        install(dsn)
+        yield dsn, folder.joinpath
+    finally:
+        embedded.stop(folder / "data")
+
+
+def load(dsn: str, corpus: str, path: Path) -> bool:
+    """Store a corpus as a worker does, a passage a document, unless it is there; returns whether it was not."""
+    with product.connect(dsn) as connection:
+        if connection.execute("select from pgclarify.corpus_status where corpus = %s", [corpus]).fetchall():
+            return False
+    # A line is a passage.
+    documents = [Document(row["id"], " ".join(row["text"].split()), title=row["title"]) for row in read(path)]
+    with step(f"embedding {len(documents):,} passages"):
+        vectors = asyncio.run(_embed([f"{one.title}\n{one.content}" for one in documents]))
+    places = {one.document_id: place for place, one in enumerate(documents)}
+    with step("storing them"):
+        product.load(dsn, corpus, documents, lambda document_id: vectors[[places[document_id]]])
+    return True
+
+
+async def _embed(texts: Sequence[str]) -> NDArray[np.float32]:
+    embedder = load_embedder(MODEL)
+    try:
+        return await embedder.encode(texts)
+    finally:
+        embedder.close()

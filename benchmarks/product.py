@@ -1,0 +1,178 @@
+"""The product, set up for a benchmark: a server of its own, made-up passages in it, a worker."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from itertools import islice
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+import psycopg
+from numpy.typing import NDArray
+from psycopg import sql
+from psycopg.rows import DictRow, dict_row
+from psycopg.types.json import Jsonb
+
+from benchmarks import made_up
+from benchmarks.figures import step
+from pgclarify import embedded
+from pgclarify.database import Documents, Presence, open_pool
+from pgclarify.install import install
+from pgclarify.model import Chunk, Document, IndexedDocument
+from tests import openai_server
+
+Connection: TypeAlias = psycopg.Connection[DictRow]
+
+_WORKER_SECONDS = 60.0
+_DOCUMENTS_A_BATCH = 200
+
+
+@contextmanager
+def database() -> Iterator[str]:
+    """A server with the schema in it, and all that a real one does for the safety of its data; gone at the end."""
+    with tempfile.TemporaryDirectory(prefix="pgclarify-benchmark-") as folder:
+        Path(folder).chmod(0o711)  # the server may run as a user of its own
+        data_dir = Path(folder, "data")
+        dsn = embedded.start(data_dir)
+        try:
+            install(dsn)
+            yield dsn
+        finally:
+            embedded.stop(data_dir)
+
+
+@contextmanager
+def made_up_corpus() -> Iterator[tuple[str, str]]:
+    """A server with a corpus of 10,000 made-up passages: its URL and the corpus's name."""
+    with database() as dsn:
+        load_made_up(dsn, "made up", 10_000)
+        yield dsn, "made up"
+
+
+def connect(dsn: str) -> Connection:
+    """An autocommit connection whose rows are dictionaries."""
+    return psycopg.connect(dsn, autocommit=True, row_factory=dict_row)
+
+
+def clarify(connection: Connection, question: str, corpus: str, top_k: int) -> list[DictRow]:
+    """Ask, and check that an answer comes: a benchmark of nothing is soon done."""
+    rows = connection.execute(
+        "select * from pgclarify.clarify(%s, corpus => %s, top_k => %s)", [question, corpus, top_k]
+    ).fetchall()
+    assert rows, f"no reading of {question!r}"
+    return rows
+
+
+@contextmanager
+def worker(dsn: str, endpoint: openai_server.SpawnedServer, *, concurrency: int) -> Iterator[subprocess.Popen[str]]:
+    """A worker that asks an endpoint, with its model loaded."""
+    environment = os.environ | {
+        "PGCLARIFY_DATABASE_URL": dsn,
+        "PGCLARIFY_LLM_PROVIDER": "openai",
+        "PGCLARIFY_LLM_MODEL": openai_server.MODEL,
+        "PGCLARIFY_LLM_CONCURRENCY": str(concurrency),
+        "OPENAI_BASE_URL": endpoint.base_url,
+        "OPENAI_API_KEY": "none",
+    }
+    with running_worker(dsn, environment) as process:
+        yield process
+
+
+@contextmanager
+def running_worker(dsn: str, environment: Mapping[str, str]) -> Iterator[subprocess.Popen[str]]:
+    """A worker with these settings, once it is ready; what it logged is shown if something goes wrong."""
+    command = [sys.executable, "-m", "pgclarify.cli", "worker"]
+    with (
+        tempfile.TemporaryFile("w+") as log,
+        subprocess.Popen(command, env=environment, stdout=log, stderr=log, text=True) as process,
+    ):
+        try:
+            _wait_for_worker(dsn, process)
+            yield process
+        except BaseException:
+            log.seek(0)
+            sys.stderr.write(log.read()[-4000:])
+            raise
+        finally:
+            process.terminate()
+
+
+def _wait_for_worker(dsn: str, process: subprocess.Popen[str]) -> None:
+    deadline = time.monotonic() + _WORKER_SECONDS
+    with connect(dsn) as connection:
+        while not connection.execute("select from pgclarify.worker_status where is_alive").fetchall():
+            if process.poll() is not None or time.monotonic() > deadline:
+                raise RuntimeError("the worker does not get ready")
+            time.sleep(0.05)
+
+
+def load_made_up(dsn: str, corpus: str, passages: int) -> None:
+    """Make a corpus of made-up passages with made-up vectors."""
+    drawn = made_up.vectors(passages, seed=3).reshape(-1, made_up.PASSAGES_A_DOCUMENT, made_up.DIMENSIONS)
+    with step(f"storing {passages:,} passages"):
+        load(dsn, corpus, islice(made_up.documents(), len(drawn)), lambda document_id: drawn[int(document_id)])
+
+
+def load(
+    dsn: str,
+    corpus: str,
+    documents: Iterable[Document],
+    vectors: Callable[[str], NDArray[np.float32]],
+    **options: object,
+) -> None:
+    """Make a corpus and store documents the way a worker does, with no model: a line is a passage.
+
+    The index over vectors is made when all are there, which takes a fraction of the time.
+
+    Args:
+        dsn: The database; no worker may be alive in it.
+        corpus: Name of a corpus that does not exist.
+        documents: Those to store.
+        vectors: Gives the vectors of a document's lines by its id.
+        **options: Those of create_corpus.
+    """
+    with connect(dsn) as connection:
+        connection.execute("select pgclarify.create_corpus(%s, options => %s)", [corpus, Jsonb(options)])
+        (space,) = connection.execute(
+            "select embedding_space_id as id from pgclarify.embedding_space order by 1 desc limit 1"
+        ).fetchall()
+        connection.execute("select pgclarify_private.open_space(%s, %s)", [space["id"], made_up.DIMENSIONS])
+        with connection.transaction(), connection.cursor() as cursor:
+            cursor.executemany(
+                "select pgclarify.add_document(%s, %s, %s, %s)",
+                ((corpus, one.document_id, one.content, one.title) for one in documents),
+            )
+        index = f"passage_embedding_{space['id']}_vector_idx"
+        (definition,) = connection.execute("select indexdef from pg_indexes where indexname = %s", [index]).fetchall()
+        connection.execute(sql.SQL("drop index pgclarify.{}").format(sql.Identifier(index)))
+        asyncio.run(_store_pending(dsn, vectors))
+        connection.execute(definition["indexdef"])
+        connection.execute("vacuum analyze")
+
+
+async def _store_pending(dsn: str, vectors: Callable[[str], NDArray[np.float32]]) -> None:
+    entry: dict[str, Any] = {"version": "", "provider": "none", "model": "none", "prompt_version": ""}
+    async with open_pool(dsn) as pool, Presence.enter(dsn, **entry) as presence:
+        store = Documents(pool, presence.worker_id)
+        while pending := await store.claim_documents(max_documents=_DOCUMENTS_A_BATCH, max_chars=10**8):
+            await store.store_documents(
+                [IndexedDocument(one, _lines(one.content), list(vectors(one.document_id))) for one in pending]
+            )
+        async with pool.connection() as connection:
+            await connection.execute("select pgclarify_private.fold_tallies()")
+
+
+def _lines(content: str) -> list[Chunk]:
+    return [
+        Chunk(ordinal, None, line[0], line.start(), line.end())
+        for ordinal, line in enumerate(re.finditer(".+", content), start=1)
+    ]
