@@ -1,16 +1,25 @@
-# `make demo` shows what pgclarify does; `make test` checks that it does. Both install what they need first.
+# `make demo` shows what pgclarify does; `make test` and `make acceptance` check that it does. All install what they need first.
 PYTHON ?= python3
 VENV ?= .venv
 DBT_VENV ?= .venv-dbt
 BIN := $(VENV)/bin
+PYTEST := $(BIN)/pytest -n 2 --dist loadfile
 
-.PHONY: demo test lint style types imports sql docs reference snapshots system bench dbt dbt-example install clean help
+.PHONY: demo check test acceptance unit lint style types imports sql docs reference snapshots system bench dbt dbt-example install clean help
 demo: install ## Install everything, start PostgreSQL, load a corpus and ask
 	$(BIN)/pgclarify demo
 
-test: ## Lint, build the pages, then run every test
-	$(MAKE) --no-print-directory --jobs=2 --output-sync=target lint docs system dbt
-	$(BIN)/pytest -n 2 --dist loadfile
+check: style imports types unit ## The inner loop, under a minute: all that needs no server and no SQL
+
+test: ## Lint, build the pages, then run the tests of everything that we wrote
+	$(MAKE) --no-print-directory --jobs=2 --output-sync=target lint docs
+	$(PYTEST) tests/unit tests/integration tests/migration tests/snapshots
+
+acceptance: system dbt install ## Run it from outside: command line, browser, wheel, clients (JDBC, PgBouncer, ...), dbt
+	$(PYTEST) tests/acceptance tests/clients tests/dbt
+
+unit: install
+	$(PYTEST) --quiet tests/unit
 
 lint: style types imports sql ## Style, types, import order, SQL
 
@@ -39,7 +48,7 @@ snapshots: install ## Write what tests compare with: the public surface, a recor
 	    tests/unit/evaluation/test_lexical_judgements.py
 
 # A browser looks at reports; PgBouncer, and a program in Java, are clients of the server.
-system: ## Install what tests need of the system: Chromium, PgBouncer, a JDK, PostgreSQL's driver for it
+system: ## Install what `make acceptance` needs of the system: Chromium, PgBouncer, a JDK, PostgreSQL's driver for it
 	@PATH="$$PATH:/usr/sbin"; missing=; \
 	has() { for name in "$$@"; do command -v "$$name" > /dev/null && return; done; false; }; \
 	has "$$CHROMIUM" chromium chromium-browser google-chrome || missing="$$missing chromium fonts-dejavu-core"; \
@@ -50,7 +59,7 @@ system: ## Install what tests need of the system: Chromium, PgBouncer, a JDK, Po
 	if [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null; then \
 	    apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $$missing; \
 	else \
-	    echo "Tests need programs of the system that are not here. Install them with your system's packages, such as" >&2; \
+	    echo "Acceptance tests need programs of the system that are not here. Install them with your system's packages, such as" >&2; \
 	    echo "sudo apt-get install --no-install-recommends$$missing" >&2; \
 	    echo "The path of another Chromium can be put into CHROMIUM." >&2; \
 	    exit 1; \

@@ -13,8 +13,6 @@ from tests.acceptance.conftest import FILES, House, write_files
 from tests.pages import CHECKOUT, blocks
 from tests.workers import until
 
-pytestmark = pytest.mark.acceptance
-
 LOAD = ("--id-field", "key", "--content-field", "body", "--title-field", "name")
 
 

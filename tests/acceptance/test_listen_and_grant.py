@@ -11,8 +11,6 @@ import pytest
 from tests.acceptance.conftest import House
 from tests.clients.serving import free_port
 
-pytestmark = pytest.mark.acceptance
-
 SESAME = "open sesame"
 ACCESSES = {"rita": "reader", "uma": "user", "Ann O'Neil": "analyst"}
 

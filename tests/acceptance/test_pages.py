@@ -19,8 +19,6 @@ from psycopg import sql
 from tests.acceptance.conftest import House
 from tests.pages import PAGES, blocks
 
-pytestmark = pytest.mark.acceptance
-
 # Lines that are not run here, by their beginnings; that their commands and options exist is checked all the same.
 EXEMPT = {
     "make ": "installs and runs all of this; `make demo` is the command demo, which test_command_line.py runs",

@@ -19,7 +19,6 @@ from tests.reported import HOSTILE, evaluation_report, run_report
 
 __all__ = ["browser"]
 
-pytestmark = pytest.mark.acceptance
 
 PAGES = {
     "run": run_page(run_report()),

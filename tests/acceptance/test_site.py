@@ -17,8 +17,6 @@ from tests.pages import CHECKOUT
 
 __all__ = ["browser"]
 
-pytestmark = pytest.mark.acceptance
-
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:

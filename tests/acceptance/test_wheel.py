@@ -8,11 +8,7 @@ import sys
 import sysconfig
 from pathlib import Path
 
-import pytest
-
 from tests.acceptance.conftest import House, write_files
-
-pytestmark = pytest.mark.acceptance
 
 CHECKOUT = Path(__file__).parents[2]
 PIP = (sys.executable, "-m", "pip", "--disable-pip-version-check", "-q")

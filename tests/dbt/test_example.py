@@ -10,14 +10,10 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 from tests.acceptance.conftest import House, empty_house
 from tests.dbt.project import DBT, PACKAGE
 
 __all__ = ["empty_house"]
-
-pytestmark = pytest.mark.acceptance
 
 
 def run(house: House, *command: str | Path) -> str:
