@@ -131,11 +131,10 @@ def living_workers(dsn: str) -> int:
         return int(row[0])
 
 
-def serves(dsn: str, process_id: int) -> bool:
-    """Whether that process is a worker that serves a database."""
-    with closing(psycopg.connect(dsn, autocommit=True)) as connection:
-        served = "select exists (select from pgclarify_private.serving_workers() where process_id = %s)"
-        return bool(scalar(connection, served, process_id))
+def serves(connection: psycopg.Connection[Any], process_id: int) -> bool:
+    """Whether that process is a worker that serves the database."""
+    served = "select exists (select from pgclarify_private.serving_workers() where process_id = %s)"
+    return bool(scalar(connection, served, process_id))
 
 
 @cache
@@ -193,13 +192,15 @@ def worker(
     process.start()
     running = Worker(process, log)
     try:
+        # One session for all looks: a new one for each would take more of the processor than the worker does.
+        with closing(psycopg.connect(dsn, autocommit=True)) as connection:
 
-        def is_ready() -> bool:
-            assert process.is_alive(), log.read_text()
-            # A number of workers would not do: the server may not know yet that one of them was killed.
-            return process.pid is not None and serves(dsn, process.pid)
+            def is_ready() -> bool:
+                assert process.is_alive(), log.read_text()
+                # A number of workers would not do: the server may not know yet that one of them was killed.
+                return process.pid is not None and serves(connection, process.pid)
 
-        until(is_ready)
+            until(is_ready)
         yield running
     finally:
         running.kill()

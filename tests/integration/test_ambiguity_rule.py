@@ -8,6 +8,7 @@ from contextlib import closing
 import psycopg
 import pytest
 
+from tests.in_turn import in_turn
 from tests.integration.by_hand import Connect, Connection, Hire, MakeRole, scalar, state_of
 
 INVALID_PARAMETER = "22023"
@@ -207,8 +208,8 @@ class TestWhoEditsThem:
         ):
             assert state_of(houses["anna"], attempt) == INSUFFICIENT_PRIVILEGE
 
-    @pytest.mark.parametrize(
-        ("given", "sqlstate"),
+    @in_turn(
+        "given, sqlstate",
         [
             ([None, "lexical", "annas", None], INVALID_PARAMETER),
             (["(it", "lexical", "annas", None], INVALID_PATTERN),

@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from tests.in_turn import in_turn
 from tests.integration.attaching import ATTACH, DETACH, RESYNC, STATE, attach, reader_of, refusal
 from tests.integration.by_hand import Connection, scalar, state_of
 from tests.migration.test_objects import rows
@@ -276,8 +277,14 @@ class TestAsWhomItIsRead:
 
         assert set(caught) == {f"run by {reader_of(connection)}"}
 
-    @pytest.mark.parametrize(
-        ("attempt", "state"),
+    @pytest.fixture
+    def reader(self, alice: Connection, connection: Connection) -> str:
+        """The role that reads her table."""
+        attach(alice)
+        return reader_of(connection)
+
+    @in_turn(
+        "attempt, state",
         [
             ("select * from pgclarify.document", "42501"),
             ("grant execute on function pgclarify_private.{read} to public", "42501"),
@@ -295,11 +302,7 @@ class TestAsWhomItIsRead:
             ("select id, body from app.article", None),
         ],
     )
-    def test_what_that_role_can_do(
-        self, alice: Connection, connection: Connection, attempt: str, state: str | None
-    ) -> None:
-        attach(alice)
-        reader = reader_of(connection)
+    def test_what_that_role_can_do(self, connection: Connection, reader: str, attempt: str, state: str | None) -> None:
         attempt = attempt.replace("{reader}", reader).replace("{read}", reader.replace("pgclarify_reads", "_read"))
         with connection.transaction(force_rollback=True):
             # As no superuser would be, and as a function of that role is.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import psycopg
 import pytest
 
+from tests.in_turn import in_turn
 from tests.integration.by_hand import Connect, Connection, MakeRole, scalar, state_of
 
 INSUFFICIENT_PRIVILEGE = "42501"
@@ -32,7 +33,7 @@ def owner(connect: Connect, make_role: MakeRole, keeper: Connection) -> Connecti
     return session
 
 
-@pytest.mark.parametrize(
+@in_turn(
     "change",
     [
         "insert into pgclarify.budget (name, period, corpus_id, max_calls)"
@@ -74,8 +75,8 @@ def test_what_is_left_out_stays_and_null_takes_away(owner: Connection, make_role
     assert owner.execute(BUDGETS).fetchall()[1] == ("own", "day", None, 0.5, None, False)
 
 
-@pytest.mark.parametrize(
-    ("given", "sqlstate"),
+@in_turn(
+    "given, sqlstate",
     [
         (["", "mine", DAILY], INVALID_PARAMETER),
         ([None, "mine", DAILY], INVALID_PARAMETER),

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import pytest
 from psycopg import sql
 
+from tests.in_turn import in_turn
 from tests.integration.by_hand import Connect, Connection, HandWorker, MakeRole, state_of
 
 INSUFFICIENT_PRIVILEGE = "42501"
@@ -285,7 +286,7 @@ def internal_calls(connection: Connection, caller: str) -> dict[str, str]:
 
 
 class TestProofs:
-    @pytest.mark.parametrize(
+    @in_turn(
         "caller",
         [
             r"row('postgres', '\x00')::pgclarify_private.caller",

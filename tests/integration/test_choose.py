@@ -7,6 +7,7 @@ from typing import Any
 import psycopg
 import pytest
 
+from tests.in_turn import in_turn
 from tests.integration.by_hand import Connect, Connection, HandWorker, MakeRole, at_once, scalar, state_of
 from tests.integration.conversing import (
     FORBIDDEN,
@@ -191,7 +192,7 @@ class TestAgain:
 
 
 class TestRefused:
-    @pytest.mark.parametrize("ordinal", [0, 3, None])
+    @in_turn("ordinal", [0, 3, None])
     def test_what_was_not_offered(self, alice: Connection, run_id: int, ordinal: int | None) -> None:
         with pytest.raises(psycopg.errors.InvalidParameterValue) as wrong:
             choose(alice, run_id, ordinal)
@@ -339,8 +340,8 @@ class TestGoingOn:
         )
 
 
-@pytest.mark.parametrize(
-    ("question", "options"),
+@in_turn(
+    "question, options",
     [
         (None, "{}"),
         (" ", "{}"),
@@ -362,7 +363,7 @@ def test_what_is_wrong_is_said_before_anybody_is_asked(alice: Connection, questi
     assert state_of(alice, TestGoingOn.ASK, [question, options]) == WRONG
 
 
-@pytest.mark.parametrize(("reply", "options"), [(None, "{}"), (" \n", "{}"), ("x" * 10001, "{}"), ("x", '{"to": 1}')])
+@in_turn("reply, options", [(None, "{}"), (" \n", "{}"), ("x" * 10001, "{}"), ("x", '{"to": 1}')])
 def test_a_reply_that_is_none(alice: Connection, reply: str | None, options: str) -> None:
     assert state_of(alice, "select pgclarify.reply(1, %s, %s)", [reply, options]) == WRONG
 

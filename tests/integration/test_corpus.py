@@ -5,6 +5,7 @@ from __future__ import annotations
 import psycopg
 import pytest
 
+from tests.in_turn import in_turn
 from tests.integration.by_hand import Connect, Connection, Hire, MakeRole, scalar, state_of
 
 INVALID_PARAMETER = "22023"
@@ -49,8 +50,8 @@ class TestCreating:
         assert scalar(connection, "select corpus_name from pgclarify.run") == name
         scalar(connection, "select pgclarify.drop_corpus(%s)", name)
 
-    @pytest.mark.parametrize(
-        ("arguments", "state"),
+    @in_turn(
+        "arguments, state",
         [
             ("''", INVALID_PARAMETER),
             ("null", INVALID_PARAMETER),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import psycopg
 import pytest
 
+from tests.in_turn import in_turn
 from tests.integration.by_hand import Connection, HandWorker, Hire, scalar, state_of
 from tests.integration.counts import assert_counts_agree
 
@@ -111,7 +112,7 @@ class TestAdding:
             assert_counts_agree(connection)
             assert status(connection) == (1, 2, 0, 2, 0)
 
-    @pytest.mark.parametrize(
+    @in_turn(
         "arguments",
         [
             "'', 'Cars.'",

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import pytest
-
+from tests.in_turn import in_turn
 from tests.integration.by_hand import Connection, scalar
 from tests.integration.explaining import Desk, desk, reading, stage
 
 __all__ = ["desk"]
 
 
-@pytest.mark.parametrize(
-    ("given", "shown"),
+@in_turn(
+    "given, shown",
     [
         ("a\U000e0041b", "a\\U000e0041b"),
         ("\U0001d173", "\\U0001d173"),
@@ -61,8 +60,8 @@ def test_foreign_text_stays_harmless_and_short(desk: Desk) -> None:
     assert len(lines) == 17
 
 
-@pytest.mark.parametrize(
-    ("title", "heading", "shown"),
+@in_turn(
+    "title, heading, shown",
     [
         ("Beer", "Beer", " (Beer)"),
         ("Beer", "Beer > Hops", " (Beer > Hops)"),

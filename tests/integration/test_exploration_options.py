@@ -8,6 +8,7 @@ from typing import Any
 import psycopg
 import pytest
 
+from tests.in_turn import in_turn
 from tests.integration.by_hand import Connection, HandWorker, scalar
 from tests.integration.exploring import ANGLES, user, worker
 
@@ -17,8 +18,8 @@ __all__ = ["user", "worker"]
 class TestOptions:
     """What `search` takes, and what the run keeps of it."""
 
-    @pytest.mark.parametrize(
-        ("options", "kept"),
+    @in_turn(
+        "options, kept",
         [
             ({"method": "dense"}, {"search": "dense"}),
             (
@@ -44,8 +45,8 @@ class TestOptions:
         budget = """select pgclarify_private.search_settings(%s, '{"method": "adaptive"}') -> 'budget'"""
         assert [scalar(connection, budget, top_k) for top_k in (1, 100, 101, 1000)] == [100, 100, 101, 1000]
 
-    @pytest.mark.parametrize(
-        ("options", "message"),
+    @in_turn(
+        "options, message",
         [
             ({"budget": 10}, 'option "budget" is for method adaptive, or for a reranker'),
             ({"method": "lexical", "budget": 10}, 'option "budget" is for method adaptive, or for a reranker'),
@@ -121,7 +122,7 @@ class TestOptionsOfClarify:
         "select pgclarify.clarify_many(array['cars'], null, 'insurance', %s, options => %s)",
     )
 
-    @pytest.mark.parametrize("call", CALLS)
+    @in_turn("call", CALLS)
     def test_no_more_can_be_judged_than_are_retrieved(self, user: Connection, worker: HandWorker, call: str) -> None:
         with pytest.raises(psycopg.errors.InvalidParameterValue, match="budget must not be more than top_k") as refused:
             user.execute(call.encode(), [4, '{"budget": 5}'])

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.in_turn import in_turn
 from tests.integration.by_hand import Connect, Connection, Hire, MakeRole, scalar, state_of
 from tests.integration.counts import assert_counts_agree
 from tests.integration.linking import MANY, add, check, circle, faults, link, lists, load, neighbors
@@ -335,7 +336,7 @@ class TestBuildAndCheck:
 
         assert (found["sampled"], found["recall"], found["linked"]) == (0, None, 40)
 
-    @pytest.mark.parametrize("sample", [-1, 10_001, None])
+    @in_turn("sample", [-1, 10_001, None])
     def test_a_wrong_sample(self, linked: Connection, sample: int | None) -> None:
         assert state_of(linked, "select pgclarify.check_graph('insurance', %s::integer)", [sample]) == "22023"
 

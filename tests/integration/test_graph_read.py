@@ -5,6 +5,7 @@ from __future__ import annotations
 import psycopg
 import pytest
 
+from tests.in_turn import in_turn
 from tests.integration.by_hand import Connect, Connection, Hire, MakeRole, scalar, state_of
 from tests.integration.linking import add, link, load, neighbors
 
@@ -44,11 +45,11 @@ class TestNeighbors:
             (2, "25", self.passage(linked, "25"), "0.906"),
         ]
 
-    @pytest.mark.parametrize(("k", "found"), [(1, ["10"]), (2, ["10", "25"]), (1000, ["10", "25"])])
+    @in_turn("k, found", [(1, ["10"]), (2, ["10", "25"]), (1000, ["10", "25"])])
     def test_k(self, linked: Connection, k: int, found: list[str]) -> None:
         assert neighbors(linked, "0", k) == found
 
-    @pytest.mark.parametrize("k", [0, -1, 1001, None])
+    @in_turn("k", [0, -1, 1001, None])
     def test_a_wrong_k(self, linked: Connection, k: int | None) -> None:
         call = "select pgclarify.neighbors('insurance', '0', %s, %s::integer)"
         assert state_of(linked, call, [self.passage(linked, "0"), k]) == "22023"

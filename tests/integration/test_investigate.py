@@ -7,6 +7,7 @@ from typing import Any
 import psycopg
 import pytest
 
+from tests.in_turn import in_turn
 from tests.integration.by_hand import Connect, Connection, HandWorker, Hire, scalar, state_of
 from tests.integration.investigating import (
     NOT_READY,
@@ -94,7 +95,7 @@ class TestSteps:
         assert late.value.sqlstate == "PC006"
         assert rows(alice, "select ordinal from pgclarify.investigation_step") == [{"ordinal": 1}]
 
-    @pytest.mark.parametrize(
+    @in_turn(
         "step",
         [
             answered(1, "direct", "x") | {"answer": None, "confidence": None},

@@ -8,6 +8,7 @@ from typing import Any
 import psycopg
 import pytest
 
+from tests.in_turn import in_turn
 from tests.integration.by_hand import Connection, HandWorker, scalar, state_of
 from tests.integration.investigating import (
     NOT_READY,
@@ -31,7 +32,7 @@ WRONG_VALUE = "22023"
 
 
 class TestRefusals:
-    @pytest.mark.parametrize(
+    @in_turn(
         "options",
         [
             {"unheard of": 1},
@@ -75,8 +76,8 @@ class TestRefusals:
             assert state_of(alice, query, [QUESTION, json.dumps(options)]) == WRONG_VALUE
         assert scalar(alice, "select count(*) from pgclarify.run") == 0
 
-    @pytest.mark.parametrize(
-        ("options", "hint"),
+    @in_turn(
+        "options, hint",
         [
             ({"reranker": "none"}, '"signal" or "model", or the name or path of a CrossEncoder; or leave it out.'),
             ({"entailment": "none"}, '"embedding" or "model", or the name or path of a CrossEncoder; or leave it out.'),
@@ -90,7 +91,7 @@ class TestRefusals:
             alice.execute("select pgclarify.investigate('x', 'atlas', %s)", [json.dumps(options)])
         assert refused.value.diag.message_hint == f"Pass {hint}"
 
-    @pytest.mark.parametrize("question", [None, "", " \n", "x" * 10_001])
+    @in_turn("question", [None, "", " \n", "x" * 10_001])
     def test_questions(self, worker: HandWorker, alice: Connection, question: str | None) -> None:
         for call in ("investigate", "submit_investigation"):
             assert state_of(alice, f"select pgclarify.{call}(%s, 'atlas')", [question]) == WRONG_VALUE

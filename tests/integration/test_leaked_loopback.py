@@ -10,6 +10,7 @@ import psycopg
 import pytest
 from psycopg import sql
 
+from tests.in_turn import in_turn
 from tests.integration.by_hand import Connect, Connection, HandWorker, MakeRole, state_of
 from tests.workers import until
 
@@ -109,7 +110,7 @@ def asked(connection: Connection) -> list[Any]:
     return runs(connection)
 
 
-@pytest.mark.parametrize("function", PAYLOADS)
+@in_turn("function", PAYLOADS)
 def test_it_does_nothing_without_a_signature(
     connection: Connection, asked: list[Any], open_leak: Callable[[], Leak], function: str
 ) -> None:
@@ -121,7 +122,7 @@ def test_it_does_nothing_without_a_signature(
     assert runs(connection) == asked
 
 
-@pytest.mark.parametrize("function", PAYLOADS)
+@in_turn("function", PAYLOADS)
 def test_a_signature_is_good_once_and_for_one_thing(
     connection: Connection,
     asked: list[Any],

@@ -12,6 +12,7 @@ import psycopg
 import pytest
 from psycopg import sql
 
+from tests.in_turn import in_turn
 from tests.integration.by_hand import Connect, Connection, HandWorker, Hire, MakeRole, scalar, vector_of
 from tests.integration.exploring import find, near, record
 from tests.integration.linking import link
@@ -131,7 +132,7 @@ class TestCorpus:
         answered(worker, connect(team), "cars", "hidden")
         return connect(make_role("pgclarify_user", name="stranger"))
 
-    @pytest.mark.parametrize("statement", OF_CORPUS)
+    @in_turn("statement", OF_CORPUS)
     def test_is_refused_as_one_that_is_not_there(self, stranger: Connection, statement: str) -> None:
         there = refusal(stranger, statement.format("'hidden'"), "hidden")
 

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from psycopg import sql
 
+from tests.in_turn import in_turn
 from tests.integration.by_hand import Connect, Connection, HandWorker, Hire, MakeRole, scalar, state_of
 from tests.integration.test_nothing_leaks import TABLES, refusal, seen
 
@@ -204,7 +205,7 @@ class TestRows:
 class TestCalls:
     """What does not exist for the caller is refused as if it were not there."""
 
-    @pytest.mark.parametrize(
+    @in_turn(
         "statement",
         ["select pgclarify.choose({}, 1)", "select pgclarify.reply({}, 'yes')", "select pgclarify.explain({})"],
     )

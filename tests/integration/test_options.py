@@ -5,9 +5,16 @@ from __future__ import annotations
 import psycopg
 import pytest
 
-from tests.integration.by_hand import Connection, scalar
+from tests.in_turn import in_turn
+from tests.integration.by_hand import Connection
 
 INVALID_PARAMETER = "22023"
+
+
+@pytest.fixture(autouse=True)
+def corpus(connection: Connection) -> None:
+    """So that a call without a name has one."""
+    connection.execute("select pgclarify.create_corpus('a')")
 
 
 def refused(connection: Connection, statement: str) -> psycopg.errors.Diagnostic:
@@ -16,8 +23,8 @@ def refused(connection: Connection, statement: str) -> psycopg.errors.Diagnostic
     return caught.value.diag
 
 
-@pytest.mark.parametrize(
-    ("call", "parameter"),
+@in_turn(
+    "call, parameter",
     [
         ("clarify('q', options => %s)", "top_k"),
         ("clarify('q', options => %s)", "timeout"),
@@ -40,7 +47,6 @@ def refused(connection: Connection, statement: str) -> psycopg.errors.Diagnostic
     ],
 )
 def test_a_parameter_among_options_is_named(connection: Connection, call: str, parameter: str) -> None:
-    scalar(connection, "select pgclarify.create_corpus('a')")
     options = f"""'{{"{parameter}": 5}}'"""
     told = refused(connection, f"select pgclarify.{call.replace('%s', options)}")
     assert told.sqlstate == INVALID_PARAMETER
@@ -48,7 +54,6 @@ def test_a_parameter_among_options_is_named(connection: Connection, call: str, p
 
 
 def test_the_likest_option_is_named(connection: Connection) -> None:
-    scalar(connection, "select pgclarify.create_corpus('a')")
     misspelt = refused(connection, """select pgclarify.clarify('q', options => '{"retreival": "adaptive"}')""")
     assert '"retrieval"' in str(misspelt.message_hint)
     other = refused(connection, """select pgclarify.clarify('q', options => '{"zzz": 1}')""")
@@ -56,7 +61,6 @@ def test_the_likest_option_is_named(connection: Connection) -> None:
 
 
 def test_options_in_the_place_of_another_parameter_are_recognized(connection: Connection) -> None:
-    scalar(connection, "select pgclarify.create_corpus('a')")
     for call in ("create_corpus('b', %s)", "submit('q', %s)", "set_budget('b', %s)"):
         with pytest.raises(psycopg.Error) as caught:
             connection.execute(f"select pgclarify.{call}".encode(), ['{"x": 1}'])

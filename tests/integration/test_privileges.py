@@ -8,6 +8,8 @@ from typing import Any
 import psycopg
 import pytest
 
+from tests.in_turn import in_turn
+
 OURS = (
     "('pgclarify'::regnamespace, 'pgclarify_private'::regnamespace, 'pgclarify_queue'::regnamespace,"
     " 'pgclarify_capture'::regnamespace)"
@@ -432,7 +434,7 @@ def test_the_loopbacks_login_is_limited(connection: psycopg.Connection[Any]) -> 
     ).fetchone() == (0,)
 
 
-@pytest.mark.parametrize(
+@in_turn(
     "attempt",
     [
         "select * from pgclarify.corpus",

@@ -10,6 +10,7 @@ import pytest
 from pgclarify import install
 from pgclarify.errors import DatabaseError, SchemaMismatch
 from pgclarify.install import installer
+from tests.in_turn import in_turn
 from tests.integration.by_hand import Connect, Connection, MakeRole, scalar, state_of
 from tests.migration import catalog
 
@@ -56,7 +57,7 @@ def test_with_something_to_change_it_says_whom_it_waits_for(
     install.check_schema(connection)
 
 
-@pytest.mark.parametrize(
+@in_turn(
     "damage",
     [
         "drop view pgclarify.queue_status",

@@ -8,6 +8,7 @@ from typing import Any
 import psycopg
 import pytest
 
+from tests.in_turn import in_turn
 from tests.integration.by_hand import Connect, Connection, HandWorker, MakeRole, scalar, state_of
 from tests.integration.explaining import Desk, desk
 
@@ -57,9 +58,7 @@ class TestStarted:
         assert scalar(desk.owner, enter) is None
         assert scalar(desk.owner, "select count(*) from pgclarify.run") == before
 
-    @pytest.mark.parametrize(
-        "operation", ["clarify", "consolidate", "search", "investigate", "list_answers", "estimate"]
-    )
+    @in_turn("operation", ["clarify", "consolidate", "search", "investigate", "list_answers", "estimate"])
     def test_what_looks_into_a_corpus_has_one(self, desk: Desk, operation: str) -> None:
         enter = "select pgclarify_private.enter_runs('postgres', '{}', %s, null, array['q'], '{}', null, null)"
 
@@ -111,9 +110,7 @@ class TestHistory:
         for history in (["a"] * 101, [None], ["a", "b" * 10_001]):
             assert state_of(connection, "select pgclarify_private.check_history(%s)", [history]) == INVALID_PARAMETER
 
-    @pytest.mark.parametrize(
-        ("history", "detail"), [(["a", None], "Element 2 is null."), (["b" * 10_001], "Element 1 has 10001.")]
-    )
+    @in_turn("history, detail", [(["a", None], "Element 2 is null."), (["b" * 10_001], "Element 1 has 10001.")])
     def test_what_is_wrong_is_named(self, connection: Connection, history: list[str | None], detail: str) -> None:
         with pytest.raises(psycopg.errors.InvalidParameterValue) as refused:
             connection.execute("select pgclarify_private.check_history(%s)", [history])
@@ -175,7 +172,7 @@ class TestAsked:
 
 
 class TestWhoStartsThem:
-    @pytest.mark.parametrize("operation", ["rewrite", "clarifying_questions", "reply", "list_answers", "estimate"])
+    @in_turn("operation", ["rewrite", "clarifying_questions", "reply", "list_answers", "estimate"])
     def test_what_takes_a_model_is_left_to_who_has_one(
         self, desk: Desk, connect: Connect, make_role: MakeRole, operation: str
     ) -> None:

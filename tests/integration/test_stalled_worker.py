@@ -77,14 +77,14 @@ def test_another_worker_takes_over(
 
             second = run_worker(database, own_model.base_url)
             assert wait(connection, run_ids) == ["succeeded"] * RUNS
-            assert serves(database, process_id) is False
+            assert serves(connection, process_id) is False
             if how == "stopped":
                 # What was in flight when it stopped, and no reply that was stored.
                 assert own_model.stats["repeated_inputs"] <= CONCURRENCY
             before = written(connection)
 
         # It counts as alive again only once it has registered anew.
-        until(lambda: serves(database, process_id))
+        until(lambda: serves(connection, process_id))
         assert written(connection) == before
 
         assert second.stop() == 0
