@@ -19,7 +19,7 @@ acceptance: system dbt install ## Run it from outside: command line, browser, wh
 	$(PYTEST) tests/acceptance tests/clients tests/dbt
 
 unit: install
-	$(PYTEST) --quiet tests/unit
+	$(PYTEST) --quiet -m "not slow" --hypothesis-profile quick tests/unit
 
 lint: style types imports sql ## Style, types, import order, SQL
 

@@ -19,6 +19,8 @@ from pgclarify.errors import ConfigurationError, EmbeddingError, ModelNotFound
 from pgclarify.protocols import CrossEncoder
 from tests.small_cross_encoder import save_cross_encoder
 
+pytestmark = pytest.mark.slow
+
 PAIRS = [
     ("when did it open ?", "the bridge opened in 1902"),
     ("when did it open ?", "cheese is made of milk"),

@@ -3,9 +3,12 @@ from __future__ import annotations
 import multiprocessing
 from pathlib import Path
 
+import pytest
 import torch
 
 from pgclarify.embedding.linear import bound_caches
+
+pytestmark = pytest.mark.slow
 
 
 def _kilobytes() -> int:

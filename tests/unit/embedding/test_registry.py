@@ -17,6 +17,8 @@ from pgclarify.errors import ModelNotFound
 from tests.small_cross_encoder import save_cross_encoder
 from tests.small_model import save_small_model
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def paths(tmp_path_factory: pytest.TempPathFactory) -> list[str]:

@@ -16,6 +16,8 @@ from pgclarify.embedding.loading import verify_sha256
 from pgclarify.errors import ConfigurationError, EmbeddingError, ModelNotFound
 from pgclarify.protocols import Embedder
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def embedder() -> Iterator[SentenceTransformerEmbedder]:

@@ -18,6 +18,8 @@ from pgclarify.ingest.readers import read_stream
 from pgclarify.model import Document
 from tests.unit.ingest.test_pdf import pdf
 
+pytestmark = pytest.mark.slow
+
 # No machine parses the bombs below in that time; the second is for pages of text beside them.
 SHORT, PATIENT = ReadingLimits(seconds=1), ReadingLimits(seconds=10)
 SMALL = ReadingLimits(memory_bytes=300 * 2**20)

@@ -81,6 +81,7 @@ def test_what_is_no_such_file_or_has_no_text_is_a_problem(tmp_path: Path, data: 
     assert isinstance(document, Document)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("data", "part", "suffix"), [(docx(), WORD_PART, ".docx"), (pptx(), "ppt/slides/slide1.xml", ".pptx")]
 )

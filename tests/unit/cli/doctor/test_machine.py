@@ -119,6 +119,7 @@ def test_the_disk_of_a_folder_to_come_is_that_of_the_one_above(tmp_path: Path) -
     assert "GB are free" in machine.check_disk(tmp_path / "far" / "away", holds_database=True).finding
 
 
+@pytest.mark.slow
 def test_the_packaged_model_can_be_loaded() -> None:
     check = machine.check_embedding_model("all-MiniLM-L6-v2")
     assert check.level is Level.OK
