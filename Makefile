@@ -4,6 +4,9 @@ VENV ?= .venv
 DBT_VENV ?= .venv-dbt
 BIN := $(VENV)/bin
 PYTEST := $(BIN)/pytest -n 2 --dist loadfile
+# What runs on every server that is supported, and what takes dblink, which the package of PostgreSQL 16 lacks.
+CORE := $(addprefix tests/integration/test_,documents.py attach.py policies.py access.py)
+WITH_DBLINK := $(addprefix tests/integration/test_,caller.py runs.py)
 
 .PHONY: demo check test acceptance unit lint style types imports sql docs reference snapshots system bench dbt dbt-example install clean help
 demo: install ## Install everything, start PostgreSQL, load a corpus and ask
@@ -14,6 +17,8 @@ check: style imports types unit ## The inner loop, under a minute: all that need
 test: ## Lint, build the pages, then run the tests of everything that we wrote
 	$(MAKE) --no-print-directory --jobs=2 --output-sync=target lint docs
 	$(PYTEST) tests/unit tests/integration tests/migration tests/snapshots
+	$(PYTEST) --server=16 $(CORE)
+	$(PYTEST) --server=managed $(CORE) $(WITH_DBLINK)
 
 acceptance: system dbt install ## Run it from outside: command line, browser, wheel, clients (JDBC, PgBouncer, ...), dbt
 	$(PYTEST) tests/acceptance tests/clients tests/dbt

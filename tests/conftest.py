@@ -22,8 +22,8 @@ from psycopg import sql
 from xdist.remote import Producer
 from xdist.scheduler import LoadFileScheduling
 
-from pgclarify import embedded
 from pgclarify.install import install
+from tests import servers
 
 TEMPLATE = "pgclarify_template"
 # All of its tests share a server and a worker.
@@ -40,8 +40,14 @@ class FilesAndFolder(LoadFileScheduling):  # type: ignore[misc]
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Let `make snapshots` write what tests compare with."""
+    """Let `make snapshots` write what tests compare with, and `make test` choose a server."""
     parser.addoption("--update-snapshots", action="store_true", help="write snapshots anew instead of comparing")
+    parser.addoption(
+        "--server",
+        choices=("18", "16", "managed"),
+        default="18",
+        help="PostgreSQL 18 (default); 16, which has no dblink; or 18 where a role that is no superuser installs",
+    )
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -98,7 +104,13 @@ def _roomy_folder() -> Path:
 
 
 @pytest.fixture(scope="session")
-def server(shared_dir: Path) -> Iterator[str]:
+def kind_of_server(pytestconfig: pytest.Config) -> str:
+    """What --server says."""
+    return str(pytestconfig.getoption("server"))
+
+
+@pytest.fixture(scope="session")
+def server(shared_dir: Path, kind_of_server: str) -> Iterator[str]:
     """A server that all workers of pytest-xdist share, as the URL of a superuser in database "postgres".
 
     It listens on a Unix socket only. Other than those of people, it asks no role for a password: `user=` is whoever a
@@ -109,9 +121,9 @@ def server(shared_dir: Path) -> Iterator[str]:
     visitor = visitors / str(os.getpid())
     with _locked(shared_dir):
         visitors.mkdir(exist_ok=True)
-        dsn = in_database(embedded.start(data_dir), "postgres")
+        dsn = in_database(servers.start(kind_of_server, data_dir), "postgres")
         hurry(dsn)
-        trust_everybody(dsn)
+        trust_everybody(dsn, but_the_loopback=kind_of_server == "managed")
         # A plan is made with the statistics that a test asks for, and not with whatever was counted half way.
         _set_off(dsn, "autovacuum")
         visitor.touch()
@@ -120,7 +132,7 @@ def server(shared_dir: Path) -> Iterator[str]:
         visitor.unlink()
         # A worker that was killed says no goodbye.
         if not any(_is_alive(int(other.name)) for other in visitors.iterdir()):
-            embedded.stop(data_dir)
+            servers.stop(kind_of_server, data_dir)
             # At once, since who comes meanwhile begins anew in a folder of this name.
             shutil.rmtree(shared_dir.rename(f"{shared_dir}-{os.getpid()}"))
 
@@ -133,7 +145,7 @@ def admin(server: str) -> Iterator[psycopg.Connection[Any]]:
 
 
 @pytest.fixture(scope="session")
-def template(server: str, admin: psycopg.Connection[Any], shared_dir: Path) -> str:
+def template(server: str, admin: psycopg.Connection[Any], shared_dir: Path, kind_of_server: str) -> str:
     """Name of a database with the schema in it, to which nobody may connect."""
     with _locked(shared_dir):
         if admin.execute("select from pg_database where datname = %s", [TEMPLATE]).fetchone() is None:
@@ -141,7 +153,8 @@ def template(server: str, admin: psycopg.Connection[Any], shared_dir: Path) -> s
             unfinished = f"{TEMPLATE}_unfinished"
             admin.execute(sql.SQL("drop database if exists {}").format(sql.Identifier(unfinished)))
             admin.execute(sql.SQL("create database {}").format(sql.Identifier(unfinished)))
-            install(in_database(server, unfinished))
+            new = in_database(server, unfinished)
+            install(servers.hand_to_tenant(new) if kind_of_server == "managed" else new)
             admin.execute(
                 sql.SQL("alter database {} rename to {}").format(sql.Identifier(unfinished), sql.Identifier(TEMPLATE))
             )
@@ -240,14 +253,18 @@ def hurry(dsn: str) -> None:
     _set_off(dsn, "fsync", "full_page_writes", "synchronous_commit")
 
 
-def trust_everybody(dsn: str) -> None:
-    """Let a server ask no role for a password on its socket until it is started again."""
+def trust_everybody(dsn: str, *, but_the_loopback: bool = False) -> None:
+    """Let a server ask no role for a password on its socket until it is started again.
+
+    dblink lets a role that is no superuser through only where the server asked for a password.
+    """
     role = f"probe_{uuid4().hex[:12]}"
     with closing(psycopg.connect(dsn, autocommit=True)) as connection:
         row = connection.execute("show hba_file").fetchone()
         assert row is not None
         rules = Path(row[0])
-        rules.write_text(f"local all,replication all trust\n{rules.read_text()}")
+        first = "local all pgclarify_loopback scram-sha-256\n" if but_the_loopback else ""
+        rules.write_text(f"{first}local all,replication all trust\n{rules.read_text()}")
         connection.execute(sql.SQL("create role {} login").format(sql.Identifier(role)))
         connection.execute("select pg_reload_conf()")
         # The postmaster, which makes sessions, reads the file on its own time.

