@@ -137,21 +137,26 @@ declare
         where corpus.corpus_id = v_run.corpus_id
     );
     v_asked constant text := pgclarify_private.language_of(v_run.question);
-    v_found constant text := pgclarify_private.language_of((
-        select string_agg(left(passage.content, 1000), ' ')
-        from (
-            select candidate.corpus_id, candidate.document_id, candidate.passage_id
-            from pgclarify.candidate
-            where candidate.run_id = v_run.run_id
-            order by candidate.rank
-            limit 4
-        ) as near
-        inner join pgclarify.passage
-            on passage.corpus_id = near.corpus_id
-                and passage.document_id = near.document_id
-                and passage.id = near.passage_id
-    ));
+    v_near text;
+    v_found text;
 begin
+    if v_run.corpus_id is not null then
+        execute format(
+            $sql$
+            select string_agg(left(passage.content, 1000), ' ')
+            from (
+                select candidate.document_id, candidate.passage_id
+                from pgclarify.candidate
+                where candidate.run_id = $1
+                order by candidate.rank
+                limit 4
+            ) as near
+            inner join %s as passage on passage.document_id = near.document_id and passage.id = near.passage_id
+            $sql$,
+            pgclarify_private.partition_name('passage', v_run.corpus_id)
+        ) into v_near using v_run.run_id;
+    end if;
+    v_found := pgclarify_private.language_of(v_near);
     if pgclarify_private.is_extractive(v_run.model)
         and (v_asked <> 'english' or coalesce(v_found, v_searched) <> 'english') then
         return true;

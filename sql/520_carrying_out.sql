@@ -34,7 +34,7 @@ begin
         return;
     end if;
     -- While a document is being erased, a run would read it. Neither is that waited for.
-    perform from pgclarify.corpus where corpus.corpus_id = v_run.corpus_id for share nowait;
+    perform from pgclarify.corpus where corpus.corpus_id = v_run.corpus_id for key share nowait;
     v_roles := pgclarify_private.roles_of(v_run.requested_by, v_run.requested_by_oid);
     v_error := case
         when v_run.corpus_id is null and v_run.corpus_name is not null then 'the corpus was dropped'

@@ -124,9 +124,9 @@ declare
     v_run_ids bigint[];
     v_has_erased boolean;
 begin
+    -- No run starts until this is committed: it would read what is being erased. The row first, as drop_corpus does.
+    perform from pgclarify.corpus where corpus.corpus_id = v_corpus.corpus_id for update;
     perform pgclarify_private.hold_corpus(v_corpus.corpus_id);
-    -- No run starts until this is committed: it would read what is being erased.
-    perform from pgclarify.corpus where corpus.corpus_id = v_corpus.corpus_id for no key update;
     v_lexemes := pgclarify_private.lexemes_of(v_corpus.corpus_id, v_document_id);
     v_merged := pgclarify_private.merge_documents(v_corpus.corpus_id, null, '{}', array[v_document_id]);
     select document.source_id into v_source_id

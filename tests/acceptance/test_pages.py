@@ -31,6 +31,7 @@ EXEMPT = {
     "pgclarify dsn --role": "the house listens to nobody outside; test_listen_and_grant.py asks one that does",
     "pgclarify doctor": "loads the embedding model, which takes seconds; test_doctor.py has its findings",
     "pgclarify worker": "serves until it is interrupted; every test with a worker starts one",
+    "pgclarify erase": "asks whether it may; test_erase_command.py runs it",
     "pgclarify eval run questions.jsonl --corpus handbook --config clarify.toml rac.toml": "rac takes a language model",
     "pgclarify eval run questions.jsonl --corpus handbook --part": "wants more questions; test_evaluation_commands.py",
 }

@@ -574,7 +574,7 @@ def test_filled_and_switched_by_many_while_documents_come_and_go(
             let_documents_in(own)
             if status(own)[3] is None:
                 number += 1
-                own.execute(SET, [f"model {number}"])
+                own.execute(SET, [f"model-{number}"])
             other.open_spaces()
 
     workers = [hire() for _ in range(6)]
@@ -590,7 +590,7 @@ def test_filled_and_switched_by_many_while_documents_come_and_go(
         for done in goings:
             done.result()
 
-    last = scalar(connection, SET, "the last one")
+    last = scalar(connection, SET, "the-last-one")
     worker.open_spaces()
     for other in workers:
         other.die()
@@ -600,4 +600,4 @@ def test_filled_and_switched_by_many_while_documents_come_and_go(
         fill(worker)
         worker.advance_spaces()
     worker.index_everything()
-    assert_complete(connection, "the last one")
+    assert_complete(connection, "the-last-one")

@@ -146,7 +146,7 @@ def test_a_limit_of_calls(client: Client, asker: Connection) -> None:
     found = client.investigate("Who invented the sextant?", max_calls=4)
     assert (found.status, found.outcome, found.answer) == (RunStatus.PARTIAL, StepOutcome.CUT_OFF, None)
     errors = asker.execute(queries["cli_list_recent_errors"], {"most": 100}).fetchall()
-    (error,) = [row[5] for row in errors if row[0] == found.run_id]
+    (error,) = [row[6] for row in errors if row[0] == found.run_id]
     assert error == "the calls left did not suffice (limit 4, of which 2 are kept for the conclusion)"
 
 

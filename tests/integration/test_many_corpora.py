@@ -114,7 +114,7 @@ def statements(
         "add_document": send("select pgclarify.add_document('insurance', 'new', 'Cars.')"),
         "new readers": send("select pgclarify.add_document('insurance', 'open', 'Cars.', readers => '{}')"),
         "remove_document": send("select pgclarify.remove_document('insurance', 'open')"),
-        "set_embedding_model": send("select pgclarify.set_embedding_model('insurance', 'another model')"),
+        "set_embedding_model": send("select pgclarify.set_embedding_model('insurance', 'another-model')"),
         "corpus_status": send("select * from pgclarify.corpus_status"),
         "neighbors": send(
             "select * from pgclarify.neighbors('insurance', 'open', (select id from pgclarify.passage"
@@ -170,7 +170,7 @@ def test_no_statement_locks_more_because_there_are_more(
         connection.execute("select pgclarify.add_document('insurance', %s, 'Cars.')", [document_id])
     leased = {document["document_id"]: document for document in worker.claim()}
     connection.execute("select pgclarify.drop_corpus('gone')")
-    connection.execute("select pgclarify.set_embedding_model('changes its model', 'another model')")
+    connection.execute("select pgclarify.set_embedding_model('changes its model', 'another-model')")
     worker.open_spaces()
     assert worker.send("list_due_spaces")
     connection.execute("select pgclarify.add_document('insurance', 'pending', 'Cars.')")
@@ -211,12 +211,13 @@ def test_nothing_reaches_partitions_through_their_parent(connection: Connection)
         select p.oid::regprocedure::text
         from pg_proc as p
         where p.pronamespace in ('pgclarify'::regnamespace, 'pgclarify_private'::regnamespace) and p.prokind = 'f'
-            and pg_get_functiondef(p.oid) ~* ('(from|join|into|update|only|using)\s+pgclarify\.(' || %(names)s || ')\M')
+            and pg_get_functiondef(p.oid)
+                ~* ('(from|join|into|update|only|using)\s+pgclarify(?:_private)?\.(' || %(names)s || ')\M')
         union all
         select c.oid::regclass::text
         from pg_class as c
         where c.relnamespace in ('pgclarify'::regnamespace, 'pgclarify_private'::regnamespace) and c.relkind = 'v'
-            and pg_get_viewdef(c.oid) ~* ('(from|join)[\s(]+pgclarify\.(' || %(names)s || ')\M')
+            and pg_get_viewdef(c.oid) ~* ('(from|join)[\s(]+pgclarify(?:_private)?\.(' || %(names)s || ')\M')
         """,
         {"names": "|".join(PARTITIONED)},
     ).fetchall()

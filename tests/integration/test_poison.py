@@ -13,7 +13,7 @@ from tests.openai_server import Chat, Reply, Server, by_rules
 from tests.workers import Worker, load, scalar, until, wait, wait_until_searchable
 
 # As sql/520_carrying_out.sql has it.
-MOST_CRASHES = 5
+MOST_CRASHES = 10
 
 
 def test_a_run_that_kills_its_worker_fails_and_those_beside_it_succeed(

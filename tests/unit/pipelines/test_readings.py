@@ -111,7 +111,7 @@ async def test_a_lost_run_is_lost() -> None:
     ],
 )
 def test_the_reason_says_which_there_are(answers: tuple[str, ...], text: str) -> None:
-    assert Readings(("?",) * len(answers), answers, judged=8).reason == DetectionReason("corpus", "readings", text)
+    assert Readings(("?",) * len(answers), answers, judged=8).reason == DetectionReason("corpus", "readings", text, ())
 
 
 @pytest.mark.parametrize(
