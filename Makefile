@@ -12,7 +12,7 @@ WITH_DBLINK := $(addprefix tests/integration/test_,caller.py runs.py)
 demo: install ## Install everything, start PostgreSQL, load a corpus and ask
 	$(BIN)/pgclarify demo
 
-check: style imports types unit ## The inner loop, under a minute: all that needs no server and no SQL
+check: style imports types unit ## The inner loop: all that needs no server and no SQL
 
 test: ## Lint, build the pages, then run the tests of everything that we wrote
 	$(MAKE) --no-print-directory --jobs=2 --output-sync=target lint docs
