@@ -2,7 +2,6 @@
 
 import pytest
 
-from pgclarify.errors import InvalidReply
 from pgclarify.model import Candidate, Passage
 from pgclarify.pipelines.calls import Unproven
 from pgclarify.pipelines.proof import Proven, is_told, prove
@@ -88,11 +87,6 @@ def test_a_passage_that_names_nothing_of_the_question_is_about_something_else():
 def test_what_was_asked_before_may_name_it():
     born = finding("Ortval", (2, "born in Ortval"))
     assert prove(born, SHOWN, asked="Who made the Lindvik Panel?", steps=[FROM_LINDVIK]) is not None
-
-
-def test_an_answer_that_no_table_can_keep_is_none():
-    with pytest.raises(InvalidReply):
-        prove(finding("Ortval\x00", (2, "born in Ortval")), SHOWN, asked=ASKED)
 
 
 LIFE = "Ida Holm was born in 1872 and was a painter. She loved the sea."
