@@ -140,7 +140,7 @@ as $$
 declare
     v_index constant text := format('question_group_leader_%s_idx', index_leaders.dimensions);
 begin
-    if to_regclass('pgclarify.' || v_index) is null then
+    if to_regclass('pgclarify_private.' || v_index) is null then
         -- Another worker may be making it, for questions of another corpus.
         lock table pgclarify_private.question_group in share row exclusive mode;
         execute format(
