@@ -5,7 +5,7 @@ from __future__ import annotations
 from tests.dbt.project import Project
 from tests.dbt.searching import MODEL, Connection, log
 from tests.openai_server import Server
-from tests.workers import CORPUS, scalar, wait_until_searchable
+from tests.workers import CORPUS, scalar, until, wait_until_searchable
 
 
 def hide(superuser: Connection, document_id: str, content: str) -> None:
@@ -28,13 +28,15 @@ def test_a_role_that_sees_a_part_of_the_corpus_asks_once(
     )
     log(asker, project, "fees", "hail", "tolls")
     assert "3 distinct questions, 3 to be asked" in project.done("run", "--select", "+search_interpretations").log
-    calls, times = model.calls, scalar(superuser, asked)
+    calls = model.calls
+    # They count once they are grouped, some time after.
+    assert until(lambda: scalar(superuser, asked) == 3)
 
     assert "3 distinct questions, 0 to be asked" in project.done("run", "--select", MODEL).log
     hide(superuser, "902", "The board pays no tolls and no fees.")
     assert "3 distinct questions, 0 to be asked" in project.done("run", "--select", MODEL).log
     assert model.calls == calls
-    assert scalar(superuser, asked) == times
+    assert scalar(superuser, asked) == 3
 
     # What it can see is asked about anew.
     superuser.execute("select pgclarify.add_document(%s, '903', 'Hail dents are repaired for free.')", [CORPUS])
