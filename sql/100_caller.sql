@@ -173,6 +173,6 @@ begin atomic
 end;
 
 comment on function pgclarify_private.my_analyzed_corpora() is
-'Corpora on which current_user sees everyone''s runs. Policies call it as '
-'(select pgclarify_private.my_analyzed_corpora()), once a query; and an array, unlike a subquery, can be looked up in an index.';
+'Corpora on which current_user sees everyone''s runs. Policies call it as (select '
+'pgclarify_private.my_analyzed_corpora()), once a query; and an array, unlike a subquery, can be looked up in an index.';
 grant execute on function pgclarify_private.my_analyzed_corpora() to pgclarify_reader;
