@@ -82,7 +82,7 @@ async def count_readings(
         run: The run, which has a corpus.
         question: What is asked.
         exploration: Where the passages are, as far as the requester may read them.
-        completer: Who judges; one that asks nobody, since its calls are kept in no ledger.
+        completer: Judges the passages. It must not call a service that costs money: its calls are kept in no ledger.
         embedder: The corpus's model.
         top_k: Passages to judge, from 1.
 

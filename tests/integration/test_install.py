@@ -139,6 +139,8 @@ def test_the_loopback_of_a_copied_database_leads_to_the_copy(connection: psycopg
     with pytest.raises(psycopg.Error) as no_worker:
         connection.execute("select * from pgclarify.clarify('cars')")
     assert no_worker.value.sqlstate == "PC001"
+    # psql shows it: the way through the loopback would take forty lines.
+    assert len((no_worker.value.diag.context or "").splitlines()) < 10
 
     connection.execute("begin")
     connection.execute("select pgclarify.create_corpus('uncommitted')")
