@@ -47,7 +47,7 @@ _STATE = """
 
 
 def apply_sql(cursor: psycopg.Cursor[Any], *, are_tables_new: bool) -> None:
-    """Apply sql/*.sql in the order of their names, unless all that they make is there already.
+    """Apply the files of sql/ in their order, unless all that they make is there already.
 
     `@extschema:name@` stands for an extension's schema, as in scripts of PostgreSQL extensions.
 

@@ -15,8 +15,11 @@ def shipped(name: str) -> Path:
 
 
 def sql_files() -> list[tuple[str, str]]:
-    """Names and texts of sql/*.sql, in the order in which they are applied."""
-    return [(path.name, path.read_text(encoding="utf-8")) for path in sorted(shipped("sql").glob("*.sql"))]
+    """Names and texts of the files of sql/, in the order of sql/order.txt, in which they are applied."""
+    folder = shipped("sql")
+    lines = (folder / "order.txt").read_text(encoding="utf-8").splitlines()
+    names = [line for line in lines if line and not line.startswith("#")]
+    return [(name, (folder / name).read_text(encoding="utf-8")) for name in names]
 
 
 def sql_hash() -> str:

@@ -47,8 +47,9 @@ def test_the_wheel_works_away_from_the_checkout(empty_house: House, tmp_path: Pa
     assert any("ninety dollars" in json.loads(line)["citations"][0]["quote"] for line in lines)
     house.done("down")
     assert house.run("status").returncode == 1
-    assert {path.name for path in (CHECKOUT / "sql").glob("*.sql")} == {
-        path.name for path in (packages / "pgclarify" / "_sql").glob("*.sql")
+    sql, installed = CHECKOUT / "sql", packages / "pgclarify" / "_sql"
+    assert {path.relative_to(sql) for path in sql.rglob("*.*")} == {
+        path.relative_to(installed) for path in installed.rglob("*.*")
     }
     # The dbt package, as dbt deps takes it.
     shipped = Path(house.done("dbt-package").strip())

@@ -12,7 +12,7 @@ import psycopg
 from tests.openai_server import Chat, Reply, Server, by_rules
 from tests.workers import Worker, load, scalar, until, wait, wait_until_searchable
 
-# As sql/520_carrying_out.sql has it.
+# As sql/runs/carrying_out.sql has it.
 MOST_CRASHES = 10
 
 

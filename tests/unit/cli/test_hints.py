@@ -49,7 +49,7 @@ def test_hints_are_something_to_type(hint: str | None, told: str | None) -> None
 
 def test_the_server_says_what_is_translated() -> None:
     folder = Path(__file__).parents[3] / "sql"
-    corpora = (folder / "200_corpus.sql").read_text()
+    corpora = (folder / "corpora/corpus.sql").read_text()
     assert "Pass corpus => ''name'', or SET pgclarify.corpus = ''name''." in corpora
     assert "pgclarify.create_corpus(''name'')" in corpora
-    assert "where a function has it, pass %s => … beside options." in (folder / "110_options.sql").read_text()
+    assert "where a function has it, pass %s => … beside options." in (folder / "arguments/options.sql").read_text()

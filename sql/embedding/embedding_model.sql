@@ -1,4 +1,4 @@
--- The embedding model of a corpus: what names it, and changing it. Workers load it and do the rest (250_space.sql).
+-- The embedding model of a corpus: what names it, and changing it. Workers load it and do the rest (embedding/space.sql).
 
 create or replace function pgclarify_private.check_embedding_model(model text)
 returns void

@@ -1,4 +1,4 @@
--- Documents: adding and removing them. Workers make them searchable (230_ingestion.sql).
+-- Documents: adding and removing them. Workers make them searchable (indexing/ingestion.sql).
 
 create or replace function pgclarify_private.content_hash(title text, content text)
 returns bytea

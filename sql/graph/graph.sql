@@ -1,8 +1,8 @@
--- The neighborhood graph: what waits for its neighbors. Workers link it (465_linking.sql).
+-- The neighborhood graph: what waits for its neighbors. Workers link it (graph/linking.sql).
 --
 -- Four functions queue. queue_links and queue_unlinks are for whoever stores and removes passages: he holds their documents,
 -- so that nobody he would wait for is removing them. queue_all_links is for who wants a whole space linked, in any number of
--- passages. queue_links_again (460_lists.sql) is for who links, holds lists, and must wait for nobody.
+-- passages. queue_links_again (graph/lists.sql) is for who links, holds lists, and must wait for nobody.
 
 create or replace function pgclarify_private.queue_links(embedding_space_id bigint, document_ids text[], passage_ids bigint[])
 returns void

@@ -1,6 +1,6 @@
 -- Spaces: a corpus seen through an embedding model. Workers open one once they have loaded the model. The first of a corpus is
--- searched at once; another is filled beside it (260_queueing.sql, 265_vectors.sql), and searched once it is complete. This
--- file is its life. A row of embedding_space is in one of these states, which `state` and some columns tell apart:
+-- searched at once; another is filled beside it (queueing.sql, vectors.sql), and searched once it is complete. This file is
+-- its life. A row of embedding_space is in one of these states, which `state` and some columns tell apart:
 --
 -- building, dimensions null: no worker has loaded its model yet; `error` says why not. Next: open_space.
 -- building, queued_document_id null: opened, with partitions. What is stored from now on is queued for it, what was there

@@ -1,4 +1,4 @@
--- Executing statements on attached tables: by the function that the reader of their owner owns, see 302_reader.sql.
+-- Executing statements on attached tables: by the function that the reader of their owner owns, see sources/reader.sql.
 
 create or replace function pgclarify_private.required_reading_function(source pgclarify_private.source)
 returns name

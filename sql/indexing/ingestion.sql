@@ -1,5 +1,5 @@
--- What workers do to make documents searchable: lease them, and say which cannot be. Storing is in 225_storing.sql, and
--- 232_long_document.sql has those that take several steps.
+-- What workers do to make documents searchable: lease them, and say which cannot be. Storing is in indexing/storing.sql, and
+-- indexing/long_document.sql has those that take several steps.
 
 create or replace function pgclarify_private.claim_documents(
     worker_id bigint,

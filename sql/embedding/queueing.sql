@@ -1,5 +1,5 @@
 -- Filling a space beside the one that is searched: which passages it lacks. They are queued a thousand at a time, and workers
--- take them from there (265_vectors.sql).
+-- take them from there (embedding/vectors.sql).
 
 create or replace function pgclarify_private.queue_passages(corpus_id bigint, document_ids text[], passage_ids bigint[])
 returns void
