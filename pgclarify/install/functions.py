@@ -98,10 +98,7 @@ def apply_sql(cursor: psycopg.Cursor[Any], *, are_tables_new: bool) -> None:
 
 
 def drop_routines(cursor: psycopg.Cursor[Any]) -> None:
-    """Drop our views and functions: everything that sql/ makes, and nothing that holds data.
-
-    Functions that constraints of tables rest on stay: migrations make them, and the constraints would go with them.
-    """
+    """Drop our views and functions: everything that sql/ makes, and nothing that holds data."""
     cursor.execute(
         """
         select format('drop view if exists %I.%I cascade', n.nspname, c.relname)
@@ -114,11 +111,6 @@ def drop_routines(cursor: psycopg.Cursor[Any]) -> None:
         select format('drop routine if exists %s cascade', p.oid::regprocedure)
         from pg_proc as p join pg_namespace as n on n.oid = p.pronamespace
         where n.nspname in ('pgclarify', 'pgclarify_private')
-            and not exists (
-                select from pg_depend as d
-                where d.classid = 'pg_constraint'::regclass
-                    and d.refclassid = 'pg_proc'::regclass and d.refobjid = p.oid
-            )
         """
     )
     for (statement,) in cursor.fetchall():

@@ -26,7 +26,7 @@ from pgclarify.install.extensions import (
 from pgclarify.install.functions import apply_sql, drop_routines
 from pgclarify.install.loopback import write_keys
 from pgclarify.install.readers import admit_readers, make_role_maker
-from pgclarify.install.revisions import current_revision, known_revisions, run_alembic
+from pgclarify.install.revisions import current_revision, known_revisions, run_alembic, upgrade
 from pgclarify.install.roles import CAPTURE_SCHEMA, create_roles, create_schemas, mend_roles
 from pgclarify.schema import PRIVATE_SCHEMA, SCHEMA
 
@@ -114,7 +114,7 @@ def install(
         make_role_maker(cursor)
         cursor.execute("set local role pgclarify_owner")
         if previous != newest:
-            run_alembic(command.upgrade, connection, "head")
+            upgrade(connection)
         apply_sql(cursor, are_tables_new=previous != newest)
         adopted = _adopt_roles(cursor) if adopt_roles else ()
         cursor.execute("reset role")
@@ -154,7 +154,7 @@ def uninstall(dsn: str) -> None:
 
 
 def migrate(dsn: str, revision: str) -> None:
-    """Move the tables to a revision ("base", "+1", "-1", "head"), without functions and views: for tests and rescue.
+    """Move the tables to a revision ("base", "head"), without functions and views: for tests and rescue.
 
     Raises:
         ServerUnavailable: If there is no connection.
@@ -167,12 +167,7 @@ def migrate(dsn: str, revision: str) -> None:
         grant_extensions(cursor)
         drop_routines(cursor)
         cursor.execute("set local role pgclarify_owner")
-        current = current_revision(connection)
-        is_older = current is not None and revision.isdigit() and revision < current
-        if revision == "base" or revision.startswith("-") or is_older:
-            run_alembic(command.downgrade, connection, revision)
-        else:
-            run_alembic(command.upgrade, connection, revision)
+        run_alembic(command.downgrade if revision == "base" else command.upgrade, connection, revision)
 
 
 @contextmanager

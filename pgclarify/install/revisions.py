@@ -8,6 +8,7 @@ from typing import Any
 
 import psycopg
 import sqlalchemy
+from alembic import command
 from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
@@ -18,6 +19,8 @@ from pgclarify.errors import SchemaMismatch
 from pgclarify.install.shipped import shipped, sql_hash
 from pgclarify.schema import PRIVATE_SCHEMA, SCHEMA
 
+# The last revision before the baseline: the only one from which there is a way to it.
+_BRIDGED = "0016"
 # What alembic works on is one global of the process; threads may be installing into several databases.
 _alembic_lock = threading.Lock()
 
@@ -43,7 +46,7 @@ def current_revision(connection: sqlalchemy.Connection) -> str | None:
     """The revision of the tables in the database; None if there are none.
 
     Raises:
-        SchemaMismatch: If it is one that this version does not know.
+        SchemaMismatch: If there is no way from it to the one of this version.
     """
     if connection.exec_driver_sql("select to_regclass('pgclarify.schema_version')").scalar() is None:
         return None
@@ -51,9 +54,17 @@ def current_revision(connection: sqlalchemy.Connection) -> str | None:
         connection, opts={"version_table": "schema_version", "version_table_schema": SCHEMA}
     )
     current = context.get_current_revision()
-    if current is not None and current not in known_revisions():
+    if current is not None and current not in (*known_revisions(), _BRIDGED):
         _compare(current)
     return current
+
+
+def upgrade(connection: sqlalchemy.Connection) -> None:
+    """Bring the tables to the newest revision, with their data, within the transaction."""
+    if current_revision(connection) == _BRIDGED:
+        # The baseline sees the tables, and starts from them.
+        run_alembic(lambda config, revision: command.stamp(config, revision, purge=True), connection, "base")
+    run_alembic(command.upgrade, connection, "head")
 
 
 def known_revisions() -> list[str]:
@@ -100,11 +111,21 @@ def _compare(found: str | None) -> None:
             detail="There is no schema pgclarify, or you may not look into it.",
             hint="Run: pgclarify init",
         )
-    if found in known:
+    if found in (*known, _BRIDGED):
         raise SchemaMismatch(
             "the schema in the database is older than this version of pgclarify",
             detail=f"It is at revision {found}; this version works with {known[0]}.",
             hint="Run: pgclarify init",
+        )
+    if found.startswith("00"):
+        raise SchemaMismatch(
+            "the schema in the database is too old for this version of pgclarify",
+            detail=f"It is at revision {found}; this version starts from {_BRIDGED}, the last one of version 0.1.",
+            hint=(
+                f"Bring it to {_BRIDGED} by pgclarify init of version 0.1, then run this one's."
+                if found < _BRIDGED
+                else "It is of a version that was never released: load the documents into a new database."
+            ),
         )
     raise SchemaMismatch(
         "the schema in the database is newer than this version of pgclarify",

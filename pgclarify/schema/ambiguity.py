@@ -1,4 +1,4 @@
-"""Rules of ambiguity, what was detected and what was rewritten: revision 0010."""
+"""Rules of ambiguity, what was detected and what was rewritten."""
 
 from sqlalchemy import (
     BigInteger,
@@ -53,7 +53,7 @@ ambiguity_rule = Table(
     ),
     Column("created_at", Timestamp, nullable=False, server_default=text("now()"), comment="When it was made."),
     PrimaryKeyConstraint("ambiguity_rule_id", name="ambiguity_rule_pk"),
-    CheckConstraint("pgclarify_private.is_fit_pattern(pattern)", name="ambiguity_rule_pattern_is_fit"),
+    CheckConstraint("length(pattern) between 1 and 500 and not '' ~* pattern", name="ambiguity_rule_pattern_is_fit"),
     CheckConstraint("kind in ('pragmatic', 'syntactic', 'lexical')", name="ambiguity_rule_kind_is_known"),
     CheckConstraint("length(note) between 1 and 500", name="ambiguity_rule_note_is_short"),
     Index("ambiguity_rule_corpus_idx", "corpus"),

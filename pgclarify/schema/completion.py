@@ -1,4 +1,4 @@
-"""The ledger: revision 0004, with columns of 0014; which documents its inputs had: revision 0022."""
+"""The ledger; which documents its inputs had."""
 
 from sqlalchemy import (
     BigInteger,

@@ -1,4 +1,4 @@
-"""Clarifying questions, what proves that they can be answered, and conversations: revision 0011."""
+"""Clarifying questions, what proves that they can be answered, and conversations."""
 
 from sqlalchemy import (
     BigInteger,

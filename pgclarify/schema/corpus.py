@@ -1,4 +1,4 @@
-"""Corpora, their documents, passages and vectors: revision 0003, with columns of 0005 to 0007, 0021 and 0024."""
+"""Corpora, their documents, passages and vectors."""
 
 from pgvector.sqlalchemy import HALFVEC
 from sqlalchemy import (

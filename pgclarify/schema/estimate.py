@@ -1,4 +1,4 @@
-"""Estimates: revision 0016."""
+"""Estimates."""
 
 from sqlalchemy import BigInteger, CheckConstraint, Column, ForeignKey, Numeric, PrimaryKeyConstraint, Table
 

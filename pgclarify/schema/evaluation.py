@@ -1,4 +1,4 @@
-"""Evaluations: revision 0013."""
+"""Evaluations."""
 
 from sqlalchemy import (
     BigInteger,

@@ -1,4 +1,4 @@
-"""The neighborhood graph, and what waits for its place in a space: revisions 0006 and 0007."""
+"""The neighborhood graph, and what waits for its place in a space."""
 
 from sqlalchemy import (
     BigInteger,

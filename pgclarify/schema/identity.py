@@ -1,4 +1,4 @@
-"""Which roles stored names mean: revision 0018."""
+"""Which roles stored names mean."""
 
 from sqlalchemy import BigInteger, Column, Identity, Index, PrimaryKeyConstraint, Table, text
 from sqlalchemy.dialects.postgresql import OID

@@ -1,4 +1,4 @@
-"""The keys that prove who asks, and the way back into the database: revision 0001."""
+"""The keys that prove who asks, and the way back into the database."""
 
 from sqlalchemy import Boolean, CheckConstraint, Column, Integer, PrimaryKeyConstraint, Table, Text, text
 from sqlalchemy.dialects.postgresql import BYTEA

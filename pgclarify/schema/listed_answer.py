@@ -1,4 +1,4 @@
-"""Answers one by one: revision 0012."""
+"""Answers one by one."""
 
 from sqlalchemy import BigInteger, CheckConstraint, Column, ForeignKey, Integer, PrimaryKeyConstraint, Table, Text, text
 from sqlalchemy.dialects.postgresql import ARRAY

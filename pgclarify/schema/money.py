@@ -1,4 +1,4 @@
-"""What models cost, what may be spent, and what was: revisions 0014 and 0020."""
+"""What models cost, what may be spent, and what was."""
 
 from sqlalchemy import (
     BigInteger,

@@ -1,4 +1,4 @@
-"""Groups of questions, answers served again, and how often documents are cited: revision 0015."""
+"""Groups of questions, answers served again, and how often documents are cited."""
 
 from pgvector.sqlalchemy import HALFVEC
 from sqlalchemy import (

@@ -1,4 +1,4 @@
-"""Runs and everything a run leaves behind: revision 0004, with columns of 0008, 0010 and 0013 to 0015."""
+"""Runs and everything a run leaves behind."""
 
 from pgvector.sqlalchemy import HALFVEC
 from sqlalchemy import (

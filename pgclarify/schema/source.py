@@ -1,4 +1,4 @@
-"""Attached tables, and what changed in them: revision 0005."""
+"""Attached tables, and what changed in them."""
 
 from sqlalchemy import (
     BigInteger,

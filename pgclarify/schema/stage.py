@@ -1,4 +1,4 @@
-"""What a run did, stage by stage: revision 0008, with names of 0010 and columns of 0013."""
+"""What a run did, stage by stage."""
 
 from sqlalchemy import BigInteger, CheckConstraint, Column, ForeignKey, Integer, PrimaryKeyConstraint, Table, Text, text
 from sqlalchemy.dialects.postgresql import DOUBLE_PRECISION, REAL

@@ -1,4 +1,4 @@
-"""What an investigation asked on its way: revision 0009."""
+"""What an investigation asked on its way."""
 
 from sqlalchemy import (
     BigInteger,

@@ -1,4 +1,4 @@
-"""Workers: revision 0004, with a column of 0013 and one of 0019."""
+"""Workers."""
 
 from sqlalchemy import (
     BigInteger,

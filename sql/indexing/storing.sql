@@ -1,5 +1,8 @@
 -- Moving what workers have embedded into place, beside what stays of it.
 
+-- Workers copy passages into it.
+grant insert on pgclarify_private.staged_passage to pgclarify_worker;
+
 create or replace function pgclarify_private.passage_hashes(corpus_id bigint, document_ids text[])
 returns table (document_id text, content_hashes bytea[])
 language plpgsql volatile security definer

@@ -88,7 +88,10 @@ def test_without_the_schema(doctor: Doctor, make_database: Callable[..., str]) -
     assert "workers" not in checks
 
 
-@pytest.mark.parametrize(("revision", "command"), [("0001", "pgclarify init"), ("9999", "pip install --upgrade")])
+@pytest.mark.parametrize(
+    ("revision", "command"),
+    [("0016", "pgclarify init"), ("0015", "init of version 0.1"), ("9999", "pip install --upgrade")],
+)
 def test_a_schema_of_another_version(
     doctor: Doctor, database: str, connection: psycopg.Connection[Any], revision: str, command: str
 ) -> None:

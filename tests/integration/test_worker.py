@@ -129,12 +129,11 @@ def serve_in_vain(dsn: str, folder: Path, base_url: str | None = None) -> subpro
 def test_a_schema_of_another_version_is_refused(
     make_database: Callable[..., str], template: str, tmp_path: Path, schema: str
 ) -> None:
-    dsn = make_database(template if schema == "newer" else "template1")
-    if schema == "older":
-        install.migrate(dsn, "0002")
-    if schema == "newer":
+    dsn = make_database("template1" if schema == "missing" else template)
+    if schema != "missing":
         with closing(psycopg.connect(dsn, autocommit=True)) as connection:
-            connection.execute("update pgclarify.schema_version set version_num = '9999'")
+            revision = "9999" if schema == "newer" else "0016"
+            connection.execute("update pgclarify.schema_version set version_num = %s", [revision])
 
     refused = serve_in_vain(dsn, tmp_path)
 

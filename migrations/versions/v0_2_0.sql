@@ -1,0 +1,2029 @@
+-- The tables and row types of version 0.2.0, as pgclarify.schema declared them then. What changed since is in later revisions.
+
+-- PostgreSQL lets PUBLIC execute every new function; ours are granted one by one.
+alter default privileges for role pgclarify_owner revoke execute on functions from public;
+
+create sequence pgclarify_private.passage_id_seq;
+comment on sequence pgclarify_private.passage_id_seq is 'Ids of passages, unique over all corpora.';
+
+create table pgclarify.completion (
+    completion_id bigint generated always as identity,
+    purpose text not null,
+    model text not null,
+    parameters jsonb not null,
+    prompt_version text not null,
+    input_hash bytea not null,
+    sample integer default 0 not null,
+    run_id bigint,
+    reply text,
+    prompt_tokens integer,
+    completion_tokens integer,
+    latency_ms real,
+    leased_by bigint,
+    leased_until timestamptz,
+    created_at timestamptz default now() not null,
+    finished_at timestamptz,
+    cost_usd numeric,
+    budget_ids bigint[],
+    reserved_usd numeric,
+    reserved_at timestamptz,
+    erased_at timestamptz,
+    constraint completion_pk primary key (completion_id),
+    constraint completion_input_hash_is_sha256 check (length(input_hash) = 32),
+    constraint completion_sample_counts_from_zero check (sample >= 0),
+    constraint completion_finished_has_a_reply
+        check (case when erased_at is null then (finished_at is null) = (reply is null) else reply is null end),
+    constraint completion_lease_has_a_holder check ((leased_by is null) = (leased_until is null)),
+    constraint completion_cost_is_of_a_reply check (cost_usd is null or finished_at is not null),
+    constraint completion_reservation_has_a_lease check (budget_ids is null or leased_by is not null),
+    constraint completion_reservation_is_whole check (num_nonnulls(budget_ids, reserved_usd, reserved_at) in (0, 3)),
+    constraint completion_purpose_model_parameters_prompt_version_input_ha_key
+        unique (purpose, model, parameters, prompt_version, input_hash, sample)
+);
+create index completion_run_id_idx on pgclarify.completion (run_id);
+create index completion_reserved_idx on pgclarify.completion (reserved_at) where budget_ids is not null;
+comment on table pgclarify.completion is
+    'The ledger: what one model said to one rendered input. Every paid call goes through it, so nothing is paid for twice.';
+comment on column pgclarify.completion.completion_id is 'Key.';
+comment on column pgclarify.completion.purpose is
+    'What the reply is for: relaxation, verdict, relevance, entailment, follow_up, sample, answer, conclusion, rewriting, '
+    'questions, reformulation or listing; in evaluations also baseline_proposal, baseline_verification, baseline_answers, '
+    'baseline_disambiguation, judge_support, judge_match, judge_distinct or judge_relevance.';
+comment on column pgclarify.completion.model is 'Model that was asked.';
+comment on column pgclarify.completion.parameters is 'Decoding parameters.';
+comment on column pgclarify.completion.prompt_version is 'Version of the prompt.';
+comment on column pgclarify.completion.input_hash is 'SHA-256 of the rendered input.';
+comment on column pgclarify.completion.sample is
+    'Which reply to this input, from 0; a thousand more for each refresh of the runs that asked.';
+comment on column pgclarify.completion.run_id is 'The run that paid for it; null if that run is gone.';
+comment on column pgclarify.completion.reply is 'What the model said; null while nobody knows, or once erased.';
+comment on column pgclarify.completion.prompt_tokens is 'Tokens of the input; null if the endpoint did not say.';
+comment on column pgclarify.completion.completion_tokens is 'Tokens of the reply; null if the endpoint did not say.';
+comment on column pgclarify.completion.latency_ms is 'Milliseconds that the call took.';
+comment on column pgclarify.completion.leased_by is 'Worker that is making the call; null if none is.';
+comment on column pgclarify.completion.leased_until is 'When another worker may take the call over.';
+comment on column pgclarify.completion.created_at is 'When it was first claimed.';
+comment on column pgclarify.completion.finished_at is 'When the reply came; null while there is none.';
+comment on column pgclarify.completion.cost_usd is
+    'What it cost, in US dollars; null while there is no reply, or if price or tokens are not known.';
+comment on column pgclarify.completion.budget_ids is
+    'Budgets that the call is reserved of while it is made; null if it is of none, or not being made.';
+comment on column pgclarify.completion.reserved_usd is 'The most it is taken to cost; null unless it is reserved.';
+comment on column pgclarify.completion.reserved_at is 'When it was reserved, and so of which period; null unless it is.';
+comment on column pgclarify.completion.erased_at is
+    'When its text was erased with a document; null if it was not. Its input_hash is random since then, so that an equal '
+    'input is asked anew.';
+
+create table pgclarify.corpus (
+    corpus_id bigint generated always as identity,
+    name text not null,
+    search_config text not null,
+    graph_degree integer default 16 not null,
+    revision bigint default 0 not null,
+    owner name not null,
+    reader name,
+    analyst name,
+    embedding_space_id bigint,
+    created_at timestamptz default now() not null,
+    graph_similarity text default 'dense' not null,
+    owner_oid oid not null,
+    constraint corpus_pk primary key (corpus_id),
+    constraint corpus_graph_similarity_is_known check (graph_similarity in ('dense', 'lexical')),
+    constraint corpus_name_is_short check (length(name) between 1 and 200),
+    constraint corpus_graph_degree_is_small check (graph_degree between 1 and 1000),
+    constraint corpus_name_key unique (name)
+);
+create index corpus_embedding_space_id_idx on pgclarify.corpus (embedding_space_id);
+comment on table pgclarify.corpus is 'A body of documents that are searched together.';
+comment on column pgclarify.corpus.corpus_id is 'Key; also names the partition pgclarify_private.passage_<corpus_id>.';
+comment on column pgclarify.corpus.name is 'What callers name it by.';
+comment on column pgclarify.corpus.search_config is
+    'Text search configuration of its language, such as english; schema-qualified unless in pg_catalog.';
+comment on column pgclarify.corpus.graph_degree is 'Neighbors that the neighborhood graph keeps for a passage.';
+comment on column pgclarify.corpus.revision is
+    'How often its searchable content without readers of its own changed, without what still stands in corpus_tally.';
+comment on column pgclarify.corpus.owner is 'Role whose members may change and drop it.';
+comment on column pgclarify.corpus.reader is 'Role whose members may search it; null means every pgclarify_user.';
+comment on column pgclarify.corpus.analyst is 'Role whose members see the runs of everyone on it; null means nobody.';
+comment on column pgclarify.corpus.embedding_space_id is
+    'The space that searches use; null until a worker has opened the first one.';
+comment on column pgclarify.corpus.created_at is 'When it was created.';
+comment on column pgclarify.corpus.graph_similarity is
+    'What makes passages neighbors: dense (cosine similarity of their vectors) or lexical (words they share).';
+comment on column pgclarify.corpus.owner_oid is 'Its oid: another role of that name is not the owner.';
+
+create table pgclarify.passage (
+    corpus_id bigint not null,
+    document_id text not null,
+    id bigint default nextval('pgclarify_private.passage_id_seq') not null,
+    ordinal integer not null,
+    heading text,
+    content text not null,
+    start_char integer not null,
+    end_char integer not null,
+    content_hash bytea not null,
+    readers name[],
+    lexemes tsvector not null,
+    lexeme_count integer not null,
+    constraint passage_pk primary key (corpus_id, document_id, id),
+    constraint passage_ordinal_counts_from_one check (ordinal >= 1),
+    constraint passage_offsets_are_ordered check (0 <= start_char and start_char < end_char)
+) partition by list (corpus_id);
+create index passage_lexemes_idx on pgclarify.passage using gin (lexemes) with (fastupdate = off);
+create index passage_readers_idx on pgclarify.passage using gin (coalesce(readers, '{""}'::name[])) with (fastupdate = off);
+comment on table pgclarify.passage is 'A chunk of a document. One partition a corpus.';
+comment on column pgclarify.passage.corpus_id is 'The corpus.';
+comment on column pgclarify.passage.document_id is 'The document.';
+comment on column pgclarify.passage.id is 'Unique over all corpora; nothing looks a passage up by it alone.';
+comment on column pgclarify.passage.ordinal is 'Position in the document, from 1.';
+comment on column pgclarify.passage.heading is 'Headings above it, outermost first, joined by " > "; null if none.';
+comment on column pgclarify.passage.content is 'The text, exactly as in the document between the two offsets.';
+comment on column pgclarify.passage.start_char is 'Offset of its first character in the document, from 0.';
+comment on column pgclarify.passage.end_char is 'Offset after its last character.';
+comment on column pgclarify.passage.content_hash is 'SHA-256 of title, heading and content: what was embedded.';
+comment on column pgclarify.passage.readers is 'Copied from the document.';
+comment on column pgclarify.passage.lexemes is 'Title, heading and content in the corpus''s language, with positions.';
+comment on column pgclarify.passage.lexeme_count is
+    'Lexeme occurrences, repeated ones counted each time: the passage''s length in BM25.';
+
+create table pgclarify_private.passage_embedding (
+    embedding_space_id bigint not null,
+    document_id text not null,
+    passage_id bigint not null,
+    vector @extschema:vector@.halfvec not null,
+    constraint passage_embedding_pk primary key (embedding_space_id, document_id, passage_id)
+) partition by list (embedding_space_id);
+comment on table pgclarify_private.passage_embedding is
+    'A passage''s vector in a space. One partition a space, with an HNSW index over vector::halfvec(dimensions).';
+comment on column pgclarify_private.passage_embedding.embedding_space_id is 'The space.';
+comment on column pgclarify_private.passage_embedding.document_id is 'The document.';
+comment on column pgclarify_private.passage_embedding.passage_id is 'The passage.';
+comment on column pgclarify_private.passage_embedding.vector is 'Unit length; as many dimensions as the space has.';
+
+create unlogged table pgclarify_private.staged_passage (
+    batch_id uuid not null,
+    document_id text not null,
+    ordinal integer not null,
+    heading text,
+    content text not null,
+    start_char integer not null,
+    end_char integer not null,
+    content_hash bytea not null,
+    vector @extschema:vector@.halfvec
+);
+create index staged_passage_batch_id_idx on pgclarify_private.staged_passage (batch_id);
+comment on table pgclarify_private.staged_passage is
+    'Where a worker copies passages before one statement moves them into place: of a long document, part by part. Unlogged: '
+    'a crash loses nothing but work.';
+comment on column pgclarify_private.staged_passage.batch_id is 'The worker''s batch.';
+comment on column pgclarify_private.staged_passage.document_id is 'As in passage.';
+comment on column pgclarify_private.staged_passage.ordinal is 'As in passage.';
+comment on column pgclarify_private.staged_passage.heading is 'As in passage.';
+comment on column pgclarify_private.staged_passage.content is 'As in passage.';
+comment on column pgclarify_private.staged_passage.start_char is 'As in passage.';
+comment on column pgclarify_private.staged_passage.end_char is 'As in passage.';
+comment on column pgclarify_private.staged_passage.content_hash is 'As in passage.';
+comment on column pgclarify_private.staged_passage.vector is
+    'As in passage_embedding; null if the document has a passage of this content_hash, whose vector stays.';
+
+create table pgclarify_private.term (
+    corpus_id bigint not null,
+    lexeme text not null,
+    passages bigint not null,
+    restricted_passages bigint default 0 not null,
+    constraint term_pk primary key (corpus_id, lexeme)
+) with (fillfactor = 80);
+comment on table pgclarify_private.term is
+    'In how many passages of a corpus a lexeme occurs: what BM25 needs and PostgreSQL''s own ranking lacks.';
+comment on column pgclarify_private.term.corpus_id is 'The corpus.';
+comment on column pgclarify_private.term.lexeme is 'The lexeme, as in passage.lexemes.';
+comment on column pgclarify_private.term.passages is 'Passages in which it occurs, without what still stands in term_change.';
+comment on column pgclarify_private.term.restricted_passages is 'The same as passages, of those with readers of their own.';
+
+create table pgclarify_private.term_change (
+    corpus_id bigint not null,
+    lexeme text not null,
+    passages bigint not null,
+    restricted_passages bigint default 0 not null
+);
+create index term_change_corpus_id_idx on pgclarify_private.term_change (corpus_id);
+comment on table pgclarify_private.term_change is
+    'Increments of term that users'' transactions leave; workers apply them. So that removing a document locks no row of '
+    'term until the user commits.';
+comment on column pgclarify_private.term_change.corpus_id is 'The corpus.';
+comment on column pgclarify_private.term_change.lexeme is 'The lexeme.';
+comment on column pgclarify_private.term_change.passages is 'What to add to term.passages; negative for removed passages.';
+comment on column pgclarify_private.term_change.restricted_passages is 'What to add to term.restricted_passages.';
+
+create table pgclarify_private.neighborhood (
+    embedding_space_id bigint not null,
+    document_id text not null,
+    passage_id bigint not null,
+    neighbor_document_ids text[] not null,
+    neighbor_ids bigint[] not null,
+    similarities real[] not null,
+    constraint neighborhood_pk primary key (embedding_space_id, document_id, passage_id),
+    constraint neighborhood_arrays_are_parallel
+        check (cardinality(neighbor_document_ids) = cardinality(neighbor_ids) and cardinality(similarities) =
+        cardinality(neighbor_ids))
+) partition by list (embedding_space_id);
+create index neighborhood_passage_ids_idx on pgclarify_private.neighborhood using gin (array_append(neighbor_ids, passage_id));
+comment on table pgclarify_private.neighborhood is
+    'A passage''s nearest passages in a space, nearest first. One partition a space; view edge has one row an edge.';
+comment on column pgclarify_private.neighborhood.embedding_space_id is 'The space.';
+comment on column pgclarify_private.neighborhood.document_id is 'The passage''s document.';
+comment on column pgclarify_private.neighborhood.passage_id is 'The passage; never among its own neighbors.';
+comment on column pgclarify_private.neighborhood.neighbor_document_ids is 'Documents of the neighbors, in their order.';
+comment on column pgclarify_private.neighborhood.neighbor_ids is
+    'The nearest passages, at most corpus.graph_degree. Indexed together with passage_id: when a passage goes, its own list '
+    'and those that name it are found.';
+comment on column pgclarify_private.neighborhood.similarities is
+    'How near each is, falling: cosine similarity, or lexical similarity from 0 to 1.';
+
+create table pgclarify_private.named_role (
+    named_role_id bigint generated always as identity,
+    name name not null,
+    role_oid oid not null,
+    noted_at timestamptz default now() not null,
+    constraint named_role_pk primary key (named_role_id)
+);
+create index named_role_name_idx on pgclarify_private.named_role (name);
+comment on table pgclarify_private.named_role is
+    'Which role a name means that admits: reader or analyst of a corpus, reader of a document, role of a budget. It is the '
+    'role that had the name when it was first written. Another role of that name is not admitted until pgclarify init '
+    '--adopt-roles. A name may stand twice, from two transactions at once: with a unique key, one would wait for the other.';
+comment on column pgclarify_private.named_role.named_role_id is 'Key.';
+comment on column pgclarify_private.named_role.name is 'The name.';
+comment on column pgclarify_private.named_role.role_oid is 'Oid of the role that it means.';
+comment on column pgclarify_private.named_role.noted_at is 'When that was noted.';
+
+create table pgclarify_private.caller_key (
+    is_only boolean default true not null,
+    inner_pad bytea not null,
+    outer_pad bytea not null,
+    constraint caller_key_pk primary key (is_only),
+    constraint caller_key_has_one_row check (is_only),
+    constraint caller_key_inner_pad_is_one_block check (length(inner_pad) = 64),
+    constraint caller_key_outer_pad_is_one_block check (length(outer_pad) = 64)
+);
+comment on table pgclarify_private.caller_key is
+    'The key under which a caller''s name is signed (HMAC-SHA-256, RFC 2104), as its two padded blocks. One row.';
+comment on column pgclarify_private.caller_key.is_only is 'Always true: the table has one row.';
+comment on column pgclarify_private.caller_key.inner_pad is 'Key xor 0x36, 64 bytes.';
+comment on column pgclarify_private.caller_key.outer_pad is 'Key xor 0x5c, 64 bytes.';
+
+create table pgclarify_private.loopback (
+    is_only boolean default true not null,
+    host text,
+    port integer,
+    socket_dir text,
+    password text,
+    constraint loopback_pk primary key (is_only),
+    constraint loopback_has_one_row check (is_only),
+    constraint loopback_port_is_a_port check (port between 1 and 65535)
+);
+comment on table pgclarify_private.loopback is
+    'How a waiting call reaches this database a second time. One row, written by pgclarify init.';
+comment on column pgclarify_private.loopback.is_only is 'Always true: the table has one row.';
+comment on column pgclarify_private.loopback.host is
+    'Socket directory or host name of the primary, as init was given it; null means this server.';
+comment on column pgclarify_private.loopback.port is 'Port of the primary; null means this server''s own.';
+comment on column pgclarify_private.loopback.socket_dir is
+    'This server''s socket directory, used if host is null; null means localhost.';
+comment on column pgclarify_private.loopback.password is
+    'Password of pgclarify_loopback; null where the server does not ask for one.';
+
+create table pgclarify_private.applied_sql (
+    is_only boolean default true not null,
+    shipped_hash text not null,
+    state_hash text not null,
+    constraint applied_sql_pk primary key (is_only),
+    constraint applied_sql_has_one_row check (is_only)
+);
+comment on table pgclarify_private.applied_sql is
+    'Which functions, views and policies are here: an install that finds them whole leaves them alone. One row.';
+comment on column pgclarify_private.applied_sql.is_only is 'Always true: the table has one row.';
+comment on column pgclarify_private.applied_sql.shipped_hash is
+    'SHA-256 of the files that made them. A worker of another version refuses to start.';
+comment on column pgclarify_private.applied_sql.state_hash is
+    'SHA-256 of the files as applied and of what the catalogs had afterwards.';
+
+create table pgclarify.model_price (
+    model text not null,
+    input_usd numeric not null,
+    output_usd numeric not null,
+    created_at timestamptz default now() not null,
+    constraint model_price_pk primary key (model),
+    constraint model_price_model_is_named check (length(model) between 1 and 500),
+    constraint model_price_input_usd_is_a_price check (input_usd >= 0 and input_usd < 'infinity'),
+    constraint model_price_output_usd_is_a_price check (output_usd >= 0 and output_usd < 'infinity')
+);
+comment on table pgclarify.model_price is
+    'What models cost. Insert, update and delete rows as you like: a call costs what the row says when its reply comes.';
+comment on column pgclarify.model_price.model is 'The model, as workers name it.';
+comment on column pgclarify.model_price.input_usd is 'US dollars for a million tokens of input.';
+comment on column pgclarify.model_price.output_usd is 'US dollars for a million tokens of output.';
+comment on column pgclarify.model_price.created_at is 'When the row was made.';
+
+create table pgclarify_private.budget_counter (
+    budget_id bigint not null,
+    period_start timestamptz not null,
+    cost_usd numeric default 0 not null,
+    calls bigint default 0 not null,
+    constraint budget_counter_pk primary key (budget_id, period_start),
+    constraint budget_counter_cost_usd_is_an_amount check (cost_usd >= 0 and cost_usd < 'infinity'),
+    constraint budget_counter_calls_are_not_negative check (calls >= 0)
+);
+comment on table pgclarify_private.budget_counter is 'What was spent of a budget in a period.';
+comment on column pgclarify_private.budget_counter.budget_id is 'The budget, which may be gone.';
+comment on column pgclarify_private.budget_counter.period_start is
+    'When the period began; for total, when the budget was made.';
+comment on column pgclarify_private.budget_counter.cost_usd is
+    'US dollars that calls have cost which were begun in it, and are answered.';
+comment on column pgclarify_private.budget_counter.calls is 'How many those are.';
+
+create unlogged table pgclarify_private.served_answer (
+    run_id bigint not null,
+    served_at timestamptz default now() not null
+);
+comment on table pgclarify_private.served_answer is
+    'A question that was answered from a run which had answered it before, until a worker has counted it. Callers append, so '
+    'that nobody waits for anybody.';
+comment on column pgclarify_private.served_answer.run_id is 'The run that served.';
+comment on column pgclarify_private.served_answer.served_at is 'When it was asked again.';
+
+create table pgclarify_private.change (
+    change_id bigint generated always as identity,
+    source_id bigint not null,
+    relation oid not null,
+    key text,
+    changed_at timestamptz default clock_timestamp() not null,
+    constraint change_pk primary key (source_id, change_id)
+) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 10000, autovacuum_vacuum_cost_delay = 0);
+comment on table pgclarify_private.change is
+    'A pending change of an attached table. Triggers append rows and do nothing else; workers take them.';
+comment on column pgclarify_private.change.change_id is 'Order of the changes of a source.';
+comment on column pgclarify_private.change.source_id is
+    'The source. Without a foreign key, which would lock its row in every user''s transaction.';
+comment on column pgclarify_private.change.relation is 'The table or the partition that changed, by its oid.';
+comment on column pgclarify_private.change.key is
+    'Value of the id column, as text; null if any row may have changed: TRUNCATE, or a column that is gone.';
+comment on column pgclarify_private.change.changed_at is 'When.';
+
+create table pgclarify_private.worker (
+    worker_id bigint generated always as identity,
+    host text not null,
+    process_id integer not null,
+    version text not null,
+    provider text not null,
+    model text not null,
+    prompt_version text not null,
+    embedding_models text[] default '{}' not null,
+    queue_worker_id bigint,
+    started_at timestamptz default now() not null,
+    seen_at timestamptz default now() not null,
+    is_serving boolean default true not null,
+    lease interval default '00:00:20'::interval not null,
+    constraint worker_pk primary key (worker_id),
+    constraint worker_lease_is_positive check (lease > '00:00:00'::interval)
+);
+create index worker_queue_worker_id_idx on pgclarify_private.worker (queue_worker_id);
+comment on table pgclarify_private.worker is
+    'A worker process. It is alive while its session holds the advisory lock (1885823084, worker_id) and its last heartbeat, '
+    'seen_at, is not older than its lease.';
+comment on column pgclarify_private.worker.worker_id is 'Key, and second key of the advisory lock.';
+comment on column pgclarify_private.worker.host is 'Machine it runs on.';
+comment on column pgclarify_private.worker.process_id is 'Its process there.';
+comment on column pgclarify_private.worker.version is 'Version of pgclarify.';
+comment on column pgclarify_private.worker.provider is 'openai or extractive.';
+comment on column pgclarify_private.worker.model is 'Model that judges passages.';
+comment on column pgclarify_private.worker.prompt_version is 'Version of its prompts.';
+comment on column pgclarify_private.worker.embedding_models is 'Embedding models it has loaded.';
+comment on column pgclarify_private.worker.queue_worker_id is 'What the task queue calls it; null until it takes jobs.';
+comment on column pgclarify_private.worker.started_at is 'When it started.';
+comment on column pgclarify_private.worker.seen_at is 'When it last said that it is there.';
+comment on column pgclarify_private.worker.is_serving is
+    'True if it takes runs and documents; false for a process that only leases replies of the ledger, as an evaluation does.';
+comment on column pgclarify_private.worker.lease is 'How long after seen_at it still counts as alive.';
+
+create table pgclarify.ambiguity_rule (
+    ambiguity_rule_id bigint generated always as identity,
+    pattern text not null,
+    kind text not null,
+    corpus text,
+    note text,
+    created_at timestamptz default now() not null,
+    constraint ambiguity_rule_pk primary key (ambiguity_rule_id),
+    constraint ambiguity_rule_pattern_is_fit check (length(pattern) between 1 and 500 and not '' ~* pattern),
+    constraint ambiguity_rule_kind_is_known check (kind in ('pragmatic', 'syntactic', 'lexical')),
+    constraint ambiguity_rule_note_is_short check (length(note) between 1 and 500),
+    constraint ambiguity_rule_corpus_fk
+        foreign key (corpus) references pgclarify.corpus (name) on delete cascade on update cascade
+);
+create index ambiguity_rule_corpus_idx on pgclarify.ambiguity_rule (corpus);
+comment on table pgclarify.ambiguity_rule is
+    'A question that matches a rule is ambiguous; add_ambiguity_rule and remove_ambiguity_rule write it.';
+comment on column pgclarify.ambiguity_rule.ambiguity_rule_id is 'Key.';
+comment on column pgclarify.ambiguity_rule.pattern is
+    'Regular expression (advanced, as of operator ~*: any case of letters; \m and \M are the begin and end of a word) of 1 '
+    'to 500 characters, found anywhere in a question.';
+comment on column pgclarify.ambiguity_rule.kind is
+    'pragmatic (what it refers to is missing), syntactic (it is vague) or lexical (a name or word with several meanings).';
+comment on column pgclarify.ambiguity_rule.corpus is
+    'Corpus whose questions it is for; null for all, also for those that are asked of no corpus.';
+comment on column pgclarify.ambiguity_rule.note is
+    'Why it is ambiguous, for whoever asked: shown among the reasons; null if nothing is to be said.';
+comment on column pgclarify.ambiguity_rule.created_at is 'When it was made.';
+
+create table pgclarify_private.completion_document (
+    completion_id bigint not null,
+    corpus_id bigint not null,
+    document_id text not null,
+    constraint completion_document_pk primary key (completion_id, corpus_id, document_id),
+    constraint completion_document_completion_id_fk
+        foreign key (completion_id) references pgclarify.completion (completion_id) on delete cascade
+);
+create index completion_document_corpus_id_document_id_idx on pgclarify_private.completion_document (corpus_id, document_id);
+comment on table pgclarify_private.completion_document is
+    'Which documents stood in the input of a reply: erase_document finds replies by it.';
+comment on column pgclarify_private.completion_document.completion_id is 'The row of the ledger.';
+comment on column pgclarify_private.completion_document.corpus_id is 'The corpus, which may have been dropped since.';
+comment on column pgclarify_private.completion_document.document_id is 'The document, which may have gone since.';
+
+create table pgclarify.conversation (
+    conversation_id bigint generated always as identity,
+    question text not null,
+    corpus_id bigint,
+    corpus_name text,
+    history jsonb default '[]' not null,
+    requested_by name not null,
+    created_at timestamptz default now() not null,
+    requested_by_oid oid default quote_ident(current_user)::regrole not null,
+    constraint conversation_pk primary key (conversation_id),
+    constraint conversation_history_is_an_array check (jsonb_typeof(history) = 'array'),
+    constraint conversation_of_a_corpus_has_its_name check (corpus_name is not null or corpus_id is null),
+    constraint conversation_corpus_id_fk foreign key (corpus_id) references pgclarify.corpus (corpus_id) on delete set null
+);
+create index conversation_requested_by_oid_conversation_id_idx on pgclarify.conversation (requested_by_oid, conversation_id);
+create index conversation_corpus_id_idx on pgclarify.conversation (corpus_id);
+comment on table pgclarify.conversation is
+    'A question that was asked back about. It begins with the first choose or reply, and has up to three turns.';
+comment on column pgclarify.conversation.conversation_id is 'Key.';
+comment on column pgclarify.conversation.question is 'The question as it was asked first.';
+comment on column pgclarify.conversation.corpus_id is
+    'The corpus; null once it was dropped, or if none was asked (corpus_name is null then, too).';
+comment on column pgclarify.conversation.corpus_name is
+    'The corpus''s name when it was asked; null for what was asked of no corpus.';
+comment on column pgclarify.conversation.history is 'What was said before the question, oldest first.';
+comment on column pgclarify.conversation.requested_by is 'Role that asked; its members may go on.';
+comment on column pgclarify.conversation.created_at is 'When it began.';
+comment on column pgclarify.conversation.requested_by_oid is 'Its oid: another role of that name did not ask.';
+
+create table pgclarify.embedding_space (
+    embedding_space_id bigint generated always as identity,
+    corpus_id bigint not null,
+    model text not null,
+    dimensions integer,
+    state text default 'building' not null,
+    error text,
+    created_at timestamptz default now() not null,
+    linking_document_id text,
+    linking_passage_id bigint,
+    linking_passages bigint,
+    queued_document_id text,
+    queued_passage_id bigint,
+    queued_passages bigint default 0 not null,
+    queued_at timestamptz,
+    ingestion_held_until timestamptz,
+    paused_until timestamptz,
+    retired_at timestamptz,
+    constraint embedding_space_pk primary key (embedding_space_id),
+    constraint embedding_space_cursor_is_whole check ((queued_document_id is null) = (queued_passage_id is null)),
+    constraint embedding_space_retired_has_a_time check ((state = 'retired') = (retired_at is not null)),
+    constraint embedding_space_dimensions_fit_an_index check (dimensions between 1 and 4000),
+    constraint embedding_space_state_is_known check (state in ('building', 'active', 'retired')),
+    constraint embedding_space_active_has_dimensions check (state <> 'active' or dimensions is not null),
+    constraint embedding_space_linking_is_whole
+        check ((linking_document_id is null) = (linking_passage_id is null) and (linking_document_id is null) =
+        (linking_passages is null)),
+    constraint embedding_space_corpus_id_fk foreign key (corpus_id) references pgclarify.corpus (corpus_id) on delete cascade
+);
+create index embedding_space_building_idx on pgclarify.embedding_space (embedding_space_id) where state = 'building';
+create unique index embedding_space_corpus_id_state_key on pgclarify.embedding_space (corpus_id, state) where state <> 'retired';
+create index embedding_space_corpus_id_idx on pgclarify.embedding_space (corpus_id);
+create index embedding_space_queued_idx on pgclarify.embedding_space (embedding_space_id) where queued_at is not null;
+create index embedding_space_retired_idx on pgclarify.embedding_space (embedding_space_id) where state = 'retired';
+comment on table pgclarify.embedding_space is 'A corpus seen through one embedding model.';
+comment on column pgclarify.embedding_space.embedding_space_id is
+    'Key; also names the partition pgclarify_private.passage_embedding_<embedding_space_id>.';
+comment on column pgclarify.embedding_space.corpus_id is 'The corpus.';
+comment on column pgclarify.embedding_space.model is 'Name of the embedding model.';
+comment on column pgclarify.embedding_space.dimensions is 'Length of its vectors; null until a worker has loaded the model.';
+comment on column pgclarify.embedding_space.state is 'building (being filled), active (searched) or retired (replaced).';
+comment on column pgclarify.embedding_space.error is 'Why no worker could open or fill it; null if none has failed.';
+comment on column pgclarify.embedding_space.created_at is 'When it was created.';
+comment on column pgclarify.embedding_space.linking_document_id is
+    'Where a worker is that links all passages by key: the document of the last one; null if none does.';
+comment on column pgclarify.embedding_space.linking_passage_id is 'The last one itself; null if none does.';
+comment on column pgclarify.embedding_space.linking_passages is
+    'How many passages it has still before it, about; null if none does.';
+comment on column pgclarify.embedding_space.queued_document_id is
+    'Where filling it stands: passages up to this one, by document_id and id, have been put into pending_passage. Empty if '
+    'none has yet; null until filling begins, and for the first space of a corpus.';
+comment on column pgclarify.embedding_space.queued_passage_id is 'The passage, with queued_document_id.';
+comment on column pgclarify.embedding_space.queued_passages is 'How many passages that is.';
+comment on column pgclarify.embedding_space.queued_at is
+    'When all passages had been queued; null until then, and once nothing is left to do after the switch.';
+comment on column pgclarify.embedding_space.ingestion_held_until is
+    'Documents of the corpus are not claimed until then, so that the space gets complete; null if they are.';
+comment on column pgclarify.embedding_space.paused_until is
+    'Workers begin nothing on the corpus until then, so that the space can be begun or switched to; null if they do.';
+comment on column pgclarify.embedding_space.retired_at is
+    'When it was replaced or given up; null if it was not. A worker drops it a minute later.';
+
+create table pgclarify_private.corpus_tally (
+    corpus_tally_id bigint generated always as identity,
+    corpus_id bigint not null,
+    documents bigint default 0 not null,
+    pending bigint default 0 not null,
+    failed bigint default 0 not null,
+    passages bigint default 0 not null,
+    restricted_documents bigint default 0 not null,
+    restricted_passages bigint default 0 not null,
+    embedded bigint default 0 not null,
+    lexemes bigint default 0 not null,
+    revision bigint default 0 not null,
+    linked bigint default 0 not null,
+    restricted_lexemes bigint default 0 not null,
+    graph_revision bigint default 0 not null,
+    pending_passages bigint default 0 not null,
+    constraint corpus_tally_pk primary key (corpus_tally_id),
+    constraint corpus_tally_corpus_id_fk foreign key (corpus_id) references pgclarify.corpus (corpus_id) on delete cascade
+);
+create index corpus_tally_corpus_id_idx on pgclarify_private.corpus_tally (corpus_id);
+comment on table pgclarify_private.corpus_tally is
+    'Counts of a corpus as increments: their sum is the count. Writers append, so that nobody waits for anybody''s '
+    'transaction; workers fold the rows of a corpus into one.';
+comment on column pgclarify_private.corpus_tally.corpus_tally_id is 'Key.';
+comment on column pgclarify_private.corpus_tally.corpus_id is 'The corpus.';
+comment on column pgclarify_private.corpus_tally.documents is 'Documents added, less those removed.';
+comment on column pgclarify_private.corpus_tally.pending is 'Documents that became pending, less those indexed.';
+comment on column pgclarify_private.corpus_tally.failed is 'Documents that cannot be indexed, less those mended.';
+comment on column pgclarify_private.corpus_tally.passages is 'Passages added, less those removed.';
+comment on column pgclarify_private.corpus_tally.restricted_documents is
+    'The same as documents, of those with readers of their own.';
+comment on column pgclarify_private.corpus_tally.restricted_passages is
+    'The same as passages, of those with readers of their own.';
+comment on column pgclarify_private.corpus_tally.embedded is 'Vectors added to the active space, less those removed.';
+comment on column pgclarify_private.corpus_tally.lexemes is
+    'Lexeme occurrences added, less those removed: over passages, the average length that BM25 wants.';
+comment on column pgclarify_private.corpus_tally.revision is 'Changes of the searchable content without readers of its own.';
+comment on column pgclarify_private.corpus_tally.linked is 'Neighborhoods added to the active space, less those removed.';
+comment on column pgclarify_private.corpus_tally.restricted_lexemes is
+    'The same as lexemes, of passages with readers of their own.';
+comment on column pgclarify_private.corpus_tally.graph_revision is
+    'How often passages without readers of their own got neighbors.';
+comment on column pgclarify_private.corpus_tally.pending_passages is
+    'Passages of pending documents, about, less those embedded.';
+
+create table pgclarify_private.reader_revision (
+    reader_revision_id bigint generated always as identity,
+    corpus_id bigint not null,
+    reader name not null,
+    revision bigint default 0 not null,
+    graph_revision bigint default 0 not null,
+    constraint reader_revision_pk primary key (reader_revision_id),
+    constraint reader_revision_corpus_id_fk foreign key (corpus_id) references pgclarify.corpus (corpus_id) on delete cascade
+);
+create index reader_revision_corpus_id_reader_idx on pgclarify_private.reader_revision (corpus_id, reader);
+comment on table pgclarify_private.reader_revision is
+    'Changes of restricted documents, for each role in their readers, as increments: their sum is the count. Writers append; '
+    'workers fold the rows of a reader into one. Changes of documents without readers are in corpus_tally.';
+comment on column pgclarify_private.reader_revision.reader_revision_id is 'Key.';
+comment on column pgclarify_private.reader_revision.corpus_id is 'The corpus.';
+comment on column pgclarify_private.reader_revision.reader is 'A role in readers of the documents that changed.';
+comment on column pgclarify_private.reader_revision.revision is 'Changes of the content that it can find.';
+comment on column pgclarify_private.reader_revision.graph_revision is 'How often passages that it can read got neighbors.';
+
+create table pgclarify_private.pending_document (
+    corpus_id bigint not null,
+    document_id text not null,
+    added_at timestamptz default now() not null,
+    leased_by bigint,
+    leased_until timestamptz,
+    passages integer default 1 not null,
+    is_long boolean default false not null,
+    batch_id uuid,
+    staged_passages integer default 0 not null,
+    staged_chars integer default 0 not null,
+    constraint pending_document_pk primary key (corpus_id, document_id),
+    constraint pending_document_lease_has_a_holder check ((leased_by is null) = (leased_until is null)),
+    constraint pending_document_has_passages check (passages >= 1),
+    constraint pending_document_staged_is_long check (is_long or batch_id is null),
+    constraint pending_document_corpus_id_fk foreign key (corpus_id) references pgclarify.corpus (corpus_id)
+);
+create index pending_document_leased_by_idx on pgclarify_private.pending_document (leased_by) where leased_by is not null;
+create index pending_document_corpus_id_is_long_added_at_idx on pgclarify_private.pending_document (corpus_id, is_long,
+    added_at);
+comment on table pgclarify_private.pending_document is
+    'A document whose present content is not searchable yet. Workers lease rows with SKIP LOCKED.';
+comment on column pgclarify_private.pending_document.corpus_id is 'The corpus.';
+comment on column pgclarify_private.pending_document.document_id is 'The document.';
+comment on column pgclarify_private.pending_document.added_at is 'Since when it waits.';
+comment on column pgclarify_private.pending_document.leased_by is 'Worker that is indexing it; null if none is.';
+comment on column pgclarify_private.pending_document.leased_until is 'When another worker may take it over.';
+comment on column pgclarify_private.pending_document.passages is
+    'How many of its passages wait to be embedded, about; at least 1.';
+comment on column pgclarify_private.pending_document.is_long is
+    'Whether a worker has found that it takes several steps, each with its next part.';
+comment on column pgclarify_private.pending_document.batch_id is
+    'Where in staged_passage its passages are that have been embedded; null if none has been.';
+comment on column pgclarify_private.pending_document.staged_passages is 'How many those are.';
+comment on column pgclarify_private.pending_document.staged_chars is
+    'Where its next part starts; its length once all are staged.';
+
+create table pgclarify.eval_run (
+    eval_run_id bigint generated always as identity,
+    name text not null,
+    data_set text not null,
+    data_set_hash bytea not null,
+    corpus_id bigint,
+    corpus_name text not null,
+    corpus_revision bigint not null,
+    method text not null,
+    settings jsonb not null,
+    provider text not null,
+    model text not null,
+    prompt_version text not null,
+    embedding_model text not null,
+    judge text not null,
+    judge_version text not null,
+    version text not null,
+    requested_by name default current_user not null,
+    planned_cases integer not null,
+    created_at timestamptz default now() not null,
+    finished_at timestamptz,
+    requested_by_oid oid default quote_ident(current_user)::regrole not null,
+    constraint eval_run_pk primary key (eval_run_id),
+    constraint eval_run_name_is_short check (length(name) between 1 and 200),
+    constraint eval_run_data_set_hash_is_sha256 check (length(data_set_hash) = 32),
+    constraint eval_run_method_is_known
+        check (method in ('clarify', 'list_answers', 'investigate', 'search', 'detect_ambiguity', 'dtv', 'dtv_unverified',
+        'rac', 'human')),
+    constraint eval_run_settings_is_an_object check (jsonb_typeof(settings) = 'object'),
+    constraint eval_run_planned_cases_are_positive check (planned_cases >= 1),
+    constraint eval_run_corpus_id_fk foreign key (corpus_id) references pgclarify.corpus (corpus_id) on delete set null
+);
+create index eval_run_corpus_id_idx on pgclarify.eval_run (corpus_id);
+create index eval_run_unfinished_idx on pgclarify.eval_run (data_set_hash) where finished_at is null;
+create index eval_run_name_idx on pgclarify.eval_run (name, eval_run_id);
+comment on table pgclarify.eval_run is
+    'An evaluation: one method with one configuration over one data set. Written by pgclarify eval run; remove_evaluation '
+    'removes one, with its cases and metrics.';
+comment on column pgclarify.eval_run.eval_run_id is 'Key.';
+comment on column pgclarify.eval_run.name is 'What people call it; several may have one name, and the latest is meant.';
+comment on column pgclarify.eval_run.data_set is 'Name of the data set: that of its file.';
+comment on column pgclarify.eval_run.data_set_hash is
+    'SHA-256 of the cases, in order: evaluations of the same cases can be compared.';
+comment on column pgclarify.eval_run.corpus_id is 'The corpus; null once it was dropped.';
+comment on column pgclarify.eval_run.corpus_name is 'The corpus''s name when it was asked.';
+comment on column pgclarify.eval_run.corpus_revision is 'Revision of the corpus when the evaluation began.';
+comment on column pgclarify.eval_run.method is
+    'clarify, list_answers, investigate, search, detect_ambiguity, a baseline (dtv, dtv_unverified, rac), or human (the '
+    'readings of the data set itself).';
+comment on column pgclarify.eval_run.settings is 'All its parameters, as given.';
+comment on column pgclarify.eval_run.provider is 'Who judged passages or answered: openai or extractive.';
+comment on column pgclarify.eval_run.model is 'Model that was asked.';
+comment on column pgclarify.eval_run.prompt_version is 'Version of its prompts.';
+comment on column pgclarify.eval_run.embedding_model is 'Embedding model of the corpus when it began.';
+comment on column pgclarify.eval_run.judge is 'Who judged what the method gave: lexical (no model), or the name of a model.';
+comment on column pgclarify.eval_run.judge_version is 'Version of the judge''s rules or prompts.';
+comment on column pgclarify.eval_run.version is 'Version of pgclarify.';
+comment on column pgclarify.eval_run.requested_by is 'Role that evaluated.';
+comment on column pgclarify.eval_run.planned_cases is 'How many cases it has when it is finished.';
+comment on column pgclarify.eval_run.created_at is 'When it began.';
+comment on column pgclarify.eval_run.finished_at is
+    'When its last case was judged; null while it goes on, or if it was interrupted: the same command resumes it.';
+comment on column pgclarify.eval_run.requested_by_oid is 'Its oid: another role of that name did not evaluate.';
+
+create table pgclarify.budget (
+    budget_id bigint generated always as identity,
+    name text not null,
+    role_name name,
+    corpus_id bigint,
+    period text not null,
+    max_cost_usd numeric,
+    max_calls bigint,
+    binds_owner boolean default pg_has_role('pgclarify_owner', 'usage') not null,
+    created_at timestamptz default now() not null,
+    constraint budget_pk primary key (budget_id),
+    constraint budget_name_key unique nulls not distinct (corpus_id, name),
+    constraint budget_name_is_short check (length(name) between 1 and 100),
+    constraint budget_period_is_known check (period in ('day', 'month', 'total')),
+    constraint budget_max_cost_usd_is_an_amount check (max_cost_usd >= 0 and max_cost_usd < 'infinity'),
+    constraint budget_max_calls_are_not_negative check (max_calls >= 0),
+    constraint budget_has_a_limit check (num_nonnulls(max_cost_usd, max_calls) >= 1),
+    constraint budget_corpus_id_fk foreign key (corpus_id) references pgclarify.corpus (corpus_id) on delete cascade
+);
+comment on table pgclarify.budget is
+    'What may be spent on calls of models; set_budget and remove_budget write it, budget_status has what is left.';
+comment on column pgclarify.budget.budget_id is 'Key.';
+comment on column pgclarify.budget.name is
+    'What runs that meet it call it: 1 to 100 characters, unique among the budgets of its corpus, or of all.';
+comment on column pgclarify.budget.role_name is
+    'It is for runs that this role, or a member of it, asks for; null for those of everyone.';
+comment on column pgclarify.budget.corpus_id is 'It is for runs on this corpus; null for those on all, and of none.';
+comment on column pgclarify.budget.period is
+    'What its limits are for: a day or month of UTC, or all time from its creation (total).';
+comment on column pgclarify.budget.max_cost_usd is 'US dollars; null for no limit.';
+comment on column pgclarify.budget.max_calls is 'Calls; null for no limit.';
+comment on column pgclarify.budget.binds_owner is
+    'True if the owner of the corpus may not change or delete it: a member of pgclarify_owner has made it.';
+comment on column pgclarify.budget.created_at is 'When it was made. What was spent before does not count.';
+
+create table pgclarify_private.question_group (
+        question_group_id bigint default ((('x'::text || "right"(replace((gen_random_uuid())::text, '-'::text, ''::text),
+        13)))::bit(52))::bigint not null,
+    corpus_id bigint not null,
+    embedding_model text,
+    leader @extschema:vector@.halfvec,
+    figures text[] default '{}' not null,
+    question_word text,
+    created_at timestamptz default now() not null,
+    constraint question_group_pk primary key (question_group_id),
+    constraint question_group_leader_is_of_a_model check ((leader is null) = (embedding_model is null)),
+    constraint question_group_corpus_id_fk foreign key (corpus_id) references pgclarify.corpus (corpus_id) on delete cascade
+);
+create index question_group_corpus_id_idx on pgclarify_private.question_group (corpus_id);
+comment on table pgclarify_private.question_group is
+    'Questions of a corpus that mean the same. Workers put runs into groups after their end; for each length of vectors '
+    'there is an HNSW index, made when the first one comes.';
+comment on column pgclarify_private.question_group.question_group_id is
+    'Key, drawn at random: it tells nobody when the group began, nor how many there are.';
+comment on column pgclarify_private.question_group.corpus_id is 'The corpus that was asked.';
+comment on column pgclarify_private.question_group.embedding_model is
+    'The model that leader is of; null if the group has none.';
+comment on column pgclarify_private.question_group.leader is
+    'Embedding of the question that the group began with: who is near it belongs to the group. Null if only questions in the '
+    'same words do.';
+comment on column pgclarify_private.question_group.figures is
+    'Figures in that question, sorted: who has others is of another group.';
+comment on column pgclarify_private.question_group.question_word is
+    'who, when, where or why, if that question has one of them; null otherwise. Who has another one is of another group.';
+comment on column pgclarify_private.question_group.created_at is 'When it began.';
+
+create table pgclarify_private.question_wording (
+    corpus_id bigint not null,
+    wording_hash bytea not null,
+    question_group_id bigint not null,
+    constraint question_wording_pk primary key (corpus_id, wording_hash),
+    constraint question_wording_hash_is_sha256 check (length(wording_hash) = 32),
+    constraint question_wording_corpus_id_fk foreign key (corpus_id) references pgclarify.corpus (corpus_id) on delete cascade
+);
+create index question_wording_question_group_id_idx on pgclarify_private.question_wording (question_group_id);
+comment on table pgclarify_private.question_wording is
+    'Wordings of questions that have a group, so that equal ones need not be compared by meaning.';
+comment on column pgclarify_private.question_wording.corpus_id is 'The corpus that was asked.';
+comment on column pgclarify_private.question_wording.wording_hash is
+    'SHA-256 of the question without case, white space and punctuation.';
+comment on column pgclarify_private.question_wording.question_group_id is 'The group that it belongs to.';
+
+create table pgclarify_private.citation_tally (
+    corpus_id bigint not null,
+    document_id text not null,
+    requested_by name not null,
+    citations bigint not null,
+    runs bigint not null,
+    last_cited_at timestamptz not null,
+    requested_by_oid oid not null,
+    constraint citation_tally_pk primary key (corpus_id, document_id, requested_by, requested_by_oid),
+    constraint citation_tally_citations_are_positive check (citations >= 1),
+    constraint citation_tally_runs_are_positive check (runs >= 1),
+    constraint citation_tally_corpus_id_fk foreign key (corpus_id) references pgclarify.corpus (corpus_id) on delete cascade
+);
+comment on table pgclarify_private.citation_tally is
+    'How often a document was cited for whom; counted when a run gets its group, and runs that were deleted since still '
+    'count.';
+comment on column pgclarify_private.citation_tally.corpus_id is 'The corpus.';
+comment on column pgclarify_private.citation_tally.document_id is 'The document, which may have gone since.';
+comment on column pgclarify_private.citation_tally.requested_by is 'Role that asked.';
+comment on column pgclarify_private.citation_tally.citations is
+    'Citations of interpretations, of steps of investigations and of listed answers.';
+comment on column pgclarify_private.citation_tally.runs is 'Runs with such a citation.';
+comment on column pgclarify_private.citation_tally.last_cited_at is 'When the last of them ended.';
+comment on column pgclarify_private.citation_tally.requested_by_oid is 'Its oid.';
+
+create table pgclarify.run (
+    run_id bigint generated always as identity,
+    operation text not null,
+    corpus_id bigint,
+    corpus_name text,
+    question text not null,
+    relaxed_question text,
+    question_vector @extschema:vector@.halfvec,
+    history jsonb default '[]' not null,
+    settings jsonb not null,
+    parent_run_id bigint,
+    call_id uuid,
+    requested_by name not null,
+    reuse_key bytea not null,
+    status text default 'queued' not null,
+    error text,
+    attempt integer default 0 not null,
+    worker_id bigint,
+    corpus_revision bigint,
+    model text,
+    prompt_version text,
+    completions integer,
+    reused_completions integer,
+    prompt_tokens bigint,
+    completion_tokens bigint,
+    cost_usd numeric,
+    created_at timestamptz default now() not null,
+    started_at timestamptz,
+    finished_at timestamptz,
+    stop_reason text,
+    graph_revision bigint,
+    route text,
+    saved_completions integer,
+    embedding_model text,
+    interpretations integer,
+    candidates integer,
+    verdicts integer,
+    served integer default 0 not null,
+    last_served_at timestamptz,
+    question_group_id bigint,
+    is_counted boolean default true not null,
+    requested_by_oid oid default quote_ident(current_user)::regrole not null,
+    crashes integer default 0 not null,
+    stop_code text,
+    constraint run_pk primary key (run_id),
+    constraint run_operation_is_known
+        check (operation in ('clarify', 'consolidate', 'search', 'investigate', 'detect_ambiguity', 'detect_ambiguity_many',
+        'rewrite', 'clarifying_questions', 'reply', 'list_answers', 'estimate')),
+    constraint run_has_a_corpus
+        check (corpus_name is not null or corpus_id is null and operation in ('detect_ambiguity', 'detect_ambiguity_many',
+        'rewrite', 'clarifying_questions', 'reply')),
+    constraint run_route_is_known check (route in ('answered', 'clarified')),
+    constraint run_stop_code_is_known
+        check (stop_code in ('not_answered', 'no_language_model', 'language', 'threshold', 'unproven', 'no_passage',
+        'contradicted', 'limit', 'budget', 'failed_calls')),
+    constraint run_stop_code_is_of_an_end check (stop_code is null or status in ('succeeded', 'partial')),
+    constraint run_saved_completions_are_not_negative check (saved_completions >= 0),
+    constraint run_interpretations_are_not_negative check (interpretations >= 0),
+    constraint run_candidates_are_not_negative check (candidates >= 0),
+    constraint run_verdicts_are_not_negative check (verdicts >= 0),
+    constraint run_served_is_not_negative check (served >= 0),
+    constraint run_crashes_is_not_negative check (crashes >= 0),
+    constraint run_served_has_a_time check ((served > 0) = (last_served_at is not null)),
+    constraint run_history_is_an_array check (jsonb_typeof(history) = 'array'),
+    constraint run_settings_is_an_object check (jsonb_typeof(settings) = 'object'),
+    constraint run_status_is_known check (status in ('queued', 'running', 'succeeded', 'partial', 'failed', 'cancelled')),
+    constraint run_finished_has_an_end
+        check ((finished_at is not null) = (status in ('succeeded', 'partial', 'failed', 'cancelled'))),
+    constraint run_failed_has_an_error check ((status = 'failed') = (error is not null)),
+    constraint run_running_has_a_worker check (status <> 'running' or worker_id is not null),
+    constraint run_corpus_id_fk foreign key (corpus_id) references pgclarify.corpus (corpus_id) on delete set null,
+    constraint run_parent_run_id_fk foreign key (parent_run_id) references pgclarify.run (run_id) on delete set null
+);
+create index run_question_idx on pgclarify.run using hash (question);
+create index run_corpus_id_idx on pgclarify.run (corpus_id);
+create index run_question_group_id_idx on pgclarify.run (question_group_id, run_id) include (operation, corpus_id,
+    corpus_name, requested_by, status, interpretations, served, is_counted, created_at, last_served_at, corpus_revision,
+    requested_by_oid, stop_code) where question_group_id is not null;
+create index run_ungrouped_idx on pgclarify.run (run_id) where question_group_id is null and corpus_id is not null and
+    finished_at is not null and operation in ('clarify', 'consolidate', 'search', 'investigate', 'list_answers');
+create index run_call_id_idx on pgclarify.run (call_id) where status in ('queued', 'running');
+create index run_parent_run_id_idx on pgclarify.run (parent_run_id) where parent_run_id is not null;
+create index run_reuse_key_idx on pgclarify.run (reuse_key, run_id) where status = 'succeeded';
+create index run_usage_idx on pgclarify.run (((created_at at time zone 'UTC')::date)) include (created_at, corpus_id,
+    corpus_name, requested_by, operation, model, finished_at, completions, reused_completions, prompt_tokens,
+    completion_tokens, cost_usd, requested_by_oid);
+create index run_unpriced_idx on pgclarify.run (model, finished_at) include (run_id, completions, prompt_tokens) where
+    cost_usd is null and finished_at is not null;
+create index run_unfinished_idx on pgclarify.run (status, created_at) where status in ('queued', 'running');
+create index run_requested_by_oid_run_id_idx on pgclarify.run (requested_by_oid, run_id);
+create index run_created_at_idx on pgclarify.run (created_at);
+comment on table pgclarify.run is 'One call.';
+comment on column pgclarify.run.run_id is 'Key.';
+comment on column pgclarify.run.operation is
+    'clarify, consolidate, search, investigate, detect_ambiguity, detect_ambiguity_many, rewrite, clarifying_questions, '
+    'reply, list_answers or estimate.';
+comment on column pgclarify.run.corpus_id is
+    'The corpus; null once it was dropped, or if none was asked (corpus_name is null then, too).';
+comment on column pgclarify.run.corpus_name is 'The corpus''s name when it was asked; null for what was asked of no corpus.';
+comment on column pgclarify.run.question is
+    'The question as it was asked; for detect_ambiguity_many and estimate, a JSON array of questions.';
+comment on column pgclarify.run.relaxed_question is
+    'The question as it was retrieved with; null before that, or if it was not relaxed.';
+comment on column pgclarify.run.question_vector is
+    'Embedding of the question as it was retrieved with; null until it is worked out.';
+comment on column pgclarify.run.history is 'Turns before the question, oldest first.';
+comment on column pgclarify.run.settings is 'All parameters as used.';
+comment on column pgclarify.run.parent_run_id is
+    'The run whose verdicts this one consolidates again, or whose question it replies to; null for others.';
+comment on column pgclarify.run.call_id is
+    'The waiting call that entered it, and cancels it if nobody waits any more; null if submitted.';
+comment on column pgclarify.run.requested_by is 'Role that asked.';
+comment on column pgclarify.run.reuse_key is
+    'SHA-256 of operation, corpus, question, settings, the role that asked and the roles whose usage it had when the run was '
+    'last started: runs with equal keys may serve each other.';
+comment on column pgclarify.run.status is
+    'queued, running, succeeded, partial (sound, but some passages could not be judged, or a budget ended it), failed or '
+    'cancelled.';
+comment on column pgclarify.run.error is 'Why it failed; null unless it did.';
+comment on column pgclarify.run.attempt is 'How often a worker has started it; writes of earlier attempts are refused.';
+comment on column pgclarify.run.worker_id is 'Worker that last started it.';
+comment on column pgclarify.run.corpus_revision is 'Revision of the corpus when it was last started, as its role sees it.';
+comment on column pgclarify.run.model is 'Model that judged.';
+comment on column pgclarify.run.prompt_version is 'Version of the prompts.';
+comment on column pgclarify.run.completions is 'Calls it paid for; null until it has ended.';
+comment on column pgclarify.run.reused_completions is 'Replies it took from the ledger; null until it has ended.';
+comment on column pgclarify.run.prompt_tokens is 'Input tokens it paid for.';
+comment on column pgclarify.run.completion_tokens is 'Output tokens it paid for.';
+comment on column pgclarify.run.cost_usd is
+    'What it cost, in US dollars: 0 if it paid for no call; null if the cost of one is not known, or until it has ended.';
+comment on column pgclarify.run.created_at is 'When it was asked.';
+comment on column pgclarify.run.started_at is 'When a worker last started it.';
+comment on column pgclarify.run.finished_at is 'When it ended; null while it goes on.';
+comment on column pgclarify.run.stop_reason is
+    'Why it went no further where it might have; null if there was nothing to decide.';
+comment on column pgclarify.run.graph_revision is
+    'How often passages that its role can read had got neighbors when it was last started: a run that explores is served '
+    'again only while that is so.';
+comment on column pgclarify.run.route is
+    'Where ask_back is auto: answered (the question was clear, and one pass answered it) or clarified; null elsewhere, and '
+    'until it is decided.';
+comment on column pgclarify.run.saved_completions is 'Calls that the route spared; null where there was none to decide.';
+comment on column pgclarify.run.embedding_model is
+    'The model that question_vector is of; null without one, and in runs of earlier versions.';
+comment on column pgclarify.run.interpretations is
+    'Readings found; null unless it is a run of clarify or consolidate that succeeded or is partial.';
+comment on column pgclarify.run.candidates is 'Passages retrieved; null until it has ended.';
+comment on column pgclarify.run.verdicts is 'Passages judged; null until it has ended.';
+comment on column pgclarify.run.served is 'How often it answered an equal question again; counted within seconds.';
+comment on column pgclarify.run.last_served_at is 'When it last did; null if it never has.';
+comment on column pgclarify.run.question_group_id is
+    'Questions of its corpus that mean the same have the same; null until a worker has looked, after its end.';
+comment on column pgclarify.run.is_counted is
+    'False if it does not count as asked: it is of an evaluation, or of a session where pgclarify.count_questions is off.';
+comment on column pgclarify.run.requested_by_oid is 'Its oid: another role of that name did not ask.';
+comment on column pgclarify.run.crashes is
+    'How many workers in a row were lost while they carried it out, since an attempt of it last stored a reply: from 2 on it '
+    'is carried out alone, and at 5 it fails.';
+comment on column pgclarify.run.stop_code is
+    'Why it has no result, or not all of it, in one word; null if it has its whole result, has failed, or goes on.';
+
+create table pgclarify_private.source (
+    source_id bigint generated always as identity,
+    corpus_id bigint not null,
+    relation regclass not null,
+    relation_name text not null,
+    attached_by name not null,
+    id_column name not null,
+    content_column name not null,
+    title_column name,
+    uri_column name,
+    metadata_columns name[] default '{}' not null,
+    readers_column name,
+    id_prefix text default '' not null,
+    state text default 'loading' not null,
+    error text,
+    layout text,
+    load_phase text default 'rows' not null,
+    load_cursor text,
+    load_started_at timestamptz default now() not null,
+    loaded_at timestamptz,
+    rows_added bigint default 0 not null,
+    rows_changed bigint default 0 not null,
+    rows_removed bigint default 0 not null,
+    created_at timestamptz default now() not null,
+    attached_by_oid oid not null,
+    constraint source_pk primary key (source_id),
+    constraint source_state_is_known check (state in ('loading', 'following', 'failed', 'detached', 'removing')),
+    constraint source_load_phase_is_known check (load_phase in ('rows', 'documents')),
+    constraint source_failed_has_an_error check (state <> 'failed' or error is not null),
+    constraint source_corpus_id_relation_key unique (corpus_id, relation),
+    constraint source_corpus_id_fk foreign key (corpus_id) references pgclarify.corpus (corpus_id)
+);
+comment on table pgclarify_private.source is 'A user''s table attached to a corpus: its rows are documents.';
+comment on column pgclarify_private.source.source_id is 'Key; also names the function pgclarify_private.capture_<source_id>.';
+comment on column pgclarify_private.source.corpus_id is 'The corpus.';
+comment on column pgclarify_private.source.relation is 'The table; a bare number once it was dropped.';
+comment on column pgclarify_private.source.relation_name is 'Its qualified name when it was attached.';
+comment on column pgclarify_private.source.attached_by is
+    'Role that attached it; the table is read only as long as that role may read it.';
+comment on column pgclarify_private.source.id_column is 'Column with the id of the document.';
+comment on column pgclarify_private.source.content_column is 'Column with its content.';
+comment on column pgclarify_private.source.title_column is 'Column with its title; null for none.';
+comment on column pgclarify_private.source.uri_column is 'Column with its address; null for none.';
+comment on column pgclarify_private.source.metadata_columns is 'Columns that become its metadata.';
+comment on column pgclarify_private.source.readers_column is 'Column with its readers; null for none.';
+comment on column pgclarify_private.source.id_prefix is 'What stands before the id in document.id; mostly empty.';
+comment on column pgclarify_private.source.state is
+    'loading (compared row by row), following, failed (see error), detached (its documents stay) or removing (its documents '
+    'go).';
+comment on column pgclarify_private.source.error is
+    'Why it failed, or which rows cannot be documents; null if nothing is wrong.';
+comment on column pgclarify_private.source.layout is
+    'What the table was made of when it was last looked at: partitions and files that changed without a trigger seeing it '
+    'are compared again. Null before the first look.';
+comment on column pgclarify_private.source.load_phase is
+    'While loading: rows (rows become documents), then documents (those without a row go).';
+comment on column pgclarify_private.source.load_cursor is 'The last id that was compared; null at the start of a phase.';
+comment on column pgclarify_private.source.load_started_at is 'When the last load began.';
+comment on column pgclarify_private.source.loaded_at is 'When the last load ended; null before.';
+comment on column pgclarify_private.source.rows_added is 'Documents that the last load added.';
+comment on column pgclarify_private.source.rows_changed is 'Documents that the last load changed.';
+comment on column pgclarify_private.source.rows_removed is 'Documents that the last load removed.';
+comment on column pgclarify_private.source.created_at is 'When it was attached.';
+comment on column pgclarify_private.source.attached_by_oid is 'Its oid: another role of that name did not attach it.';
+
+create table pgclarify.detection (
+    run_id bigint not null,
+    ordinal integer not null,
+    question text not null,
+    is_ambiguous boolean not null,
+    probability real not null,
+    kind text,
+    reasons jsonb not null,
+    classifier_version text not null,
+    constraint detection_pk primary key (run_id, ordinal),
+    constraint detection_ordinal_counts_from_one check (ordinal >= 1),
+    constraint detection_probability_is_a_share check (probability between 0 and 1),
+    constraint detection_kind_is_known check (kind in ('pragmatic', 'syntactic', 'lexical')),
+    constraint detection_reasons_are_an_array check (jsonb_typeof(reasons) = 'array'),
+    constraint detection_ambiguous_has_a_kind check (is_ambiguous = (kind is not null)),
+    constraint detection_run_id_fk foreign key (run_id) references pgclarify.run (run_id) on delete cascade
+);
+create index detection_document_ids_idx on pgclarify.detection using gin (jsonb_path_query_array(reasons,
+    '$[*].document_ids[*]'));
+create index detection_unattributed_idx on pgclarify.detection (run_id) where reasons @? '$[*] ? (@.source == "corpus" &&
+    !exists(@.document_ids))';
+comment on table pgclarify.detection is 'Whether a question was found to be ambiguous, and why.';
+comment on column pgclarify.detection.run_id is 'The run.';
+comment on column pgclarify.detection.ordinal is 'Place of the question in the run, from 1.';
+comment on column pgclarify.detection.question is 'The question.';
+comment on column pgclarify.detection.is_ambiguous is
+    'True if the probability reaches the threshold of the run, or a rule says so.';
+comment on column pgclarify.detection.probability is 'Of being ambiguous, from 0 to 1; 1 if a rule matched.';
+comment on column pgclarify.detection.kind is
+    'pragmatic (what it refers to is missing or in the history), syntactic (it is vague or under-specified) or lexical (a '
+    'name or word with several meanings); null unless ambiguous.';
+comment on column pgclarify.detection.reasons is
+    'What spoke: array of objects with source (classifier, feature, rule or corpus), name and text, and of a corpus '
+    'document_ids.';
+comment on column pgclarify.detection.classifier_version is 'Version of the classifier.';
+
+create table pgclarify.rewriting (
+    run_id bigint not null,
+    rewritten text not null,
+    was_ambiguous boolean,
+    reason text,
+    constraint rewriting_pk primary key (run_id),
+    constraint rewriting_run_id_fk foreign key (run_id) references pgclarify.run (run_id) on delete cascade
+);
+comment on table pgclarify.rewriting is 'The question that a run of rewrite or reply came to: one that stands on its own.';
+comment on column pgclarify.rewriting.run_id is 'The run.';
+comment on column pgclarify.rewriting.rewritten is
+    'The question; the one that was asked, to the byte, if it was clear or could not be rewritten.';
+comment on column pgclarify.rewriting.was_ambiguous is 'Whether it was found to be ambiguous; null for replies.';
+comment on column pgclarify.rewriting.reason is
+    'Why it was rewritten as it was, or not at all; null if nothing is to be said.';
+
+create table pgclarify.evidence (
+    run_id bigint not null,
+    ordinal integer not null,
+    rank integer not null,
+    candidate_rank integer not null,
+    corpus_id bigint not null,
+    document_id text not null,
+    passage_id bigint not null,
+    heading text,
+    quote text not null,
+    start_char integer not null,
+    end_char integer not null,
+    constraint evidence_pk primary key (run_id, ordinal, rank),
+    constraint evidence_ordinal_counts_from_one check (ordinal >= 1),
+    constraint evidence_rank_counts_from_one check (rank >= 1),
+    constraint evidence_run_id_fk foreign key (run_id) references pgclarify.run (run_id) on delete cascade
+);
+comment on table pgclarify.evidence is
+    'From what a run lists (clarifying questions, answers) to a passage that proves it. Quote and ids stay when the document '
+    'goes.';
+comment on column pgclarify.evidence.run_id is 'The run.';
+comment on column pgclarify.evidence.ordinal is 'What it proves: place in the run''s list, from 1.';
+comment on column pgclarify.evidence.rank is 'Place among its citations, from 1.';
+comment on column pgclarify.evidence.candidate_rank is 'The candidate''s rank in the run.';
+comment on column pgclarify.evidence.corpus_id is 'The corpus.';
+comment on column pgclarify.evidence.document_id is 'The document.';
+comment on column pgclarify.evidence.passage_id is 'The passage.';
+comment on column pgclarify.evidence.heading is 'Headings above the passage when it was cited; null if none.';
+comment on column pgclarify.evidence.quote is 'The words that prove it, verbatim.';
+comment on column pgclarify.evidence.start_char is 'Offset of the quote in the document, from 0.';
+comment on column pgclarify.evidence.end_char is 'Offset after the quote.';
+
+create table pgclarify.clarifying_question (
+    run_id bigint not null,
+    ordinal integer not null,
+    ambiguity_type text,
+    reasoning text,
+    clarifying_question text,
+    reformulation text,
+    is_answerable boolean,
+    constraint clarifying_question_pk primary key (run_id, ordinal),
+    constraint clarifying_question_ordinal_counts_from_one check (ordinal >= 1),
+    constraint clarifying_question_ambiguity_type_is_known check (ambiguity_type in ('semantic', 'generalize', 'specify')),
+    constraint clarifying_question_says_something check (num_nonnulls(clarifying_question, reformulation) >= 1),
+    constraint clarifying_question_run_id_fk foreign key (run_id) references pgclarify.run (run_id) on delete cascade
+);
+comment on table pgclarify.clarifying_question is
+    'What a run of clarifying_questions came to: questions to answer, or reformulations to choose from.';
+comment on column pgclarify.clarifying_question.run_id is 'The run.';
+comment on column pgclarify.clarifying_question.ordinal is 'Place in the list, from 1.';
+comment on column pgclarify.clarifying_question.ambiguity_type is
+    'semantic (it can mean several things), generalize (something broader may be meant) or specify (something narrower may '
+    'be meant); null for schemes that name no types.';
+comment on column pgclarify.clarifying_question.reasoning is 'Why the model thinks so; null for schemes without reasoning.';
+comment on column pgclarify.clarifying_question.clarifying_question is
+    'A question to whoever asked; null where there are reformulations to choose from.';
+comment on column pgclarify.clarifying_question.reformulation is
+    'The question as it would be asked by somebody who means this; null if the model gave none.';
+comment on column pgclarify.clarifying_question.is_answerable is
+    'Whether a document of the corpus answers the reformulation; null if it was not checked, or could not be.';
+
+create table pgclarify.turn (
+    conversation_id bigint not null,
+    ordinal integer not null,
+    run_id bigint,
+    form text not null,
+    asked text not null,
+    reply text not null,
+    question text not null,
+    created_at timestamptz default now() not null,
+    constraint turn_pk primary key (conversation_id, ordinal),
+    constraint turn_ordinal_is_one_of_three check (ordinal between 1 and 3),
+    constraint turn_form_is_known check (form in ('respond', 'select')),
+    constraint turn_question_is_not_blank check (question ~ '\S'),
+    constraint turn_conversation_id_fk
+        foreign key (conversation_id) references pgclarify.conversation (conversation_id) on delete cascade,
+    constraint turn_run_id_fk foreign key (run_id) references pgclarify.run (run_id) on delete set null
+);
+create index turn_run_id_idx on pgclarify.turn (run_id);
+comment on table pgclarify.turn is
+    'One turn of a conversation: what was asked back, what came as reply, and the question since then.';
+comment on column pgclarify.turn.conversation_id is 'The conversation.';
+comment on column pgclarify.turn.ordinal is 'Place in the conversation, from 1 to 3.';
+comment on column pgclarify.turn.run_id is 'The run of clarifying_questions that asked back; null once it is gone.';
+comment on column pgclarify.turn.form is
+    'respond (the reply is in words, whatever was asked back) or select (a reformulation was chosen).';
+comment on column pgclarify.turn.asked is
+    'What was asked back: the clarifying questions, or the reformulations to choose from, a line each.';
+comment on column pgclarify.turn.reply is 'The reply, or the reformulation that was chosen.';
+comment on column pgclarify.turn.question is 'The question since then, reformulated.';
+comment on column pgclarify.turn.created_at is 'When the reply came.';
+
+create table pgclarify.document (
+    corpus_id bigint not null,
+    id text not null,
+    content text not null,
+    title text,
+    uri text,
+    metadata jsonb default '{}' not null,
+    readers name[],
+    content_hash bytea not null,
+    error text,
+    created_at timestamptz default now() not null,
+    updated_at timestamptz default now() not null,
+    indexed_at timestamptz,
+    source_id bigint,
+    origin text collate "C",
+    constraint document_pk primary key (corpus_id, id),
+    constraint document_id_is_short check (length(id) between 1 and 1000 and octet_length(id) <= 2600),
+    constraint document_metadata_is_an_object check (jsonb_typeof(metadata) = 'object'),
+    constraint document_origin_is_short check (octet_length(origin) <= 2600),
+    constraint document_corpus_id_fk foreign key (corpus_id) references pgclarify.corpus (corpus_id),
+    constraint document_source_id_fk foreign key (source_id) references pgclarify_private.source (source_id)
+);
+create index document_source_id_id_idx on pgclarify.document (source_id, id) where source_id is not null;
+create index document_corpus_id_origin_idx on pgclarify.document (corpus_id, origin) where origin <> '';
+comment on table pgclarify.document is 'One citable document.';
+comment on column pgclarify.document.corpus_id is 'The corpus.';
+comment on column pgclarify.document.id is
+    'The user''s own id, as text: citations join straight back, bigint ids by document_ids::bigint[].';
+comment on column pgclarify.document.content is 'Plain text or Markdown. Offsets of passages and citations count in it.';
+comment on column pgclarify.document.title is 'Null if it has none.';
+comment on column pgclarify.document.uri is 'Where a person finds the original; null if nowhere.';
+comment on column pgclarify.document.metadata is 'Any JSON object.';
+comment on column pgclarify.document.readers is
+    'Roles that may read it; null means every reader of the corpus. A name that is no role admits nobody.';
+comment on column pgclarify.document.content_hash is 'SHA-256 of title and content: what a search can see of it.';
+comment on column pgclarify.document.error is 'Why it cannot be indexed; null if nothing is wrong.';
+comment on column pgclarify.document.created_at is 'When it was first added.';
+comment on column pgclarify.document.updated_at is 'When it last changed.';
+comment on column pgclarify.document.indexed_at is 'When its content last became searchable; null if never.';
+comment on column pgclarify.document.source_id is 'The attached table that it is a row of; null if it was added by hand.';
+comment on column pgclarify.document.origin is
+    'The file that it was loaded from: machine:/path/file, or name/path/file if its source was given a name; and #id for one '
+    'of several documents in a file. Empty if a statement or a client added it. Null if it is a row of an attached table, or '
+    'was added before this column was.';
+
+create table pgclarify.estimate (
+    run_id bigint not null,
+    questions bigint not null,
+    distinct_questions bigint not null,
+    answered bigint not null,
+    sampled bigint not null,
+    calls bigint not null,
+    calls_at_most bigint not null,
+    reused_calls bigint not null,
+    prompt_tokens bigint not null,
+    completion_tokens bigint not null,
+    cost_usd numeric,
+    constraint estimate_pk primary key (run_id),
+    constraint estimate_questions_are_positive check (questions >= 1),
+    constraint estimate_distinct_questions_are_questions check (distinct_questions between 1 and questions),
+    constraint estimate_answered_are_distinct_questions check (answered between 0 and distinct_questions),
+    constraint estimate_sampled_are_not_answered check (sampled between 0 and distinct_questions - answered),
+    constraint estimate_calls_are_not_negative check (calls >= 0),
+    constraint estimate_calls_at_most_are_no_less check (calls_at_most >= calls),
+    constraint estimate_reused_calls_are_not_negative check (reused_calls >= 0),
+    constraint estimate_prompt_tokens_are_not_negative check (prompt_tokens >= 0),
+    constraint estimate_completion_tokens_are_not_negative check (completion_tokens >= 0),
+    constraint estimate_cost_usd_is_not_negative check (cost_usd >= 0),
+    constraint estimate_run_id_fk foreign key (run_id) references pgclarify.run (run_id) on delete cascade
+);
+comment on table pgclarify.estimate is 'What a run of estimate came to: what questions would take.';
+comment on column pgclarify.estimate.run_id is 'The run.';
+comment on column pgclarify.estimate.questions is 'How many questions were given.';
+comment on column pgclarify.estimate.distinct_questions is 'How many different ones.';
+comment on column pgclarify.estimate.answered is 'How many of these would be served from an earlier run, with no call.';
+comment on column pgclarify.estimate.sampled is
+    'How many of the others were looked at; if not all of them, the figures are scaled up from these.';
+comment on column pgclarify.estimate.calls is
+    'About how many calls of the language model would be made and paid for; equal ones once.';
+comment on column pgclarify.estimate.calls_at_most is
+    'No more than that many, but for replies that do not fit and are asked for once more.';
+comment on column pgclarify.estimate.reused_calls is
+    'About how many further calls need not be made: their replies are in the ledger.';
+comment on column pgclarify.estimate.prompt_tokens is 'About how many input tokens the calls have.';
+comment on column pgclarify.estimate.completion_tokens is 'About how many output tokens they have.';
+comment on column pgclarify.estimate.cost_usd is
+    'About what the calls cost in US dollars, by the price that the model had when it was estimated; null if it had none.';
+
+create table pgclarify.eval_case (
+    eval_run_id bigint not null,
+    ordinal integer not null,
+    case_id text not null,
+    question text not null,
+    gold jsonb not null,
+    output jsonb not null,
+    run_id bigint,
+    status text not null,
+    error text,
+    calls integer not null,
+    reused_calls integer not null,
+    prompt_tokens bigint not null,
+    completion_tokens bigint not null,
+    model_seconds double precision not null,
+    seconds double precision not null,
+    created_at timestamptz default now() not null,
+    constraint eval_case_pk primary key (eval_run_id, ordinal),
+    constraint eval_case_ordinal_counts_from_one check (ordinal >= 1),
+    constraint eval_case_gold_is_an_object check (jsonb_typeof(gold) = 'object'),
+    constraint eval_case_output_is_an_object check (jsonb_typeof(output) = 'object'),
+    constraint eval_case_status_is_known check (status in ('succeeded', 'partial', 'failed')),
+    constraint eval_case_calls_are_not_negative check (calls >= 0),
+    constraint eval_case_reused_calls_are_calls check (reused_calls between 0 and calls),
+    constraint eval_case_prompt_tokens_are_not_negative check (prompt_tokens >= 0),
+    constraint eval_case_completion_tokens_are_not_negative check (completion_tokens >= 0),
+    constraint eval_case_model_seconds_are_not_negative check (model_seconds >= 0),
+    constraint eval_case_seconds_are_not_negative check (seconds >= 0),
+    constraint eval_case_failed_has_an_error check ((status = 'failed') = (error is not null)),
+    constraint eval_case_eval_run_id_fk foreign key (eval_run_id) references pgclarify.eval_run (eval_run_id) on delete cascade,
+    constraint eval_case_run_id_fk foreign key (run_id) references pgclarify.run (run_id) on delete set null
+);
+create index eval_case_document_ids_idx on pgclarify.eval_case using gin (jsonb_path_query_array(output, '$.**.document_id'));
+create index eval_case_run_id_idx on pgclarify.eval_case (run_id) where run_id is not null;
+comment on table pgclarify.eval_case is 'One question of an evaluation, and what the method gave for it.';
+comment on column pgclarify.eval_case.eval_run_id is 'The evaluation.';
+comment on column pgclarify.eval_case.ordinal is 'Its place among the cases that were asked, from 1.';
+comment on column pgclarify.eval_case.case_id is 'Its id in the data set.';
+comment on column pgclarify.eval_case.question is 'What was asked.';
+comment on column pgclarify.eval_case.gold is
+    'What is known of it: interpretations (interpretation, answers, document_ids), answer_sets, document_ids, is_ambiguous.';
+comment on column pgclarify.eval_case.output is
+    'What the method gave: interpretations (interpretation, answer, support, is_grounded, citations with document_id, '
+    'passage_id, title and quote), retrieved (document_id, passage_id), probability, notes.';
+comment on column pgclarify.eval_case.run_id is 'The run behind it; null for baselines, or once it was deleted.';
+comment on column pgclarify.eval_case.status is
+    'succeeded, partial (some passages could not be judged) or failed: that counts as having given nothing.';
+comment on column pgclarify.eval_case.error is 'Why it failed; null unless it did.';
+comment on column pgclarify.eval_case.calls is
+    'Replies of the model that it used, whether paid for now or before. The judge''s are not among them.';
+comment on column pgclarify.eval_case.reused_calls is 'How many of them came from the ledger.';
+comment on column pgclarify.eval_case.prompt_tokens is 'Input tokens of all of them.';
+comment on column pgclarify.eval_case.completion_tokens is 'Output tokens of all of them.';
+comment on column pgclarify.eval_case.model_seconds is
+    'Seconds that all of them took when they were made, as if one came after the other.';
+comment on column pgclarify.eval_case.seconds is
+    'Seconds from the question to the last answer, as it went this time: next to nothing where all was paid for.';
+comment on column pgclarify.eval_case.created_at is 'When it was judged.';
+
+create table pgclarify_private.pending_link (
+    embedding_space_id bigint not null,
+    document_id text not null,
+    passage_id bigint not null,
+    added_at timestamptz default now() not null,
+    constraint pending_link_pk primary key (embedding_space_id, document_id, passage_id),
+    constraint pending_link_embedding_space_id_fk
+        foreign key (embedding_space_id) references pgclarify.embedding_space (embedding_space_id) on delete cascade
+);
+create index pending_link_embedding_space_id_added_at_idx on pgclarify_private.pending_link (embedding_space_id, added_at);
+comment on table pgclarify_private.pending_link is
+    'A passage whose neighbors are to be found, or found again. Workers take rows with SKIP LOCKED.';
+comment on column pgclarify_private.pending_link.embedding_space_id is 'The space.';
+comment on column pgclarify_private.pending_link.document_id is 'The passage''s document.';
+comment on column pgclarify_private.pending_link.passage_id is 'The passage.';
+comment on column pgclarify_private.pending_link.added_at is 'Since when it waits.';
+
+create table pgclarify_private.pending_unlink (
+    embedding_space_id bigint not null,
+    passage_id bigint not null,
+    added_at timestamptz default now() not null,
+    constraint pending_unlink_pk primary key (embedding_space_id, passage_id),
+    constraint pending_unlink_embedding_space_id_fk
+        foreign key (embedding_space_id) references pgclarify.embedding_space (embedding_space_id) on delete cascade
+);
+create index pending_unlink_embedding_space_id_added_at_idx on pgclarify_private.pending_unlink (embedding_space_id, added_at);
+comment on table pgclarify_private.pending_unlink is
+    'A passage that is gone, or has another vector, while neighborhoods may still name it.';
+comment on column pgclarify_private.pending_unlink.embedding_space_id is 'The space.';
+comment on column pgclarify_private.pending_unlink.passage_id is 'The passage.';
+comment on column pgclarify_private.pending_unlink.added_at is 'Since when it waits.';
+
+create table pgclarify_private.pending_passage (
+    embedding_space_id bigint not null,
+    document_id text not null,
+    passage_id bigint not null,
+    attempts integer default 0 not null,
+    retry_at timestamptz,
+    leased_by bigint,
+    leased_until timestamptz,
+    constraint pending_passage_pk primary key (embedding_space_id, document_id, passage_id),
+    constraint pending_passage_lease_has_a_holder check ((leased_by is null) = (leased_until is null)),
+    constraint pending_passage_embedding_space_id_fk
+        foreign key (embedding_space_id) references pgclarify.embedding_space (embedding_space_id) on delete cascade
+);
+create index pending_passage_leased_by_idx on pgclarify_private.pending_passage (leased_by) where leased_by is not null;
+comment on table pgclarify_private.pending_passage is
+    'A passage that a space which is being built beside the active one has no vector of yet. Workers lease rows with SKIP '
+    'LOCKED. Those of a large corpus are put here a thousand at a time.';
+comment on column pgclarify_private.pending_passage.embedding_space_id is 'The space that is being built.';
+comment on column pgclarify_private.pending_passage.document_id is 'The passage''s document.';
+comment on column pgclarify_private.pending_passage.passage_id is 'The passage.';
+comment on column pgclarify_private.pending_passage.attempts is
+    'How often it could not be embedded. After three times it is left, and the space is not switched to.';
+comment on column pgclarify_private.pending_passage.retry_at is
+    'When it is tried again after it could not be embedded; null if it could, or has not been tried.';
+comment on column pgclarify_private.pending_passage.leased_by is 'Worker that is embedding it; null if none is.';
+comment on column pgclarify_private.pending_passage.leased_until is 'When another worker may take it over.';
+
+create table pgclarify_private.pending_cut (
+    embedding_space_id bigint not null,
+    document_id text not null,
+    constraint pending_cut_pk primary key (embedding_space_id, document_id),
+    constraint pending_cut_embedding_space_id_fk
+        foreign key (embedding_space_id) references pgclarify.embedding_space (embedding_space_id) on delete cascade
+);
+comment on table pgclarify_private.pending_cut is
+    'A document with a passage that is longer than the space''s model reads. Once the space is searched, the document is '
+    'indexed again, which cuts it into shorter ones.';
+comment on column pgclarify_private.pending_cut.embedding_space_id is 'The space.';
+comment on column pgclarify_private.pending_cut.document_id is 'The document.';
+
+create table pgclarify.listed_answer (
+    run_id bigint not null,
+    ordinal integer not null,
+    answer text not null,
+    variants text[] not null,
+    created_at timestamptz default now() not null,
+    constraint listed_answer_pk primary key (run_id, ordinal),
+    constraint listed_answer_ordinal_counts_from_one check (ordinal >= 1),
+    constraint listed_answer_answer_is_not_blank check (answer ~ '\S'),
+    constraint listed_answer_variants_have_the_answer check (variants[1] = answer),
+    constraint listed_answer_run_id_fk foreign key (run_id) references pgclarify.run (run_id) on delete cascade
+);
+comment on table pgclarify.listed_answer is
+    'One answer of several, each found knowing those before it. Written as it is found.';
+comment on column pgclarify.listed_answer.run_id is 'The run.';
+comment on column pgclarify.listed_answer.ordinal is 'The order in which they were found, from 1.';
+comment on column pgclarify.listed_answer.answer is 'The answer, as it was first found.';
+comment on column pgclarify.listed_answer.variants is 'Spellings in which it was found, the answer itself first.';
+comment on column pgclarify.listed_answer.created_at is 'When it was found.';
+
+create table pgclarify.candidate (
+    run_id bigint not null,
+    rank integer not null,
+    corpus_id bigint not null,
+    document_id text not null,
+    passage_id bigint not null,
+    heading text,
+    score double precision not null,
+    origin text not null,
+    via_passage_id bigint,
+    batch integer default 1 not null,
+    step_ordinal integer,
+    constraint candidate_pk primary key (run_id, rank),
+    constraint candidate_rank_counts_from_one check (rank >= 1),
+    constraint candidate_batch_counts_from_one check (batch >= 1),
+    constraint candidate_step_ordinal_counts_from_one check (step_ordinal >= 1),
+    constraint candidate_origin_is_known check (origin in ('dense', 'lexical', 'neighbor')),
+    constraint candidate_run_id_fk foreign key (run_id) references pgclarify.run (run_id) on delete cascade
+);
+create index candidate_corpus_id_document_id_idx on pgclarify.candidate (corpus_id, document_id);
+comment on table pgclarify.candidate is 'A passage retrieved for a run.';
+comment on column pgclarify.candidate.run_id is 'The run.';
+comment on column pgclarify.candidate.rank is
+    'From 1: its place in the ranking or, where passages are explored by their verdicts, in the order in which they were '
+    'chosen.';
+comment on column pgclarify.candidate.corpus_id is 'The corpus.';
+comment on column pgclarify.candidate.document_id is 'The document.';
+comment on column pgclarify.candidate.passage_id is 'The passage, which may have changed or gone since.';
+comment on column pgclarify.candidate.heading is 'Headings above the passage when it was retrieved; null if none.';
+comment on column pgclarify.candidate.score is
+    'dense: cosine similarity; lexical: BM25; hybrid: reciprocal rank fusion; a neighbor: its similarity to the passage that '
+    'led to it; where passages were scored again, that score. Higher is better.';
+comment on column pgclarify.candidate.origin is 'How it was found: dense, lexical or neighbor.';
+comment on column pgclarify.candidate.via_passage_id is 'The passage that led to it; null unless a neighbor.';
+comment on column pgclarify.candidate.batch is 'The batch in which it was chosen, from 1; 1 without exploration.';
+comment on column pgclarify.candidate.step_ordinal is
+    'The step of the investigation that it was retrieved for; null for other operations.';
+
+create table pgclarify.interpretation (
+    run_id bigint not null,
+    ordinal integer not null,
+    interpretation text not null,
+    answer text not null,
+    support integer not null,
+    cohesion real not null,
+    constraint interpretation_pk primary key (run_id, ordinal),
+    constraint interpretation_ordinal_counts_from_one check (ordinal >= 1),
+    constraint interpretation_is_supported check (support >= 1),
+    constraint interpretation_run_id_fk foreign key (run_id) references pgclarify.run (run_id) on delete cascade
+);
+comment on table pgclarify.interpretation is 'A reading that survived consolidation.';
+comment on column pgclarify.interpretation.run_id is 'The run.';
+comment on column pgclarify.interpretation.ordinal is 'Place by falling support, from 1.';
+comment on column pgclarify.interpretation.interpretation is 'The reading: a question that stands on its own.';
+comment on column pgclarify.interpretation.answer is 'Its answer.';
+comment on column pgclarify.interpretation.support is 'Distinct documents that support it.';
+comment on column pgclarify.interpretation.cohesion is
+    'Mean cosine similarity of the readings in its cluster to the one that speaks for them; 1 for a single one.';
+
+create table pgclarify.stage (
+    run_id bigint not null,
+    ordinal integer not null,
+    name text not null,
+    batch integer,
+    step_ordinal integer,
+    started_at timestamptz not null,
+    duration_ms real not null,
+    rows integer,
+    calls integer not null,
+    reused_calls integer not null,
+    prompt_tokens bigint not null,
+    completion_tokens bigint not null,
+    note text,
+    reused_prompt_tokens bigint default 0 not null,
+    reused_completion_tokens bigint default 0 not null,
+    model_ms double precision default 0 not null,
+    constraint stage_pk primary key (run_id, ordinal),
+    constraint stage_ordinal_counts_from_one check (ordinal >= 1),
+    constraint stage_name_is_known
+        check (name in ('detection', 'relaxation', 'retrieval', 'neighbors', 'reranking', 'judgement', 'consolidation',
+        'decomposition', 'sampling', 'answering', 'reasoning', 'rewriting', 'questioning', 'checking', 'listing')),
+    constraint stage_batch_counts_from_one check (batch >= 1),
+    constraint stage_step_ordinal_counts_from_one check (step_ordinal >= 1),
+    constraint stage_duration_ms_is_not_negative check (duration_ms >= 0),
+    constraint stage_rows_are_not_negative check (rows >= 0),
+    constraint stage_calls_are_not_negative check (calls >= 0),
+    constraint stage_reused_calls_are_not_negative check (reused_calls >= 0),
+    constraint stage_prompt_tokens_are_not_negative check (prompt_tokens >= 0),
+    constraint stage_completion_tokens_are_not_negative check (completion_tokens >= 0),
+    constraint stage_reused_prompt_tokens_are_not_negative check (reused_prompt_tokens >= 0),
+    constraint stage_reused_completion_tokens_are_not_negative check (reused_completion_tokens >= 0),
+    constraint stage_model_ms_is_not_negative check (model_ms >= 0),
+    constraint stage_run_id_fk foreign key (run_id) references pgclarify.run (run_id) on delete cascade
+);
+comment on table pgclarify.stage is 'What a run did, stage by stage. Written when it ends; see explain.';
+comment on column pgclarify.stage.run_id is 'The run.';
+comment on column pgclarify.stage.ordinal is 'Place by the time it began, from 1.';
+comment on column pgclarify.stage.name is
+    'detection, relaxation, retrieval, neighbors, reranking, judgement, consolidation, decomposition, sampling, answering, '
+    'reasoning, rewriting, questioning, checking or listing.';
+comment on column pgclarify.stage.batch is 'The batch of passages, from 1; null where there are none.';
+comment on column pgclarify.stage.step_ordinal is 'The step of an investigation; null for other operations.';
+comment on column pgclarify.stage.started_at is 'When it began.';
+comment on column pgclarify.stage.duration_ms is 'Milliseconds that it took. Stages may overlap.';
+comment on column pgclarify.stage.rows is
+    'What it came to: passages, verdicts, interpretations; null where nothing is counted.';
+comment on column pgclarify.stage.calls is 'Calls that it paid for.';
+comment on column pgclarify.stage.reused_calls is 'Replies that it took from the ledger.';
+comment on column pgclarify.stage.prompt_tokens is 'Input tokens that it paid for.';
+comment on column pgclarify.stage.completion_tokens is 'Output tokens that it paid for.';
+comment on column pgclarify.stage.note is 'What else is worth a line; null if nothing.';
+comment on column pgclarify.stage.reused_prompt_tokens is 'Input tokens of the replies that it took from the ledger.';
+comment on column pgclarify.stage.reused_completion_tokens is 'Output tokens of the replies that it took from the ledger.';
+comment on column pgclarify.stage.model_ms is
+    'Milliseconds that its calls took, those of replies from the ledger included, as if one came after the other.';
+
+create table pgclarify.step (
+    run_id bigint not null,
+    ordinal integer not null,
+    kind text not null,
+    question text not null,
+    answer text,
+    outcome text not null,
+    confidence real,
+    reason text,
+    semantic_sets integer,
+    created_at timestamptz default now() not null,
+    constraint step_pk primary key (run_id, ordinal),
+    constraint step_ordinal_counts_from_one check (ordinal >= 1),
+    constraint step_kind_is_known check (kind in ('direct', 'follow_up', 'conclusion')),
+    constraint step_outcome_is_known
+        check (outcome in ('answered', 'not_in_corpus', 'repeated', 'contradicted', 'cut_off', 'failed')),
+    constraint step_confidence_is_a_share check (confidence > 0 and confidence <= 1),
+    constraint step_semantic_sets_count_from_one check (semantic_sets >= 1),
+    constraint step_answered_has_an_answer check ((outcome = 'answered') = (answer is not null)),
+    constraint step_answer_has_a_confidence check ((answer is not null) = (confidence is not null)),
+    constraint step_answer_is_not_blank check (answer ~ '\S'),
+    constraint step_run_id_fk foreign key (run_id) references pgclarify.run (run_id) on delete cascade
+);
+create unique index step_conclusion_key on pgclarify.step (run_id) where kind = 'conclusion';
+comment on table pgclarify.step is 'What an investigation asked on its way, and what became of it. Written as it goes on.';
+comment on column pgclarify.step.run_id is 'The run.';
+comment on column pgclarify.step.ordinal is 'Place in the chain, from 1; the conclusion is the last one.';
+comment on column pgclarify.step.kind is
+    'direct (the question itself, which needed no follow-up), follow_up (a question that it rests on) or conclusion (the '
+    'answer to the whole question).';
+comment on column pgclarify.step.question is 'What was asked.';
+comment on column pgclarify.step.answer is 'Its answer; null unless answered.';
+comment on column pgclarify.step.outcome is
+    'answered, not_in_corpus (there is no evidence), repeated (it was asked before), contradicted (steps contradict each '
+    'other, and the evidence does not decide), cut_off (the limit on calls was reached) or failed (the model could not be '
+    'reached or understood).';
+comment on column pgclarify.step.confidence is 'How sure the answer is, above 0 and up to 1; null unless answered.';
+comment on column pgclarify.step.reason is 'Why there is no answer, or what else is worth saying of it; null if nothing is.';
+comment on column pgclarify.step.semantic_sets is
+    'Into how many groups of one meaning the sampled answers fell; null where none were sampled.';
+comment on column pgclarify.step.created_at is 'When it was decided.';
+
+create table pgclarify.eval_metric (
+    eval_run_id bigint not null,
+    metric text not null,
+    ordinal integer,
+    value double precision not null,
+    low double precision,
+    high double precision,
+    cases integer,
+    constraint eval_metric_cases_are_positive check (cases >= 1),
+    constraint eval_metric_of_all_counts_cases check ((ordinal is null) = (cases is not null)),
+    constraint eval_metric_interval_has_two_ends check ((low is null) = (high is null)),
+    constraint eval_metric_interval_is_of_all check (low is null or ordinal is null),
+    constraint eval_metric_key unique nulls not distinct (eval_run_id, metric, ordinal),
+    constraint eval_metric_case_fk
+        foreign key (eval_run_id, ordinal) references pgclarify.eval_case (eval_run_id, ordinal) on delete cascade,
+    constraint eval_metric_eval_run_id_fk
+        foreign key (eval_run_id) references pgclarify.eval_run (eval_run_id) on delete cascade
+);
+create index eval_metric_case_idx on pgclarify.eval_metric (eval_run_id, ordinal);
+comment on table pgclarify.eval_metric is
+    'How good a case was, or all cases together. docs/methods/evaluation.md says what each metric is.';
+comment on column pgclarify.eval_metric.eval_run_id is 'The evaluation.';
+comment on column pgclarify.eval_metric.metric is 'Its name, such as grounded_precision or recall@10.';
+comment on column pgclarify.eval_metric.ordinal is 'The case; null for all cases together.';
+comment on column pgclarify.eval_metric.value is 'Its value.';
+comment on column pgclarify.eval_metric.low is
+    'Lower end of the bootstrap 95 % interval; null for a case, or where there is none.';
+comment on column pgclarify.eval_metric.high is 'Upper end of that interval; null likewise.';
+comment on column pgclarify.eval_metric.cases is 'Over how many cases it is; null for a case.';
+
+create table pgclarify.verdict (
+    run_id bigint not null,
+    rank integer not null,
+    outcome text not null,
+    interpretation text,
+    answer text,
+    quote text,
+    start_char integer,
+    end_char integer,
+    vector @extschema:vector@.halfvec,
+    completion_id bigint,
+    is_reused boolean not null,
+    reason text,
+    error text,
+    created_at timestamptz default now() not null,
+    constraint verdict_pk primary key (run_id, rank),
+    constraint verdict_outcome_is_known check (outcome in ('grounded', 'abstained', 'failed', 'erased')),
+    constraint verdict_grounded_has_a_reading
+        check ((outcome = 'grounded') = (num_nonnulls(interpretation, answer, quote, start_char, end_char, vector) = 6)),
+    constraint verdict_failed_has_an_error check ((outcome = 'failed') = (error is not null)),
+    constraint verdict_candidate_fk foreign key (run_id, rank) references pgclarify.candidate (run_id, rank) on delete cascade
+);
+comment on table pgclarify.verdict is 'What was decided about one candidate.';
+comment on column pgclarify.verdict.run_id is 'The run.';
+comment on column pgclarify.verdict.rank is 'The candidate''s rank.';
+comment on column pgclarify.verdict.outcome is
+    'grounded (the passage answers a reading), abstained (it does not), failed (it could not be judged) or erased (what was '
+    'decided is gone with its document).';
+comment on column pgclarify.verdict.interpretation is 'The reading; null unless grounded.';
+comment on column pgclarify.verdict.answer is 'Its answer; null unless grounded.';
+comment on column pgclarify.verdict.quote is 'The words of the passage that prove it, verbatim; null unless grounded.';
+comment on column pgclarify.verdict.start_char is 'Offset of the quote in the document, from 0.';
+comment on column pgclarify.verdict.end_char is 'Offset after the quote.';
+comment on column pgclarify.verdict.vector is 'f(interpretation; answer), unit length; null unless grounded.';
+comment on column pgclarify.verdict.completion_id is 'Ledger row that it was read from; null if no reply came.';
+comment on column pgclarify.verdict.is_reused is 'True if that row had been paid for before.';
+comment on column pgclarify.verdict.reason is 'Why it abstained; null unless it did.';
+comment on column pgclarify.verdict.error is 'What went wrong; null unless failed.';
+comment on column pgclarify.verdict.created_at is 'When it was decided.';
+
+create table pgclarify.citation (
+    run_id bigint not null,
+    ordinal integer not null,
+    rank integer not null,
+    candidate_rank integer not null,
+    corpus_id bigint not null,
+    document_id text not null,
+    passage_id bigint not null,
+    heading text,
+    is_medoid boolean not null,
+    quote text not null,
+    start_char integer not null,
+    end_char integer not null,
+    constraint citation_pk primary key (run_id, ordinal, rank),
+    constraint citation_rank_counts_from_one check (rank >= 1),
+    constraint citation_interpretation_fk
+        foreign key (run_id, ordinal) references pgclarify.interpretation (run_id, ordinal) on delete cascade
+);
+create index citation_corpus_id_document_id_idx on pgclarify.citation (corpus_id, document_id);
+comment on table pgclarify.citation is
+    'From an interpretation to a passage that supports it. Quote and ids stay when the document goes.';
+comment on column pgclarify.citation.run_id is 'The run.';
+comment on column pgclarify.citation.ordinal is 'The interpretation''s ordinal.';
+comment on column pgclarify.citation.rank is 'Place among its citations, from 1; the first one speaks for it.';
+comment on column pgclarify.citation.candidate_rank is 'The candidate''s rank in the run.';
+comment on column pgclarify.citation.corpus_id is 'The corpus.';
+comment on column pgclarify.citation.document_id is 'The document.';
+comment on column pgclarify.citation.passage_id is 'The passage.';
+comment on column pgclarify.citation.heading is 'Headings above the passage when it was cited; null if none.';
+comment on column pgclarify.citation.is_medoid is 'True for the reading that speaks for the cluster.';
+comment on column pgclarify.citation.quote is 'The words that prove the answer, verbatim.';
+comment on column pgclarify.citation.start_char is 'Offset of the quote in the document, from 0.';
+comment on column pgclarify.citation.end_char is 'Offset after the quote.';
+
+create table pgclarify.step_citation (
+    run_id bigint not null,
+    step_ordinal integer not null,
+    rank integer not null,
+    candidate_rank integer not null,
+    corpus_id bigint not null,
+    document_id text not null,
+    passage_id bigint not null,
+    heading text,
+    quote text not null,
+    start_char integer not null,
+    end_char integer not null,
+    constraint step_citation_pk primary key (run_id, step_ordinal, rank),
+    constraint step_citation_rank_counts_from_one check (rank >= 1),
+    constraint step_citation_step_fk
+        foreign key (run_id, step_ordinal) references pgclarify.step (run_id, ordinal) on delete cascade
+);
+comment on table pgclarify.step_citation is
+    'From a step to a passage that proves its answer. Quote and ids stay when the document goes.';
+comment on column pgclarify.step_citation.run_id is 'The run.';
+comment on column pgclarify.step_citation.step_ordinal is 'The step.';
+comment on column pgclarify.step_citation.rank is 'Place among its citations, from 1.';
+comment on column pgclarify.step_citation.candidate_rank is
+    'The candidate''s rank in the run; a conclusion cites candidates of other steps.';
+comment on column pgclarify.step_citation.corpus_id is 'The corpus.';
+comment on column pgclarify.step_citation.document_id is 'The document.';
+comment on column pgclarify.step_citation.passage_id is 'The passage.';
+comment on column pgclarify.step_citation.heading is 'Headings above the passage when it was cited; null if none.';
+comment on column pgclarify.step_citation.quote is 'The words that prove the answer, verbatim.';
+comment on column pgclarify.step_citation.start_char is 'Offset of the quote in the document, from 0.';
+comment on column pgclarify.step_citation.end_char is 'Offset after the quote.';
+alter table pgclarify.corpus add constraint corpus_embedding_space_id_fk foreign key (embedding_space_id) references
+    pgclarify.embedding_space (embedding_space_id) on delete set null;
+
+create type pgclarify.clarification as (
+    run_id bigint,
+    status text,
+    ordinal integer,
+    interpretation text,
+    answer text,
+    support integer,
+    cohesion real,
+    document_ids text[],
+    citations jsonb
+);
+comment on type pgclarify.clarification is 'A reading with its answer and its proof: a row of clarify.';
+comment on column pgclarify.clarification.run_id is 'The run.';
+comment on column pgclarify.clarification.status is 'succeeded or partial.';
+comment on column pgclarify.clarification.ordinal is 'Place by falling support, from 1.';
+comment on column pgclarify.clarification.interpretation is 'The reading: a question that stands on its own.';
+comment on column pgclarify.clarification.answer is 'Its answer.';
+comment on column pgclarify.clarification.support is 'Distinct documents that support it.';
+comment on column pgclarify.clarification.cohesion is 'How much its evidence agrees, up to 1.';
+comment on column pgclarify.clarification.document_ids is 'Documents that prove it, best first.';
+comment on column pgclarify.clarification.citations is 'Array of objects with the columns of view interpretation_citation.';
+
+create type pgclarify.question_clarification as (
+    question_ordinal integer,
+    question_key text,
+    question text,
+    run_id bigint,
+    status text,
+    ordinal integer,
+    interpretation text,
+    answer text,
+    support integer,
+    cohesion real,
+    document_ids text[],
+    citations jsonb,
+    stop_code text
+);
+comment on type pgclarify.question_clarification is 'A row of clarify_many.';
+comment on column pgclarify.question_clarification.question_ordinal is 'Place of the question, from 1.';
+comment on column pgclarify.question_clarification.question_key is 'The caller''s key of it; null without keys.';
+comment on column pgclarify.question_clarification.question is 'The question.';
+comment on column pgclarify.question_clarification.run_id is 'The run.';
+comment on column pgclarify.question_clarification.status is
+    'succeeded, partial, or failed or cancelled, in which case all that follows is null.';
+comment on column pgclarify.question_clarification.ordinal is 'As in clarification.';
+comment on column pgclarify.question_clarification.interpretation is 'As in clarification.';
+comment on column pgclarify.question_clarification.answer is 'As in clarification.';
+comment on column pgclarify.question_clarification.support is 'As in clarification.';
+comment on column pgclarify.question_clarification.cohesion is 'As in clarification.';
+comment on column pgclarify.question_clarification.document_ids is 'As in clarification.';
+comment on column pgclarify.question_clarification.citations is 'As in clarification.';
+comment on column pgclarify.question_clarification.stop_code is 'As in run_outcome.';
+
+create type pgclarify.run_outcome as (
+    run_id bigint,
+    status text,
+    error text,
+    interpretations integer,
+    stop_reason text,
+    cost_usd numeric,
+    stop_code text
+);
+comment on type pgclarify.run_outcome is 'A row of wait.';
+comment on column pgclarify.run_outcome.run_id is 'The run.';
+comment on column pgclarify.run_outcome.status is 'Its state; queued or running if the timeout came first.';
+comment on column pgclarify.run_outcome.error is 'Why it failed; null unless it did.';
+comment on column pgclarify.run_outcome.interpretations is
+    'Readings found; 0 means that the corpus answers none; null unless succeeded or partial, and for runs that look for '
+    'none, such as investigations.';
+comment on column pgclarify.run_outcome.stop_reason is
+    'Why it went no further where it might have; null if there was nothing to decide, or it has not ended.';
+comment on column pgclarify.run_outcome.cost_usd is
+    'What it cost, in US dollars: 0 if it paid for no call; null if the cost of one is not known, or until it has ended.';
+comment on column pgclarify.run_outcome.stop_code is
+    'Why it has no result, or not all of it, in one word; null if it has its whole result, has failed, or goes on.';
+
+create type pgclarify.search_result as (
+    rank integer,
+    passage_id bigint,
+    document_id text,
+    title text,
+    heading text,
+    content text,
+    score double precision,
+    origin text
+);
+comment on type pgclarify.search_result is 'A row of search.';
+comment on column pgclarify.search_result.rank is 'Place, from 1.';
+comment on column pgclarify.search_result.passage_id is 'The passage.';
+comment on column pgclarify.search_result.document_id is 'The document.';
+comment on column pgclarify.search_result.title is 'The document''s title.';
+comment on column pgclarify.search_result.heading is 'Headings above the passage.';
+comment on column pgclarify.search_result.content is 'The passage.';
+comment on column pgclarify.search_result.score is 'As in candidate.';
+comment on column pgclarify.search_result.origin is 'As in candidate.';
+
+create type pgclarify.neighbor as (
+    rank integer,
+    document_id text,
+    passage_id bigint,
+    similarity real
+);
+comment on type pgclarify.neighbor is 'A passage near another: a row of neighbors.';
+comment on column pgclarify.neighbor.rank is 'Place among those that you may read, from 1.';
+comment on column pgclarify.neighbor.document_id is 'The document.';
+comment on column pgclarify.neighbor.passage_id is 'The passage.';
+comment on column pgclarify.neighbor.similarity is 'How near it is: cosine similarity, or lexical similarity from 0 to 1.';
+
+create type pgclarify.graph_check as (
+    passages bigint,
+    linked bigint,
+    unlinked bigint,
+    pending bigint,
+    self_edges bigint,
+    dangling bigint,
+    orphans bigint,
+    gaps bigint,
+    unordered bigint,
+    sampled integer,
+    recall double precision
+);
+comment on type pgclarify.graph_check is 'What check_graph found. One row.';
+comment on column pgclarify.graph_check.passages is 'Passages with a vector in the active space.';
+comment on column pgclarify.graph_check.linked is 'Those with a list of neighbors.';
+comment on column pgclarify.graph_check.unlinked is 'Those without one.';
+comment on column pgclarify.graph_check.pending is 'What waits for a worker: passages to link, and to unlink.';
+comment on column pgclarify.graph_check.self_edges is 'Edges from a passage to itself.';
+comment on column pgclarify.graph_check.dangling is
+    'Edges from or to passages that are gone, and of which no worker is told.';
+comment on column pgclarify.graph_check.orphans is 'Vectors of passages that are gone.';
+comment on column pgclarify.graph_check.gaps is
+    'Lists that are shorter than they could be; null in a graph of lexical similarity, where that is no fault.';
+comment on column pgclarify.graph_check.unordered is
+    'Lists that are longer than corpus.graph_degree, name a passage twice, or are not nearest first.';
+comment on column pgclarify.graph_check.sampled is 'Lists that were compared with an exact search.';
+comment on column pgclarify.graph_check.recall is
+    'Share of their true neighbors that they hold, 0 to 1; null if none were compared.';
+
+create type pgclarify.investigation as (
+    run_id bigint,
+    status text,
+    outcome text,
+    answer text,
+    confidence real,
+    steps jsonb,
+    document_ids text[],
+    citations jsonb
+);
+comment on type pgclarify.investigation is 'What an investigation came to: the row of investigate.';
+comment on column pgclarify.investigation.run_id is 'The run.';
+comment on column pgclarify.investigation.status is 'succeeded or partial.';
+comment on column pgclarify.investigation.outcome is
+    'How its conclusion ended: answered, not_in_corpus, contradicted, cut_off or failed.';
+comment on column pgclarify.investigation.answer is 'The answer; null unless answered.';
+comment on column pgclarify.investigation.confidence is 'How sure it is, above 0 and up to 1; null unless answered.';
+comment on column pgclarify.investigation.steps is
+    'Array of objects with the columns of view investigation_step, in order, and citations, an array of objects with the '
+    'columns of view investigation_citation.';
+comment on column pgclarify.investigation.document_ids is
+    'Documents that the conclusion cites, best first; empty if there are none.';
+comment on column pgclarify.investigation.citations is
+    'What proves the conclusion: array of objects with the columns of view investigation_citation.';
+
+create type pgclarify.ambiguity as (
+    run_id bigint,
+    is_ambiguous boolean,
+    probability real,
+    kind text,
+    reasons jsonb
+);
+comment on type pgclarify.ambiguity is 'Whether a question is ambiguous: the row of detect_ambiguity.';
+comment on column pgclarify.ambiguity.run_id is 'The run.';
+comment on column pgclarify.ambiguity.is_ambiguous is 'True if the probability reaches the threshold, or a rule says so.';
+comment on column pgclarify.ambiguity.probability is 'Of being ambiguous, from 0 to 1; 1 if a rule matched.';
+comment on column pgclarify.ambiguity.kind is 'pragmatic, syntactic or lexical; null unless ambiguous.';
+comment on column pgclarify.ambiguity.reasons is
+    'What spoke: array of objects with source (classifier, feature, rule or corpus), name and text.';
+
+create type pgclarify.question_ambiguity as (
+    question_ordinal integer,
+    question text,
+    run_id bigint,
+    is_ambiguous boolean,
+    probability real,
+    kind text,
+    reasons jsonb,
+    status text
+);
+comment on type pgclarify.question_ambiguity is
+    'Whether one of many questions is ambiguous: the row of detect_ambiguity_many.';
+comment on column pgclarify.question_ambiguity.question_ordinal is 'Place of the question in the array, from 1.';
+comment on column pgclarify.question_ambiguity.question is 'The question.';
+comment on column pgclarify.question_ambiguity.run_id is 'The run.';
+comment on column pgclarify.question_ambiguity.is_ambiguous is
+    'True if the probability reaches the threshold, or a rule says so; null, as all that follows but status, unless the run '
+    'succeeded.';
+comment on column pgclarify.question_ambiguity.probability is 'Of being ambiguous, from 0 to 1; 1 if a rule matched.';
+comment on column pgclarify.question_ambiguity.kind is 'pragmatic, syntactic or lexical; null unless ambiguous.';
+comment on column pgclarify.question_ambiguity.reasons is
+    'What spoke: array of objects with source (classifier, feature or rule), name and text.';
+comment on column pgclarify.question_ambiguity.status is 'How the run ended: succeeded, failed or cancelled.';
+
+create type pgclarify.rewritten_question as (
+    run_id bigint,
+    rewritten text,
+    was_ambiguous boolean,
+    reason text
+);
+comment on type pgclarify.rewritten_question is 'A question that stands on its own: the row of rewrite.';
+comment on column pgclarify.rewritten_question.run_id is 'The run.';
+comment on column pgclarify.rewritten_question.rewritten is
+    'The question; the one that was asked, to the byte, if it was clear or could not be rewritten.';
+comment on column pgclarify.rewritten_question.was_ambiguous is 'Whether it was found to be ambiguous.';
+comment on column pgclarify.rewritten_question.reason is
+    'Why it was rewritten as it was, or not at all; null if nothing is to be said.';
+
+create type pgclarify.proposed_question as (
+    run_id bigint,
+    ordinal integer,
+    ambiguity_type text,
+    clarifying_question text,
+    reformulation text,
+    document_ids text[],
+    reasoning text,
+    is_answerable boolean,
+    citations jsonb
+);
+comment on type pgclarify.proposed_question is
+    'A question to ask back, or a reformulation to choose: the row of clarifying_questions.';
+comment on column pgclarify.proposed_question.run_id is 'The run, for choose and reply.';
+comment on column pgclarify.proposed_question.ordinal is 'Place in the list, from 1.';
+comment on column pgclarify.proposed_question.ambiguity_type is
+    'semantic, generalize or specify; null for schemes that name no types.';
+comment on column pgclarify.proposed_question.clarifying_question is
+    'A question to whoever asked; null where there are reformulations to choose from.';
+comment on column pgclarify.proposed_question.reformulation is
+    'The question as it would be asked by somebody who means this; null if the model gave none.';
+comment on column pgclarify.proposed_question.document_ids is
+    'Documents that answer the reformulation, best first; empty if there are none or it was not checked.';
+comment on column pgclarify.proposed_question.reasoning is 'Why the model thinks so; null for schemes without reasoning.';
+comment on column pgclarify.proposed_question.is_answerable is
+    'Whether a document of the corpus answers the reformulation; null if it was not checked, or could not be.';
+comment on column pgclarify.proposed_question.citations is
+    'What answers the reformulation: array of objects with the columns of view evidence_citation.';
+
+create type pgclarify.reformulated_question as (
+    conversation_id bigint,
+    turn integer,
+    question text,
+    turns_left integer
+);
+comment on type pgclarify.reformulated_question is 'Where a conversation stands after a turn: the row of choose and reply.';
+comment on column pgclarify.reformulated_question.conversation_id is 'The conversation.';
+comment on column pgclarify.reformulated_question.turn is 'The turn that this was, from 1 to 3.';
+comment on column pgclarify.reformulated_question.question is 'The question since then, reformulated.';
+comment on column pgclarify.reformulated_question.turns_left is 'How often one may still ask back: 2 to 0.';
+
+create type pgclarify.answer as (
+    run_id bigint,
+    ordinal integer,
+    answer text,
+    variants text[],
+    document_ids text[],
+    citations jsonb
+);
+comment on type pgclarify.answer is 'One answer of several: the row of list_answers.';
+comment on column pgclarify.answer.run_id is 'The run.';
+comment on column pgclarify.answer.ordinal is 'The order in which they were found, from 1.';
+comment on column pgclarify.answer.answer is 'The answer, as it was first found.';
+comment on column pgclarify.answer.variants is 'Spellings in which it was found, the answer itself first.';
+comment on column pgclarify.answer.document_ids is 'Documents that it was found in, best first.';
+comment on column pgclarify.answer.citations is
+    'What proves it: array of objects with the columns of view evidence_citation.';
+
+create type pgclarify.estimation as (
+    run_id bigint,
+    questions bigint,
+    distinct_questions bigint,
+    answered bigint,
+    sampled bigint,
+    calls bigint,
+    calls_at_most bigint,
+    reused_calls bigint,
+    prompt_tokens bigint,
+    completion_tokens bigint,
+    cost_usd numeric,
+    model text
+);
+comment on type pgclarify.estimation is 'What questions would take: the row of estimate.';
+comment on column pgclarify.estimation.run_id is
+    'The run that looked; null if all questions have been answered, and nobody had to.';
+comment on column pgclarify.estimation.questions is 'How many questions were given.';
+comment on column pgclarify.estimation.distinct_questions is 'How many different ones.';
+comment on column pgclarify.estimation.answered is 'How many of these would be served from an earlier run, with no call.';
+comment on column pgclarify.estimation.sampled is
+    'How many of the others were looked at; if not all of them, the figures are scaled up from these.';
+comment on column pgclarify.estimation.calls is
+    'About how many calls of the language model would be made and paid for; equal ones once.';
+comment on column pgclarify.estimation.calls_at_most is
+    'No more than that many, but for replies that do not fit and are asked for once more.';
+comment on column pgclarify.estimation.reused_calls is
+    'About how many further calls need not be made: their replies are in the ledger.';
+comment on column pgclarify.estimation.prompt_tokens is 'About how many input tokens the calls have.';
+comment on column pgclarify.estimation.completion_tokens is 'About how many output tokens they have.';
+comment on column pgclarify.estimation.cost_usd is
+    'About what the calls cost in US dollars; null if table model_price has no price of the model.';
+comment on column pgclarify.estimation.model is 'Model that would be asked; null if nobody had to look.';
+
+insert into pgclarify.model_price (model, input_usd, output_usd) values ('extractive', 0, 0);
