@@ -14,7 +14,6 @@ import psycopg
 import pytest
 from psycopg import sql
 
-from pgclarify import install
 from tests.openai_server import HANG, Server, by_rules
 from tests.workers import Worker, environment, load, scalar, submit_many, until, wait, wait_until_searchable
 

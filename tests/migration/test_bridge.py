@@ -1,8 +1,8 @@
 """A database of version 0.1 keeps its data.
 
-data/v0_1.sql.xz is a dump of one, at revision 0016: three corpora, a document for a board, an attached table with changes
-that wait, runs that ended, that wait and that a budget ended, an evaluation, a budget for a role and one for a corpus, and a
-rule.
+data/v0_1.sql.xz is a dump of one, at revision 0016: three corpora, a document for a board, an attached table with
+changes that wait, runs that ended, that wait and that a budget ended, an evaluation, a budget for a role and one for a
+corpus, and a rule.
 """
 
 from __future__ import annotations
