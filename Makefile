@@ -3,10 +3,14 @@ PYTHON ?= python3
 VENV ?= .venv
 DBT_VENV ?= .venv-dbt
 BIN := $(VENV)/bin
-PYTEST := $(BIN)/pytest -n 2 --dist loadfile
+# Files in the order of folders, so that those that take long do not come last.
+PYTEST := $(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder
 # What runs on every server that is supported, and what takes dblink, which the package of PostgreSQL 16 lacks.
 CORE := $(addprefix tests/integration/test_,documents.py attach.py policies.py access.py)
 WITH_DBLINK := $(addprefix tests/integration/test_,caller.py runs.py)
+
+# Without compiled files every process compiles what it imports, and pytest rewrites the asserts of all tests each time.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: demo check test acceptance unit lint style types imports sql docs reference snapshots system bench dbt dbt-example install clean help
 demo: install ## Install everything, start PostgreSQL, load a corpus and ask
@@ -16,12 +20,12 @@ check: style imports types unit ## The inner loop: all that needs no server and 
 
 test: ## Lint, build the pages, then run the tests of everything that we wrote
 	$(MAKE) --no-print-directory --jobs=2 --output-sync=target lint docs
-	$(PYTEST) tests/unit tests/integration tests/migration tests/snapshots
+	$(PYTEST) tests/integration tests/migration tests/snapshots tests/unit
 	$(PYTEST) --server=16 $(CORE)
 	$(PYTEST) --server=managed $(CORE) $(WITH_DBLINK)
 
 acceptance: system dbt install ## Run it from outside: command line, browser, wheel, clients (JDBC, PgBouncer, ...), dbt
-	$(PYTEST) tests/acceptance tests/clients tests/dbt
+	$(PYTEST) tests/clients tests/dbt tests/acceptance
 
 unit: install
 	$(PYTEST) --quiet -m "not slow" --hypothesis-profile quick tests/unit

@@ -155,6 +155,9 @@ def template(server: str, admin: psycopg.Connection[Any], shared_dir: Path, kind
             admin.execute(sql.SQL("create database {}").format(sql.Identifier(unfinished)))
             new = in_database(server, unfinished)
             install(servers.hand_to_tenant(new) if kind_of_server == "managed" else new)
+            with closing(psycopg.connect(new, autocommit=True)) as connection:
+                # Each copy takes a third less time without the room that installing has left in the catalog.
+                connection.execute("vacuum full")
             admin.execute(
                 sql.SQL("alter database {} rename to {}").format(sql.Identifier(unfinished), sql.Identifier(TEMPLATE))
             )
